@@ -93,7 +93,7 @@ class Work:
 
     @torch.inference_mode()
     def sample(self) -> int:
-        """Tokens that the engine's sampler draws."""
+        """Samples with the engine; returns the number of tokens."""
         limits = SchedulerLimits(rows=self.rows, state_bytes=1 << 40)
         decoder = choose_decoder(self.model, inference_weights(self.model))
         runner = Scheduler(decoder, self.device, self.model.max_positions, limits)
@@ -110,14 +110,16 @@ class Work:
 
     @torch.inference_mode()
     def generate(self) -> int:
-        """Tokens that `generate` of transformers draws from the same module."""
+        """Samples from the same module with `generate` of transformers; returns the number of tokens."""
         ids = torch.from_numpy(self.prompts).to(self.device)
         forced = {"max_new_tokens": self.new, "min_new_tokens": self.new, "pad_token_id": 0}
         found = self.model.module.generate(ids, attention_mask=torch.ones_like(ids), do_sample=True, top_k=0, **forced)
         return int(found.shape[0] * (found.shape[1] - ids.shape[1]))
 
     def learn(self) -> int:
-        """Tokens of an engine's training step: outputs, gradients from outside, backward, clipping, AdamW."""
+        """Runs a training step of the engine; returns its number of tokens: outputs, gradients from outside,
+        backward, clipping, AdamW.
+        """
         positions = np.arange(self.prompt, self.prompt + self.new)
         units = [TokenUnit(i, (TokenSequence(row.astype(np.int32), positions),)) for i, row in enumerate(self.texts)]
         self.trainable.begin_pass()
@@ -131,7 +133,9 @@ class Work:
         return int(self.texts.size)
 
     def bare_step(self) -> int:
-        """Tokens of the same step in plain PyTorch: full logits of the completion, in micro-batches of 8 sequences."""
+        """Runs the same step in plain PyTorch; returns its number of tokens: full logits of the completion, in
+        micro-batches of 8 sequences.
+        """
         for texts in np.array_split(self.texts, max(1, self.units // 8)):
             ids = torch.from_numpy(texts).to(self.device)
             logits = self.bare(input_ids=ids, logits_to_keep=self.new + 1, use_cache=False).logits[:, :-1].float()
@@ -144,7 +148,7 @@ class Work:
 
 
 def measure(device: torch.device, sides: dict[str, Callable[[], int]], rounds: int) -> dict[str, float]:
-    """Tokens a second of each side: the median of `rounds`, in turns, after a round that is not counted."""
+    """Returns the tokens a second of each side: the median of `rounds`, in turns, after a round that is not counted."""
     rates: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(rounds + 1):
         for name, side in sides.items():
@@ -158,7 +162,9 @@ def measure(device: torch.device, sides: dict[str, Callable[[], int]], rounds: i
 
 
 def write_profile(work: Work, directory: Path) -> None:
-    """Tables of the operations of one wave and one training step, by time on the device, and traces for a viewer."""
+    """Writes tables of the operations of one wave and one training step, by time on the device, and traces for a
+    viewer.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     activities = [torch.profiler.ProfilerActivity.CPU]
     column = "self_cpu_time_total"

@@ -20,7 +20,7 @@ interface Row {
   readonly test: string;
 }
 
-/** Problems of a file in HumanEval's format, with up to `most` tests each. */
+/** Reads the problems of a file in HumanEval's format, with up to `most` tests each. */
 export function readProblems(path: string | URL, most: number): Problem[] {
   return readFileSync(path, "utf8")
     .split("\n")

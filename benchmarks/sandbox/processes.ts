@@ -10,7 +10,7 @@ export async function runProcess(command: string, args: readonly string[], progr
   if (code !== 0) throw new Error(`a reference solution fails its tests in ${command}`);
 }
 
-/** bubblewrap around an interpreter, with what the jail of the sandbox has: own namespaces, a read-only system, an empty /tmp. */
+/** Returns the bubblewrap arguments for an interpreter, with the isolation layers of the sandbox's jail: own namespaces, a read-only system, an empty /tmp. */
 export function bubblewrapArgs(python: string, folders: readonly string[]): string[] {
   const system = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"];
   return [

@@ -23,7 +23,7 @@ def load(directory):
 
 
 def outputs(model, episode, temperature):
-    """Log-probabilities and entropies of the masked tokens of all rows."""
+    """Returns the log-probabilities and entropies of the masked tokens of all rows."""
     logprobs, entropies = [], []
     for row in episode["rows"]:
         tokens = torch.tensor(row["tokens"])[None]
@@ -103,7 +103,9 @@ def grpo_loss(model, case, old):
 
 
 def action_estimates(episodes, options):
-    """Advantages, whitened, and targets of each episode of one turn, while the critic still returns 0 everywhere."""
+    """Returns the advantages, whitened, and targets of each episode of one turn, while the critic still returns 0
+    everywhere.
+    """
     decay = options["gamma"] * options["gae_lambda"]
     raw = []
     for episode in episodes:
@@ -195,7 +197,7 @@ def dpo_loss(model, case, old):
 
 @torch.no_grad()
 def mismatched(model, case):
-    """Mean of log pi - log ref over the answers of the next pair, at least 0."""
+    """Returns the mean of log pi - log ref over the answers of the next pair, at least 0."""
     episodes, reference = case["episodes"], load(case["before"])
     total = 0.0
     for i, episode in enumerate(episodes):

@@ -27,7 +27,7 @@ const CASES = 120;
 const MAX_TOKENS = 12;
 const list = (values: ArrayLike<number>): number[] => Array.from(values);
 
-/** Numbers between these bounds, as the wire carries them. */
+/** Returns numbers between these bounds, with the precision of the protocol. */
 const numbers = (random: RandomStream, count: number, low: number, high: number): Float32Array =>
   Float32Array.from({ length: count }, () => low + (high - low) * random.next());
 const logprobs = (random: RandomStream, count: number): Float32Array => numbers(random, count, -2.5, -0.1);

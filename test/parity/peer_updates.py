@@ -27,7 +27,7 @@ def load(directory):
 
 
 def settings(case, output, rows):
-    """The whole batch at once, plain gradient steps, a norm that is reported and never clips."""
+    """Returns settings for plain gradient steps on the whole batch, with a norm that is reported and never clips."""
     options = case["options"]
     return {
         "output_dir": output,
@@ -51,7 +51,7 @@ def settings(case, output, rows):
 
 
 def split(episode):
-    """Prompt and completion of an episode of one turn."""
+    """Returns the prompt and completion of an episode of one turn."""
     [row] = episode["rows"]
     first = row["mask"].index(1)
     return row["tokens"][:first], row["tokens"][first:]
@@ -104,7 +104,7 @@ def grpo(case, model, tokenizer, output):
     size = len(groups[names[0]])
 
     def play(prompts, _trainer):
-        """The episodes that our policy played, for prompts that name their group."""
+        """Returns the episodes that our policy played, for prompts that name their group."""
         seen = dict.fromkeys(names, 0)
         found: dict[str, list[Any]] = {"prompt_ids": [], "completion_ids": [], "logprobs": [], "earned": []}
         for name in prompts:

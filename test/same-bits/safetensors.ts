@@ -50,7 +50,7 @@ export function relativeNorm(there: TensorPlace, here: TensorPlace): number | un
   return Math.sqrt(norm === 0 ? distance : distance / norm);
 }
 
-/** Format: an unsigned 64-bit length, a JSON header of that length, then the data of all tensors (little-endian). */
+/** Reads the tensors of a file. Format: an unsigned 64-bit length, a JSON header of that length, then the data of all tensors (little-endian). */
 function readTensors(file: string): Map<string, Tensor> {
   const content = readFileSync(file);
   const length = Number(content.readBigUInt64LE(0));

@@ -12,7 +12,7 @@ import { reference } from "./reference.ts";
 
 const NO_PAIR = "in no group do the rewards of two scored episodes differ";
 
-/** Direct preference optimization on pairs from a file or from episodes. The reference is the policy at the start of the stage. */
+/** Starts direct preference optimization on pairs from a file or from episodes. The reference is the policy at the start of the stage. */
 export async function startDpo(context: AlgorithmContext, options: DpoOptions): Promise<AlgorithmRun> {
   const data = await preferences(context, options);
   const before = await reference(context, options);

@@ -66,7 +66,7 @@ export function checkPairRows(values: readonly JsonValue[], path: string, pairsP
   }
 }
 
-/** Scored episodes of a file by group and agent. */
+/** Returns the scored episodes of a file by group and agent. */
 function learnableGroups(values: readonly JsonValue[], path: string): RecordedRow[][] {
   const rows = values
     .map((value, index) => parseRecordedRow(value, `${path}:${index + 1}`))

@@ -52,7 +52,7 @@ export async function reference(context: AlgorithmContext, options: DpoOptions):
   };
 }
 
-/** Sums of both answers of each pair under a model. */
+/** Returns the sums of both answers of each pair under a model. */
 export async function logprobSums(
   context: AlgorithmContext,
   model: ModelId,

@@ -9,7 +9,7 @@ const directory = join(pythonDirectory(), "requirements");
 const locks = lockFiles(directory);
 const parts: readonly Part[] = ["torch", "base", ...EXTRAS];
 
-/** Name, version and number of hashes of each entry. */
+/** Returns the name, version and number of hashes of each entry. */
 function entriesOf(part: Part): { name: string; version: string; hashes: number }[] {
   const entries = readFileSync(locks.path(part), "utf8")
     .split(/\n(?=[a-z0-9])/)

@@ -10,7 +10,7 @@ export type Baseline = "group_mean" | "leave_one_out";
 export type Scale = "none" | "group_std" | "batch_std";
 
 /**
- * Advantages of the episodes of each group (arXiv 2402.03300; without the division arXiv 2503.20783; leave-one-out arXiv
+ * Returns the advantages of the episodes of each group (arXiv 2402.03300; without the division arXiv 2503.20783; leave-one-out arXiv
  * 2402.14740; batch_std arXiv 2501.03262):
  *
  *     group_mean      A_i = r_i - mean(r)                 leave_one_out   A_i = r_i - mean(r without r_i)

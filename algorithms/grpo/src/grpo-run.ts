@@ -4,7 +4,7 @@ import { collect } from "./collect.ts";
 import type { GrpoOptions } from "./options.ts";
 import { update } from "./update.ts";
 
-/** Group relative policy optimization. Each iteration plays groups, compares the rewards of their members, updates the policy and publishes it. */
+/** Starts group relative policy optimization. Each iteration plays groups, compares the rewards of their members, updates the policy and publishes it. */
 export function startGrpo(context: AlgorithmContext, options: GrpoOptions): AlgorithmRun {
   const order = taskOrder(context, "grpo/tasks");
   let iteration = 0;

@@ -4,7 +4,7 @@ import { ratioOf } from "@mrlm/kit/learning";
 export type MismatchCorrection = "none" | "truncate" | "mask" | "drop";
 
 /**
- * Importance weight of one token, w = π_trainer,old / π_sampler (arXiv 2505.24034; "Your efficient RL framework secretly brings you
+ * Returns the importance weight of one token, w = π_trainer,old / π_sampler (arXiv 2505.24034; "Your efficient RL framework secretly brings you
  * off-policy RL training", 2025):
  *
  *     truncate   min(w, cap)

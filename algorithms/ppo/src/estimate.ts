@@ -41,7 +41,7 @@ export function estimate(
   };
 }
 
-/** r_t - β (old_t - ref_t): the reward minus the divergence from the reference, for each token. */
+/** Returns r_t - β (old_t - ref_t): the reward minus the divergence from the reference, for each token. */
 function charged(
   rewards: Float64Array,
   { old, reference, coefficient }: NonNullable<EstimateParts["divergence"]>,

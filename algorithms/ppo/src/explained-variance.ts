@@ -1,5 +1,5 @@
 /**
- * 1 - Var(R - V) / Var(R): 1 where every value equals its return, 0 where every value is the mean return; `undefined` where all returns are
+ * Returns 1 - Var(R - V) / Var(R): 1 where every value equals its return, 0 where every value is the mean return; `undefined` where all returns are
  * equal.
  */
 export function explainedVariance(values: readonly number[], returns: readonly number[]): number | undefined {

@@ -88,7 +88,7 @@ export class FrozenBatch {
     });
   }
 
-  /** Sums of log-ratios to the reference, one for each episode. */
+  /** Returns the sums of log-ratios to the reference, one for each episode. */
   referenceDivergences(): number[] {
     return this.#references.flatMap((group, unit) =>
       group.map(

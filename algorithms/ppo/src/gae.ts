@@ -35,7 +35,10 @@ export function generalizedAdvantages(
   return advantages;
 }
 
-/** (A - mean) / (std + 1e-8) over all tokens of all episodes, with n - 1 in the standard deviation. Fewer than two tokens are returned unchanged. */
+/**
+ * Returns (A - mean) / (std + 1e-8) over all tokens of all episodes, with n - 1 in the standard deviation. Fewer than
+ * two tokens are returned unchanged.
+ */
 export function whiten(episodes: readonly Float64Array[]): Float64Array[] {
   const all = episodes.flatMap((advantages) => Array.from(advantages));
   if (all.length < 2) return [...episodes];

@@ -12,7 +12,10 @@ import { klController } from "./kl-controller.ts";
 import { learn } from "./learn.ts";
 import type { PpoOptions } from "./options.ts";
 
-/** Proximal policy optimization. Each iteration plays episodes, estimates advantages with a critic, updates critic and policy, and publishes the policy. */
+/**
+ * Starts proximal policy optimization. Each iteration plays episodes, estimates advantages with a critic, updates
+ * critic and policy, and publishes the policy.
+ */
 export async function startPpo(context: AlgorithmContext, options: PpoOptions): Promise<AlgorithmRun> {
   const critic = await ensureCritic(context, options);
   if (options.kl_coefficient > 0) await context.reference();

@@ -9,7 +9,7 @@ const rewardsOf = (...parameters: Parameters<typeof episode>) =>
   Array.from(toEpisodes([group(episode(...parameters))], options()).groups[0]?.[0]?.rewards ?? []);
 
 const plain = { whiten_advantages: false, gae_lambda: 0.5 };
-/** The policy gives -1, the reference -2, and the critic values each state by its position in the episode. */
+/** Freezes a batch: log-probabilities are -1 for the policy and -2 for the reference; a state's value is its position. */
 const frozenOf = (trajectory: ReturnType<typeof episode>, changes = {}, klCoefficient = 0): FrozenEpisode => {
   const settings = options({ ...plain, ...changes });
   const batch = new FrozenBatch(toEpisodes([group(trajectory)], settings).groups, settings, klCoefficient);

@@ -5,7 +5,7 @@ import { sftBatch } from "./loss.ts";
 import type { SftOptions } from "./options.ts";
 import { targetMetrics } from "./target-metrics.ts";
 
-/** Supervised fine-tuning: behavioural cloning of demonstrations or of the conversations in a file. */
+/** Starts supervised fine-tuning: behavioural cloning of demonstrations or of the conversations in a file. */
 export async function startSft(context: AlgorithmContext, options: SftOptions): Promise<AlgorithmRun> {
   const conversations = await openConversations(context, options);
   let step = 0;

@@ -15,7 +15,7 @@ export interface Soaked {
   readonly corpus: readonly HostileProgram[];
 }
 
-/** Every kind of every installed sandbox. Kinds that this machine lacks are reported. */
+/** Opens every kind of every installed sandbox. Kinds that this machine lacks are reported. */
 export async function openSandboxes(): Promise<{ readonly soaked: readonly Soaked[]; close(): Promise<void> }> {
   const directory = fileURLToPath(root);
   const hosts: PluginHost[] = [];

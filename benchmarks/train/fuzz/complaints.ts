@@ -6,7 +6,7 @@ import type { JsonObject } from "@mrlm/spec";
 const isExplained = (name: string, row: { readonly metrics: JsonObject; readonly counts: JsonObject }): boolean =>
   row.counts[name] === 0 || (name === "value/explained_variance" && row.metrics[name] === undefined);
 
-/** Faults in a run's record. */
+/** Returns the faults in a run's record. */
 export function recordComplaints(directory: string): string[] {
   const rows = iterationRows(directory);
   const broken = rows.flatMap(({ step, metrics, counts }) =>
@@ -45,7 +45,7 @@ export function hasLearnt(rows: readonly IterationRow[]): "yes" | "no" | "perhap
   return moving.some(({ metrics }) => Number(metrics["optim/learning_rate"]) > 0) ? "yes" : "perhaps";
 }
 
-/** Steps that had to bring a gradient and did not. Advantages of 0 have none, nor has a hinge that is held. */
+/** Returns the steps that lack an expected gradient. Advantages of 0 have no gradient, and neither has a satisfied hinge. */
 export function gradientComplaints(rows: readonly IterationRow[]): string[] {
   return rows.flatMap(({ step, metrics }) => {
     const isSupervised = "loss/nll" in metrics || "loss/nll_observed" in metrics;
@@ -60,7 +60,7 @@ export function gradientComplaints(rows: readonly IterationRow[]): string[] {
 const COMPUTED =
   /^(loss\/|optim\/grad_norm|optim\/critic_grad_norm|kl\/|entropy$|preference\/|logprob\/|ratio\/|clip\/|value\/|return\/)/;
 
-/** Differences of the first iteration, relative to 1 or the value's magnitude. */
+/** Returns the differences of the first iteration, relative to 1 or the value's magnitude. */
 export function computedOtherwise(
   one: readonly IterationRow[],
   other: readonly IterationRow[],

@@ -147,7 +147,7 @@ function warmConfig(runs: string): object {
   };
 }
 
-/** The episodes of a run, as `mrlm collect` writes them. */
+/** Writes the episodes of a run, as `mrlm collect` writes them. */
 async function writeCollected(run: string, { collected, parquet }: Data): Promise<void> {
   const { fingerprint } = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
   const store = RunDirectory.open(run).openTrajectories();

@@ -17,7 +17,7 @@ export interface Verdict {
 /** Errors that a run may raise only after it has played: there was nothing to learn from. */
 const FOUND_OUT_LATER = [/There is not one pair to learn from/];
 
-/** Trains by a configuration, again, on from a checkpoint, and under another token budget; complains of everything that should not be. */
+/** Trains with a configuration, repeats the run, resumes it from a checkpoint, and changes the token budget. Reports all faults. */
 export async function tryOut({ config, strategy, chance }: Drawn, place: Place): Promise<Verdict> {
   const prepared = await place.prepare(JSON.stringify(config, undefined, 2)).catch((error: unknown) => error as Error);
   if (prepared instanceof Error)

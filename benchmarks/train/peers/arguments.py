@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """A parser with the options that do not depend on the algorithm."""
+    """Returns a parser with the options that do not depend on the algorithm."""
     result = argparse.ArgumentParser(description=description)
     result.add_argument("--model", type=Path, required=True, help="Hugging Face directory with the starting weights")
     result.add_argument("--data", type=Path, required=True, help="JSON file, see make_fixture.py")

@@ -5,7 +5,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 
 def left_pad(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids [batch, longest] and their attention mask."""
+    """Returns token ids [batch, longest] and their attention mask."""
     longest = max(len(row) for row in rows)
     ids = torch.tensor([[pad] * (longest - len(row)) + row for row in rows])
     mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
@@ -14,7 +14,7 @@ def left_pad(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tenso
 
 @torch.inference_mode()
 def sample(model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, length: int, forbidden: int) -> torch.Tensor:
-    """Exactly `length` tokens for each row of `ids` at temperature 1; `forbidden` (EOS) is never drawn."""
+    """Returns exactly `length` tokens for each row of `ids` at temperature 1; `forbidden` (EOS) is never drawn."""
     cache = DynamicCache(config=model.config)
     positions = (mask.cumsum(-1) - 1).clamp(min=0)
     tokens, last = [], ids

@@ -16,7 +16,7 @@ class Rows:
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, pairs: list[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
-    """Token ids of each (prompt, completion), EOS after the completion, as TRL does."""
+    """Returns token ids of each (prompt, completion), EOS after the completion, as TRL does."""
     prompts = tokenizer([prompt for prompt, _ in pairs])["input_ids"]
     completions = tokenizer([completion for _, completion in pairs])["input_ids"]
     return [(a, [*b, tokenizer.eos_token_id]) for a, b in zip(prompts, completions, strict=True)]

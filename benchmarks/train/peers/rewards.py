@@ -2,5 +2,5 @@
 
 
 def digit_share(text: str) -> float:
-    """The share of characters of `text` that are digits, in [0, 1]."""
+    """Returns the share of characters of `text` that are digits, in [0, 1]."""
     return sum(character.isdigit() for character in text) / max(len(text), 1)

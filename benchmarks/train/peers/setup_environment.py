@@ -19,7 +19,7 @@ REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
 
 def environment_directory() -> Path:
-    """The directory that belongs to this requirements.txt and this Python version; it may not exist yet."""
+    """Returns the directory that belongs to this requirements.txt and this Python version; it may not exist yet."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     digest = hashlib.sha256(version.encode() + b"\0" + REQUIREMENTS.read_bytes()).hexdigest()[:12]

@@ -10,7 +10,9 @@ import psutil
 
 
 def cpu_seconds() -> float:
-    """User + system seconds of this process (all threads), its finished children and its living descendants."""
+    """Returns the user + system seconds of this process (all threads), its finished children and its living
+    descendants.
+    """
     total = time.process_time()
     finished = resource.getrusage(resource.RUSAGE_CHILDREN)
     total += finished.ru_utime + finished.ru_stime

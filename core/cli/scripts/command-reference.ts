@@ -21,7 +21,7 @@ With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --v
 An error's line begins with \`error CODE:\`; [errors](errors.md) has every code.
 `;
 
-/** docs/reference/cli.md: a section for each command, with its flags. */
+/** Returns the content of docs/reference/cli.md: a section for each command, with its flags. */
 export function commandReference(): string {
   return [INTRODUCTION, ...leaves(createProgram(() => undefined).command).map(section)].join("\n");
 }

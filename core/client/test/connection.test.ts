@@ -35,7 +35,7 @@ class Outage {
 let outage: Outage;
 afterEach(() => outage.connection.close());
 
-/** Call that loses its first `losses` channels. */
+/** Returns a call that loses its first `losses` channels. */
 function losing(losses: number): (channel: Channel) => Promise<number> {
   let calls = 0;
   return async () => {

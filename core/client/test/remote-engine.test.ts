@@ -265,7 +265,7 @@ describe("a remote engine", () => {
     await engine.createModel(policy);
     await stop();
     const call = engine.publish("policy");
-    // Later than the last attempt.
+    // This is later than the last attempt.
     setTimeout(() => lost.abort(new MrlmError("ENGINE_EXITED", "Rank 1 was killed by SIGKILL.")), 5_000);
     await expect(call).rejects.toMatchObject({ code: "ENGINE_EXITED" });
   });

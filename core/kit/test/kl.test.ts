@@ -20,13 +20,13 @@ const softmax = (logits: readonly number[]): number[] => {
 const expectedGradient = (pi: number[], q: number[], slope: (x: number) => number): number[] =>
   pi.map((_, j) => q.reduce((sum, qx, x) => sum + qx * slope(x) * ((x === j ? 1 : 0) - (pi[j] as number)), 0));
 
-/** d KL(π‖ref) / d logit_j = π_j (log(π_j/ref_j) - KL). */
+/** Returns d KL(π‖ref) / d logit_j = π_j (log(π_j/ref_j) - KL). */
 const reverseKlGradient = (pi: number[], ref: number[]): number[] => {
   const kl = pi.reduce((sum, p, x) => sum + p * Math.log(p / (ref[x] as number)), 0);
   return pi.map((p, x) => p * (Math.log(p / (ref[x] as number)) - kl));
 };
 
-/** d KL(ref‖π) / d logit_j = π_j - ref_j. */
+/** Returns d KL(ref‖π) / d logit_j = π_j - ref_j. */
 const forwardKlGradient = (pi: number[], ref: number[]): number[] => pi.map((p, x) => p - (ref[x] as number));
 
 const expectClose = (one: number[], other: number[]): void =>

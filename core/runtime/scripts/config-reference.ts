@@ -58,7 +58,7 @@ are the environments, and the keys below replace those of the current form. Keys
 configuration is loaded. So are options of an algorithm or an environment that the installed plugin does not have.
 `;
 
-/** JSON Schema of the configuration, for editors. */
+/** Returns the JSON Schema of the configuration, for editors. */
 export function configJsonSchema(): Schema {
   return z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" }) as Schema;
 }

@@ -7,7 +7,7 @@ TypeScript it is an \`MrlmError\` (\`MrlmError.isInstance(error)\`, \`error.code
 of its fields are transmitted. The same call may succeed after a *retryable* error.
 `;
 
-/** docs/reference/errors.md: a section for each code. */
+/** Returns the content of docs/reference/errors.md: a section for each code. */
 export function errorReference(): string {
   const sections = Object.entries(ERROR_CODES).map(
     ([code, { meaning, hint, retryable }]) =>

@@ -11,7 +11,7 @@ afterAll(removeTemporaryDirectories);
 
 type Change = (iteration: number) => Readonly<Record<string, number>>;
 
-/** Forty iterations of a run that learns; a change is over its metrics. */
+/** Returns forty iterations of a run that learns; a change is over its metrics. */
 function run(
   change: Change = () => ({}),
   more: Partial<RunRecord> = {},
@@ -52,7 +52,7 @@ function run(
   };
 }
 
-/** Forty steps of a stage without episodes that learns. */
+/** Returns forty steps of a stage without episodes that learns. */
 function supervised(algorithm: "sft" | "dpo", change: Change = () => ({})): RunRecord {
   const metrics: Change =
     algorithm === "sft"

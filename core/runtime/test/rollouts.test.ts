@@ -16,7 +16,7 @@ import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
 import { bound, throughputEngine } from "./support/throughput-engine.ts";
 
-/** An environment whose answers come after arbitrary delays and whose episodes have arbitrary lengths. */
+/** Returns an environment whose answers come after arbitrary delays and whose episodes have arbitrary lengths. */
 function unruly(seed: number): EnvironmentDefinition<any> {
   let instances = 0;
   return counterEnvironment({

@@ -14,7 +14,7 @@ export const inProcess: Transport = async (host) => ({
   close: async () => undefined,
 });
 
-/** Transport that serves the host on a free port of the loopback interface. */
+/** Returns a transport that serves the host on a free port of the loopback interface. */
 export function overGrpc(options: { readonly transport?: "stream" | "unary" } = {}): Transport {
   return async (host) => {
     const server = await serveEnvironments({ host, address: "127.0.0.1:0", demonstrations: true });

@@ -4,7 +4,7 @@ import { prepare } from "./support/environment.ts";
 import { type Script, scriptedSandbox } from "./support/scripted-sandbox.ts";
 
 const reply = "```python\ndef f(x): return x\n```";
-/** All tests pass but those named by position. */
+/** Returns a result in which all tests pass but those named by position. */
 const failing = (...failed: readonly number[]): Script => ({
   test: (_, { tests }) => ({
     tests: tests.map(({ name }, i): SandboxTestResult => ({ name, verdict: failed.includes(i) ? "failed" : "passed" })),

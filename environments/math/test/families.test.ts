@@ -46,7 +46,7 @@ describe("families", () => {
   });
 });
 
-/** `bottom` times a side `a x + b` at x = top / bottom. */
+/** Returns `bottom` times a side `a x + b` at x = top / bottom. */
 function scaled(side: string, bottom: number, top: string): number {
   const match = /^(?:(-?\d*)x)?([-+]?\d+)?$/.exec(side) as RegExpExecArray;
   const coefficient = match[1] === undefined ? 0 : match[1] === "" ? 1 : match[1] === "-" ? -1 : Number(match[1]);

@@ -158,7 +158,7 @@ function isMathematics(source: string): boolean {
 }
 
 /**
- * A letter beside a letter decides; the text of a choice counts where the other side has no letter. Undefined when
+ * Compares choices. Two letters decide; the text of a choice is compared if the other side has no letter. Undefined when
  * neither side is a choice.
  */
 function compareChoices(reference: Found, given: Found, options: VerifyOptions, work: Work): Outcome | undefined {
@@ -184,7 +184,7 @@ function compareChoices(reference: Found, given: Found, options: VerifyOptions, 
   );
 }
 
-/** `3,14` beside `3.14`: a decimal comma, where a comma alone would part two numbers. */
+/** Compares `3,14` beside `3.14`: a decimal comma, where a comma otherwise separates two numbers. */
 function compareDecimalCommas(expected: string, answer: string, context: Context): Outcome | undefined {
   const [a, b] = [expected, answer].map((text) => text.replace(/[$\s]|\.$/g, "")) as [string, string];
   const isComma = (text: string): boolean => /^[-+]?\d+,\d+$/.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text);

@@ -18,7 +18,7 @@ export const expressions: fc.Arbitrary<Expression> = fc.letrec<{ node: Expressio
   ),
 })).node;
 
-/** LaTeX or plain text, chosen by the bits of `style`. */
+/** Writes LaTeX or plain text, chosen by the bits of `style`. */
 export function write(e: Expression, style: number): string {
   const rest = Math.floor(style / 7);
   switch (e.kind) {

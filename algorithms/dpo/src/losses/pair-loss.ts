@@ -34,7 +34,7 @@ export interface PreferenceLoss {
 /** Preference loss of one pair. */
 export type PairLoss = (pair: PairLogprobs, parameters: LossParameters) => PreferenceLoss;
 
-/** Log-ratio of policy to reference: log π(y|x) - log ref(y|x), summed over the tokens of the answer. */
+/** Returns the log-ratio of policy to reference: log π(y|x) - log ref(y|x), summed over the tokens of the answer. */
 export function logRatio({ policy, reference }: AnswerLogprobs): number {
   return policy - reference;
 }

@@ -81,7 +81,7 @@ def choose_dtype(name: str, device: torch.device) -> torch.dtype:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """ "float32" for torch.float32, and so on."""
+    """Returns "float32" for torch.float32, and so on."""
     return str(dtype).removeprefix("torch.")
 
 

@@ -14,7 +14,7 @@ TorchOutputs = dict[str, torch.Tensor]
 
 
 def reference_outputs(model: LoadedModel, unit: pb.Unit, temperature: float = 1.0) -> TorchOutputs:
-    """Outputs of a unit's masked positions with their graph, from full logits."""
+    """Returns the outputs of a unit's masked positions with their graph, from full logits."""
     parts: dict[str, list[torch.Tensor]] = {"logprob": [], "entropy": [], "value": [], "final_value": []}
     for wire in unit.sequences:
         tokens = torch.from_numpy(np.frombuffer(wire.tokens, "<i4").astype(np.int64))[None]
@@ -36,7 +36,7 @@ def reference_gradients(
     loss: Callable[[int, TorchOutputs], torch.Tensor],
     temperature: float = 1.0,
 ) -> dict[str, torch.Tensor]:
-    """Gradients of the sum of `loss` over units, by parameter; the model's own are left as they were."""
+    """Returns the gradients of the sum of `loss` over units, by parameter; the model's own are left as they were."""
     total = torch.stack([loss(i, reference_outputs(model, unit, temperature)) for i, unit in enumerate(units)]).sum()
     named = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
     found = torch.autograd.grad(total, [parameter for _, parameter in named], allow_unused=True)
@@ -52,7 +52,7 @@ def accumulated(trainable: object) -> dict[str, torch.Tensor]:
 
 
 def largest_difference(found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> float:
-    """Largest difference of any gradient, relative to the largest number of its parameter's."""
+    """Returns the largest difference of any gradient, relative to the largest number of its parameter's."""
     assert found.keys() == expected.keys()
     return max(
         float((found[name] - expected[name]).abs().max() / expected[name].abs().max().clamp_(min=1e-8))

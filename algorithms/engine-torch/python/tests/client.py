@@ -52,7 +52,7 @@ def sequence(tokens: Sequence[int], mask: Sequence[int], **gradients: Sequence[f
 
 
 def group(prompt: Sequence[int], completions: Sequence[Sequence[int]]) -> pb.Unit:
-    """A unit of completions of one prompt, each masked on all of its completion."""
+    """Returns a unit of completions of one prompt, each masked on all of its completion."""
     made = [sequence([*prompt, *c], [0] * len(prompt) + [1] * len(c)) for c in completions]
     return pb.Unit(sequences=made)
 
@@ -114,7 +114,9 @@ class Client:
         stop_after: int | None = None,
         **selected: bool,
     ) -> PassResult:
-        """A pass; without `loss` the units carry the gradients. After `stop_after` micro-batches the client is gone."""
+        """Runs a pass; without `loss` the units carry the gradients. After `stop_after` micro-batches the client is
+        gone.
+        """
         if call is None:
             self.call += 1
             call = self.call

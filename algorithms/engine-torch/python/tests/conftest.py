@@ -32,13 +32,13 @@ def registry() -> ModelRegistry:
 
 @pytest.fixture
 def policy(registry: ModelRegistry) -> LoadedModel:
-    """A trainable tiny Qwen2 on CPU in float32."""
+    """Returns a trainable tiny Qwen2 on CPU in float32."""
     return create_model(create_request("policy", json.dumps(QWEN2)), registry, Placement(torch.device("cpu")))
 
 
 @pytest.fixture
 def engine() -> Iterator[RunningEngine]:
-    """An engine in this process behind a real socket, and a client of it."""
+    """Yields an engine in this process behind a real socket, and a client of it."""
     running = RunningEngine()
     yield running
     running.stop()

@@ -52,7 +52,7 @@ class RankedEngine:
 
 @contextlib.contextmanager
 def ranked_engine(strategy: str, log: Path, ranks: int = 2, *arguments: str) -> Iterator[RankedEngine]:
-    """An engine that is gone after the block, however that ends."""
+    """Yields an engine that is stopped after the block, also after an exception."""
     engine = RankedEngine(strategy, log, ranks, *arguments)
     try:
         yield engine

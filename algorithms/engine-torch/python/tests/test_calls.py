@@ -132,7 +132,7 @@ def test_graphs_over_the_byte_budget_wait_their_turn() -> None:
 
 
 def linear(units: list[pb.Unit]) -> list[pb.Unit]:
-    """The same units with gradients of 1 for each log-probability and 0.5 for each entropy."""
+    """Returns the same units with gradients of 1 for each log-probability and 0.5 for each entropy."""
     made = []
     for unit in units:
         copy = pb.Unit()

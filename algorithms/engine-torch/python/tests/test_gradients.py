@@ -34,7 +34,7 @@ COHERE: dict[str, Any] = {**QWEN2, "model_type": "cohere", "logit_scale": 0.3}
 
 
 def units_of(seed: int = 0) -> list[pb.Unit]:
-    """Groups with prompts and completions of many lengths, and a lone sequence with holes in its mask."""
+    """Returns groups with prompts and completions of many lengths, and a lone sequence with holes in its mask."""
     random = np.random.default_rng(seed)
 
     def tokens(n: int) -> list[int]:
@@ -51,7 +51,7 @@ def units_of(seed: int = 0) -> list[pb.Unit]:
 
 
 def client_loss(index: int, outputs: Outputs) -> dict[str, Array]:
-    """Derivative of `torch_loss`, written out."""
+    """Returns the derivative of `torch_loss`, written out."""
     weight = index + 1.0
     gradients = {"logprob": weight * (2 * outputs["logprob"] + np.exp(outputs["logprob"]))}
     if "entropy" in outputs:
@@ -62,7 +62,7 @@ def client_loss(index: int, outputs: Outputs) -> dict[str, Array]:
 
 
 def numbered_loss(number: int, _: int, outputs: Outputs) -> dict[str, Array]:
-    """`client_loss` of a unit that is sent alone."""
+    """Returns `client_loss` of a unit that is sent alone."""
     return client_loss(number, outputs)
 
 

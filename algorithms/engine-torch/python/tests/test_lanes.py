@@ -30,7 +30,7 @@ def engine() -> Iterator[RunningEngine]:
 
 
 def one_after_the_other(self: LaneThreads, tasks: Sequence[Callable[[], object]]) -> list[object]:
-    """LaneThreads.run without threads, and in the opposite order."""
+    """Runs tasks without threads, in the opposite order."""
     return [task() for task in reversed(tasks)][::-1]
 
 

@@ -64,7 +64,7 @@ class Client:
 
 
 def run(trainable: TrainableModel, state: object, client: Client) -> dict[str, torch.Tensor]:
-    """Accumulated gradients of a pass with `client`."""
+    """Returns the accumulated gradients of a pass with `client`."""
     trainable.clear()
     units = decode_units(UNITS, trainable.model, linear=False)
     work = Pass(

@@ -18,7 +18,7 @@ def _library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def matrix(rows: int, columns: int, layout: str) -> torch.Tensor:
-    """Normal numbers; "gaps" leaves room between rows, "columns" has columns in one piece."""
+    """Returns normal numbers; "gaps" leaves room between rows, "columns" has columns in one piece."""
     if layout == "columns":
         return torch.randn(columns, rows).t()
     return torch.randn(rows, 2 * columns)[:, :columns] if layout == "gaps" else torch.randn(rows, columns)

@@ -31,7 +31,7 @@ def ones(_: int, outputs: Outputs) -> dict[str, Array]:
 def sample(
     client: Client, prompts: list[list[int]], temperature: float, max_tokens: int = 12
 ) -> dict[int, pb.SampleFinish]:
-    """One wave of sampled completions without stop tokens, by id."""
+    """Samples one wave of completions without stop tokens; returns them by id."""
     parameters = pb.SamplingParams(temperature=temperature, max_tokens=max_tokens)
     add = [
         pb.SampleAdd(id=i, prompt=np.asarray(prompt, "<i4").tobytes(), params=parameters, key=1000 + i)

@@ -31,7 +31,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def second() -> Iterator[subprocess.Popen[str]]:
-    """Another process, which loads torch while the first one does."""
+    """Yields another process, which loads torch while the first one does."""
     child = start()
     yield child
     child.kill()

@@ -38,7 +38,7 @@ def error_of(engine: RunningEngine, name: str, message: Any) -> EngineCallError 
 
 
 def tree(directory: Path) -> dict[str, bytes | None]:
-    """Every file below `directory` with its content; None for directories."""
+    """Returns every file below `directory` with its content; None for directories."""
     return {
         str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None
         for path in sorted(directory.rglob("*"))

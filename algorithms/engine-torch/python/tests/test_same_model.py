@@ -188,7 +188,7 @@ def test_m10_models_that_sdpa_computes_whole_keep_it() -> None:
 
 
 def directory_with(tmp_path: Path, **config: Any) -> pb.CreateModelRequest:
-    """A model directory whose config.json has more or other fields."""
+    """Returns a model directory whose config.json has more or other fields."""
     make(QWEN2).module.save_pretrained(tmp_path)
     file = tmp_path / "config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **config}))

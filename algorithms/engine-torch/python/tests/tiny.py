@@ -41,7 +41,7 @@ GPT2: dict[str, Any] = {
 
 
 def create_request(model_id: str, config_json: str, **fields: Any) -> pb.CreateModelRequest:
-    """A trainable policy from a configuration and seed 0, unless `fields` differ."""
+    """Returns a trainable policy from a configuration and seed 0, unless `fields` differ."""
     fields = {"role": pb.ROLE_POLICY, "trainable": True, "dtype": "float32", **fields}
     seed = fields.pop("seed", 0)
     source = pb.RandomSource(config_json=config_json, seed=seed)
@@ -49,5 +49,5 @@ def create_request(model_id: str, config_json: str, **fields: Any) -> pb.CreateM
 
 
 def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, placement: Placement) -> LoadedModel:
-    """The model of a CreateModel call."""
+    """Returns the model of a CreateModel call."""
     return models.create_model(model_request(request), registry, placement)

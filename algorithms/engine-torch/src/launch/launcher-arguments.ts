@@ -1,6 +1,6 @@
 import type { DistributedOptions } from "@mrlm/spec";
 
-/** Arguments of the launcher of ranks: the number of this machine and the address of machine 0. The arguments of the engine follow. */
+/** Returns the arguments of the launcher of ranks: the number of this machine and the address of machine 0. The arguments of the engine follow. */
 export function launcherArguments(
   { strategy, processesPerNode, nodes, masterAddress, masterPort, joinSeconds }: DistributedOptions,
   nodeRank = 0,

@@ -36,7 +36,7 @@ export type RunPip = (
   onLine?: (line: string) => void,
 ) => Promise<ProcessResult>;
 
-/** Arguments of a Python that runs pip with these arguments and exits with its parent. */
+/** Returns the arguments of a Python that runs pip with these arguments and exits with its parent. */
 export function guardedPip(args: readonly string[], wheel: string = pipWheel()): string[] {
   return ["-I", "-X", "utf8", "-c", GUARDED_PIP, wheel, ...args];
 }

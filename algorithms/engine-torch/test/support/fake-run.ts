@@ -1,6 +1,6 @@
 import type { ProcessResult, RunProcess } from "../../src/process/run-process.ts";
 
-/** A runner that answers from a function; what it leaves out is success without output. */
+/** Returns a runner that answers from a function; what it leaves out is success without output. */
 export function fakeRun(answer: (command: string, args: readonly string[]) => Partial<ProcessResult>): RunProcess {
   return async (command, args, options) => {
     const result = { code: 0, signal: null, stdout: "", stderr: "", ...answer(command, args) };

@@ -4,7 +4,7 @@ import { gspo } from "./gspo.ts";
 import { minirl } from "./minirl.ts";
 import type { EpisodeTokens, PolicyLoss, SurrogateOptions, TokenLosses } from "./policy-loss.ts";
 
-/** A surrogate, and the options that it reads. The others are refused beside it. */
+/** A surrogate, and the options that it reads. Other options are rejected. */
 interface Entry {
   readonly loss: PolicyLoss;
   readonly options: readonly (keyof SurrogateOptions)[];
@@ -39,7 +39,7 @@ export function optionsOfLoss(name: PolicyLossName): {
   return { read, unread: [...new Set(all)].filter((option) => !read.includes(option)) };
 }
 
-/** Losses and gradient of one episode under the surrogate that the options name. */
+/** Returns the losses and gradient of one episode under the surrogate that the options name. */
 export function policyLosses(tokens: EpisodeTokens, options: PolicyLossOptions): TokenLosses {
   return losses[options.policy_loss].loss(tokens, options);
 }

@@ -47,7 +47,7 @@ export interface TokenLoss {
   readonly isClipped: boolean;
 }
 
-/** exp(logp_t - old_t) for each token, the exponent limited to ±10. */
+/** Returns exp(logp_t - old_t) for each token, the exponent limited to ±10. */
 export function tokenRatios({ logprobs, old }: EpisodeTokens): Float64Array {
   return Float64Array.from({ length: logprobs.length }, (_, t) => ratioOf(logprobs[t] as number, old[t] as number));
 }

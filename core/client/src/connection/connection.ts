@@ -147,7 +147,7 @@ export class Connection {
     this.#channel = undefined;
   }
 
-  /** The only loop that reconnects. It runs while calls wait. */
+  /** Reconnects while calls wait. No other code reconnects. */
   async #connect(): Promise<void> {
     if (this.#isConnecting) return;
     this.#isConnecting = true;

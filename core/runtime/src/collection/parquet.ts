@@ -41,7 +41,7 @@ export class ParquetFile {
     this.#writer = new ParquetWriter({ writer: fileWriter(path), schema, kvMetadata, createdBy: "mrlm" });
   }
 
-  /** One row group. */
+  /** Writes one row group. */
   async write(rows: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
     if (rows.length === 0) return;
     const columnData = Object.entries(this.#columns).map(([name, shape]) => ({

@@ -7,7 +7,7 @@ const Z = 1.959964;
 const RESAMPLES = 2_000;
 
 /**
- * Wilson's score interval of a proportion (Journal of the American Statistical Association 22, 1927):
+ * Returns Wilson's score interval of a proportion (Journal of the American Statistical Association 22, 1927):
  *
  *     (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)
  *

@@ -42,7 +42,7 @@ export interface Intervals {
   readonly components: Readonly<Record<string, Interval | null>>;
 }
 
-/** Counts, means and intervals over episodes. */
+/** Computes counts, means and intervals over episodes. */
 export function summariseEpisodes(trajectories: Iterable<Trajectory>): EpisodeSummary {
   const tally = new EpisodeTally();
   for (const trajectory of trajectories) tally.add(trajectory);

@@ -20,7 +20,7 @@ interface SchemaNode {
   meta?(): Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Keys that a schema allows at a path; none if it allows no object there. */
+/** Returns the keys that a schema allows at a path; none if it allows no object there. */
 export function knownKeys(schema: z.ZodType, path: Path): string[] {
   return schemaNodesAt(schema, path).flatMap((node) =>
     Object.keys(node.def.shape ?? node.def.keyType?.def.entries ?? {}),

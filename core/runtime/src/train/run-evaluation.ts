@@ -44,7 +44,7 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
   }
 }
 
-/** `start`, or the name of the stage that has just ended or is in progress. */
+/** Returns `start`, or the name of the stage that has just ended or is in progress. */
 function evaluationLabel({ prepared: { stages }, state }: RunContext): string {
   if (state.step === 0) return "start";
   const stage = state.iteration === 0 ? stages[state.stage - 1] : stages[state.stage];

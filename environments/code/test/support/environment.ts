@@ -5,7 +5,7 @@ import type { CodeOptions } from "../../src/options.ts";
 
 export type Prepared = BareEnvironment<CodeOptions>;
 
-/** The environment under some options; every language is run by the one sandbox. */
+/** Prepares the environment under some options; every language is run by the one sandbox. */
 export function prepare(given: JsonObject, sandbox: Sandbox): Promise<Prepared> {
   return bareEnvironment(code, given, { sandboxes: { python: sandbox, javascript: sandbox } });
 }

@@ -26,7 +26,7 @@ export const quadratics: Family = {
   },
 };
 
-/** (x - p)^2 = q with a q that is no square. */
+/** Makes a problem: (x - p)^2 = q with a q that is no square. */
 function irrational(random: RandomStream, difficulty: number): Problem {
   const p = random.integer(-difficulty, difficulty);
   const q = random.pick([2, 3, 5, 6, 7, 10, 11, 13, 14, 15]);

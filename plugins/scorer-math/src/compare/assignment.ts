@@ -13,7 +13,7 @@ export function isVariable(node: Node): boolean {
   return node.kind === "symbol" || node.kind === "text" || (node.kind === "call" && node.name.endsWith("()"));
 }
 
-/** `\tan\theta` at the head of a chain of equations, where it is the name of their value. */
+/** Returns true for `\tan\theta` at the head of a chain of equations, where it is the name of their value. */
 function isFunctionOfName(node: Node): boolean {
   return node.kind === "call" && node.args.every(isName) && /^(?:sin|cos|tan|cot|sec|csc)$/.test(node.name);
 }
@@ -34,7 +34,7 @@ function isAskedFor(node: Node): boolean {
   return names.length > 1 && !names.some((name) => /^[xyz]$/.test(name));
 }
 
-/** `l: y = 2x + 1`: the equation without the name of its curve. `AB:CD = 3:4` has a ratio on its left side. */
+/** Removes the name of a curve from an equation such as `l: y = 2x + 1`. `AB:CD = 3:4` has a ratio on its left side. */
 export function withoutCurveName(node: RelationNode): RelationNode {
   const [first, ...others] = node.operands as [Node, ...Node[]];
   if (first.kind !== "ratio" || first.parts.length !== 2 || node.operators[0] !== "=") return node;
@@ -103,7 +103,7 @@ function withoutUnits(node: Node): Node {
 
 const isOperator = anywhere((part) => part.kind === "call" && /^(?:lim|sum|prod|i*o?int)\b/.test(part.name));
 
-/** `x = 5 = ...` as the two-sided equation between the name and its value. */
+/** Returns `x = 5 = ...` as the two-sided equation between the name and its value. */
 export function shortened(c: Context, node: RelationNode): RelationNode {
   if (node.operands.length === 2 || !isName(node.operands[0] as Node)) return node;
   const value = assignedValue(c, node);

@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 /** Maximum number of items of a collection that is compared. */
 const MOST_ITEMS = 200;
 
-/** The first part that is not equal decides; an undecided part leaves the whole undecided unless another differs. */
+/** Compares part by part. A part that differs decides; otherwise an undecided part makes the result undecided. */
 export function compareInOrder(c: Context, expected: readonly Node[], answer: readonly Node[], what: string): Outcome {
   if (expected.length !== answer.length)
     return different("structure", `${answer.length} ${what} instead of ${expected.length}`);
@@ -47,7 +47,7 @@ export function compareAsSets(c: Context, expected: readonly Node[], answer: rea
   return isOpen && open ? open : equivalent("structure", "the same items");
 }
 
-/** Tuples: brackets matter only where two items may be the ends of an interval. */
+/** Compares tuples: brackets matter only where two items may be the ends of an interval. */
 export function compareTuples(c: Context, expected: TupleNode, answer: TupleNode): Outcome {
   const isPair = expected.items.length === 2 && answer.items.length === 2;
   if (

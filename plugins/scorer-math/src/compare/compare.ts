@@ -82,7 +82,7 @@ function prepared(node: Node): Node {
   return node;
 }
 
-/** `k \in \mathbb{Z}` beside an expression in k. */
+/** Returns true for `k \in \mathbb{Z}` beside an expression in k. */
 function isMembership(node: Node): boolean {
   return (
     node.kind === "relation" &&
@@ -97,7 +97,7 @@ function mentions(node: Node, membership: Node): boolean {
   return name !== undefined && some(node, (part) => part.kind === name.kind && show(part) === show(name));
 }
 
-/** `\mathbb{R} - \{1\}`: a minus sign between sets. */
+/** Reads `\mathbb{R} - \{1\}`: a minus sign between sets. */
 function setDifference(first: Node, second: Node): Node | undefined {
   const isSet = (node: Node | undefined): boolean =>
     node?.kind === "set" || node?.kind === "namedSet" || node?.kind === "setOperation";
@@ -111,7 +111,7 @@ function isPiecewise(node: Node): boolean {
   return node.kind === "call" && node.name === "cases";
 }
 
-/** Words that name a set. */
+/** Reads words that name a set. */
 function asSet(words: string): Node | undefined {
   if (words === "all reals") return { kind: "namedSet", name: "reals" };
   return words === "none" ? { kind: "namedSet", name: "empty" } : undefined;
@@ -204,7 +204,7 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
     values.push(value);
     if (item.kind === "relation") names.set(show(item.operands[0] as Node), value);
   }
-  // Several names: the values in the order of the names, as a point is written.
+  // With several names, compare the values in the order of the names, as in a point.
   const letters = new Set([...names.keys()].map((name) => name.replace(/_\w+/g, "")));
   const areRoots = letters.size === 1 && other.kind !== "tuple";
   if (

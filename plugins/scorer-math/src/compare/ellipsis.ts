@@ -53,7 +53,7 @@ function sumOf(node: Node): Node | undefined {
   return total && number(total);
 }
 
-/** An arithmetic progression up to `last`; with three terms also a geometric one. */
+/** Returns an arithmetic progression up to `last`; with three terms also a geometric one. */
 function ofSeries(values: readonly Rational[], last: Rational): Rational | undefined {
   const [a, b] = values as [Rational, Rational];
   const step = q.subtract(b, a);

@@ -28,7 +28,7 @@ function compareIntegral(c: Context, integral: Node, { rest }: Antiderivative): 
   return integral.kind === "call" && slope ? compareExact(c, slope, integral.args[0] as Node) : undefined;
 }
 
-/** `F(x) + C`, where C occurs nowhere else and there are no other capital letters that could make it a point or a set. */
+/** Reads `F(x) + C`, where C occurs nowhere else and there are no other capital letters that could make it a point or a set. */
 function asAntiderivative(node: Node): Antiderivative | undefined {
   if (node.kind !== "add") return undefined;
   const at = node.terms.findIndex((term) => constantOf(term) !== undefined);

@@ -23,7 +23,7 @@ function beside(node: Node, other: Node): Node {
   return asMatrix(other) ? (asNestedRows(out) ?? out) : out;
 }
 
-/** `C(5, 2)`, `P(n, k)`: read as a name beside a point. */
+/** Reads `C(5, 2)` or `P(n, k)` as a count; beside a point it is a name. */
 function countAt(factors: readonly Node[], i: number): TupleNode | undefined {
   const [name, pair] = [factors[i], factors[i + 1]];
   const isPair = pair?.kind === "tuple" && pair.items.length === 2 && pair.open === "round" && pair.close === "round";
@@ -59,7 +59,7 @@ function withoutMarks(node: Node): Node {
   return vector === undefined ? node : symbol(vector);
 }
 
-/** `|AB|` is the length AB. */
+/** Returns true for a length such as `|AB|`. */
 function isLength(node: Node): boolean {
   const [of] = node.kind === "call" && node.name === "abs" ? node.args : [];
   return (
@@ -69,7 +69,7 @@ function isLength(node: Node): boolean {
   );
 }
 
-/** `|AB| = 5`. */
+/** Returns true for `|AB| = 5`. */
 function namesLength(node: Node): boolean {
   return node.kind === "relation" && isLength(node.operands[0] as Node);
 }

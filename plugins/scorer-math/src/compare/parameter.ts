@@ -41,7 +41,7 @@ function parameterOf(node: Node): string | undefined {
 
 const INTEGER_WORDS = /\b([a-z])\s*(?:is|are|being|\\in|∈)\s*(?:an?\s+|any\s+|some\s+)*(?:integer|\\mathbb\s*\{?\s*z)/;
 
-/** k in `\frac{\pi}{4} + k\pi` or `30^\circ + 360^\circ k`, where one of k, l, m and n is the only such letter. */
+/** Returns k in `\frac{\pi}{4} + k\pi` or `30^\circ + 360^\circ k`, where one of k, l, m and n is the only such letter. */
 function impliedParameter(node: Node): string | undefined {
   if (!hasTurn(node)) return undefined;
   const found = new Set<string>();

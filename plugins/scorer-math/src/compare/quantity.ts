@@ -9,7 +9,7 @@ import { asPrinted, type Printed } from "./decimal.ts";
 import type { Context } from "./context.ts";
 
 /**
- * Both with a unit: converted and compared. One without: the bare number is compared with the number that stands before
+ * Compares quantities. Two units are converted. If one side has no unit, its number is compared with the number before
  * the unit, since answers leave units out.
  */
 export function compareQuantities(c: Context, expected: Node, answer: Node): Outcome {
@@ -68,7 +68,7 @@ function convertTemperature(node: QuantityNode, unit: Unit): Node | undefined {
   return difference(quotient(kelvin, number(to[1])), number(to[0]));
 }
 
-/** `£20` beside `20 pounds`. */
+/** Returns true for `£20` beside `20 pounds`. */
 function isPounds(money: Unit, words: Unit): boolean {
   return money.dimension === "sterling^1" && /^pounds?$/i.test(words.name);
 }
@@ -83,7 +83,7 @@ function scaledBy(value: Node, ratio: q.Rational): Node {
   return printed ? number(q.multiply(printed.value, ratio)) : product([number(ratio), value]);
 }
 
-/** `3 m` is read as a product; beside a quantity of the same dimension its letters are a unit. */
+/** Reads a quantity: `3 m` is read as a product; beside a quantity of the same dimension its letters are a unit. */
 function asQuantity(node: Node, other: Node): Node {
   if (node.kind !== "multiply" || other.kind !== "quantity") return node;
   const factors = flattened(node);
@@ -110,7 +110,7 @@ function unitLetters(node: Node): string | undefined {
   return `${letter}^${BigInt(exponent) * node.exponent.value.n}`;
 }
 
-/** `k m h^-1` as `km h^-1`: letters side by side are one unit up to one with an exponent. */
+/** Returns `k m h^-1` as `km h^-1`: letters side by side are one unit up to one with an exponent. */
 function spelled(letters: readonly string[]): string {
   return letters
     .map((letter, i) => (i > 0 && (letter.includes("^-") || letters[i - 1]?.includes("^")) ? ` ${letter}` : letter))

@@ -99,7 +99,7 @@ function denominators(p: Polynomial): Polynomial {
   return new Map([[spell(monomial), { monomial, coefficient: q.ONE }]]);
 }
 
-/** `y = 1/x` and `xy = 1`: the same numerator up to a rational factor. */
+/** Returns true for `y = 1/x` and `xy = 1`: the same numerator up to a rational factor. */
 function sameNumerator(c: Context, a: Node, b: Node): boolean {
   try {
     const normaliser = new Normaliser(c.work);

@@ -36,7 +36,7 @@ export function compareScalars(c: Context, expected: Node, answer: Node): Outcom
   return compareExact(c, expected, answer);
 }
 
-/** Three or more capital letters side by side are a string, such as an order of people, and not a product. */
+/** Returns three or more adjacent capital letters as a string: they are an order of people, for example, and not a product. */
 function letterString(node: Node): string | undefined {
   if (node.kind !== "multiply" || node.factors.length < 3) return undefined;
   const letters = node.factors.map((factor) =>
@@ -45,7 +45,7 @@ function letterString(node: Node): string | undefined {
   return letters.includes("") ? undefined : letters.join("");
 }
 
-/** `28` for `28\%`: answers leave the sign out as they do units. Numbers below one may be the share itself. */
+/** Compares `28` with `28\%`: answers omit the sign like units. A number below one may be the share itself. */
 function compareBarePercent(c: Context, expected: Node, answer: Node): Outcome | undefined {
   if ((expected.kind === "percent") === (answer.kind === "percent")) return undefined;
   const [a, b] = [expected, answer].map((node) => (node.kind === "percent" ? node.value : node)) as [Node, Node];
@@ -72,7 +72,7 @@ export function compareExact(c: Context, a: Node, b: Node): Outcome {
   return numeric.verdict === "different" ? different("numeric", numeric.reason) : undecided("numeric", numeric.reason);
 }
 
-/** `unknown`: the normal forms differ and prove nothing; `exhausted`: they take more than `steps`. */
+/** Compares normal forms. `unknown`: the normal forms differ and prove nothing; `exhausted`: they take more than `steps`. */
 function compareNormalForms(c: Context, a: Node, b: Node, steps: number): Outcome | "unknown" | "exhausted" {
   const normaliser = new Normaliser(new Work(steps));
   const left = attempt(c, normaliser, a);
@@ -88,7 +88,7 @@ function compareNormalForms(c: Context, a: Node, b: Node, steps: number): Outcom
   return normaliser.isComplete ? different("normal form", "different normal forms") : "unknown";
 }
 
-/** A step of normalisation, or why it has no result; its work is taken from the comparison's budget. */
+/** Runs a step of normalization. Returns its result, or the reason why it has none. Its work counts in the budget of the comparison. */
 function attempt(c: Context, normaliser: Normaliser, step: Node): Fraction | NotScalar | Undefined | WorkExhausted;
 function attempt<T>(c: Context, normaliser: Normaliser, step: () => T): T | NotScalar | Undefined | WorkExhausted;
 function attempt(c: Context, normaliser: Normaliser, step: Node | (() => unknown)): unknown {

@@ -22,7 +22,7 @@ const isSystem = (node: Node): boolean =>
   node.kind === "tuple" ||
   (node.kind === "list" && node.items.length > 1 && node.items.every((item) => item.kind === "relation"));
 
-/** `x = y = z = 2` as an equation for each variable. */
+/** Returns `x = y = z = 2` as an equation for each variable. */
 function spread(node: RelationNode): Node | undefined {
   if (node.operands.length < 3 || !node.operators.every((operator) => operator === "=")) return undefined;
   const names = node.operands.filter((operand) => operand.kind === "symbol");
@@ -64,7 +64,7 @@ function nameOf(item: Node): string | undefined {
   return isVariable(name) ? show(name) : undefined;
 }
 
-/** `x: 3` in `x: 3, y: 5`. */
+/** Returns true for `x: 3` in `x: 3, y: 5`. */
 function isLabel(item: Node): item is Extract<Node, { kind: "ratio" }> {
   return (
     item.kind === "ratio" &&
@@ -80,7 +80,7 @@ function labelled(item: Node): Node {
   return isLabel(item) ? equation(item.parts[0] as Node, item.parts[1] as Node) : item;
 }
 
-/** `A(1, 2)` among other items is the point A. */
+/** Reads `A(1, 2)` among other items as the point A. */
 function namedPoint(item: Node): Node {
   if (item.kind !== "multiply" || item.factors.length !== 2) return item;
   const [name, point] = item.factors as [Node, Node];

@@ -60,7 +60,7 @@ export function compareTexts(expected: string, answer: string): Outcome {
   return different("text", "different words");
 }
 
-/** `triangles` for `triangle`: a longer word that only adds the ending. */
+/** Whether a word is the plural of another one: `triangles` adds only the ending to `triangle`. */
 function isPluralOf(plural: string, singular: string): boolean {
   return /[a-z]{3}[^s]$/.test(singular) && (plural === `${singular}s` || plural === `${singular}es`);
 }

@@ -36,12 +36,12 @@ export function multiply(a: Rational, b: Rational): Rational {
   return rational(a.n * b.n, a.d * b.d);
 }
 
-/** a/b; `b` must not be zero. */
+/** Returns a/b; `b` must not be zero. */
 export function divide(a: Rational, b: Rational): Rational {
   return rational(a.n * b.d, a.d * b.n);
 }
 
-/** a to an integer power; a zero base needs a non-negative one. */
+/** Returns a to an integer power; a zero base needs a non-negative one. */
 export function power(a: Rational, exponent: number): Rational {
   const k = BigInt(Math.abs(exponent));
   if (exponent >= 0) return { n: a.n ** k, d: a.d ** k };

@@ -123,7 +123,7 @@ function fromBoxes(source: string, isReference: boolean): Extraction {
 
 const CLOSING = /\bfinal answer\b[*_\s]{0,9}(?:is\b|:|=)/gi;
 
-/** "The final answer is 42" behind the last box or `####`: the last word of the text. Undefined where there is none with a value. */
+/** Reads "The final answer is 42" behind the last box or `####`: the last word of the text. Undefined where there is none with a value. */
 function fromClosing(source: string, isReference: boolean): Extraction | undefined {
   const start = Math.max(source.lastIndexOf("\\boxed"), source.lastIndexOf("\\fbox"), source.lastIndexOf("####"));
   if (start < 0 || source.includes("<answer>")) return undefined;
@@ -133,7 +133,7 @@ function fromClosing(source: string, isReference: boolean): Extraction | undefin
   return closing.found && (closing.isMath || isValue(closing.answer)) ? closing : undefined;
 }
 
-/** A box around formulas with delimiters of their own, or around a sentence with formulas. */
+/** Reads a box around formulas with delimiters of their own, or around a sentence with formulas. */
 function inDelimiters(content: string, isReference: boolean): Extraction {
   const regions = mathRegions(content);
   const [only] = regions;
@@ -146,7 +146,7 @@ function inDelimiters(content: string, isReference: boolean): Extraction {
   return inner.found ? { ...inner, source: "boxed" } : inner;
 }
 
-/** GSM8K: `#### 18`. */
+/** Reads the answer of the form of GSM8K: `#### 18`. */
 function fromHashes(source: string): Extraction {
   const start = source.lastIndexOf("####");
   if (start < 0) return missing(NOTHING);

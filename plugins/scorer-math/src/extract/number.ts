@@ -63,7 +63,7 @@ function stated(text: string, numbers: readonly NumberInText[]): NumberInText {
   return best as NumberInText;
 }
 
-/** The offset after the percent sign, currency or unit that begins at `at`. */
+/** Returns the offset after the percent sign, currency or unit that begins at `at`. */
 function endOfUnit(text: string, at: number): number {
   SIGN_AFTER.lastIndex = at;
   const sign = SIGN_AFTER.exec(text);
@@ -72,7 +72,7 @@ function endOfUnit(text: string, at: number): number {
   return unit === undefined ? at : text.indexOf(unit, at) + unit.length;
 }
 
-/** The unit in letters that begins at `at`, after at most one space; undefined where a word of the sentence stands. */
+/** Returns the unit in letters that begins at `at`, after at most one space; undefined where a word of the sentence stands. */
 export function unitAt(text: string, at: number): string | undefined {
   UNIT_AFTER.lastIndex = at;
   const unit = UNIT_AFTER.exec(text);

@@ -88,7 +88,7 @@ const CONCLUDES = /^[\s*_>-]*(?:so|thus|hence|therefore|consequently|finally|in 
 
 const BARE_NAME = /^\s*(?:\\triangle\s*)?\\?[a-zA-Z]+'?\s*$/;
 
-/** The number beside a name, which is no answer: `$ABC$ is similar to $DEF$ with ratio 3`, `there are four values of $n$`. */
+/** Returns the number beside a name, which is no answer: `$ABC$ is similar to $DEF$ with ratio 3`, `there are four values of $n$`. */
 function numberBeside(sentence: string, last: MathRegion, count: number): NumberInText | undefined {
   if (!BARE_NAME.test(last.content)) return undefined;
   const rest = sentence.slice(last.end);
@@ -308,12 +308,12 @@ function inWords(written: string, before: string, after: string, isReference: bo
   );
 }
 
-/** The last number of a clause; without digits the one that it counts in words. */
+/** Returns the last number of a clause; without digits the one that it counts in words. */
 function numberIn(clause: string): NumberInText | undefined {
   return lastNumber(clause) ?? (/\d/.test(clause) ? undefined : countInWords(clause));
 }
 
-/** Without emphasis; `2**10` stays a power. */
+/** Removes emphasis; `2**10` stays a power. */
 function withoutMarkdown(text: string): string {
   return text.replace(/(?<![\w)])(\*\*|__)(?=\S)([^*_]+)\1(?![\w(])/g, "$2").replace(/`/g, "");
 }

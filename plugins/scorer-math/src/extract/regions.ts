@@ -56,7 +56,7 @@ function findCloser(text: string, closer: string, from: number): number {
   return -1;
 }
 
-/** `$5 and $6`: the text between two prices is prose. */
+/** Whether the text between two dollar signs is prose after a price, as in `$5 and $6`. */
 function isPrice(content: string, next: string | undefined): boolean {
   if (!/^\d/.test(content) || !(/\s$/.test(content) || /\d/.test(next ?? ""))) return false;
   return (

@@ -85,7 +85,7 @@ function consequence(sentence: string): string {
   return sentence.slice(from);
 }
 
-/** An addition to a clause without a number of its own stays. */
+/** Keeps an addition only if the clause before it has no number. */
 function ifOnlyNumber(addition: string, at: number, sentence: string): string {
   return /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b/i.test(sentence.slice(0, at))
     ? ""

@@ -8,7 +8,7 @@ import * as poly from "./polynomial.ts";
 const LARGEST_FACTORIAL = 3000n;
 const FURTHEST_SHIFT = 20n;
 
-/** n!; for `x + k` the falling product down to `x!`, so that (x + 1)!/x! reduces. Undefined when it stays opaque. */
+/** Computes n!; for `x + k` the falling product down to `x!`, so that (x + 1)!/x! reduces. Undefined when it stays opaque. */
 export function factorial(n: NormalForms, a: Fraction): Fraction | undefined {
   const value = frac.asConstant(a);
   if (value !== undefined) {
@@ -28,7 +28,7 @@ export function factorial(n: NormalForms, a: Fraction): Fraction | undefined {
   return out;
 }
 
-/** n choose k for a small k, or for numbers; undefined when it stays opaque. */
+/** Computes n choose k for a small k, or for numbers; undefined when it stays opaque. */
 export function binomial(n: NormalForms, top: Fraction, bottom: Fraction): Fraction | undefined {
   const k = frac.asConstant(bottom);
   const m = frac.asConstant(top);

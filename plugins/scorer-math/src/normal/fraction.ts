@@ -18,7 +18,7 @@ export function constant(value: Rational): Fraction {
   return whole(poly.constant(value));
 }
 
-/** top/bottom with a single-term denominator divided out and any other made monic. */
+/** Returns top/bottom with a single-term denominator divided out and any other made monic. */
 export function fraction(ring: PolynomialRing, top: Polynomial, bottom: Polynomial): Fraction {
   if (bottom.size === 0) throw new Undefined("division by zero");
   if (top.size === 0) return ZERO;

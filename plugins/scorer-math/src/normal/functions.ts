@@ -66,7 +66,7 @@ export function normaliseCall(n: NormalForms, name: string, args: readonly Node[
   }
 }
 
-/** Derivatives, and definite integrals of polynomials. */
+/** Computes derivatives, and definite integrals of polynomials. */
 function calculus(n: NormalForms, name: string, args: readonly Node[]): Fraction | undefined {
   const [body, low, high] = args;
   const differentiated = differentiate(name, args);
@@ -75,7 +75,7 @@ function calculus(n: NormalForms, name: string, args: readonly Node[]): Fraction
   return integrated && body && low && high ? integrate(n, body, integrated[1] as string, low, high) : undefined;
 }
 
-/** `\log` without a base: ten, as school and competition mathematics write it. */
+/** Returns true for `\log` without a base: ten, as school and competition mathematics write it. */
 function isDefaultBase(base: Node | undefined): boolean {
   return base === undefined || (base.kind === "symbol" && base.name === "base");
 }
@@ -86,7 +86,7 @@ function opaque(n: NormalForms, name: string, values: readonly Fraction[]): Frac
   return frac.whole(poly.atom(n.application(name, values)));
 }
 
-/** An integral, limit, infinite sum: equal only to the same one. */
+/** Makes an atom of an integral, limit or infinite sum, which is equal only to the same one. */
 function operator(n: NormalForms, name: string, args: readonly Node[]): Fraction {
   n.isComplete = false;
   const keyOf = (arg: Node): string => {

@@ -125,7 +125,7 @@ export class PolynomialRing {
     return out;
   }
 
-  /** p to a non-negative integer power. */
+  /** Computes p to a non-negative integer power. */
   power(p: Polynomial, exponent: number): Polynomial {
     const value = asConstant(p);
     if (value !== undefined) {

@@ -60,7 +60,7 @@ function raiseFraction(n: NormalForms, base: Fraction, exponent: Rational): Frac
   return base.bottom === poly.ONE ? top : frac.divide(n.ring, top, raisePolynomial(n, base.bottom, exponent));
 }
 
-/** Content out, roots of the content's primes, then the monomial's or the polynomial's own radical. */
+/** Raises a polynomial: factors the content out, takes roots of its primes, and makes a radical of the rest. */
 function raisePolynomial(n: NormalForms, p: Polynomial, exponent: Rational): Fraction {
   const term = poly.singleTerm(p);
   if (term) return raiseTerm(n, term, exponent);
@@ -73,7 +73,7 @@ function raisePolynomial(n: NormalForms, p: Polynomial, exponent: Rational): Fra
   return frac.multiply(n.ring, raiseRational(n, content, exponent), frac.multiply(n.ring, power, radical));
 }
 
-/** gcd of the coefficients' numerators over the lcm of their denominators; positive. */
+/** Computes gcd of the coefficients' numerators over the lcm of their denominators; positive. */
 function contentOf(p: Polynomial): Rational {
   let top = 0n;
   let bottom = 1n;
@@ -86,7 +86,7 @@ function contentOf(p: Polynomial): Rational {
 
 const POSITIVE_ATOM = /^(?:pi|e|#\d+|\|.*|e\^\{.*|\d.*\^\{.*|unit .*)$/;
 
-/** (c x^a y^b)^r. An even power of a variable under an even root leaves the absolute value. */
+/** Computes (c x^a y^b)^r. An even power of a variable under an even root leaves the absolute value. */
 function raiseTerm(n: NormalForms, term: Term, exponent: Rational): Fraction {
   const isEvenRoot = exponent.d % 2n === 0n;
   if (isEvenRoot && term.coefficient.n < 0n && term.monomial.some(([name]) => !POSITIVE_ATOM.test(name))) {
@@ -116,7 +116,7 @@ function raiseTerm(n: NormalForms, term: Term, exponent: Rational): Fraction {
   return out;
 }
 
-/** An even root of -c x^a: real where x is negative, so the sign stays with the variable. */
+/** Computes an even root of -c x^a: real where x is negative, so the sign stays with the variable. */
 function raiseNegative(n: NormalForms, term: Term, exponent: Rational): Fraction {
   const size = raiseRational(n, q.negate(term.coefficient), exponent);
   const rest = n.ring.reduced(term.monomial, q.MINUS_ONE);
@@ -143,7 +143,7 @@ export function absoluteAtom(n: NormalForms, p: Polynomial): Polynomial {
   return poly.atom(name);
 }
 
-/** A rational to a rational power: a root of unity for a negative base times the root of its size. */
+/** Computes a rational to a rational power: a root of unity for a negative base times the root of its size. */
 export function raiseRational(n: NormalForms, value: Rational, exponent: Rational): Fraction {
   if (q.isInteger(exponent)) return raiseInteger(n, frac.constant(value), exponent.n);
   const size = rootOfPositive(n, q.absolute(value), exponent);
@@ -153,7 +153,7 @@ export function raiseRational(n: NormalForms, value: Rational, exponent: Rationa
   return frac.multiply(n.ring, unit, size);
 }
 
-/** base^(c0 + c1 m1 + ...) as base^c0 (base^m1)^c1 ..., with the primes of a rational base taken apart. */
+/** Computes base^(c0 + c1 m1 + ...) as base^c0 (base^m1)^c1 ..., with the primes of a rational base taken apart. */
 function raiseSymbolic(n: NormalForms, base: Fraction, exponent: Fraction): Fraction {
   const value = frac.asConstant(base);
   if (value !== undefined && value.n === 1n && value.d === 1n) return frac.ONE;

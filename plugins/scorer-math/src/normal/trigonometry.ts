@@ -9,14 +9,14 @@ import { rootOfPositive } from "./roots.ts";
 
 const PI_KEY = poly.spell([["pi", q.ONE]]);
 
-/** (-1)^r = cos(r pi) + i sin(r pi). */
+/** Computes (-1)^r = cos(r pi) + i sin(r pi). */
 export function eulerPower(n: NormalForms, r: Rational): Fraction {
   n.ring.rules.set("i", { period: 2n, value: poly.constant(q.MINUS_ONE) });
   const imaginary = frac.multiply(n.ring, frac.whole(poly.atom("i")), cosineOfTurn(n, q.subtract(q.HALF, r)));
   return frac.add(n.ring, cosineOfTurn(n, r), imaginary);
 }
 
-/** cos(r pi), in radicals where r has a denominator of 1 to 6, 8, 10 or 12. */
+/** Computes cos(r pi), in radicals where r has a denominator of 1 to 6, 8, 10 or 12. */
 function cosineOfTurn(n: NormalForms, r: Rational): Fraction {
   let t = q.subtract(q.absolute(r), q.rational(2n * q.floor(q.divide(q.absolute(r), q.rational(2)))));
   if (q.compare(t, q.ONE) > 0) t = q.subtract(q.rational(2), t);
@@ -53,12 +53,12 @@ export function cosine(n: NormalForms, argument: Fraction): Fraction {
   return shifted(n, argument, q.ZERO);
 }
 
-/** sin(u) = cos(pi/2 - u). */
+/** Computes sin(u) = cos(pi/2 - u). */
 export function sine(n: NormalForms, argument: Fraction): Fraction {
   return shifted(n, frac.negate(argument), q.HALF);
 }
 
-/** cos(u + r pi). Multiples of pi in u join r, whole quarter turns leave the argument, and cos(-u) = cos(u). */
+/** Computes cos(u + r pi). Multiples of pi in u join r, whole quarter turns leave the argument, and cos(-u) = cos(u). */
 function shifted(n: NormalForms, u: Fraction, r: Rational): Fraction {
   const piTerm = u.bottom === poly.ONE ? u.top.get(PI_KEY) : undefined;
   const turn = q.add(r, piTerm?.coefficient ?? q.ZERO);
@@ -85,7 +85,7 @@ function cosineAtom(n: NormalForms, u: Fraction): Fraction {
   return frac.whole(poly.atom(n.application("cos", [argument])));
 }
 
-/** The square of a sine reduces to 1 - cos^2. */
+/** Returns the atom of a sine, whose square reduces to 1 - cos^2. */
 function sineAtom(n: NormalForms, u: Fraction): Fraction {
   const isNegative = poly.leadingCoefficient(u.top).n < 0n;
   const argument = isNegative ? frac.negate(u) : u;

@@ -37,7 +37,7 @@ export function multiply(a: Complex, b: Complex, bits: number): Complex {
   };
 }
 
-/** 1/a; `a` must not be zero. */
+/** Computes 1/a; `a` must not be zero. */
 export function inverse(a: Complex, bits: number): Complex {
   if (isReal(a)) return fromReal(real.divide(real.ONE, a.re, bits));
   const norm = squaredNorm(a, bits);

@@ -11,7 +11,7 @@ const GUARD = 24;
 const LARGEST_ARGUMENT = 64;
 const constants = new Map<string, bigint>();
 
-/** pi * 2^bits by Machin's formula. */
+/** Computes pi * 2^bits by Machin's formula. */
 function fixedPi(bits: number): bigint {
   return remembered(`pi ${bits}`, () => {
     const work = bits + 16;
@@ -20,7 +20,7 @@ function fixedPi(bits: number): bigint {
   });
 }
 
-/** ln 2 * 2^bits = 18 atanh(1/26) - 2 atanh(1/4801) + 8 atanh(1/8749). */
+/** Computes ln 2 * 2^bits = 18 atanh(1/26) - 2 atanh(1/4801) + 8 atanh(1/8749). */
 function fixedLn2(bits: number): bigint {
   return remembered(`ln2 ${bits}`, () => {
     const work = bits + 16;
@@ -99,7 +99,7 @@ export function ln(x: Real, bits: number): Real {
   return real.add(y, whole, bits);
 }
 
-/** [sin x, cos x]. */
+/** Computes [sin x, cos x]. */
 export function sineAndCosine(x: Real, bits: number): readonly [Real, Real] {
   if (x.mantissa === 0n) return [real.ZERO, real.ONE];
   if (real.magnitude(x) > LARGEST_ARGUMENT) throw new OutOfRange("sine of a huge number");

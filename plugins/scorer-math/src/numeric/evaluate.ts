@@ -87,7 +87,7 @@ export class Evaluator implements Evaluation {
     return cx.inverse(value, this.bits);
   }
 
-  /** base^exponent: repeated multiplication for integers, real odd roots of negative numbers, else principal values. */
+  /** Computes base^exponent: repeated multiplication for integers, real odd roots of negative numbers, else principal values. */
   power(base: Complex, exponent: Node): Complex {
     const exact = exponent.kind === "number" ? exponent.value : undefined;
     if (exact && exact.d === 1n && exact.n <= 64n && exact.n >= -64n) {
@@ -119,7 +119,7 @@ export class Evaluator implements Evaluation {
     return this.real(cx.exp(cx.multiply(power, cx.ln(base, this.#guarded(power)), this.#guarded(power)), this.bits));
   }
 
-  /** Precision for a logarithm that a large exponent will multiply. */
+  /** Returns the precision for a logarithm that a large exponent will multiply. */
   #guarded(power: Complex): number {
     return this.bits + Math.max(0, Math.min(200, real.magnitude(power.re))) + 8;
   }

@@ -4,7 +4,7 @@ import { some } from "../tree/walk.ts";
 import type { Point } from "./evaluate.ts";
 import type { Complex } from "./complex.ts";
 
-/** xorshift32: the numbers only have to be generic, not unpredictable. */
+/** Returns a generator of the kind xorshift32: the numbers must be generic, not unpredictable. */
 function generator(seed: number): () => number {
   let state = seed | 0 || 1;
   return () => {

@@ -72,7 +72,7 @@ export function multiply(a: Real, b: Real, bits: number): Real {
   return round(a.mantissa * b.mantissa, a.exponent + b.exponent, bits);
 }
 
-/** a/b; `b` must not be zero. */
+/** Returns a/b; `b` must not be zero. */
 export function divide(a: Real, b: Real, bits: number): Real {
   if (a.mantissa === 0n) return ZERO;
   const shift = Math.max(0, bits + bitLength(b.mantissa) - bitLength(a.mantissa) + 1);

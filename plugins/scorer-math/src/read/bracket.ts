@@ -16,7 +16,7 @@ const DELIMITED: Readonly<Record<string, readonly [close: string, name: string]>
   "|": ["|", "norm"],
 });
 
-/** `(a)`, `(a, b)`, `[a, b)`, `]a, b[`. */
+/** Reads `(a)`, `(a, b)`, `[a, b)`, `]a, b[`. */
 export function parseBracket(p: Parser): Node {
   const { lexer } = p;
   const composed = readComposition(p);
@@ -38,7 +38,7 @@ export function parseBracket(p: Parser): Node {
 
 const COMPOSITION = /^\(\s*((?:[a-zA-Z]\s*\\circ\s*)+[a-zA-Z])\s*\)\s*(?=\()/;
 
-/** `(f \circ g)(x)`: the application of a composition; undefined for other brackets. */
+/** Reads `(f \circ g)(x)`: the application of a composition; undefined for other brackets. */
 function readComposition(p: Parser): Node | undefined {
   const { lexer } = p;
   const match = COMPOSITION.exec(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
@@ -74,7 +74,7 @@ function closeBracket(p: Parser): Bracket {
   return close;
 }
 
-/** `{...}`: a LaTeX group in mathematics, a set in plain text. */
+/** Reads `{...}`: a LaTeX group in mathematics, a set in plain text. */
 export function parseBraces(p: Parser): Node {
   if (!p.isMath) return parsePlainSet(p);
   p.lexer.next();
@@ -86,7 +86,7 @@ export function parseBraces(p: Parser): Node {
   });
 }
 
-/** `\{a, b\}` or `\{x | condition\}`; the opening brace has been read. */
+/** Reads `\{a, b\}` or `\{x | condition\}`; the opening brace has been read. */
 export function parseBuilder(p: Parser, close = ""): Node {
   const { lexer } = p;
   const isClosed = (): boolean =>
@@ -133,7 +133,7 @@ function measured(name: string, content: Node): Node {
   return isVector ? power(sum(items.map((item) => power(item, number(2)))), number(HALF)) : call(name, content);
 }
 
-/** `\lfloor a \rfloor`, `\lvert a \rvert`, `\langle a, b \rangle`; undefined when `name` opens nothing. */
+/** Reads `\lfloor a \rfloor`, `\lvert a \rvert`, `\langle a, b \rangle`; undefined when `name` opens nothing. */
 export function parseDelimited(p: Parser, name: string): Node | undefined {
   const { lexer } = p;
   if (name === "lbrace") {

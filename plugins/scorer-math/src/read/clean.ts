@@ -61,7 +61,7 @@ export function clean(source: string): string {
 /** The letter of `1.2 x 10^5`. */
 const TIMES_POWER_OF_TEN = /(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))/g;
 
-/** `1\,000\,000` and `1{,}000{,}000` are one number. */
+/** Joins digits: `1\,000\,000` and `1{,}000{,}000` are one number. */
 function joinSpacedDigits(source: string): string {
   return source
     .replace(/(?<![\d.])(\d{1,3}(?:\.\d{3})+)\{,\}(?=\d)/g, (_, whole: string) => `${whole.replaceAll(".", "")}.`)

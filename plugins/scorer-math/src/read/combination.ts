@@ -39,7 +39,7 @@ function swapped(parts: readonly string[] | undefined): readonly string[] | unde
   return parts && [parts[0] as string, parts[1] as string, parts[3] as string, parts[2] as string];
 }
 
-/** n choose k for the letter C, and n!/(n - k)! for P and A. */
+/** Returns n choose k for the letter C, and n!/(n - k)! for P and A. */
 export function counted(letter: string, size: Node, chosen: Node): Node {
   const combinations = call("binomial", size, chosen);
   return letter === "C" ? combinations : { kind: "multiply", factors: [combinations, call("factorial", chosen)] };

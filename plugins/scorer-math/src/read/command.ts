@@ -102,7 +102,7 @@ export function parseCommand(p: Parser): Node {
   return p.fail(`unknown command \\${name}`);
 }
 
-/** `\\angle ABC`: one name. */
+/** Reads `\\angle ABC`: one name. */
 function parseFigure(p: Parser, name: string): Node {
   const { lexer } = p;
   const letters = /^\s*\{?\s*((?:[A-Z]'?\s*)+|\d+)\}?/.exec(

@@ -177,7 +177,7 @@ function parseSigned(p: Parser): Node {
   return applySign(sign, parsePower(p));
 }
 
-/** `1\frac{1}{2}` and `1 1/2`: a whole number followed by a proper fraction of literals is their sum. */
+/** Reads `1\frac{1}{2}` and `1 1/2`: a whole number followed by a proper fraction of literals is their sum. */
 function mixedNumber(p: Parser, left: Node): Node | undefined {
   if (left.kind !== "number" || left.decimals !== undefined || !isInteger(left.value) || left.value.n < 1n)
     return undefined;
@@ -220,7 +220,7 @@ export function startsFactor(p: Parser): boolean {
   }
 }
 
-/** `(1, 2) U (3, 4)`: the letter between two brackets. */
+/** Whether the current letter is a union: it is between two brackets, as in `(1, 2) U (3, 4)`. */
 function isUnionLetter(p: Parser): boolean {
   const { token, source } = p.lexer;
   if (token.kind !== "letter" || token.value !== "U") return false;
@@ -230,20 +230,20 @@ function isUnionLetter(p: Parser): boolean {
   );
 }
 
-/** `(mod 3)` closes a congruence. */
+/** Whether the tokens are the modulus of a congruence: `(mod 3)`. */
 function isModulus(p: Parser): boolean {
   return /^\(\s*(?:mod|\\(?:b?mod|text\{\s*mod|mathrm\{\s*mod))/.test(
     p.lexer.source.slice(p.lexer.token.start, p.lexer.token.start + 16),
   );
 }
 
-/** `90 min`, `45 deg`: names of functions that are units when no bracket follows. */
+/** Returns true for `90 min`, `45 deg`: names of functions that are units when no bracket follows. */
 function isUnitHere(p: Parser): boolean {
   const { token, source } = p.lexer;
   return /^(?:min|max|deg|mod|dim)$/.test(token.value) && !/^\s*[(_{]/.test(source.slice(token.end, token.end + 4));
 }
 
-/** Words of plain text that are mathematics: function names, Greek letters, short products of variables. */
+/** Whether a word of plain text is mathematics: function names, Greek letters, short products of variables. */
 export function isMathWord(word: string): boolean {
   if (isConnective(word)) return false;
   return word in FUNCTIONS || GREEK.has(word) || /^(?:sqrt|cbrt|pi|inf|infinity|oo|binom|C|nCr)$/.test(word);

@@ -21,7 +21,7 @@ function isDefinition(source: string, at: number, name: string): boolean {
   return /(?:^|[,;&}]|\\q?quad)\s*$/.test(before);
 }
 
-/** `f(x)`: undefined when the brackets after the name multiply. */
+/** Reads `f(x)`: undefined when the brackets after the name multiply. */
 export function parseApplication(p: Parser, name: string): Node | undefined {
   const { lexer } = p;
   const isFunction = ALWAYS_FUNCTIONS.test(name) || name.endsWith("'");
@@ -63,7 +63,7 @@ export function parseFunction(p: Parser, name: string, isRead = false): Node {
     : power(value, raisedLater);
 }
 
-/** `log2(8)` and `log10(5)` of plain text. */
+/** Returns true for `log2(8)` and `log10(5)` of plain text. */
 function isDigitBase(p: Parser, name: string): boolean {
   const { token, source } = p.lexer;
   return (
@@ -100,7 +100,7 @@ function parseRoot(p: Parser, name: string): Node {
   return power(radicand, quotient(number(1), index));
 }
 
-/** `\sqrt 13` and `\sqrt13`: what models write means the whole number, though TeX would take one digit. */
+/** Reads `\sqrt 13` and `\sqrt13`: what models write means the whole number, though TeX would take one digit. */
 function readRadicand(p: Parser): Node {
   return p.primary();
 }
@@ -158,7 +158,7 @@ function isFunctionNext(p: Parser): boolean {
   );
 }
 
-/** `\sum_{k=1}^{n} a_k`, `\int_0^1 f\,dx`, `\lim_{x \to 0} f`: the operator with its body and limits. */
+/** Reads `\sum_{k=1}^{n} a_k`, `\int_0^1 f\,dx`, `\lim_{x \to 0} f`: the operator with its body and limits. */
 export function parseBigOperator(p: Parser, name: string): Node {
   const { lexer } = p;
   let low: Node | undefined;

@@ -60,7 +60,7 @@ export function joined(p: Parser): Node {
   return operators.length === 0 ? withModulus(p, first) : { kind: "relation", operators, operands };
 }
 
-/** `1 \pmod{3}`, `1 (mod 3)`: the residue class, with a residue from 0 to the modulus. */
+/** Reads `1 \pmod{3}`, `1 (mod 3)`: the residue class, with a residue from 0 to the modulus. */
 function withModulus(p: Parser, value: Node): Node {
   const { lexer } = p;
   const written =
@@ -76,7 +76,7 @@ function withModulus(p: Parser, value: Node): Node {
   return call("modulo()", number(((value.value.n % m) + m) % m), modulus);
 }
 
-/** Words before a value that only introduce it. */
+/** Skips words before a value that only introduce it. */
 function skipLabels(p: Parser): void {
   const { lexer } = p;
   while (lexer.is("text")) {
@@ -129,7 +129,7 @@ function connective(words: string): Join | undefined {
 /** Boundary between two qualified statements. */
 const NEXT_STATEMENT = /(?:\\text\s*\{\s*,?\s*(?:and|or)\s*\}|;)(?=[^;]*=)/;
 
-/** `..., where n is an integer`: kept beside the statement as a condition. */
+/** Reads `..., where n is an integer`: kept beside the statement as a condition. */
 function readCondition(p: Parser, main: Node): Node {
   const { lexer } = p;
   const { token } = lexer;

@@ -59,7 +59,7 @@ function withExponent(source: string, at: number, raw: string, digits: string): 
   return decimals ? { length, value: scaled, decimals: decimals - power } : { length, value: scaled };
 }
 
-/** `0.1\overline{6}`, `0.1(6)`, `0.\dot{3}`: the exact fraction. */
+/** Reads `0.1\overline{6}`, `0.1(6)`, `0.\dot{3}`: the exact fraction. */
 function readRepeating(source: string, at: number): Literal | undefined {
   const found = match(REPEATING, source, at);
   if (!found || found[0].length > MOST_DIGITS) return undefined;
@@ -67,7 +67,7 @@ function readRepeating(source: string, at: number): Literal | undefined {
   return { length: found[0].length, value: repeating(found[1] as string, found[2] as string, period) };
 }
 
-/** `0.333...`: the repeating decimal when the digits show at least two whole periods, and else the digits as printed. */
+/** Reads `0.333...`: the repeating decimal when the digits show at least two whole periods, and else the digits as printed. */
 function readEllipsis(source: string, at: number): Literal | undefined {
   const found = match(ELLIPSIS, source, at);
   if (!found || found[0].length > 200) return undefined;

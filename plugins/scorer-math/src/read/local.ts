@@ -28,7 +28,7 @@ export function withLocalNumbers(source: string): string {
     (written: string, currency: string | undefined, whole: string, digits: string, after: string) => {
       const isGrouped = digits.length === 3 && /^[1-9]\d{0,2}$/.test(whole);
       const isMoney = currency !== undefined && (!/[A-Z]/.test(currency) || parseUnit(currency.trim()) !== undefined);
-      // `12 345,67`: groups before the comma.
+      // `12 345,67` has groups of digits before the comma.
       const isCertain = isMoney || /[. \u00a0\u202f]/.test(whole) || isUnit(after.trim());
       if (isGrouped || !isCertain) return written;
       return `${currency ?? ""}${whole.replace(/[. \u00a0\u202f]/g, "")}.${digits}`;

@@ -49,7 +49,7 @@ const PART = /[\s-]+(?:of\s+an?\s+)?([a-z]+)(?![a-zA-Z])/iy;
 
 export type NumberWords = { readonly value: Rational; readonly length: number };
 
-/** 1 to 99, or undefined. */
+/** Returns 1 to 99, or undefined. */
 function small(word: string): number | undefined {
   const index = SMALL.indexOf(word);
   if (index >= 0) return index;
@@ -94,7 +94,7 @@ export function readNumberWords(source: string, at: number): NumberWords | undef
   return { value: rational(whole.value), length: whole.length };
 }
 
-/** `a half`, `half`, `a quarter`; `half a dozen` stays unread. */
+/** Reads `a half`, `half`, `a quarter`; `half a dozen` stays unread. */
 export function readPartWords(source: string): Rational | undefined {
   const found = /^(?:an?\s+)?(half|quarter)$|^an?\s+([a-z]+)$/i.exec(source);
   const divisor = found && PARTS[((found[1] ?? found[2]) as string).toLowerCase()];
@@ -140,7 +140,7 @@ function readWhole(source: string, at: number): { readonly value: bigint; readon
   return { value: total + (current ?? 0n), length: end - at };
 }
 
-/** `twenty` takes a digit, `two hundred` takes anything below a hundred. */
+/** Whether a number word can follow: `twenty` takes a digit, `two hundred` takes any number below a hundred. */
 function fits(current: bigint | undefined, value: number): boolean {
   if (current === undefined) return true;
   if (value === 0) return false;

@@ -51,7 +51,7 @@ function parseLetter(p: Parser, letter: string): Node {
   return parseApplication(p, name) ?? symbol(name);
 }
 
-/** `\text{...}`: mathematics written upright, or words. */
+/** Reads `\text{...}`: mathematics written upright, or words. */
 function parseMarkedText(p: Parser): Node {
   const { value, start } = p.lexer.next();
   const content = value.trim();

@@ -117,7 +117,7 @@ function backOver(kind: RegExp, source: string, end: number): number {
   return begin;
 }
 
-/** `1) 5; 2) 7`: the items of a numbered list. */
+/** Removes the numbers from a numbered list: `1) 5; 2) 7`. */
 function withoutNumbering(source: string): string {
   if (!/^\(?[1a]\)\s*\S.*[;,]\s*\(?[2b]\)/s.test(source)) return source;
   return source.replace(/(^|[;,]\s*)\(?[1-9a-f]\)\s*/g, "$1");

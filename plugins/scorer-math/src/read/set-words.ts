@@ -59,7 +59,7 @@ function nameOf(kind: string | undefined): SetName {
   return /^complex/i.test(kind) ? "complexes" : "integers";
 }
 
-/** `at least 5`, `5 or more`: the set of numbers with this bound, whatever they are called. */
+/** Reads `at least 5`, `5 or more`: the set of numbers with this bound, whatever they are called. */
 function readBound(source: string, readValue: (text: string) => Node | undefined): Node | undefined {
   const bound = source.slice(0, 150).replace(NUMBERS, "");
   const before = BOUND.exec(bound);

@@ -18,7 +18,7 @@ const LONGEST_UNIT = 60;
 const PERCENT = /^(?:percent|per\s*cent|percentage|pct|prozent|pour\s?cent|por\s?ciento|per\s?cento|procent)\b/i;
 const INCH = /^in(?=\s*(?:$|[.,;)]|\^|\d(?!\d)))/;
 
-/** Words that join or qualify statements, so that they are no label. */
+/** Whether a word joins or qualifies statements, so that it is no label. */
 export function isConnective(word: string): boolean {
   return CONNECTIVE.test(word.trim().replace(/^[,;.\s]+|[,;.\s]+$/g, ""));
 }
@@ -29,7 +29,7 @@ export function readTail(p: Parser, value: Node, prefix = ""): Node | undefined 
   return p.lexer.is("text") ? readMarkedTail(p, value) : readPlainTail(p, value);
 }
 
-/** `5 million`, `$3 million`: the value times the scale. */
+/** Returns `5 million`, `$3 million`: the value times the scale. */
 function scaled(value: Node, word: string): Node | undefined {
   const scale = scaleWord(word);
   if (scale === undefined) return undefined;
@@ -65,7 +65,7 @@ const MINUTES = new RegExp(
   String.raw`^\s*(\d+(?:\.\d+)?)\s*${PRIME}(?:\s*(\d+(?:\.\d+)?)\s*(?:"|${PRIME}${PRIME}|\^\s*\{?\s*\\prime\s*\\prime\s*\}?))?`,
 );
 
-/** `30° 15' 20"`: degrees with their minutes and seconds. */
+/** Reads `30° 15' 20"`: degrees with their minutes and seconds. */
 function withMinutes(p: Parser, value: Node): Node {
   const { lexer } = p;
   const match = MINUTES.exec(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
@@ -76,7 +76,7 @@ function withMinutes(p: Parser, value: Node): Node {
   return { kind: "add", terms: [value, ...part(match[1], 60n), ...part(match[2], 3600n)] };
 }
 
-/** `\text{ cm}^2`, `\mathrm{m}/\mathrm{s}`. */
+/** Reads `\text{ cm}^2`, `\mathrm{m}/\mathrm{s}`. */
 function readMarkedTail(p: Parser, value: Node): Node | undefined {
   const { lexer } = p;
   const content = lexer.token.value.replace(/\\[,;: ]|~/g, " ").trim();
@@ -155,7 +155,7 @@ function readUnit(p: Parser, value: Node): Node | undefined {
   return undefined;
 }
 
-/** `5 m`, `10 N m`: letters that are a unit because they end the text. */
+/** Reads `5 m`, `10 N m`: letters that are a unit because they end the text. */
 export function readLetterUnit(p: Parser, value: Node): Node | undefined {
   const { lexer } = p;
   const { token } = lexer;

@@ -142,7 +142,7 @@ function relation(c: Compiler, node: RelationNode): Region | undefined {
   return intersection(parts);
 }
 
-/** `g(t)` or `a + b` as the one unknown that a condition is about: `0 < g(t) < 1`. */
+/** Returns `g(t)` or `a + b` as the one unknown that a condition is about: `0 < g(t) < 1`. */
 export function asUnknown(node: Node): Node {
   if (node.kind === "call" && node.name === "abs") return { ...node, args: node.args.map(asUnknown) };
   const isApplication = node.kind === "call" && node.name.endsWith("()") && isName(node);

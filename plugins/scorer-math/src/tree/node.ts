@@ -104,14 +104,14 @@ export function call(name: string, ...args: Node[]): Node {
   return { kind: "call", name, args };
 }
 
-/** -a; a literal keeps its printed precision, a quantity its unit. */
+/** Returns -a; a literal keeps its printed precision, a quantity its unit. */
 export function negated(a: Node): Node {
   if (a.kind === "number") return number(minus(a.value), a.decimals);
   if (a.kind === "quantity") return { ...a, value: negated(a.value) };
   return { kind: "multiply", factors: [number(MINUS_ONE), a] };
 }
 
-/** a/b; a quotient of exact literals becomes one literal. */
+/** Returns a/b; a quotient of exact literals becomes one literal. */
 export function quotient(a: Node, b: Node): Node {
   if (
     a.kind === "number" &&

@@ -78,7 +78,7 @@ export function some(node: Node, predicate: (node: Node) => boolean): boolean {
   return false;
 }
 
-/** `some` with a cache for a predicate that is often evaluated. Trees are immutable. */
+/** Returns a cached form of `some` for a predicate that is often evaluated. Trees are immutable. */
 export function anywhere(predicate: (node: Node) => boolean): (node: Node) => boolean {
   const known = new WeakMap<Node, boolean>();
   return (node) => {
@@ -99,7 +99,7 @@ export function variables(node: Node, found: Set<string> = new Set()): Set<strin
   return found;
 }
 
-/** 1 and -1 for the infinities, 0 for anything else. */
+/** Returns 1 or -1 for an infinity, 0 for any other node. */
 export function infinitySign(node: Node): -1 | 0 | 1 {
   if (node.kind === "constant" && node.name === "infinity") return 1;
   if (node.kind !== "multiply" || node.factors.length !== 2) return 0;

@@ -23,7 +23,9 @@ log = logging.getLogger(__name__)
 
 @torch.no_grad()
 def choose_backbone(model: LoadedModel) -> Backbone:
-    """The hand-written backbone on CPU for the architectures that it supports, else the transformers module itself."""
+    """Returns the hand-written backbone on CPU for the architectures that it supports, else the transformers module
+    itself.
+    """
     if is_divided(model):
         # The probe ran before the weights were divided, or on the model that owns them.
         return TransformersBackbone(model)
@@ -58,7 +60,7 @@ def choose_backbone(model: LoadedModel) -> Backbone:
 
 
 def probe_difference(probe: Probe, backbone: Backbone) -> float:
-    """Largest relative difference between a backbone's logits and the module's own."""
+    """Returns the largest relative difference between a backbone's logits and the module's own."""
     run = backbone.forward([probe.unit], True, False)
     return probe.backbone_difference(run.hidden, run.rows)
 

@@ -35,13 +35,13 @@ class Backbone(Protocol):
     has_lanes: bool
 
     def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> BackboneRun:
-        """Hidden states of the rows that the outputs of a micro-batch read; there must be at least one."""
+        """Returns the hidden states of the rows that the outputs of a micro-batch read; there must be at least one."""
 
     def finish_gradients(self, gradients: Sequence[PassGradients]) -> None:
         """Adds the `layers` of all `gradients`, in order, to the parameters' `.grad`, and clears them."""
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
-        """Tokens that the model reads for a unit laid out alone."""
+        """Returns the tokens that the model reads for a unit laid out alone."""
 
     def graph_bytes_per_token(self) -> int:
-        """Approximate number of bytes that a graph keeps for each computed token."""
+        """Returns the approximate number of bytes that a graph keeps for each computed token."""

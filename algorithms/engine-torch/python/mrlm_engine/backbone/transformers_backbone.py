@@ -31,7 +31,7 @@ class TransformersBackbone:
                 part.training = bool(getattr(part, "gradient_checkpointing", False))
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
-        """Tokens of the unit with padding to its longest sequence."""
+        """Returns the tokens of the unit with padding to its longest sequence."""
         return len(unit.sequences) * max(sequence.needed(final_value) for sequence in unit.sequences)
 
     def graph_bytes_per_token(self) -> int:

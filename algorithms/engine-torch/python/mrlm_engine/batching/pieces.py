@@ -9,7 +9,7 @@ from mrlm_engine.batching.unit import Floats, TokenUnit, UnitGradients
 
 
 def split_shard(shard: RankShard, cost: Callable[[TokenUnit], int], budget: int) -> list[RankShard]:
-    """`shard` itself, or a single unit above `budget` tokens as units of some of its sequences, in order.
+    """Returns `shard` itself, or a single unit above `budget` tokens as units of some of its sequences, in order.
 
     Each is as large as the budget allows, and one sequence at least. A budget of 0 splits nothing.
     """
@@ -26,7 +26,7 @@ def split_shard(shard: RankShard, cost: Callable[[TokenUnit], int], budget: int)
 
 
 def split_gradients(gradients: Sequence[UnitGradients], pieces: Sequence[RankShard]) -> list[list[UnitGradients]]:
-    """Gradients of a shard as those of its `pieces`; pieces beyond those of the shard are empty."""
+    """Returns the gradients of a shard as those of its `pieces`; pieces beyond those of the shard are empty."""
     if len(gradients) != 1:
         return [list(gradients), *([] for _ in pieces[1:])]
     found: list[list[UnitGradients]] = []

@@ -13,7 +13,7 @@ RankShard = list[TokenUnit]
 def plan_micro_batches(
     units: Sequence[TokenUnit], cost: Callable[[TokenUnit], int], budget: int, ranks: int = 1
 ) -> list[list[RankShard]]:
-    """Micro-batches of one shard for each rank, whose costs (computed tokens) sum to at most `budget`.
+    """Returns the micro-batches of one shard for each rank, whose costs (computed tokens) sum to at most `budget`.
 
     A unit above the budget is alone in its shard; a shard may be empty. Units of similar length come together, longest
     first, so that what does not fit into memory shows at once; each goes to the rank with the least to do. The result

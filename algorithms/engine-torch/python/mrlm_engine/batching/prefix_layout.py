@@ -78,7 +78,7 @@ class PrefixLayout:
 
 
 def common_prefix(sequences: Sequence[Tokens]) -> int:
-    """Length of the longest common prefix of all `sequences`."""
+    """Returns the length of the longest common prefix of all `sequences`."""
     shortest = min(len(s) for s in sequences)
     stacked = np.stack([s[:shortest] for s in sequences])
     differs = (stacked != stacked[0]).any(axis=0)
@@ -86,7 +86,9 @@ def common_prefix(sequences: Sequence[Tokens]) -> int:
 
 
 def shared_prefix(unit: TokenUnit, final_value: bool) -> int:
-    """Number of leading tokens of a unit's sequences that are computed once; 0 where a shared prefix is not faster."""
+    """Returns the number of leading tokens of a unit's sequences that are computed once; 0 where a shared prefix is
+    not faster.
+    """
     needed = [s.tokens[: s.needed(final_value)] for s in unit.sequences if s.needed(final_value)]
     if len(needed) < 2:
         return 0
@@ -95,7 +97,7 @@ def shared_prefix(unit: TokenUnit, final_value: bool) -> int:
 
 
 def computed_tokens(unit: TokenUnit, final_value: bool) -> int:
-    """Number of tokens that the model reads for a unit with a shared prefix."""
+    """Returns the number of tokens that the model reads for a unit with a shared prefix."""
     prefix = shared_prefix(unit, final_value)
     lengths = [n for n in (s.needed(final_value) for s in unit.sequences) if n]
     return sum(lengths) - prefix * max(0, len(lengths) - 1)

@@ -20,7 +20,9 @@ class TokenSequence:
     positions: NDArray[np.int64]
 
     def needed(self, final_value: bool) -> int:
-        """Number of leading tokens that the model must read: up to the one before the last masked position, or all."""
+        """Returns the number of leading tokens that the model must read: up to the one before the last masked
+        position, or all.
+        """
         if final_value:
             return len(self.tokens)
         return int(self.positions[-1]) if len(self.positions) else 0

@@ -63,7 +63,7 @@ def check_replaceable(target: Path) -> None:
 
 
 def _foreign(target: Path) -> str | None:
-    """Reason why `target` must not be replaced; None if it may be."""
+    """Returns the reason why `target` must not be replaced; None if it may be."""
     if not target.name:
         return "is the root of a file system"
     try:
@@ -86,7 +86,9 @@ def _foreign(target: Path) -> str | None:
 
 
 def _listed(directory: Path) -> set[str] | None:
-    """Names of the files that a directory of the engine lists, with the list itself; None for other directories."""
+    """Returns the names of the files that a directory of the engine lists, with the list itself; None for other
+    directories.
+    """
     for name in (MANIFEST, EXPORT_LIST):
         if not (directory / name).is_file():
             continue

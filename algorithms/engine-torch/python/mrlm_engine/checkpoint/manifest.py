@@ -30,7 +30,7 @@ _MODEL_FIELDS: dict[str, tuple[type, ...]] = {
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file in hexadecimal."""
+    """Returns the SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else _digest(file)
 

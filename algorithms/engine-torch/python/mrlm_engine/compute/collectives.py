@@ -12,7 +12,7 @@ BUCKET_NUMBERS = 1 << 25
 
 
 def world_size() -> int:
-    """Number of ranks in the process group."""
+    """Returns the number of ranks in the process group."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
@@ -33,7 +33,7 @@ def sum_over_ranks(tensors: Sequence[torch.Tensor]) -> None:
 
 
 def any_rank(flags: Sequence[bool], device: torch.device) -> list[bool]:
-    """For each flag, whether it is set on any rank."""
+    """Returns, for each flag, whether it is set on any rank."""
     if world_size() == 1 or not flags:
         return list(flags)
     counts = torch.tensor(flags, dtype=torch.int32, device=device)

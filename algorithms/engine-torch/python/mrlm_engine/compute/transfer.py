@@ -10,7 +10,7 @@ import torch
 
 
 def to_device(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
-    """The tensor of `array` on `device`; on CPU it shares memory with `array`.
+    """Returns the tensor of `array` on `device`; on CPU it shares memory with `array`.
 
     A copy to a GPU uses pinned memory, because a copy from pageable memory waits for all launched kernels.
     """

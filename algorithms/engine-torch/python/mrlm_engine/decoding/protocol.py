@@ -45,7 +45,7 @@ class Decoder(Protocol):
         """Appends `tokens` [rows], one to each row; features [rows, width] of the tokens after them."""
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
-        """Logits [n, vocabulary] of features [n, width]."""
+        """Returns the logits [n, vocabulary] of features [n, width]."""
 
     def keep(self, moves: RowMoves) -> None:
         """Moves rows, and drops the last ones."""
@@ -57,10 +57,10 @@ class Decoder(Protocol):
         """Drops all rows."""
 
     def bytes_for(self, rows: int, length: int) -> int:
-        """Bytes of state for `rows` rows of `length` tokens."""
+        """Returns the bytes of state for `rows` rows of `length` tokens."""
 
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
         """Copies new weights by state-dict name. All rows must have been dropped."""
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """Each weight that the decoder computes with, by state-dict name, in its original layout."""
+        """Returns each weight that the decoder computes with, by state-dict name, in its original layout."""

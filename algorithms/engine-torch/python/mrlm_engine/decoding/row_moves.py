@@ -26,25 +26,25 @@ class RowMoves:
 
     @staticmethod
     def closing(leaving: npt.NDArray[np.bool_], device: torch.device) -> RowMoves:
-        """The fewest moves that close the gaps of rows `leaving`, bool [rows]: the last rows fill them."""
+        """Returns the fewest moves that close the gaps of rows `leaving`, bool [rows]: the last rows fill them."""
         gone = np.flatnonzero(leaving)
         rows = len(leaving) - len(gone)
         return RowMoves(gone[gone < rows], rows + np.flatnonzero(~leaving[rows:]), rows, device)
 
     @functools.cached_property
     def on_device(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """`target` and `source` on the device, int64 [n] each."""
+        """Returns `target` and `source` on the device, int64 [n] each."""
         target, source = to_device(np.stack((self.target, self.source)), self._device).unbind(0)
         return target, source
 
     def apply(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The rows of `tensor` that stay, in their places; overwrites `tensor`."""
+        """Returns the rows of `tensor` that stay, in their places; overwrites `tensor`."""
         if len(self.target):
             target, source = self.on_device
             tensor[target] = tensor[source]
         return tensor[: self.rows]
 
     def apply_array(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The same of an array on the host."""
+        """Applies the moves to an array on the host, as `apply` does for a tensor."""
         array[self.target] = array[self.source]
         return array[: self.rows]

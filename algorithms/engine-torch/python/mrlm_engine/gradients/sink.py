@@ -13,7 +13,7 @@ class GradientSink(Protocol):
     """Float32 sums of the gradients of parameters."""
 
     def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
-        """The float32 tensor that the gradient of all of `parameter` is added to."""
+        """Returns the float32 tensor that the gradient of all of `parameter` is added to."""
 
     def add(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
         """Adds a whole `gradient`; nothing for a parameter that is frozen."""

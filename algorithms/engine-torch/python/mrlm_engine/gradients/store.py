@@ -12,7 +12,7 @@ from mrlm_engine.compute.tensors import is_sharded, part, part_of, summed_part
 
 
 def accumulator(parameter: torch.nn.Parameter) -> torch.Tensor:
-    """The `.grad` of a float32 parameter, zeros if it has none."""
+    """Returns the `.grad` of a float32 parameter, zeros if it has none."""
     if parameter.grad is None:
         parameter.grad = torch.zeros_like(parameter)
     return parameter.grad
@@ -115,7 +115,7 @@ class GradientStore:
                 parameter.grad = None
 
     def tensors(self) -> list[tuple[str, torch.nn.Parameter, torch.Tensor]]:
-        """(name, parameter, accumulated float32 gradient) of every parameter that has one."""
+        """Returns (name, parameter, accumulated float32 gradient) of every parameter that has one."""
         found = []
         for name, parameter in self.parameters:
             gradient = parameter.grad if parameter.dtype == torch.float32 else self._wide.get(id(parameter))
@@ -135,7 +135,7 @@ class GradientStore:
             parameter.grad = None
 
     def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
-        """Float32 tensor that whole gradients are added to."""
+        """Returns float32 tensor that whole gradients are added to."""
         if not is_sharded(parameter):
             return self._own(parameter)
         if id(parameter) not in self._undivided:
@@ -144,7 +144,7 @@ class GradientStore:
         return self._undivided[id(parameter)]
 
     def _own(self, parameter: torch.nn.Parameter) -> torch.Tensor:
-        """Float32 sums of this rank: all of the gradient, or its part."""
+        """Returns float32 sums of this rank: all of the gradient, or its part."""
         if parameter.dtype == torch.float32:
             return accumulator(parameter)
         if id(parameter) not in self._wide:

@@ -90,7 +90,7 @@ class Coordinator:
                 participant.outbox.put({"start": {"port": port, "arguments": list(arguments)}})
 
     def failure(self) -> str | None:
-        """The loss of a machine, or the failure that it reported; None without a failure."""
+        """Returns the loss of a machine, or the failure that it reported; None without a failure."""
         return self._failure
 
     def wait(self, seconds: float) -> None:

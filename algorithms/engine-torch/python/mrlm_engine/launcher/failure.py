@@ -13,7 +13,7 @@ class LaunchError(Exception):
 
 
 def machine_and_ranks(node_rank: int, address: str, nproc_per_node: int) -> str:
-    """`machine 1 (10.0.0.2, ranks 8 to 15)`."""
+    """Returns `machine 1 (10.0.0.2, ranks 8 to 15)`."""
     first = node_rank * nproc_per_node
     ranks = f"rank {first}" if nproc_per_node == 1 else f"ranks {first} to {first + nproc_per_node - 1}"
     return f"machine {node_rank} ({address}, {ranks})"

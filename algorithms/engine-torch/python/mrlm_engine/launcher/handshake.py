@@ -55,7 +55,7 @@ def objection(ours: Hello, theirs: dict[str, Any]) -> str:
 
 
 def numbers_of_others(nnodes: int) -> str:
-    """`1`, or `1 to 3`."""
+    """Returns `1`, or `1 to 3`."""
     return "1" if nnodes == 2 else f"1 to {nnodes - 1}"
 
 

@@ -43,7 +43,7 @@ class LocalRanks:
         return all(process.poll() is not None for process in self._processes)
 
     def failure(self) -> tuple[int, int, str] | None:
-        """Number, process id and exit reason of a failed rank; of several one that recorded its failure."""
+        """Returns the number, process id and exit reason of a failed rank; of several one that recorded its failure."""
         failed = [i for i, process in enumerate(self._processes) if process.poll() not in (None, 0)]
         if not failed:
             return None

@@ -76,7 +76,7 @@ class Participant:
         return None
 
     def failure(self) -> str | None:
-        """The loss of machine 0, or the cause that it sent; None without a failure."""
+        """Returns the loss of machine 0, or the cause that it sent; None without a failure."""
         return self._failure
 
     def wait(self, seconds: float) -> None:

@@ -21,7 +21,7 @@ class OtherMachines(Protocol):
     """The other machines while the ranks of this machine run."""
 
     def failure(self) -> str | None:
-        """The reason why the ranks of this machine must end; None without one."""
+        """Returns the reason why the ranks of this machine must end; None without one."""
 
     def wait(self, seconds: float) -> None:
         """Waits that long, or until a failure."""

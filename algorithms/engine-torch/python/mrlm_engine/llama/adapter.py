@@ -37,7 +37,9 @@ class AdapterWeights:
 def allocate_adapters(
     source: Mapping[str, torch.Tensor], layers: Sequence[str]
 ) -> tuple[AdapterWeights | None, dict[str, torch.Tensor]]:
-    """Room for the adapters of `layers`, and by name a view of each factor in its own layout; None without adapters."""
+    """Allocates memory for the adapters of `layers`, and by name a view of each factor in its own layout; None without
+    adapters.
+    """
     adapted = [layer for layer in layers if f"{layer}.lora_A.weight" in source]
     if not adapted:
         return None, {}

@@ -19,7 +19,7 @@ MAX_KEPT_KEYS = 384
 
 
 def causal_mask(queries: int, keys: int, repeats: int, device: torch.device) -> torch.Tensor:
-    """[repeats * queries, keys]: 0 where query i reads key j (j <= keys - queries + i), else minus infinity."""
+    """Returns [repeats * queries, keys]: 0 where query i reads key j (j <= keys - queries + i), else minus infinity."""
     hidden = torch.ones(queries, keys, dtype=torch.bool, device=device).triu_(keys - queries + 1)
     return torch.zeros(queries, keys, device=device).masked_fill_(hidden, float("-inf")).repeat(repeats, 1)
 
@@ -35,12 +35,12 @@ class KeptProbabilities:
     probabilities: torch.Tensor
 
     def nbytes(self) -> int:
-        """Bytes kept."""
+        """Returns the bytes kept."""
         tensors = (self.heads.query, self.heads.key, self.heads.value, self.probabilities)
         return sum(tensor.nbytes for tensor in tensors)
 
     def backward(self, grad: torch.Tensor) -> HeadTensors:
-        """Gradients of query, key and value for that of the result [n, g, r * longest, d]."""
+        """Returns the gradients of query, key and value for that of the result [n, g, r * longest, d]."""
         query, key, value = (t.flatten(0, 1) for t in (self.heads.query, self.heads.key, self.heads.value))
         grad, weights = grad.flatten(0, 1), self.probabilities
         grad_value = torch.bmm(weights.transpose(1, 2), grad)
@@ -54,7 +54,9 @@ class KeptProbabilities:
 
 
 def attend_short(heads: HeadTensors, queries: int) -> tuple[torch.Tensor, KeptProbabilities]:
-    """Attention by explicit probabilities; result [n, g, r * queries, d]. The query carries the scale already."""
+    """Computes attention by explicit probabilities; result [n, g, r * queries, d]. The query carries the scale
+    already.
+    """
     query, key, value = (t.flatten(0, 1) for t in (heads.query, heads.key, heads.value))
     mask = short_mask(queries, key.shape[1], query.shape[1] // queries, query.device)
     scores = torch.baddbmm(mask.expand(query.shape[0], -1, -1), query, key.transpose(1, 2))
@@ -71,17 +73,17 @@ class KeptGraph:
     result: torch.Tensor
 
     def nbytes(self) -> int:
-        """Bytes kept (the fused kernel keeps its inputs, its result and one number a row)."""
+        """Returns the bytes kept (the fused kernel keeps its inputs, its result and one number a row)."""
         return sum(tensor.nbytes for tensor in (*self.inputs, self.result))
 
     def backward(self, grad: torch.Tensor) -> HeadTensors:
-        """Gradients of query, key and value for that of the result [n, g, r * longest, d]."""
+        """Returns the gradients of query, key and value for that of the result [n, g, r * longest, d]."""
         grads = torch.autograd.grad(self.result, self.inputs, grad.view_as(self.result))
         return HeadTensors(*grads)
 
 
 def attend_long(heads: HeadTensors, queries: int) -> tuple[torch.Tensor, KeptGraph]:
-    """Attention by torch's scaled_dot_product_attention; result [n, g, r * queries, d]."""
+    """Computes attention by torch's scaled_dot_product_attention; result [n, g, r * queries, d]."""
     inputs = (heads.query, heads.key, heads.value)
     leaves = tuple(t.detach().requires_grad_() for t in inputs)
     n, g, rows, d = heads.query.shape
@@ -101,7 +103,7 @@ def attend_long(heads: HeadTensors, queries: int) -> tuple[torch.Tensor, KeptGra
 
 
 def attend(heads: HeadTensors, queries: int) -> tuple[torch.Tensor, KeptProbabilities | KeptGraph]:
-    """Attention by the way that is faster for the length."""
+    """Computes attention with the faster implementation for the length."""
     if heads.key.shape[2] <= MAX_KEPT_KEYS:
         return attend_short(heads, queries)
     return attend_long(heads, queries)

@@ -36,7 +36,7 @@ class LlamaBackbone:
         self._folding = threading.Lock()
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
-        """Tokens after sharing the unit's prefix."""
+        """Returns the tokens after sharing the unit's prefix."""
         return computed_tokens(unit, final_value)
 
     def graph_bytes_per_token(self) -> int:
@@ -47,11 +47,11 @@ class LlamaBackbone:
         return 4 * (layer if not self.model.gradient_checkpointing else s.hidden) * s.layers
 
     def angles(self, layout: PrefixLayout) -> torch.Tensor:
-        """Rotary factors [T, 1, head_size / 2] of a packed micro-batch."""
+        """Returns the rotary factors [T, 1, head_size / 2] of a packed micro-batch."""
         return self._rotary.upto(layout.max_position).index_select(0, layout.positions).unsqueeze(1)
 
     def weights(self) -> list[LayerWeights]:
-        """The folded weights of every layer for the module's present weights."""
+        """Returns the folded weights of every layer for the module's present weights."""
         with self._folding:
             if self._folded_generation != self.model.generation:
                 self._weights = [fold_layer(layer, self.shape, self._with_adapter) for layer in self._module.layers]
@@ -59,7 +59,7 @@ class LlamaBackbone:
             return self._weights
 
     def accumulators(self, gradients: PassGradients) -> list[LayerWeights]:
-        """Sums of the folded weights' gradients, made when first needed."""
+        """Returns the sums of the folded weights' gradients, made when first needed."""
         if not gradients.layers:
             gradients.layers = [zero_gradients(weights) for weights in self.weights()]
         return gradients.layers
@@ -129,7 +129,9 @@ class LlamaRun:
         self.graph_bytes = sum(s.nbytes if isinstance(s, torch.Tensor) else s.nbytes() for s in self._states)
 
     def _rows_behind(self, layer: int) -> torch.Tensor | None:
-        """Rows that are computed behind a layer's attention: those that outputs read in the last layer, else all."""
+        """Returns the rows that are computed behind a layer's attention: those that outputs read in the last layer,
+        else all.
+        """
         return self._layout.outputs.rows if layer == self._backbone.shape.layers - 1 else None
 
     @torch.no_grad()

@@ -21,7 +21,8 @@ from mrlm_engine.llama.weights import LayerWeights, interleave_heads, split_head
 
 @torch.no_grad()
 def fold_layer(layer: Any, shape: LlamaShape, with_adapter: bool) -> LayerWeights:
-    """The folded weights of a transformers decoder layer, detached from it; adapters are merged, or left out."""
+    """Returns the folded weights of a transformers decoder layer, detached from it; adapters are merged, or left out.
+    """
     attention, mlp, size = layer.self_attn, layer.mlp, shape.head_size
     qkv = _plain_qkv(attention, shape, with_adapter).mul_(layer.input_layernorm.weight)
     bias = query_norm = key_norm = None
@@ -89,17 +90,17 @@ def unfold_gradients(layer: Any, gradients: LayerWeights, shape: LlamaShape) -> 
 
 
 def _score_scale(shape: LlamaShape) -> float:
-    """Factor of the attention scores."""
+    """Returns the factor of the attention scores."""
     return 1.0 / math.sqrt(shape.head_size)
 
 
 def _row_scale(shape: LlamaShape) -> float:
-    """Factor of the query rows: a norm behind them would cancel one."""
+    """Returns the factor of the query rows: a norm behind them would cancel one."""
     return 1.0 if shape.head_norms else _score_scale(shape)
 
 
 def _plain_qkv(attention: Any, shape: LlamaShape, with_adapter: bool) -> torch.Tensor:
-    """Query, key and value as one matrix, without the norm in front of them."""
+    """Returns the query, key and value as one matrix, without the norm in front of them."""
     query, key, value = (
         merged_weight(each, with_adapter) for each in (attention.q_proj, attention.k_proj, attention.v_proj)
     )
@@ -112,7 +113,7 @@ def _plain_gate_up(mlp: Any, with_adapter: bool) -> torch.Tensor:
 
 
 def _projections(attention: Any, fused: torch.Tensor, shape: LlamaShape) -> list[tuple[Any, torch.Tensor]]:
-    """Query, key and value projection, each with its part of the fused rows."""
+    """Returns the query, key and value projection, each with its part of the fused rows."""
     q, k = shape.query_width, shape.key_width
     return [
         (attention.q_proj, split_heads(fused[:q], shape.head_size) * _row_scale(shape)),

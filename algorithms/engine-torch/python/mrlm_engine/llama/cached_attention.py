@@ -11,9 +11,10 @@ from mrlm_engine.llama.prefix_cache import PrefixCache
 def fused_attention(
     queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
 ) -> torch.Tensor:
-    """Computes attention with the device's fused kernel: queries [rows, heads * head_size], keys and values [key_heads, rows, columns,
-    head_size], mask [rows, 1, columns]; to [rows, heads * head_size].
+    """Computes attention with the device's fused kernel.
 
+    Queries [rows, heads * head_size], keys and values [key_heads, rows, columns, head_size], mask [rows, 1, columns];
+    returns [rows, heads * head_size].
     The query heads of a group are passed as positions, so keys are not repeated for them.
     """
     key_heads, rows, _, head_size = keys.shape

@@ -151,7 +151,9 @@ class LlamaDecoder:
     def _project(
         self, layer: DecoderLayerWeights, hidden: torch.Tensor, rotary: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Rotated queries [n, query_width], and [n, 2 * key_heads, head_size] of rotated keys, then values."""
+        """Returns the rotated queries [n, query_width], and [n, 2 * key_heads, head_size] of rotated keys, then
+        values.
+        """
         shape = self.shape
         n, rotated = hidden.shape[0], shape.heads + shape.key_heads
         normed = self._norm(hidden, layer.input_norm)
@@ -166,7 +168,7 @@ class LlamaDecoder:
         return qkv[:, : shape.query_width], by_head[:, shape.heads :]
 
     def _attend(self, layer: int, queries: torch.Tensor, columns: int) -> torch.Tensor:
-        """Attention of one new token of each row: queries [rows, query_width] to [rows, query_width]."""
+        """Computes attention of one new token of each row: queries [rows, query_width] to [rows, query_width]."""
         keys, values = self._cache.data[layer][:, :, : self.rows, :columns]
         mask = None if self._even else self._cache.mask[: self.rows, :, :columns]
         if self._by_products:
@@ -186,7 +188,7 @@ class LlamaDecoder:
         _add_projection(hidden, F.silu(gate).mul_(up), layer.down, layer.down_adapter)
 
     def _norm(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        """Root-mean-square norm (Zhang & Sennrich, arXiv 1910.07467) over the last dimension."""
+        """Computes the root-mean-square norm (Zhang & Sennrich, arXiv 1910.07467) over the last dimension."""
         if not self._by_products:
             return F.rms_norm(hidden, (hidden.shape[-1],), weight, self.shape.epsilon)
         # On CPU F.rms_norm is a chain of full-width operations; this is one reduction and two products.

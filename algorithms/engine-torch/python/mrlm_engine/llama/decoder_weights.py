@@ -62,7 +62,7 @@ class DecoderWeights:
             adapter.scale = float(weights[LORA_SCALE])
 
     def items(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """Each weight by its state-dict name in its original layout, read back out of the fused tensors."""
+        """Returns each weight by its state-dict name in its original layout, read back out of the fused tensors."""
         size = self.shape.head_size
         for name, view in self._views.items():
             yield name, split_heads(view, size) if name in self._interleaved else view

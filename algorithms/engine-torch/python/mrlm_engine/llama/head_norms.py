@@ -19,7 +19,7 @@ class KeptHeads:
     factor: torch.Tensor
 
     def nbytes(self) -> int:
-        """Bytes kept."""
+        """Returns the bytes kept."""
         return self.normalised.nbytes + self.factor.nbytes
 
 
@@ -45,7 +45,7 @@ def head_norms_gradient_(
 
 
 def _by_head(weights: LayerWeights, shape: LlamaShape) -> torch.Tensor:
-    """Weights of the norms, [heads + key_heads, head_size]."""
+    """Returns the weights of the norms, [heads + key_heads, head_size]."""
     assert weights.query_norm is not None
     assert weights.key_norm is not None
     return torch.cat((weights.query_norm.expand(shape.heads, -1), weights.key_norm.expand(shape.key_heads, -1)))

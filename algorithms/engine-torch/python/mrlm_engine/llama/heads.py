@@ -40,7 +40,7 @@ def scatter_output(heads: torch.Tensor, into: torch.Tensor, group: AttentionGrou
 
 
 def gather_output_gradient(grad: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> torch.Tensor:
-    """The gradient of attention results as [n, g, r * longest, d]; zero in padding."""
+    """Returns the gradient of attention results as [n, g, r * longest, d]; zero in padding."""
     own = _padded(grad[group.start : group.end], group)
     if group.scatter is not None:
         padded = torch.zeros_like(own)
@@ -65,7 +65,7 @@ def scatter_gradients(grads: HeadTensors, into: torch.Tensor, group: AttentionGr
 
 
 def _padded(rows: torch.Tensor, group: AttentionGroup) -> torch.Tensor:
-    """Rows [T', columns] as [n, longest, columns]; a view where all lengths are equal."""
+    """Returns the rows [T', columns] as [n, longest, columns]; a view where all lengths are equal."""
     if group.gather is not None:
         rows = rows.index_select(0, group.gather)
     return rows.view(len(group.lengths), group.longest, rows.shape[-1])
@@ -85,14 +85,16 @@ def _split(rows: torch.Tensor, *sizes: int) -> torch.Tensor:
 
 
 def _query_rows(heads: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> torch.Tensor:
-    """[n, g, r * longest, d] as [n, longest, g, r, d]."""
+    """Returns [n, g, r * longest, d] as [n, longest, g, r, d]."""
     ratio = shape.heads // shape.key_heads
     split = heads.view(len(group.lengths), shape.key_heads, ratio, group.longest, shape.head_size)
     return split.permute(0, 3, 1, 2, 4)
 
 
 def _with_prefix(own: torch.Tensor, rows: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> torch.Tensor:
-    """Keys or values [n, g, prefix + longest, d] from the group's own [n, longest, g * d] and all packed `rows`."""
+    """Returns the keys or values [n, g, prefix + longest, d] from the group's own [n, longest, g * d] and all packed
+    `rows`.
+    """
     size = (len(group.lengths), shape.key_heads, group.prefix + group.longest, shape.head_size)
     result = own.new_empty(size)
     result[:, :, group.prefix :] = _split(own, shape.key_heads, shape.head_size).transpose(1, 2)

@@ -30,7 +30,7 @@ class KVCache:
         self._base = torch.empty(0, dtype=torch.long, device=device)
 
     def bytes_per_column(self) -> int:
-        """Bytes that one column of one slot takes over all layers."""
+        """Returns the bytes that one column of one slot takes over all layers."""
         return 2 * self.layers * self.key_heads * self.head_size * self.dtype.itemsize
 
     def reserve(self, slots: int, columns: int, used: int) -> None:

@@ -37,7 +37,7 @@ class LayerState:
     rows: torch.Tensor | None
 
     def nbytes(self) -> int:
-        """Bytes kept."""
+        """Returns the bytes kept."""
         tensors = (
             self.attention_input,
             self.attention_output,
@@ -58,7 +58,7 @@ def forward_layer(
     shape: LlamaShape,
     rows: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, LayerState]:
-    """The residual stream behind the layer, and the state for the backward pass; overwrites `x` [T, hidden].
+    """Returns the residual stream behind the layer, and the state for the backward pass; overwrites `x` [T, hidden].
 
     In the last layer `rows` [R] are those that outputs read: only they are computed behind attention, as [R, hidden].
     """
@@ -106,7 +106,9 @@ def backward_layer(
     angles: torch.Tensor,
     shape: LlamaShape,
 ) -> torch.Tensor:
-    """The gradient of the layer's input [T, hidden] for `grad` of its output (overwritten); adds to `gradients`."""
+    """Returns the gradient of the layer's input [T, hidden] for `grad` of its output (overwritten); adds to
+    `gradients`.
+    """
     add_weight_gradient_(gradients.down, grad, state.activation)
     grad_gate_up = swiglu_gradient_(linear(grad, weights.down.t()), state.gate_up, state.silu)
     add_weight_gradient_(gradients.gate_up, grad_gate_up, state.mlp_input)
@@ -136,18 +138,18 @@ def backward_layer(
 
 
 def _for_groups(like: torch.Tensor, columns: int, layout: PrefixLayout) -> torch.Tensor:
-    """[T, columns] for attention groups to write to; padding, which they leave out, is 0."""
+    """Returns [T, columns] for attention groups to write to; padding, which they leave out, is 0."""
     result = like.new_empty(layout.length, columns)
     result[layout.computed_tokens :] = 0.0
     return result
 
 
 def _spread(grad: torch.Tensor, rows: torch.Tensor, length: int) -> torch.Tensor:
-    """`grad` [R, columns] at its rows of [length, columns], zeros elsewhere. Rows are unique."""
+    """Returns `grad` [R, columns] at its rows of [length, columns], zeros elsewhere. Rows are unique."""
     return grad.new_zeros(length, grad.shape[1]).index_copy_(0, rows, grad)
 
 
 def _rotated_heads(qkv: torch.Tensor, shape: LlamaShape) -> torch.Tensor:
-    """The query and key columns as heads [T, heads + key_heads, head_size]."""
+    """Returns the query and key columns as heads [T, heads + key_heads, head_size]."""
     columns = qkv[:, : shape.query_width + shape.key_width]
     return columns.view(-1, shape.heads + shape.key_heads, shape.head_size)

@@ -6,7 +6,7 @@ import torch
 
 
 def normalise(x: torch.Tensor, epsilon: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """x [..., h] / rms(x), and the factors 1 / rms [..., 1]."""
+    """Returns x [..., h] / rms(x), and the factors 1 / rms [..., 1]."""
     norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
     factor = norm.square_().div_(x.shape[-1]).add_(epsilon).rsqrt_()
     return x * factor, factor

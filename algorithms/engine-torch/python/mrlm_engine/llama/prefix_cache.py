@@ -63,17 +63,20 @@ class PrefixCache:
         return self._rows(products, queries)
 
     def sums(self, layer: int, weights: torch.Tensor) -> torch.Tensor:
-        """Sums [key_heads, rows, group, head_size] of each row's prompt weighted by [key_heads, rows, group,
-        columns]."""
+        """Returns the sums [key_heads, rows, group, head_size] of each row's prompt weighted by [key_heads, rows,
+        group, columns].
+        """
         return self._rows(torch.bmm(self._grid(weights), self.data[layer][1].flatten(0, 1)), weights)
 
     def _rows(self, grid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-        """[key_heads * prompts, places * group, width] as [key_heads, rows, group, width] of `like`."""
+        """Returns [key_heads * prompts, places * group, width] as [key_heads, rows, group, width] of `like`."""
         spread = grid.view(like.shape[0], self.prompts * self.places, like.shape[2], grid.shape[2])
         return spread if self.slots is None else spread.index_select(1, self.slots)
 
     def _grid(self, by_row: torch.Tensor) -> torch.Tensor:
-        """[key_heads, rows, group, width] as [key_heads * prompts, places * group, width]; empty places are 0."""
+        """Returns [key_heads, rows, group, width] as [key_heads * prompts, places * group, width]; empty places are
+        0.
+        """
         heads, _, group, width = by_row.shape
         if self.slots is not None:
             spread = by_row.new_zeros(heads, self.prompts * self.places, group, width)
@@ -102,7 +105,7 @@ class PrefixCache:
 
 
 def _joined(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
-    """Prompts of `old`, then of `new`, with as many columns as the longer of the two."""
+    """Returns the prompts of `old`, then of `new`, with as many columns as the longer of the two."""
     columns = max(old.shape[3], new.shape[3])
     grown = [torch.nn.functional.pad(data, (0, 0, 0, columns - data.shape[3])) for data in (old, new)]
     return torch.cat(grown, 2)

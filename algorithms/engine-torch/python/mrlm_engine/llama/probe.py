@@ -33,7 +33,7 @@ HEAD_ROWS = 8192
 
 
 def tolerance(dtype: torch.dtype, layers: int) -> float:
-    """Largest difference of logits that passes, relative to their largest magnitude (at least 1).
+    """Returns the largest difference of logits that passes, relative to their largest magnitude (at least 1).
 
     In 16 bits it is 1e-2, or the rounding of two correct computations where that is more: each rounds every result by
     half a unit in the last place, and errors in n places add up as sqrt(n). Measured on random models of 2 to 24
@@ -68,12 +68,16 @@ class Probe:
         self.unused_adapters: list[str] = unused() if model.has_adapter else []
 
     def backbone_difference(self, hidden: torch.Tensor, rows: OutputRows) -> float:
-        """Largest relative difference of a backbone's logits, from `hidden` [R, hidden] and `rows` for `unit`."""
+        """Returns the largest relative difference of a backbone's logits, from `hidden` [R, hidden] and `rows` for
+        `unit`.
+        """
         return self._difference(self._head_logits(hidden)[rows.final_row], self.logits[:, -1])
 
     @torch.no_grad()
     def decoder_difference(self, decoder: Decoder, *, features_are_logits: bool = False) -> float:
-        """Largest relative difference of a decoder's logits behind a prompt and after each step; it must be empty."""
+        """Returns the largest relative difference of a decoder's logits behind a prompt and after each step; it must
+        be empty.
+        """
         length = self._tokens.shape[1]
         # Three rows share a prompt, and one has a shorter prompt, so that rows differ in length.
         first = max(1, min(PROMPT_TOKENS, length - 1))
@@ -94,7 +98,7 @@ class Probe:
         return float((found - expected).abs().max() / expected.abs().max().clamp_(min=1.0))
 
     def _head_logits(self, hidden: torch.Tensor) -> torch.Tensor:
-        """float32 logits of `hidden` [..., hidden]."""
+        """Returns float32 logits of `hidden` [..., hidden]."""
         head = logits_head(self._model)
         return head.scaled_(_float32_linear(hidden, head.weight, head.bias))
 
@@ -111,7 +115,7 @@ class Probe:
 
 @contextlib.contextmanager
 def _float32_head(module: Any) -> Iterator[None]:
-    """Inside, the head of a causal language model is computed in float32, if it is a plain linear layer."""
+    """Computes the head of a causal language model in float32 inside the block, if it is a plain linear layer."""
     head = module.get_output_embeddings()
     is_plain = type(head) is torch.nn.Linear
     if not is_plain or head.weight.dtype == torch.float32:
@@ -125,7 +129,7 @@ def _float32_head(module: Any) -> Iterator[None]:
 
 
 def _float32_linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    """x weight' + bias in float32 [..., outputs], without a float32 copy of all of `weight`."""
+    """Returns x weight' + bias in float32 [..., outputs], without a float32 copy of all of `weight`."""
     if weight.dtype == torch.float32:
         return F.linear(x.float(), weight, bias)
     product = torch.cat([F.linear(x.float(), rows.float()) for rows in torch.split(weight, HEAD_ROWS)], -1)

@@ -38,7 +38,7 @@ def is_adapted(layer: Any) -> bool:
 
 
 def merged_weight(layer: Any, with_adapter: bool) -> torch.Tensor:
-    """The weight that the layer multiplies by, detached; its own tensor if no adapter changes it."""
+    """Returns the weight that the layer multiplies by, detached; its own tensor if no adapter changes it."""
     weight: torch.Tensor = layer.weight.detach()
     return weight + delta_weight(layer) if with_adapter and is_adapted(layer) else weight
 

@@ -22,7 +22,7 @@ class RotaryTable:
         self._table = torch.empty(0, 0, dtype=torch.complex64, device=device)
 
     def upto(self, positions: int) -> torch.Tensor:
-        """The table of at least `positions` positions. Several threads may call this at the same time."""
+        """Returns the table of at least `positions` positions. Several threads may call this at the same time."""
         # Another thread can replace the table by a shorter one after this line.
         table = self._table
         if table.shape[0] < positions:

@@ -42,7 +42,7 @@ class LlamaShape:
 
 
 def llama_shape(module: Any) -> LlamaShape | None:
-    """The shape of a causal language model of transformers, or None where a part of it is not of the family."""
+    """Returns the shape of a causal language model of transformers, or None where a part of it is not of the family."""
     config = module.config
     if config.model_type not in FAMILY or config.hidden_act not in ("silu", "swish") or _has_window(config):
         return None
@@ -68,7 +68,7 @@ def llama_shape(module: Any) -> LlamaShape | None:
 
 
 def backbone_shape(module: Any) -> LlamaShape | None:
-    """The shape of a model that the hand-written forward and backward passes can train, else None.
+    """Returns the shape of a model that the hand-written forward and backward passes can train, else None.
 
     They need float32 parameters, and linear layers that are plain or have a plain adapter.
     """

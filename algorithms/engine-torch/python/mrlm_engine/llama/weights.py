@@ -39,6 +39,6 @@ def interleave_heads(rows: torch.Tensor, head_size: int) -> torch.Tensor:
 
 
 def split_heads(rows: torch.Tensor, head_size: int) -> torch.Tensor:
-    """Inverse of `interleave_heads`."""
+    """Returns the inverse of `interleave_heads`."""
     tail = rows.shape[1:]
     return rows.reshape(-1, head_size // 2, 2, *tail).transpose(1, 2).reshape(-1, *tail)

@@ -25,7 +25,7 @@ class LogitsHead:
     cap: float
 
     def __call__(self, hidden: torch.Tensor) -> torch.Tensor:
-        """float32 logits [R, V] of `hidden` [R, h]."""
+        """Returns float32 logits [R, V] of `hidden` [R, h]."""
         hidden = hidden.to(self.weight.dtype)
         return self.scaled_(linear(hidden, self.weight, self.bias).float())
 
@@ -38,7 +38,9 @@ class LogitsHead:
         return logits
 
     def product_gradient(self, grad: torch.Tensor, logits: torch.Tensor | None) -> torch.Tensor:
-        """d loss / d product from d loss / d logits (overwritten), in the product's format; the cap reads `logits`."""
+        """Returns d loss / d product from d loss / d logits (overwritten), in the product's format; the cap reads
+        `logits`.
+        """
         if self.cap and logits is not None:
             # d tanh = 1 - tanh^2, and logits / cap is the tanh.
             grad = grad.mul_(1.0 - (logits / self.cap).square_())
@@ -48,7 +50,7 @@ class LogitsHead:
 
 
 def logits_head(model: LoadedModel) -> LogitsHead:
-    """The head of a model with the cap and the scale of its configuration (Gemma; Cohere and Granite).
+    """Returns the head of a model with the cap and the scale of its configuration (Gemma; Cohere and Granite).
 
     A collective where the weights are divided among the ranks.
     """

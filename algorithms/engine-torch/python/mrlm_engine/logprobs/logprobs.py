@@ -29,7 +29,7 @@ KEPT_NUMBERS = 1 << 24
 
 
 def chunk_rows(device_type: str, vocabulary: int) -> int:
-    """Rows whose logits are computed at once."""
+    """Returns the rows whose logits are computed at once."""
     return max(CHUNK_ROWS, CHUNK_NUMBERS.get(device_type, CHUNK_NUMBERS["cuda"]) // vocabulary)
 
 
@@ -67,7 +67,7 @@ class LogprobsRun:
 
     @torch.no_grad()
     def backward(self, grads: GradientTensors, store: GradientSink) -> torch.Tensor:
-        """d loss / d hidden [R, h] in the model's format; adds the heads' own gradients to `store`."""
+        """Returns d loss / d hidden [R, h] in the model's format; adds the heads' own gradients to `store`."""
         result = torch.zeros_like(self._hidden, dtype=torch.float32)
         if grads.logprob is not None or grads.entropy is not None:
             self._logits_backward(grads, store, result)
@@ -80,7 +80,7 @@ class LogprobsRun:
         return int(self._head.weight.shape[0])
 
     def _chunks(self) -> Iterator[tuple[int, int, torch.Tensor | slice]]:
-        """(first row, end row, outputs that read those rows)."""
+        """Yields (first row, end row, outputs that read those rows)."""
         rows = self._rows
         size = chunk_rows(self._hidden.device.type, self._vocabulary)
         if rows.count <= size:
@@ -94,7 +94,7 @@ class LogprobsRun:
             yield starts[i], starts[i + 1], order[cuts[i] : cuts[i + 1]]
 
     def _chunk_log_probabilities(self, start: int, end: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Log-probabilities [end - start, V], and the logits where the head's gradient needs them."""
+        """Returns the log-probabilities [end - start, V], and the logits where the head's gradient needs them."""
         logits = self._head(self._hidden[start:end])
         temperature = self._selection.temperature
         scaled = logits if temperature == 1.0 else logits / temperature
@@ -155,11 +155,11 @@ class LogprobsRun:
 
 
 def _entropy(log_p: torch.Tensor) -> torch.Tensor:
-    """Entropy in nats [R] of log-probabilities [R, V]; a token of probability 0 adds 0."""
+    """Returns the entropy in nats [R] of log-probabilities [R, V]; a token of probability 0 adds 0."""
     entropies: torch.Tensor = torch.special.entr(log_p.exp()).sum(-1)
     return entropies
 
 
 def _by_row(values: torch.Tensor, rows: OutputRows) -> torch.Tensor:
-    """Sums of outputs' values [M] over the outputs that read the same row: [R]."""
+    """Returns the sums of outputs' values [M] over the outputs that read the same row: [R]."""
     return values.new_zeros(rows.count).scatter_add_(0, rows.output_row, values)

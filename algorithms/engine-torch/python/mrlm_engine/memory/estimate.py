@@ -26,7 +26,7 @@ def estimate(models: Sequence[ModelPlan], setting: Setting, pass_tokens: int) ->
 
 
 def total(lines: Sequence[Line]) -> int:
-    """Bytes of all lines."""
+    """Returns the bytes of all lines."""
     return sum(line.bytes for line in lines)
 
 

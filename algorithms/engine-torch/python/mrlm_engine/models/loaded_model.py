@@ -91,7 +91,9 @@ class LoadedModel:
         return weight
 
     def named_parameters(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
-        """All parameters by name (tied weights under their first name); those of the value head as `value_head.*`."""
+        """Returns all parameters by name (tied weights under their first name); those of the value head as
+        `value_head.*`.
+        """
         yield from self.module.named_parameters()
         if self.value_head is not None:
             for name, parameter in self.value_head.named_parameters():

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def choose_decoder(model: LoadedModel, weights: Mapping[str, torch.Tensor]) -> Decoder:
-    """The hand-written decoder for the architectures that it supports, else the transformers module itself.
+    """Returns the hand-written decoder for the architectures that it supports, else the transformers module itself.
 
     Both hold `weights` (those of `inference_weights`) as tensors of their own, an adapter's factors beside its layers.
     The caller holds `model.lock`. A collective where the weights are divided among the ranks.
@@ -29,7 +29,8 @@ def choose_decoder(model: LoadedModel, weights: Mapping[str, torch.Tensor]) -> D
 
 
 def hand_written_decoder(model: LoadedModel, weights: Mapping[str, torch.Tensor]) -> LlamaDecoder | None:
-    """The decoder of the Llama family; None for a model of another architecture, or one that fails the probe."""
+    """Returns the decoder of the Llama family; None for a model of another architecture, or one that fails the probe.
+    """
     shape = llama_shape(model.module)
     if shape is None:
         return None
@@ -50,7 +51,7 @@ def hand_written_decoder(model: LoadedModel, weights: Mapping[str, torch.Tensor]
 
 
 def module_decoder(model: LoadedModel, weights: Mapping[str, torch.Tensor]) -> ModuleDecoder:
-    """The decoder that works for every architecture."""
+    """Returns the decoder that works for every architecture."""
     module = empty_module(model.config, model.dtype, model.lora if model.has_adapter else None).to(model.device)
     decoder = ModuleDecoder(module, float32_head=model.float32_head)
     decoder.load(weights)

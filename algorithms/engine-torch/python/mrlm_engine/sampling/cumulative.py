@@ -21,6 +21,6 @@ def cumulative_sums(weights: torch.Tensor) -> torch.Tensor:
 
 
 def integer_sums(weights: torch.Tensor) -> torch.Tensor:
-    """`cumulative_sums` by integers."""
+    """Computes `cumulative_sums` by integers."""
     unit = weights.sum(-1, keepdim=True, dtype=torch.float64) / 2.0**_BITS
     return (weights / unit).round_().long().cumsum(-1) * unit

@@ -27,7 +27,9 @@ def inverse_cdf(weights: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
 
 
 def _invert(cumulative: torch.Tensor, uniform: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The first index whose cumulative sum exceeds uniform * total, and what of that target is left inside it."""
+    """Returns the first index whose cumulative sum exceeds uniform * total, and what of that target is left inside
+    it.
+    """
     target = uniform * cumulative[:, -1]
     index = _search(cumulative, target)
     before = torch.where(index > 0, cumulative.gather(1, (index - 1).clamp_(min=0)[:, None])[:, 0], 0.0)

@@ -40,7 +40,7 @@ class SamplingPlan:
         self._masks: dict[int, tuple[npt.NDArray[np.int64], torch.Tensor]] = {}
 
     def rows_per_piece(self, vocabulary: int) -> int:
-        """Number of rows whose logits are computed at a time."""
+        """Returns the number of rows whose logits are computed at a time."""
         return max(1, LOGITS // vocabulary)
 
     def draw(

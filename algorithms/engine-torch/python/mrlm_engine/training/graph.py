@@ -21,7 +21,7 @@ class Graph(Protocol):
         """Bytes kept for the backward pass."""
 
     def outputs(self) -> list[UnitOutputs]:
-        """The selected outputs, unit by unit."""
+        """Returns the selected outputs, unit by unit."""
 
     def backward(self, gradients: Sequence[UnitGradients], normalizer: float) -> None:
         """Runs backward from the gradients of its units divided by `normalizer`, and accumulates."""

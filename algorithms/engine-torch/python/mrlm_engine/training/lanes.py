@@ -30,7 +30,7 @@ class LaneThreads:
         self._pool = ThreadPoolExecutor(count - 1, thread_name_prefix="lane") if count > 1 else None
 
     def run(self, tasks: Sequence[Callable[[], Result]]) -> list[Result]:
-        """Results of `tasks` (one at least, no more than lanes), in order.
+        """Returns the results of `tasks` (one at least, no more than lanes), in order.
 
         All have ended when this returns, or raises the error of one of them.
         """
@@ -65,18 +65,20 @@ class ModelLanes:
     def plan(
         self, units: Sequence[TokenUnit], cost: Callable[[TokenUnit], int], budget: int, ranks: int
     ) -> list[list[RankShard]]:
-        """Micro-batches for `ranks` ranks in which each lane has at most `budget` tokens, units above it apart."""
+        """Returns the micro-batches for `ranks` ranks in which each lane has at most `budget` tokens, units above it
+        apart.
+        """
         planned = plan_micro_batches(units, cost, budget, ranks * self.count)
         return [[list(itertools.chain(*shards[rank::ranks])) for rank in range(ranks)] for shards in planned]
 
     def divide(self, shard: RankShard, cost: Callable[[TokenUnit], int]) -> list[RankShard]:
-        """The parts of `shard` for the lanes, at least one; they depend on the units alone."""
+        """Returns the parts of `shard` for the lanes, at least one; they depend on the units alone."""
         if self.count == 1 or len(shard) < 2:
             return [shard]
         return [part for part in plan_micro_batches(shard, cost, sys.maxsize, self.count)[0] if part]
 
     def run(self, tasks: Sequence[Callable[[], Result]]) -> list[Result]:
-        """Results of `tasks`, at most one for each lane, in order."""
+        """Returns the results of `tasks`, at most one for each lane, in order."""
         return self._threads.run(tasks)
 
     def collect(self) -> None:

@@ -49,7 +49,7 @@ class MicroBatch:
         return 0 if self._run is None or self._is_dummy else self._run.computed_tokens
 
     def outputs(self) -> list[UnitOutputs]:
-        """The selected outputs, unit by unit."""
+        """Returns the selected outputs, unit by unit."""
         if self._logprobs is None or self._is_dummy:
             return [UnitOutputs() for _ in self._units]
         return divide_outputs(self._logprobs.outputs(self._keep), self._units)
@@ -95,7 +95,7 @@ class MicroBatch:
 
 
 def divide_outputs(outputs: OutputTensors, units: Sequence[TokenUnit]) -> list[UnitOutputs]:
-    """Outputs of a micro-batch, unit by unit."""
+    """Returns the outputs of a micro-batch, unit by unit."""
     arrays = {name: tensor.float().cpu().numpy() for name, tensor in vars(outputs).items() if tensor is not None}
     divided = []
     position = sequence = 0

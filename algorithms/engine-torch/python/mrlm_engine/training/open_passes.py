@@ -21,7 +21,7 @@ class OpenPasses:
         self._lock = threading.RLock()
 
     def get(self, model_id: str) -> Pass | None:
-        """The pass that is accumulating, if one is."""
+        """Returns the pass that is accumulating, if one is."""
         return self._open.get(model_id)
 
     def begin(self, model_id: str, started: Pass) -> None:

@@ -51,7 +51,7 @@ class Optimizer:
         self._adamw = torch.optim.AdamW([g for g in groups if g["params"]], lr=0.0, foreach=True)
 
     def grad_norm(self) -> float:
-        """Global 2-norm of the accumulated gradients over all ranks; tied weights count once."""
+        """Returns the global 2-norm of the accumulated gradients over all ranks; tied weights count once."""
         tensors = self._gradients.tensors()
         whole = _norm([gradient for _, _, gradient in tensors if not is_sharded(gradient)])
         divided = [part(gradient) for _, _, gradient in tensors if is_sharded(gradient)]
@@ -83,7 +83,7 @@ class Optimizer:
         self._gradients.clear()
 
     def state(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """State for a resumed run, as whole tensors by name: moments, step counts and master copies.
+        """Returns the state for a resumed run, as whole tensors by name: moments, step counts and master copies.
 
         A collective for each tensor that is divided among the ranks.
         """
@@ -114,7 +114,7 @@ class Optimizer:
 
 
 def _norm(tensors: list[torch.Tensor]) -> torch.Tensor:
-    """2-norm over all of `tensors`, a scalar."""
+    """Returns the 2-norm over all of `tensors`, a scalar."""
     if not tensors:
         return torch.zeros(())
     norm: torch.Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(tensors)))
@@ -122,5 +122,5 @@ def _norm(tensors: list[torch.Tensor]) -> torch.Tensor:
 
 
 def clip_factor(norm: float, max_norm: float) -> float:
-    """Factor that limits gradients of 2-norm `norm` to `max_norm`; 1 where `max_norm` is 0."""
+    """Returns the factor that limits gradients of 2-norm `norm` to `max_norm`; 1 where `max_norm` is 0."""
     return max_norm / (norm + 1e-6) if max_norm > 0 and norm > max_norm and math.isfinite(norm) else 1.0

@@ -92,15 +92,15 @@ class Pass:
         self.computed_tokens = 0
 
     def units(self, number: int) -> list[TokenUnit]:
-        """The units of a micro-batch in the order of the client's event."""
+        """Returns the units of a micro-batch in the order of the client's event."""
         return [unit for shard in self.micro_batches[number] for unit in shard]
 
     def outputs_event(self, number: int, outputs: list[UnitOutputs], applied: bool) -> MicroBatchOutputs:
-        """The outputs of one micro-batch for the client."""
+        """Returns the outputs of one micro-batch for the client."""
         return MicroBatchOutputs(number, [unit.index for unit in self.units(number)], outputs, applied)
 
     def answer(self) -> list[Event]:
-        """The events that answer a repetition of the complete call, PassDone last. They hold no units."""
+        """Returns the events that answer a repetition of the complete call, PassDone last. They hold no units."""
         numbers = list(self.micro_batches) if self.return_outputs or not self.linear else []
         return [*(self.outputs_event(n, self.applied[n], applied=True) for n in numbers), self._done()]
 

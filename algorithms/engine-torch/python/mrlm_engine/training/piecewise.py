@@ -27,11 +27,11 @@ class PiecewiseMicroBatch:
         self._trainable = trainable
         self._pieces = pieces
         self._selection = selection
-        # Number of tokens that both passes compute.
+        # Number of tokens that the two passes compute.
         self.computed_tokens = 0
 
     def outputs(self) -> list[UnitOutputs]:
-        """The selected outputs, unit by unit."""
+        """Returns the selected outputs, unit by unit."""
         found = []
         for piece in self._pieces:
             computed = MicroBatch(self._trainable, piece, self._selection, keep_graph=False)
@@ -46,7 +46,7 @@ class PiecewiseMicroBatch:
 
 
 def join_outputs(pieces: Sequence[list[UnitOutputs]]) -> list[UnitOutputs]:
-    """Outputs of a shard's units from those of its pieces; several pieces belong to one unit."""
+    """Returns the outputs of a shard's units from those of its pieces; several pieces belong to one unit."""
     found = [piece for piece in pieces if piece]
     if len(found) < 2:
         return found[0] if found else []

@@ -24,7 +24,7 @@ class TrainableModels(Protocol):
     """Access to the models of a rank (EngineState)."""
 
     def trainable_model(self, model_id: str) -> TrainableModel:
-        """The trainable model of an id."""
+        """Returns the trainable model of an id."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Computed:
 def forward(
     state: TrainableModels, model_id: str, shard: RankShard, selection: Selection, passes: int
 ) -> list[UnitOutputs]:
-    """Outputs of a shard, without a graph."""
+    """Returns the outputs of a shard, without a graph."""
     trainable = state.trainable_model(model_id)
     with trainable.model.lock, COMPUTE_CLOCK.running():
         pieces = _pieces(trainable, shard, selection, passes)
@@ -135,7 +135,7 @@ def forward_backward(
     normalizer: float,
     return_outputs: bool,
 ) -> Computed:
-    """Forward and backward of a shard whose gradients travel with its units."""
+    """Runs forward and backward of a shard whose gradients travel with its units."""
     trainable = state.trainable_model(model_id)
     outputs: list[list[UnitOutputs]] = []
     tokens, forward_seconds, backward_seconds = 0, 0.0, 0.0
@@ -160,6 +160,6 @@ def optim_step(state: TrainableModels, model_id: str, parameters: AdamWParameter
 
 
 def _pieces(trainable: TrainableModel, shard: RankShard, selection: Selection, passes: int) -> list[RankShard]:
-    """Parts of a shard that are computed one after the other."""
+    """Returns the parts of a shard that are computed one after the other."""
     pieces = trainable.pieces(shard, selection.final_value)
     return pieces + [[] for _ in range(passes - len(pieces))] if trainable.model.mesh is not None else pieces

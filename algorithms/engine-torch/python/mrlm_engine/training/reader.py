@@ -22,7 +22,7 @@ class StreamReader(Generic[Message]):
         threading.Thread(target=self._read, args=(requests,), name="stream-reader", daemon=True).start()
 
     def next(self, timeout: float | None = None) -> Message | None:
-        """The next message; None after `timeout` seconds without one. StreamEnded at the end."""
+        """Returns the next message; None after `timeout` seconds without one. StreamEnded at the end."""
         try:
             message = self._queue.get(timeout=None if timeout is None else max(0.0, timeout))
         except queue.Empty:
@@ -30,7 +30,7 @@ class StreamReader(Generic[Message]):
         return self._checked(message)
 
     def waiting(self) -> Message | None:
-        """A message that was received already, or None."""
+        """Returns a message that was received already, or None."""
         try:
             return self._checked(self._queue.get_nowait())
         except queue.Empty:

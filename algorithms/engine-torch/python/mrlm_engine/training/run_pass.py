@@ -102,7 +102,7 @@ class PassRunner:
         self._lost.clear()
 
     def _passes(self, number: int) -> int:
-        """The number of passes that each rank makes of its shard of a micro-batch."""
+        """Returns the number of passes that each rank makes of its shard of a micro-batch."""
         self._current = number
         shards, final_value = self._pass.micro_batches[number], self._pass.selection.final_value
         return max(len(self._trainable.pieces(shard, final_value)) for shard in shards)
@@ -160,7 +160,7 @@ class PassRunner:
             yield work.outputs_event(number, outputs, applied=False)
 
     def _next_message(self, *, wait: bool) -> list[ClientGradients] | None:
-        """The client's next message; None if none has come, or with `wait` until the first lease ends."""
+        """Returns the client's next message; None if none has come, or with `wait` until the first lease ends."""
         try:
             if not wait:
                 return self._requests.waiting()
@@ -206,7 +206,7 @@ class PassRunner:
         self._apply_received()
 
     def _unanswered(self) -> list[int]:
-        """Numbers of the graphs that wait for the client; not empty while the first of all is one of them."""
+        """Returns numbers of the graphs that wait for the client; not empty while the first of all is one of them."""
         return [number for number in self._waiting if number not in self._received]
 
     def _apply_received(self) -> None:
@@ -228,7 +228,7 @@ class PassRunner:
         work.applied[number] = outputs
 
     def _count(self, computed: list[rank_work.Computed]) -> None:
-        """Tokens of all ranks; seconds of the slowest."""
+        """Returns the tokens of all ranks; seconds of the slowest."""
         work = self._pass
         work.computed_tokens += sum(rank.computed_tokens for rank in computed)
         work.forward_seconds += max(rank.forward_seconds for rank in computed)

@@ -31,7 +31,7 @@ MAX_WAITING = 3
 
 
 def default_tokens(device_type: str) -> int:
-    """Budget of a lane in computed tokens, if the client sets none."""
+    """Returns the budget of a lane in computed tokens, if the client sets none."""
     return DEFAULT_TOKENS.get(device_type, DEFAULT_TOKENS["cuda"])
 
 
@@ -87,7 +87,7 @@ class TrainableModel:
         return self.model.micro_batch_tokens or self.lanes.count * default_tokens(self.model.device.type)
 
     def plan(self, units: Sequence[TokenUnit], final_value: bool, ranks: int) -> list[list[RankShard]]:
-        """Micro-batches under the model's token budget, which holds for each rank.
+        """Returns the micro-batches under the model's token budget, which holds for each rank.
 
         The default budget is one for each lane, so that units above it still occupy all lanes.
         """
@@ -105,11 +105,11 @@ class TrainableModel:
         return split_shard(shard, cost, self.model.micro_batch_tokens)
 
     def lane_shards(self, shard: RankShard, final_value: bool) -> list[RankShard]:
-        """The parts of `shard` that are computed side by side, at least one; they depend on the units alone."""
+        """Returns the parts of `shard` that are computed side by side, at least one; they depend on the units alone."""
         return self.lanes.divide(shard, functools.partial(self.backbone.computed_tokens, final_value=final_value))
 
     def largest_pass(self, shards: Sequence[RankShard], final_value: bool) -> tuple[int, int]:
-        """Tokens and sequences of the largest piece that any of `shards` is computed in."""
+        """Returns the tokens and sequences of the largest piece that any of `shards` is computed in."""
         pieces = (piece for shard in shards for piece in self.pieces(shard, final_value))
         sizes = [
             (sum(self.backbone.computed_tokens(u, final_value) for u in piece), sum(len(u.sequences) for u in piece))

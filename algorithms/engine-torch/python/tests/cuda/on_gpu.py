@@ -22,7 +22,7 @@ CLOSE = 0.15
 
 
 def device_or_skip() -> torch.device:
-    """The device; skips the whole file where there is none."""
+    """Returns the device; skips the whole file where there is none."""
     if ON_CPU:
         return torch.device("cpu")
     if not torch.cuda.is_available():
@@ -31,14 +31,14 @@ def device_or_skip() -> torch.device:
 
 
 def make_on(device: torch.device, config: dict[str, Any], dtype: str = "bfloat16", **fields: Any) -> LoadedModel:
-    """A trainable policy on `device`."""
+    """Returns a trainable policy on `device`."""
     request = create_request("policy", json.dumps(config), dtype=dtype, **fields)
     return create_model(request, ModelRegistry(), Placement(device))
 
 
 @torch.no_grad()
 def logprobs_of(model: LoadedModel, prompt: list[int], completion: list[int]) -> np.ndarray[Any, Any]:
-    """Log-probabilities of `completion` by one pass of the trainer's module, float32."""
+    """Returns the log-probabilities of `completion` by one pass of the trainer's module, float32."""
     ids = torch.tensor([prompt + completion], device=model.device)
     logits = model.module(ids).logits[0, len(prompt) - 1 : -1].float()
     picked = torch.log_softmax(logits, -1).gather(1, ids[0, len(prompt) :, None])[:, 0]

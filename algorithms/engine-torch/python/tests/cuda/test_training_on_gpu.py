@@ -38,7 +38,7 @@ ADAMW = AdamWParameters(1e-3, 0.9, 0.999, 1e-8, 0.01)
 
 
 def accumulate(trainable: TrainableModel) -> dict[str, torch.Tensor]:
-    """Gradients of the sum of the log-probabilities and entropies of UNITS, float32 on the CPU."""
+    """Returns the gradients of the sum of the log-probabilities and entropies of UNITS, float32 on the CPU."""
     units = decode_units(UNITS, trainable.model, linear=False)
     trainable.begin_pass()
     for share in trainable.plan(units, False, 1):

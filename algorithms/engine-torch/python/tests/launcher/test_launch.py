@@ -51,7 +51,7 @@ class Run:
         return self.pool.submit(participant.join, TIMEOUT, never)
 
     def started(self) -> Participant:
-        """A participant of a run of two that has begun."""
+        """Returns a participant of a run of two that has begun."""
         participant = self.participant(1)
         joining = self.joining(participant)
         assert self.coordinator.gather(TIMEOUT, never)

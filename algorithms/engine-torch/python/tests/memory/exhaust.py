@@ -41,7 +41,7 @@ CASES = [
 
 
 def units_of(kind: str, vocabulary: int) -> list[pb.Unit]:
-    """Eight sequences of 200 tokens, each a unit or all one, or a single one of 1,600."""
+    """Returns eight sequences of 200 tokens, each a unit or all one, or a single one of 1,600."""
     draw = np.random.default_rng(3)
     lengths = [1600] if kind == "lone" else [200] * 8
     sequences = []
@@ -53,7 +53,7 @@ def units_of(kind: str, vocabulary: int) -> list[pb.Unit]:
 
 
 def run_pass(state: EngineState, call: int, units: list[pb.Unit], with_client: bool) -> pb.ForwardBackwardDone:
-    """One pass; the client's gradients are a function of the outputs."""
+    """Runs one pass; the client's gradients are a function of the outputs."""
     kind = pb.LOSS_KIND_CLIENT if with_client else pb.LOSS_KIND_LINEAR
     selection = pb.OutputSelection(logprob=True)
     opening = pb.ForwardBackwardOpen(call=call, model_id="policy", outputs=selection, loss=kind, normalizer=100.0)
@@ -79,7 +79,7 @@ def run_pass(state: EngineState, call: int, units: list[pb.Unit], with_client: b
 
 
 def gradients_of(state: EngineState) -> str:
-    """SHA-256 of what has accumulated."""
+    """Returns the SHA-256 of the accumulated gradients."""
     digest = hashlib.sha256()
     for _, _, gradient in state.trainable_model("policy").gradients.tensors():
         digest.update(gradient.numpy().tobytes())
@@ -87,7 +87,7 @@ def gradients_of(state: EngineState) -> str:
 
 
 def outputs_of(state: EngineState, units: list[pb.Unit]) -> str:
-    """SHA-256 of an evaluation."""
+    """Returns the SHA-256 of the outputs of an evaluation."""
     opening = pb.ForwardOpen(model_id="policy", outputs=pb.OutputSelection(logprob=True))
     request = pb.ForwardRequest(open=opening, units=units, end=True)
     found = [unit.logprob for response in forward(state, iter([request])) for unit in response.units]
@@ -101,7 +101,7 @@ def address_space() -> int:
 
 @contextlib.contextmanager
 def limited_memory(room: int) -> Iterator[None]:
-    """Inside, the process may grow by `room` bytes, and no further."""
+    """Limits the growth of the process to `room` bytes inside the block."""
     ctypes.CDLL(None).malloc_trim(0)
     resource.setrlimit(resource.RLIMIT_AS, (address_space() + room, resource.RLIM_INFINITY))
     try:
@@ -111,7 +111,7 @@ def limited_memory(room: int) -> Iterator[None]:
 
 
 def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[str, Any]:
-    """A pass in which memory runs out, and one under the budget that it ended with."""
+    """Compares a pass in which memory runs out with a pass under the budget that it ended with."""
     state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 1))
     models.create(state, create_request("policy", json.dumps(CONFIG), dtype=dtype, micro_batch_tokens=1600))
     units = units_of(kind, CONFIG["vocab_size"])

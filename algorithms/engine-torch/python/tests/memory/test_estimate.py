@@ -153,7 +153,7 @@ def test_torch_allocates_about_what_is_estimated() -> None:
 
 
 def measure(config: dict[str, Any], fields: dict[str, Any]) -> tuple[int, list[Line]]:
-    """Bytes that two training steps had at most, and the estimate."""
+    """Returns the bytes that two training steps had at most, and the estimate."""
     length, rows = 257, 8
     tokens = (length - 1) * rows
     draw = np.random.default_rng(0)

@@ -16,7 +16,7 @@ def processes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture
 def ranked(processes: RankedEngine) -> Iterator[RankedEngine]:
-    """The shared engine, without models before and after each test, also after one that failed."""
+    """Yields the shared engine, without models before and after each test, also after one that failed."""
     yield processes
     if processes.process.poll() is None:
         processes.release_models()

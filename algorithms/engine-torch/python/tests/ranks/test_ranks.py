@@ -28,7 +28,7 @@ STEPS = 20
 
 @pytest.fixture
 def single() -> Iterator[RunningEngine]:
-    """A second engine of one process."""
+    """Yields a second engine of one process."""
     running = RunningEngine()
     yield running
     running.stop()
@@ -42,7 +42,7 @@ def create(client: Client, model_id: str = "policy", **fields: object) -> None:
 
 
 def uneven_units(step: int) -> list[pb.Unit]:
-    """One to five groups of unequal sizes and lengths; a step of one group leaves a rank without data."""
+    """Returns one to five groups of unequal sizes and lengths; a step of one group leaves a rank without data."""
     random = np.random.default_rng(step)
 
     def tokens(low: int, high: int) -> list[int]:
@@ -236,7 +236,7 @@ def test_no_rank_is_left_behind(ranked: RankedEngine) -> None:
 
 
 def rank_pids(engine: RankedEngine) -> set[int]:
-    """Processes of the ranks: children of the agent."""
+    """Returns the processes of the ranks: children of the agent."""
     children = Path(f"/proc/{engine.process.pid}/task/{engine.process.pid}/children")
     if not children.exists():
         pytest.skip("this system does not list the children of a process")

@@ -34,7 +34,7 @@ def bfloat16_model() -> LoadedModel:
 
 
 def sequence(prompt: int, length: int) -> TokenSequence:
-    """Tokens of which those after the prompt are asked for."""
+    """Returns a sequence whose outputs are requested for all tokens after the prompt."""
     return TokenSequence(np.arange(3, 3 + length, dtype=np.int32), np.arange(prompt, length))
 
 

@@ -43,7 +43,7 @@ BY_MODULE = {"gpt2": GPT2, "mistral-sliding": MISTRAL, "mixture": MIXTURE, "qwen
 
 
 def make(config: dict[str, Any], seed: int = 0, **fields: Any) -> LoadedModel:
-    """A loaded model whose norms and biases are random too, so that a wrong one shows."""
+    """Returns a loaded model whose norms and biases are random too, so that a wrong one shows."""
     model = create_model(
         create_request("policy", json.dumps(config), seed=seed, **fields),
         ModelRegistry(),

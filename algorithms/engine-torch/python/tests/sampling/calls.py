@@ -28,7 +28,7 @@ class FakeContext:
 
 
 def add(number: int, prompt: Sequence[int], key: int | None = None, **params: Any) -> pb.SampleAdd:
-    """A sequence at temperature 1 with a key of its own and at most 12 tokens, unless `params` differ."""
+    """Returns a sequence at temperature 1 with a key of its own and at most 12 tokens, unless `params` differ."""
     params = {"temperature": 1.0, "max_tokens": 12, **params}
     return pb.SampleAdd(
         id=number,
@@ -39,18 +39,18 @@ def add(number: int, prompt: Sequence[int], key: int | None = None, **params: An
 
 
 def wave(adds: Iterable[pb.SampleAdd], **fields: Any) -> pb.SampleRequest:
-    """The first and only message of a call."""
+    """Returns the first and only message of a call."""
     return pb.SampleRequest(open=pb.SampleOpen(model_id="policy"), add=adds, barrier=True, **fields)
 
 
 def sample(sampler: Sampler, requests: Iterable[pb.SampleRequest]) -> dict[int, pb.SampleFinish]:
-    """The finishes of one call by id."""
+    """Returns the finishes of one call by id."""
     responses = sample_call(sampler, iter(requests), FakeContext())
     return {finish.id: finish for response in responses for finish in response.finish}
 
 
 def sample_wave(sampler: Sampler, adds: Iterable[pb.SampleAdd]) -> dict[int, pb.SampleFinish]:
-    """The finishes of a call with one wave."""
+    """Returns the finishes of a call with one wave."""
     return sample(sampler, [wave(adds)])
 
 
@@ -65,7 +65,9 @@ def logprobs(finish: pb.SampleFinish | pb.SampleTokens) -> torch.Tensor:
 def full_forward(
     model: LoadedModel, request: pb.SampleAdd, completion: list[int], temperature: float = 1.0
 ) -> torch.Tensor:
-    """Log-probability of each token of `completion` by one forward pass of the trainer's module, without a cache."""
+    """Returns the log-probability of each token of `completion` by one forward pass of the trainer's module, without a
+    cache.
+    """
     prompt = [int(token) for token in np.frombuffer(request.prompt, "<i4")]
     with torch.no_grad():
         logits = model.module(torch.tensor([prompt + completion])).logits[0, len(prompt) - 1 : -1].float()
@@ -91,7 +93,7 @@ class LiveCall:
         self._requests.put(None)
 
     def next(self) -> pb.SampleFinish | pb.SampleTokens:
-        """The next result, in the order in which they came."""
+        """Returns the next result, in the order in which they came."""
         result = self._results.get(timeout=30)
         assert result is not None, "the call has ended"
         return result
@@ -114,7 +116,7 @@ class LiveCall:
 
 
 def prompts(count: int, vocab: int, seed: int = 0, longest: int = 9) -> Iterator[list[int]]:
-    """Prompts of 1 to `longest` random tokens."""
+    """Returns prompts of 1 to `longest` random tokens."""
     generator = np.random.default_rng(seed)
     for _ in range(count):
         yield generator.integers(2, vocab, generator.integers(1, longest + 1)).tolist()

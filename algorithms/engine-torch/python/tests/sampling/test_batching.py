@@ -18,7 +18,7 @@ STOPS: dict[str, Any] = {"stop_token_ids": [2, 3, 4], "max_tokens": 25}
 
 
 def group_adds(vocab: int) -> list[pb.SampleAdd]:
-    """Four prompts, five sequences of each."""
+    """Returns four prompts, five sequences of each."""
     return [add(5 * i + j, p, **STOPS) for i, p in enumerate(prompts(4, vocab)) for j in range(5)]
 
 

@@ -8,7 +8,7 @@ MASK = (1 << 64) - 1
 
 
 def reference(key: int, position: int) -> float:
-    """The same generator on Python's integers."""
+    """Returns the same generator on Python's integers."""
 
     def mix(z: int) -> int:
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK

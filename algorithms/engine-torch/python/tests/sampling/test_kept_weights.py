@@ -18,7 +18,7 @@ REQUEST = pb.SampleRequest(open=OPEN, add=[add(i, PROMPT) for i in range(3)], ba
 
 
 def learn(engine: RunningEngine, passes: int) -> None:
-    """One optimizer step of what several passes have accumulated."""
+    """Applies one optimizer step of what several passes have accumulated."""
     for i in range(passes):
         unit = group(PROMPT, [[9 + i, 10, 11], [12, 13 + i]])
         engine.client.forward_backward([unit], lambda _, o: {"logprob": -np.ones_like(o["logprob"])})

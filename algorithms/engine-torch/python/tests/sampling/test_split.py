@@ -66,7 +66,7 @@ def test_loads_follow_what_runs() -> None:
 
 @pytest.fixture
 def peer() -> Iterator[RunningEngine]:
-    """Another engine with the same policy, which requires a token."""
+    """Yields another engine with the same policy, which requires a token."""
     running = RunningEngine("secret")
     running.client.metadata = (("authorization", "Bearer secret"),)
     running.client.unary("CreateModel", create_request("policy", json.dumps(QWEN2)))

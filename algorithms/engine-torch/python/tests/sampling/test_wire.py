@@ -36,7 +36,7 @@ def sample(engine: RunningEngine, *requests: pb.SampleRequest) -> list[pb.Sample
 
 
 def difference(engine: RunningEngine, finishes: list[pb.SampleFinish], temperature: float) -> float:
-    """Largest distance between what was sampled and what the trainer recomputes."""
+    """Returns the largest distance between what was sampled and what the trainer recomputes."""
     unit = group(PROMPT, [tokens(finish) for finish in finishes])
     (outputs,) = engine.client.forward([unit], temperature=temperature)
     found = np.concatenate([np.frombuffer(finish.logprobs, "<f4") for finish in finishes])

@@ -95,7 +95,7 @@ function ofSection(algorithm: string, section: JsonObject): TranslatedOption[] {
   });
 }
 
-/** Sizes of a batch: the legacy form counts episodes, algorithms that play groups count tasks. */
+/** Translates the sizes of a batch: the legacy form counts episodes, algorithms that play groups count tasks. */
 function batchSize(training: Training, algorithm: string, section: JsonObject): TranslatedOption[] {
   const key =
     training.episodes_per_iteration !== undefined

@@ -203,7 +203,7 @@ function setStages(rewrite: Rewrite, { training, dataset, ppo, grpo, dpo, sft }:
   for (const { option, value, from } of options) set(option, value, from);
 }
 
-/** Training environments; beside `environments` of the current form, those of the evaluation. */
+/** Sets the training environments, or, if `environments` of the current form is present, the evaluation environments. */
 function setEnvironments(rewrite: Rewrite, { eval_envs, environments, training }: FileConfig): void {
   if (eval_envs === undefined) return;
   const entries = [...eval_envs.entries()].filter(([, { mode }]) => mode !== "server");

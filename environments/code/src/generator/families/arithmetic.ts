@@ -33,7 +33,7 @@ export const arithmetic: Family = {
   },
 };
 
-/** The first expression, of `a` and `b`. */
+/** Draws the first expression, of `a` and `b`. */
 function expression(random: RandomStream): {
   prose: string;
   step: Step<number>;

@@ -2,7 +2,7 @@ import type { RandomStream } from "@mrlm/spec";
 import { type Family, type Sketch, sketch } from "../sketch.ts";
 import { drawIntegers, type Integers } from "../steps/int-lists.ts";
 
-/** Some different numbers, in ascending order. */
+/** Draws some different numbers, in ascending order. */
 function drawSet(random: RandomStream, count: number, low: number, high: number): number[] {
   const all = Array.from({ length: high - low + 1 }, (_, i) => low + i);
   return random

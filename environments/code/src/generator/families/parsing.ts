@@ -2,7 +2,7 @@ import type { RandomStream } from "@mrlm/spec";
 import { type Family, type Sketch, sketch } from "../sketch.ts";
 import { WORDS } from "../steps/word-bank.ts";
 
-/** `name:3;other:5` to totals. */
+/** Makes a problem: `name:3;other:5` to totals. */
 function settings(random: RandomStream, difficulty: number): Sketch {
   const [pair, item] = random.shuffle([":", "=", ";", ",", "|", "/"]) as [string, string];
   const factor = random.integer(1, 6);
@@ -54,7 +54,7 @@ function settings(random: RandomStream, difficulty: number): Sketch {
   });
 }
 
-/** `a3b2` to `aaabb`, with a bonus on each count. */
+/** Makes a problem: `a3b2` to `aaabb`, with a bonus on each count. */
 function runs(random: RandomStream): Sketch {
   const [bonus, most] = [random.integer(0, 3), random.integer(4, 12)];
   const plus = bonus === 0 ? "" : ` + ${bonus}`;
@@ -92,7 +92,7 @@ function runs(random: RandomStream): Sketch {
   });
 }
 
-/** Arithmetic from left to right with named operators. */
+/** Makes a problem: arithmetic from left to right with named operators. */
 function leftToRight(random: RandomStream, difficulty: number): Sketch {
   const [plus, minus, times] = random.shuffle([..."+-*x@#&!"]) as [string, string, string];
   const start = random.integer(0, 9);

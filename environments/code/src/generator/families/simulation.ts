@@ -1,7 +1,7 @@
 import type { RandomStream } from "@mrlm/spec";
 import { type Family, type Sketch, sketch } from "../sketch.ts";
 
-/** A walk in the plane, by letters. */
+/** Makes a problem: a walk in the plane, by letters. */
 function walk(random: RandomStream, difficulty: number): Sketch {
   const letters = random.shuffle([..."abcdefgh"]).slice(0, difficulty < 4 ? 3 : 4);
   const moves = letters.map(() => [random.integer(-4, 5), random.integer(-4, 5)] as const);
@@ -45,7 +45,7 @@ function walk(random: RandomStream, difficulty: number): Sketch {
   });
 }
 
-/** An account with a fee and a floor. */
+/** Makes a problem: an account with a fee and a floor. */
 function account(random: RandomStream, difficulty: number): Sketch {
   const [start, fee] = [random.integer(0, 60), random.integer(1, 6)];
   const bonus = difficulty >= 6 ? random.integer(2, 10) : 0;
@@ -88,7 +88,7 @@ function account(random: RandomStream, difficulty: number): Sketch {
   });
 }
 
-/** A stack machine. */
+/** Makes a problem: a stack machine. */
 function stack(random: RandomStream): Sketch {
   const [add, copy, drop, twist] = random.shuffle(["add", "dup", "pop", "swap", "inc", "mix", "cut", "top"]) as [
     string,

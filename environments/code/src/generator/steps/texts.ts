@@ -3,13 +3,13 @@ import type { StepMaker } from "./step.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
-/** Letters, with some repeated, digits and spaces. */
+/** Draws letters, with some repeated, digits and spaces. */
 export function drawText(random: RandomStream): string {
   const alphabet = random.pick(["abcde", "aeiourst", LETTERS, `${LETTERS}AEIOUXYZ`, `abc ABC 123`]);
   return Array.from({ length: random.integer(1, 12) }, () => random.pick([...alphabet])).join("");
 }
 
-/** A few different letters, in order. */
+/** Draws a few different letters, in order. */
 export function drawLetters(random: RandomStream, count: number): string {
   return random
     .shuffle([...LETTERS])

@@ -2,7 +2,7 @@ import type { RandomStream } from "@mrlm/spec";
 import { greatestCommonDivisor } from "../exact.ts";
 import type { Problem } from "../problem.ts";
 
-/** The greatest common divisor of two numbers, by Euclid's algorithm. */
+/** Makes a problem: the greatest common divisor of two numbers, by Euclid's algorithm. */
 export function commonDivisor(random: RandomStream, difficulty: number): Problem {
   const [one, other] = pair(random, difficulty);
   return {
@@ -14,7 +14,7 @@ export function commonDivisor(random: RandomStream, difficulty: number): Problem
   };
 }
 
-/** The least common multiple of two numbers, from their greatest common divisor. */
+/** Makes a problem: the least common multiple of two numbers, from their greatest common divisor. */
 export function commonMultiple(random: RandomStream, difficulty: number): Problem {
   const [one, other] = pair(random, difficulty);
   const divisor = greatestCommonDivisor(one, other);

@@ -2,7 +2,7 @@ import type { RandomStream } from "@mrlm/spec";
 import { divisorsOf, primeFactors } from "../exact.ts";
 import type { Problem } from "../problem.ts";
 
-/** Number of divisors of a number: the product of its exponents, each plus one. */
+/** Makes a problem: the number of divisors of a number: the product of its exponents, each plus one. */
 export function divisorCount(random: RandomStream, difficulty: number): Problem {
   const number = random.integer(4, 30 * difficulty);
   const factors = primeFactors(number);
@@ -19,7 +19,7 @@ export function divisorCount(random: RandomStream, difficulty: number): Problem 
   };
 }
 
-/** The sum of a number's divisors. */
+/** Makes a problem: the sum of a number's divisors. */
 export function divisorSum(random: RandomStream, difficulty: number): Problem {
   const number = random.integer(6, 25 * difficulty);
   const divisors = divisorsOf(number);
@@ -33,7 +33,7 @@ export function divisorSum(random: RandomStream, difficulty: number): Problem {
   };
 }
 
-/** `2^2 * 3`. */
+/** Formats a factorization: `2^2 * 3`. */
 export function factorisation(factors: readonly (readonly [prime: number, exponent: number])[]): string {
   return factors.map(([prime, exponent]) => (exponent === 1 ? String(prime) : `${prime}^${exponent}`)).join(" * ");
 }

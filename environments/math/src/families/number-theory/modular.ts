@@ -1,7 +1,7 @@
 import type { RandomStream } from "@mrlm/spec";
 import type { Problem } from "../problem.ts";
 
-/** The remainder of a division. */
+/** Makes a problem: the remainder of a division. */
 export function remainder(random: RandomStream, difficulty: number): Problem {
   const modulus = random.integer(2, 3 + difficulty * 4);
   const number = random.integer(modulus, 10 * difficulty * difficulty * modulus);
@@ -16,7 +16,7 @@ export function remainder(random: RandomStream, difficulty: number): Problem {
   };
 }
 
-/** The remainder of a power, by repeated squaring. */
+/** Makes a problem: the remainder of a power, by repeated squaring. */
 export function power(random: RandomStream, difficulty: number): Problem {
   const modulus = random.integer(3, 5 + difficulty * 3);
   const base = random.integer(2, modulus - 1);

@@ -3,7 +3,7 @@ import { primeFactors } from "../exact.ts";
 import type { Problem } from "../problem.ts";
 import { factorisation } from "./divisors.ts";
 
-/** The smallest prime above a number. */
+/** Makes a problem: the smallest prime above a number. */
 export function nextPrime(random: RandomStream, difficulty: number): Problem {
   const number = random.integer(2, 15 * difficulty * difficulty);
   const steps: string[] = [];
@@ -21,7 +21,7 @@ export function nextPrime(random: RandomStream, difficulty: number): Problem {
   };
 }
 
-/** The largest prime that divides a number. */
+/** Makes a problem: the largest prime that divides a number. */
 export function largestPrimeFactor(random: RandomStream, difficulty: number): Problem {
   const number = random.integer(2, 10 + difficulty) * random.integer(2, 10 * difficulty);
   const factors = primeFactors(number);

@@ -502,7 +502,7 @@ export interface AdamW {
 }
 
 export interface OptimStepResponse {
-  /** False when the gradient norm was not finite: only the accumulated gradient was changed, it was cleared. */
+  /** False when the gradient norm was not finite: the accumulated gradient was cleared and nothing else changed. */
   applied: boolean;
   /** Global norm before clipping. */
   gradNorm: number;
