@@ -58,7 +58,7 @@ export default {
   },
   ignoreBinaries: [
     "uv", // writes the lock files of the Python environment; only maintainers run it
-    "prlimit", // of util-linux: the test that needs it is skipped without
+    "prlimit", // part of util-linux: the test that needs it is skipped if it is missing
   ],
   ignoreExportsUsedInFile: true,
 };

@@ -44,7 +44,7 @@ for (const workspace of packages()) {
 }
 if (built.length > 0) console.error(`  bundled ${built.length > 3 ? `${built.length} packages` : built.join(", ")}`);
 
-/** Declarations stay: tsc writes them, and updates them incrementally. */
+/** Removes old JavaScript, but not declarations: tsc writes and updates them incrementally. */
 function removeOldJavaScript(/** @type {string} */ folder) {
   if (!existsSync(folder)) return;
   for (const file of readdirSync(folder)) {

@@ -36,7 +36,7 @@ async function runTests(python, suite, options) {
   }
   if (suite !== undefined) return [await runJest(["--runInBand", ...options, `--testMatch=**/test/**/*.${suite}.ts`])];
   if (options.length > 0) return [await runJest(options)];
-  // Both at once: tests of processes wait more than they compute.
+  // Run both at the same time: tests of processes wait more than they compute.
   return await Promise.all([runJest([]), runPytest(python)]);
 }
 

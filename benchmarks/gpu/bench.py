@@ -1,5 +1,5 @@
 # ruff: noqa: E402 - the path and the process are prepared before the imports
-"""Tokens a second of the engine on one device, beside transformers' `generate` and a bare PyTorch training step.
+"""Tokens a second of the engine on one device, compared with transformers' `generate` and a bare PyTorch training step.
 
     python benchmarks/gpu/bench.py [--device cuda|cpu] [--tiny] [--profile DIRECTORY]
 

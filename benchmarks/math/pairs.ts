@@ -1,4 +1,4 @@
-/** The labelled pairs: the examples beside the repository, where they are, and the package's own. */
+/** Labelled pairs: the examples in the parent folder of the repository, if present, and those of the package. */
 import { existsSync, readFileSync } from "node:fs";
 import type { VerifyOptions } from "@mrlm/scorer-math";
 
@@ -30,7 +30,7 @@ export function labelledPairs(): Readonly<Record<string, readonly Pair[]>> {
   );
 }
 
-/** Parses a row; the examples beside the repository name the expected answer `gold`. */
+/** Parses a row; the examples outside the repository name the expected answer `gold`. */
 function parsePair(line: string): Pair {
   const { gold, ...row } = JSON.parse(line) as Pair & { readonly gold?: string };
   return gold === undefined ? row : { ...row, expected: gold };

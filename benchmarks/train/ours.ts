@@ -23,7 +23,7 @@ export interface Workload {
 const PLAIN_TEMPLATE =
   "{% for message in messages %}{{ message.content }}{% if message.role == 'assistant' %}<eos>{% endif %}{% endfor %}";
 
-/** Gives the peers' fixture what our side needs beside it: a chat template and JSONL rows. */
+/** Adds the files that mrlm needs to the peers' fixture: a chat template and JSONL rows. */
 export function prepareFixture(fixture: string): void {
   const model = join(fixture, "model-chat");
   cpSync(join(fixture, "model"), model, { recursive: true });

@@ -22,7 +22,7 @@ export function peerPython(enginePython: string): string {
     .at(-1) as string;
 }
 
-/** Returns the model and the data of the measurements: the same bytes on every machine. Kept beside the environment. */
+/** Returns the model and the data of the measurements: the same bytes on every machine, in the folder of the environment. */
 export function makeFixture(python: string): string {
   const fixture = join(dirname(dirname(python)), "fixture");
   if (!existsSync(join(fixture, "dpo.json"))) {

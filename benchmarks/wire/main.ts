@@ -63,7 +63,7 @@ async function measure(transport: Row["transport"], count: number): Promise<Row>
   };
 }
 
-/** Microseconds of CPU that the server has used. */
+/** Returns the microseconds of CPU that the server has used. */
 async function serverCpu(): Promise<number> {
   child.send("cpu");
   const [microseconds] = (await once(child, "message")) as [number];

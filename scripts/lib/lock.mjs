@@ -14,7 +14,7 @@ export function missingOptionalPackages(locked) {
   );
 }
 
-/** Folders in which Node looks for imports of the package at `path`, each as a prefix of `node_modules/`. @param {string} path */
+/** Returns the folders in which Node looks for imports of the package at `path`, each as a prefix of `node_modules/`. @param {string} path */
 function foldersAbove(path) {
   const folders = [""];
   for (let end = path.indexOf("/node_modules/"); end >= 0; end = path.indexOf("/node_modules/", end + 1)) {

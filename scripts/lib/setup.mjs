@@ -28,7 +28,7 @@ async function writeDeclarations() {
   await progress("writing type declarations", () => run("tsc", ["--build", ...declaredFolders()]));
 }
 
-/** Folders of the packages whose declarations are written. @returns {string[]} */
+/** Returns the folders of the packages whose declarations are written. @returns {string[]} */
 export function declaredFolders() {
   const { references } = readJson(join(root, "tsconfig.json"));
   return references

@@ -59,7 +59,7 @@ export function countJest(report) {
 }
 
 /**
- * Cases of the tests that passed: the number that a test's title begins with, 1 where it begins with none.
+ * Returns the cases of the tests that passed: the number that a test's title begins with, 1 where it begins with none.
  * @param {any} report as written by `jest --json`
  */
 export function countCases(report) {

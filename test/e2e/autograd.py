@@ -18,7 +18,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 def load(directory):
     config = AutoConfig.from_pretrained(directory)
-    config.pad_token_id = None  # with one, the embedding drops the gradient of pad tokens that were sampled
+    config.pad_token_id = None  # if a pad token is set, the embedding drops the gradient of sampled pad tokens
     return AutoModelForCausalLM.from_pretrained(directory, config=config, dtype=torch.float32)
 
 
@@ -171,7 +171,7 @@ def sft_loss(model, case, _old):
 
 
 def dpo_loss(model, case, old):
-    """Pairs are two episodes one after the other; the reference is the policy before the first update."""
+    """Returns the loss. Pairs are two adjacent episodes; the reference is the policy before the first update."""
     options, episodes = case["options"], case["episodes"]
     kind, beta = options.get("loss", "sigmoid"), options.get("beta", 0.1)
     logsigmoid, smoothing = torch.nn.functional.logsigmoid, options.get("label_smoothing", 0.0)

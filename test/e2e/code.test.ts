@@ -64,7 +64,7 @@ test("mrlm serve: a client earns the full reward with a reference, and nothing b
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
 }, 300_000);
 
-/** Rewards of those cheats of the environment's own tests that earn anything or are not scored. */
+/** Returns the rewards of the cheats of the environment's own tests that earn anything or are not scored. */
 async function earnedByCheats(host: EnvironmentHost, language: string, corpus: string): Promise<string[]> {
   const cheats = readCorpus(
     readFileSync(new URL(`../../environments/code/test/cheats/${corpus}.txt`, import.meta.url), "utf8"),

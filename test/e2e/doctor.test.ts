@@ -30,7 +30,7 @@ const everySecond = (otherwise: () => ReturnType<LettersReward>): LettersReward 
   return (text) => (++calls % 2 === 0 ? otherwise() : brief(text, { index: 0, turn: 0 }));
 };
 
-/** Samples with other log-probabilities than the trainer has, as an engine of another number format does. */
+/** Samples with log-probabilities that differ from those of the trainer, as an engine of another number format does. */
 function mismatched(): Engine {
   return new Proxy<Engine>(new BigramEngine(), {
     get: (target, property: keyof Engine) =>
@@ -69,7 +69,7 @@ const contradicting = pairs.map(({ prompt }, i) =>
   i % 2 === 0 ? { prompt, chosen: "ab", rejected: "ba" } : { prompt, chosen: "ba", rejected: "ab" },
 );
 
-/** Rules that have a finding, and the text of all findings. */
+/** Returns the rules that have a finding, and the text of all findings. */
 async function examine(
   kind: string,
   { options, config, reward, engine }: Run,

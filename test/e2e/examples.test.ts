@@ -56,7 +56,7 @@ describeWithEngine(
           server: { spawn: false },
           engine: engine(),
         };
-        // Beside the example's own files, as the YAML is.
+        // The file is in the folder of the example, like the YAML.
         const written = writeConfig(
           output,
           { ...small, base_directory: config.base_directory },

@@ -56,7 +56,7 @@ export function casesOf(tree: string): Case[] {
 /** Configuration of a case, and the folder that its relative paths start from. */
 export interface CaseConfig {
   readonly directory: string;
-  /** Without `base_directory`, so that it is the same in every clone. */
+  /** The configuration omits `base_directory`, so that it is the same in every clone. */
   readonly config: Config;
   /** Whether the tree has the file, so that a run that refuses it is a fault of the tree. */
   readonly isOwn: boolean;

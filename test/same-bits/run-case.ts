@@ -16,7 +16,7 @@ export interface Outcome {
   readonly fingerprint: Fingerprint;
 }
 
-/** A tree refuses the configuration of a case that it does not have. */
+/** Error for a case that a tree does not have. */
 export class NotThere extends Error {}
 
 /** A run that takes longer is killed: the longest takes about ten seconds on an idle machine. */

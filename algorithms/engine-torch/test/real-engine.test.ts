@@ -10,7 +10,7 @@ import { temporaryDirectory } from "./support/temporary-directory.ts";
 const root = temporaryDirectory();
 const installed = await locateEngine();
 const isWritten = existsSync(join(pythonDirectory(), "mrlm_engine", "__main__.py"));
-// A test installs nothing of that size by itself.
+// Tests do not install the engine, because its packages are large.
 const describeIf = (condition: boolean) => (condition ? describe : describe.skip);
 
 describeIf(installed !== undefined)("the installed environment (skipped where `npm run setup` has not run)", () => {

@@ -80,7 +80,7 @@ describe("groupAdvantages", () => {
         const [plain] = groupAdvantages([group], baseline, "none") as [number[]];
         const [shifted] = groupAdvantages([group.map((reward) => reward + shift)], baseline, "none") as [number[]];
         expect(plain.reduce((sum, advantage) => sum + advantage, 0)).toBeCloseTo(0, 8);
-        // A tiny difference may vanish beside the shift: compare to the precision that is left.
+        // Rounding may remove a small difference after the shift: compare to the remaining precision.
         for (const [i, advantage] of plain.entries()) expect(shifted[i]).toBeCloseTo(advantage, 8);
       }),
     );

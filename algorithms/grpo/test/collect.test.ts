@@ -4,7 +4,7 @@ import type { TaskOrder } from "@mrlm/kit/learning";
 import { collect } from "../src/collect.ts";
 import { episode, group, options, segment } from "./support/groups.ts";
 
-/** Tasks in order, and groups that were sampled with the weight versions given for their tasks. */
+/** Returns tasks in order, and groups that were sampled with the weight versions given for their tasks. */
 function rollouts(
   versionOf: (task: number) => number,
   rewardsOf: (task: number) => readonly number[] = () => [1, 0],

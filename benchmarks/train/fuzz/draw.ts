@@ -8,7 +8,7 @@ export interface Drawn {
   readonly name: string;
   readonly config: JsonObject;
   readonly strategy: Strategy;
-  /** For the choices that the checks make. */
+  /** Random numbers for the choices of the checks. */
   readonly chance: Chance;
 }
 

@@ -9,7 +9,7 @@ type Path = readonly (string | number)[];
 interface Mutant {
   readonly what: string;
   readonly config: JsonValue;
-  /** Words that the error must have beside code, line and column. */
+  /** Words that the error must contain in addition to code, line and column. */
   readonly words: readonly string[];
 }
 

@@ -69,7 +69,7 @@ describe("one outage", () => {
       });
     const spent = outage.attempts;
     await sleep(20);
-    // At most the attempt that was under way.
+    // At most the attempt that had started is counted.
     expect(outage.attempts - spent).toBeLessThan(2);
     outage.isUp = () => true;
     await outage.connection.reach({ waitMs: 1_000 });

@@ -23,7 +23,7 @@ test("an environment that imports @mrlm/kit loads no tokenizer; @mrlm/kit/render
   expect(packagesOf("renderer.ts")).toContain("@huggingface/tokenizers");
 });
 
-/** Packages that a file of src imports, itself or through others of src, in order. */
+/** Returns the packages that a file of src imports, itself or through others of src, in order. */
 function packagesOf(entry: string): string[] {
   const files = new Set([new URL(`../src/${entry}`, import.meta.url).href]);
   const packages = new Set<string>();

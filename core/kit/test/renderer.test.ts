@@ -136,7 +136,7 @@ describe("chatRenderer", () => {
       "restart",
       "<|user|>sort 413902<|end|><|assistant|>9<|end|><|user|>no<|end|><|assistant|>",
     ]);
-    // Without thinking nothing is left out.
+    // A conversation without thinking is complete.
     expect(renderer.extend(tokens, [ask, respond("9")], [textMessage("user", "no")]).kind).toBe("extend");
   });
 

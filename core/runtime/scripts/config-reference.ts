@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { fileSchema, LEGACY_KEYS } from "../src/config/legacy/legacy-schema.ts";
 
-/** As much of JSON Schema as the configuration's uses. */
+/** Part of JSON Schema that the schema of the configuration uses. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;

@@ -140,7 +140,7 @@ describe("U5: a run directory that cannot be written", () => {
     chmodSync(copy, 0o755);
   });
 
-  // The owner of a test may be one whom no permission stops, so that it is the length of the name that keeps SQLite from making files beside it.
+  // Permissions do not stop a test that root runs. So the length of the name prevents SQLite from creating files in the folder.
   test("a store is read where SQLite can make no file beside it, unless that would miss what is in its log", () => {
     const folder = temporaryDirectory();
     const [store, path] = [join(directory, "trajectories.sqlite"), join(folder, "s".repeat(253))];

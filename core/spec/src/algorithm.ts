@@ -72,7 +72,7 @@ export interface AlgorithmDefinition<Options = unknown> {
   needsValueHead?(options: Options): boolean;
   /** Whether the algorithm plays episodes; default true. A stage that plays none must not set `sampling`. */
   playsEpisodes?(options: Options): boolean;
-  /** Models that the algorithm creates beside the policy, for the memory estimate of the run; default none. */
+  /** Models that the algorithm creates in addition to the policy, for the memory estimate of the run; default none. */
   memory?(options: Options): AlgorithmMemory;
   /**
    * Checks rules that a schema cannot express, such as a group size without advantages or sampling parameters without valid gradients. Called for every

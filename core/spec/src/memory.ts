@@ -48,7 +48,7 @@ export interface MemoryEstimate {
   readonly fittingSequenceTokens: number;
 }
 
-/** Models that an algorithm creates beside the policy. */
+/** Models that an algorithm creates in addition to the policy. */
 export interface AlgorithmMemory {
   /** Whether it uses a reference model. */
   readonly reference?: boolean;

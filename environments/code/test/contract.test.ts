@@ -34,7 +34,7 @@ function contract(
 
 const isFixture = (name: string): boolean => name.startsWith("fixture ");
 
-// Fixtures take the sandbox's time, which is the same over any transport: they are played once, those in Python once in each kind of it.
+// The sandbox determines the duration of a fixture, and it is the same over any transport. So each fixture runs once, and each Python fixture once in each kind of sandbox.
 describe("in process, Python in Pyodide", () => {
   contract(pyodide, { "in process": inProcess }, (name) => name !== "in process");
 });

@@ -37,7 +37,7 @@ function dataOf(kind: keyof typeof rows): JsonObject {
   return { data: { path, eval_share: 0 } };
 }
 
-/** Rewards of the solutions that do not earn the full reward. */
+/** Returns the rewards of the solutions that do not earn the full reward. */
 async function losses({ play }: Prepared, programs: readonly HostileProgram[], language: string): Promise<string[]> {
   const found: string[] = [];
   for (const { name, code } of programs) {

@@ -22,7 +22,7 @@ const divides = (divisor: number) => (number: number) => number % divisor === 0;
 const divisors = (n: number): number[] => upTo(n).filter((divisor) => divides(divisor)(n));
 const isPrime = (n: number): boolean => divisors(n).length === 2;
 
-/** By kind: the question's form with every number as n. */
+/** Form of the question for each kind, with every number as n. */
 const bruteForce: Record<string, (a: number, b: number, c: number) => number> = {
   "n%n": (a, b) => Number(BigInt(a) % BigInt(b)),
   "n^n%n": (a, b, c) => Number(BigInt(a) ** BigInt(b) % BigInt(c)),

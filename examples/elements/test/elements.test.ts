@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { environmentContract } from "@mrlm/testing";
 import plugin from "../elements.ts";
 
-// In process and over gRPC.
+// The contract runs in process and over gRPC.
 environmentContract({ plugins: [plugin], environment: "elements" });
 
 test("U12: the guide shows this environment as it stands", () => {

@@ -20,7 +20,7 @@ const fixtures: readonly Fixture[] = [
   { name: "twice the same", kind: "determinism", seed: 5, policy: ({ turn }) => String(turn) },
 ];
 
-// In process and over gRPC.
+// The contract runs in process and over gRPC.
 environmentContract({
   plugins: [definePlugin({ ...plugin, environments: [{ ...(reverse as NonNullable<typeof reverse>), fixtures }] })],
   environment: "reverse",

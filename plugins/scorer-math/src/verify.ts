@@ -126,7 +126,7 @@ function decide(
   return context.compare(renamed(left.node), renamed(right.node));
 }
 
-/** `\frac{EA}{CE} = \boxed{\frac43}` beside `CE:EA = 4:3`: compared with the name of the box, where it names something else of the same letters. */
+/** Compares `\frac{EA}{CE} = \boxed{\frac43}` with `CE:EA = 4:3` under the name of the box, if both names have the same letters. */
 function underItsName(expected: Node, answer: Node, given: Found, context: Context): Outcome | undefined {
   if (
     given.name === undefined ||
@@ -184,11 +184,11 @@ function compareChoices(reference: Found, given: Found, options: VerifyOptions, 
   );
 }
 
-/** Compares `3,14` beside `3.14`: a decimal comma, where a comma otherwise separates two numbers. */
+/** Compares `3,14` with `3.14`: a decimal comma, where a comma otherwise separates two numbers. */
 function compareDecimalCommas(expected: string, answer: string, context: Context): Outcome | undefined {
   const [a, b] = [expected, answer].map((text) => text.replace(/[$\s]|\.$/g, "")) as [string, string];
   const isComma = (text: string): boolean => /^[-+]?\d+,\d+$/.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text);
-  // Beside a fraction a comma parts no list.
+  // If the other side is a fraction, a comma does not separate a list.
   const isFraction = (text: string): boolean => /^[-+]?(?:\d+\/\d+|\\[dt]?frac\{?\d+\}?\{?\d+\}?)$/.test(text);
   const isPoint = (text: string): boolean => /^[-+]?\d*\.\d+$/.test(text) || isFraction(text);
   if (!(isComma(a) && isPoint(b)) && !(isPoint(a) && isComma(b))) return undefined;

@@ -12,7 +12,7 @@ type Row = {
   directed?: true;
 };
 
-/** Forms of answers, and whole outputs of models beside the answers of data sets. */
+/** Forms of answers, and complete outputs of models with the answers of data sets. */
 const rows = ["corpus.jsonl", "outputs.jsonl"].flatMap((file) => rowsOf<Row>(file));
 const kinds = [...new Set(rows.map(({ kind }) => kind))];
 

@@ -1,4 +1,4 @@
-/** Rows of JSON Lines files, in the package and beside the repository. */
+/** Rows of JSON Lines files, in the package and in the parent folder of the repository. */
 import { existsSync, readFileSync } from "node:fs";
 
 /** Returns the rows of a file of this folder. */
@@ -7,7 +7,7 @@ export function rowsOf<Row>(file: string): readonly Row[] {
 }
 
 /**
- * Returns the rows of `../shared/data/<file>` beside the repository; undefined where that optional folder is absent.
+ * Returns the rows of `../shared/data/<file>` outside the repository; undefined where that optional folder is absent.
  */
 export function sharedRows<Row>(file: string): readonly Row[] | undefined {
   const url = new URL(`../../../../shared/data/${file}`, import.meta.url);

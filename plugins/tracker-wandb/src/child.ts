@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const SCRIPT = fileURLToPath(new URL("../python/track.py", import.meta.url));
-/** Environment variables beside WANDB_*: paths of programs, libraries, home, temporary files, proxies and certificates. W&B receives no other secret. */
+/** Environment variables in addition to WANDB_*: paths of programs, libraries, home, temporary files, proxies and certificates. W&B receives no other secret. */
 const PASSED =
   /^(WANDB_.*|PATH|PYTHON(PATH|HOME|UTF8)|(DY)?LD_LIBRARY_PATH|HOME|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TE?MP|XDG_.*|(HTTPS?|NO|ALL)_PROXY|SSL_CERT_.*|REQUESTS_CA_BUNDLE|NETRC|SYSTEMROOT|USERPROFILE|USERNAME|(LOCAL)?APPDATA|PATHEXT)$/i;
 const KEPT_STDERR = 4000;

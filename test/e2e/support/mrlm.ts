@@ -20,7 +20,7 @@ export interface Finished {
   readonly events: readonly Event[];
 }
 
-/** A command at work. */
+/** Running command. */
 export class Mrlm {
   readonly child: ChildProcess;
   readonly finished: Promise<Finished>;

@@ -21,7 +21,7 @@ interface Evaluation {
   }[];
 }
 
-/** Evaluations that a run printed with `--json`, in their order. */
+/** Returns the evaluations that a run printed with `--json`, in their order. */
 export function evaluationsOf(events: readonly Event[]): Skill[] {
   return (events.filter(({ event }) => event === "evaluation") as unknown as Evaluation[]).flatMap(
     ({ label, results }) =>

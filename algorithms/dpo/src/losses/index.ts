@@ -10,7 +10,7 @@ export interface LossEntry {
   readonly loss: PairLoss;
   /** `reference`: log-probabilities of the reference. `divergence`: also an estimate of KL(π‖ref) for each batch. */
   readonly needs: "nothing" | "reference" | "divergence";
-  /** Options that the loss reads beside `beta`. The others are refused beside it. */
+  /** Options that the loss reads in addition to `beta`. Other options are rejected. */
   readonly options: readonly Exclude<keyof LossParameters, "beta">[];
 }
 
@@ -48,7 +48,7 @@ export function unreadOptions(name: LossName): LossEntry["options"] {
 }
 
 /**
- * Loss of one pair under the loss that the options name, plus nll_coefficient · (-log π_w/|y_w|) (arXiv 2404.19733).
+ * Returns the loss of one pair under the loss that the options name, plus nll_coefficient · (-log π_w/|y_w|) (arXiv 2404.19733).
  *
  * @param divergence estimate of KL(π‖ref) in nats, a constant to the gradient
  */

@@ -37,7 +37,7 @@ def prepare_process() -> None:
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError, TypeError):
-        # Not glibc.
+        # The C library is not glibc.
         return
     for parameter, value in _MALLOPT:
         mallopt(parameter, value)

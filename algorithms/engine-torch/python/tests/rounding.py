@@ -13,7 +13,8 @@ RESULTS = 14
 
 
 def tolerance(dtype: str, size: float = LOGIT, layers: int = LAYERS) -> float:
-    """Largest difference of numbers up to `size` that were computed with other kernels, batches, or orders of sums.
+    """Returns the largest difference of numbers up to `size` that were computed with other kernels, batches, or
+    orders of sums.
 
     Each rounding adds at most half a unit in the last place of its result; errors in `n` places add up as sqrt(n). In
     16 bits results are rounded, and sums within a product are in float32; in float32 each addition of a sum counts.

@@ -125,7 +125,7 @@ def test_m1_training_continues_from_a_saved_adapter(engine: RunningEngine, dtype
     engine.client.forward_backward(UNITS, loss, model_id="again")
     engine.client.step("again")
     assert [o["logprob"].tobytes() for o in engine.client.forward(UNITS, "again")] != before
-    # Settings beside the path must equal those of the adapter.
+    # Settings in addition to the path must equal those of the adapter.
     engine.create("named", config=QWEN2, lora=pb.Lora(path=adapter, rank=4, alpha=8.0))
     for other in (pb.Lora(rank=8), pb.Lora(alpha=4.0), pb.Lora(target_modules=["q_proj"])):
         other.path = adapter
@@ -187,7 +187,7 @@ def test_m1_adapters_that_do_not_fit_are_refused(engine: RunningEngine, tmp_path
     ):
         assert found[0] == "MODEL_DIRECTORY_INVALID"
         assert words in found[1]
-    # The adapter must not be left out in silence where it lies beside the weights.
+    # An adapter in the directory of the weights must not be omitted without an error.
     for file in adapter.iterdir():
         file.rename(tmp_path / "hf" / file.name)
     with pytest.raises(EngineCallError, match="holds an adapter"):

@@ -68,7 +68,7 @@ def test_m8_a_target_that_would_learn_nothing_is_refused(
         models=[pb.CreateModelRequest(model_id="other", lora=pb.Lora(rank=2, alpha=2.0, target_modules=["lm_head"]))]
     )
     estimate.models[0].random.config_json = '{"model_type": "llama", "hidden_size": 32, "num_attention_heads": 2}'
-    # Before the weights are read.
+    # The refusal comes before the weights are read.
     with pytest.raises(EngineCallError, match="is the language-model head"):
         engine.client.unary("EstimateMemory", estimate)
 

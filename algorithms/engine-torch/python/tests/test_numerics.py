@@ -163,7 +163,7 @@ def test_numerics_32_end_token_is_learned_where_it_is_also_the_padding(
     engine: RunningEngine, config: dict[str, Any]
 ) -> None:
     model = engine.create(config={**config, "pad_token_id": 1, "eos_token_id": 1})
-    # The shorter sequence is padded beside the longer one; its own end token (id 1) is an output like any other.
+    # The shorter sequence is padded to the longer one; its end token (id 1) is an output like any other.
     units = [group([3, 4], [[5, 6, 1]]), group([7, 8], [[9, 10, 11, 12, 13, 1]])]
     model.micro_batch_tokens = 1000
     result = engine.client.forward_backward(units, ones)
@@ -245,7 +245,7 @@ def test_numerics_58_clipping_comes_after_accumulation(engine: RunningEngine) ->
     engine.client.forward_backward([unit], ones, model_id="twin")
     norm = engine.state.trainable_model("twin").optimizer.grad_norm()
     before = {name: p.detach().clone() for name, p in engine.state.registry.get("policy").named_parameters()}
-    # Without moments and beside a huge epsilon AdamW's step is the gradient, so that its length shows the clip.
+    # Without moments and with a very large epsilon, AdamW's step is the gradient, so that its length shows the clip.
     plain = {"learning_rate": 1e6, "beta1": 0.0, "beta2": 0.0, "epsilon": 1e6}
     for name in ("policy", "twin"):
         assert engine.client.step(name, max_grad_norm=norm / 10, **plain).grad_norm == pytest.approx(norm, rel=1e-5)

@@ -147,7 +147,7 @@ WRONG: tuple[Any, ...] = ({}, [1], "x", -1.5)
 
 
 def damaged(manifest: dict[str, Any]) -> list[Any]:
-    """Manifests without a field, or with one of another type or value."""
+    """Yields manifests without a field, or with one of another type or value."""
     found: list[Any] = [[], 7, None, {}, "x"]
     for place in (manifest, manifest["models"][0], next(iter(manifest["files"].values()))):
         for key in list(place):

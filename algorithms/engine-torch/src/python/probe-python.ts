@@ -4,7 +4,7 @@ import { isSupportedVersion, SUPPORTED_PYTHONS } from "./python-versions.ts";
 
 /** A Python that can run the engine. */
 export interface Python {
-  /** Path of the interpreter itself, behind shims and launchers. */
+  /** Path of the interpreter itself, with shims and launchers resolved. */
   readonly executable: string;
   /** For example `3.11.7`. */
   readonly version: string;

@@ -89,7 +89,7 @@ function templateOf(
   if (file !== undefined) return new TextDecoder().decode(file);
   const template = config["chat_template"];
   if (typeof template === "string") return template;
-  // Of several named templates the one named "default" is for ordinary chat.
+  // If there are several named templates, the one named "default" is for ordinary chat.
   if (Array.isArray(template))
     return (template as { name: string; template: string }[]).find((entry) => entry.name === "default")?.template;
   return undefined;

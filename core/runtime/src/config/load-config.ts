@@ -148,7 +148,7 @@ function startNotices({ engine, server }: ConfigInput, source: SourceText): stri
   );
 }
 
-/** Returns the path of an option of a stage, which may be beside `algorithm` or in `options`. */
+/** Returns the path of an option of a stage, which may be at the level of `algorithm` or in `options`. */
 function stagePath({ stages }: ConfigInput, stage: number, option: ConfigPath): ConfigPath {
   const [first] = option;
   const isNested = first !== undefined && Object.hasOwn(stages?.[stage]?.options ?? {}, first);

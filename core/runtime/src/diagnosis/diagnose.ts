@@ -44,7 +44,7 @@ export const STAGE_RULES: readonly StageRule[] = [
   wireBound,
 ];
 
-/** Rules whose findings are omitted beside others that cause them, because their advice would be wrong: a collapsed policy needs no higher learning rate. */
+/** Rules whose findings are omitted if the finding of another rule causes them, because their advice would be wrong: a collapsed policy needs no higher learning rate. */
 const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
   "groups-without-signal": ["falling-reward", "entropy-collapse"],
   "no-gradient": ["groups-without-signal", "falling-reward", "entropy-collapse"],

@@ -22,7 +22,7 @@ export function wilsonInterval(proportion: number, n: number): Interval | null {
 }
 
 /**
- * Wilson's interval of the mean of shares, one for each task, at the effective sample size p(1-p) / SE², SE being the standard error of that mean (Korn and
+ * Returns Wilson's interval of the mean of shares, one for each task, at the effective sample size p(1-p) / SE², SE being the standard error of that mean (Korn and
  * Graubard, Survey Methodology 24, 1998; Franco et al., Journal of Survey Statistics and Methodology 7, 2019). It is the number of tasks where every share is 0
  * or 1, and at most that of the episodes behind the shares.
  *
@@ -39,7 +39,7 @@ export function shareInterval(shares: readonly number[], episodes: number): Inte
 }
 
 /**
- * Percentile bootstrap of a ratio of sums (Efron, The Annals of Statistics 7, 1979; 2,000 resamples from a fixed stream, so the same numbers give the same
+ * Computes the percentile bootstrap of a ratio of sums (Efron, The Annals of Statistics 7, 1979; 2,000 resamples from a fixed stream, so the same numbers give the same
  * interval): the mean over everything in the clusters, the clusters being what is drawn. Episodes of one task resemble each other, and counting each as
  * independent would make intervals too narrow (arXiv 2411.00640).
  *

@@ -11,7 +11,7 @@ export interface PassAtK {
 }
 
 /**
- * Unbiased estimate for one task from n samples of which c solve it (Chen et al., arXiv 2107.03374, eq. 1), as a product that does not overflow:
+ * Returns the unbiased estimate for one task from n samples of which c solve it (Chen et al., arXiv 2107.03374, eq. 1), as a product that does not overflow:
  *
  *     1 - C(n-c, k) / C(n, k) = 1 - Π_{i=n-c+1}^{n} (1 - k/i)
  */

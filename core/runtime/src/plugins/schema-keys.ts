@@ -27,7 +27,7 @@ export function knownKeys(schema: z.ZodType, path: Path): string[] {
   );
 }
 
-/** Objects that a schema allows at a path. */
+/** Returns the objects that a schema allows at a path. */
 export function schemaNodesAt(schema: z.ZodType, path: Path): SchemaNode[] {
   let nodes = unwrap(schema as unknown as SchemaNode);
   for (const segment of path) {

@@ -19,7 +19,7 @@ export interface Checkpoint {
   readonly state: JsonObject;
 }
 
-/** Writers of the parts of a checkpoint beside its state. */
+/** Writers of the parts of a checkpoint other than its state. */
 export interface CheckpointContents {
   /** Writes the engine's models, with everything that a bit-identical continuation needs. */
   engine(directory: string): Promise<unknown>;

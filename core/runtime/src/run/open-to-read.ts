@@ -26,7 +26,7 @@ export function openToRead(path: string, schema: string): DatabaseSync {
 }
 
 /**
- * Opens the database if it has tables. Returns `undefined` if it has none or if no file can be created beside it. The connection may write: a read-only one
+ * Opens the database if it has tables. Returns `undefined` if it has none or if no file can be created in its folder. The connection may write: a read-only one
  * would not remove its log.
  */
 function readable(path: string, open: () => DatabaseSync): DatabaseSync | undefined {
@@ -43,7 +43,7 @@ function readable(path: string, open: () => DatabaseSync): DatabaseSync | undefi
   }
 }
 
-/** SQLite result code if it cannot create a file beside the database. */
+/** SQLite result code if it cannot create a file in the folder of the database. */
 const CANNOT_OPEN = 14;
 
 function isRefused(error: unknown): boolean {

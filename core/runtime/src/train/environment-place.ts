@@ -18,7 +18,7 @@ export function environmentPath(
   index: number,
 ): ConfigPath {
   const written = valueAt(source.value, list);
-  // Without a list of its own, the evaluation uses that of training.
+  // If the evaluation has no list of environments, it uses the list of the training.
   const [place, entries] = Array.isArray(written)
     ? [list, written]
     : [["environments"], valueAt(source.value, ["environments"])];

@@ -138,7 +138,7 @@ async function prepareTracker(
   return { definition, options: outcome.value };
 }
 
-/** Keys of a stage beside its algorithm's options. */
+/** Keys of a stage other than its algorithm's options. */
 const STAGE_KEYS = ["name", "sampling", "until", "options"];
 
 async function prepareStage(

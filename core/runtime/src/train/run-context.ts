@@ -51,7 +51,7 @@ export async function exportPolicy({ engine, policy, prepared }: RunContext, dir
   await engine.export(policy.info.model, directory, lora === undefined ? {} : { mergeAdapter: true });
 }
 
-/** Releases the models that a stage created beside the policy (a reference, a critic), dependents first. */
+/** Releases the models that a stage created in addition to the policy (a reference, a critic), dependents first. */
 export async function releaseStageModels({ engine, policy }: RunContext): Promise<void> {
   const { models } = await engine.describe();
   for (const { model } of models.toReversed()) if (model !== policy.info.model) await engine.releaseModel(model);

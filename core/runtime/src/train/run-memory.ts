@@ -55,7 +55,7 @@ function allowance({ microBatchTokens, isLowered }: RunMemory): number {
   return isLowered ? microBatchTokens : Number.MAX_SAFE_INTEGER;
 }
 
-/** Returns the models that exist at the same time in a stage. Models beside the policy are released at its end. */
+/** Returns the models that exist at the same time in a stage. Models other than the policy are released at its end. */
 function stageModels(
   { config, stages }: PreparedRun,
   { definition, options }: PreparedStage,

@@ -2,7 +2,7 @@ import { type ErrorCode, ERROR_CODES } from "./codes.ts";
 
 const BRAND = Symbol.for("mrlm.error");
 
-/** Fields of an error beside its code and message. */
+/** Fields of an error in addition to its code and message. */
 export interface MrlmErrorOptions {
   /** Action that solves the problem; default the hint of the code. */
   readonly hint?: string;

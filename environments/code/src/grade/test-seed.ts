@@ -28,7 +28,7 @@ export function kept(folder: string): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(part, drawn, { mode: 0o600 });
     try {
-      // Of several processes at the same time, one creates the file.
+      // If several processes start at the same time, one of them creates the file.
       linkSync(part, path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

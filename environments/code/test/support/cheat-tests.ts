@@ -61,7 +61,7 @@ function dataOf(kind: keyof typeof rows): JsonObject {
   return { data: { path, eval_share: 0 } };
 }
 
-/** Rewards of the cheats that earn anything or are unscored. */
+/** Returns the rewards of the cheats that earn anything or are unscored. */
 async function earnings(sandbox: Sandbox, programs: readonly HostileProgram[], options: JsonObject): Promise<string[]> {
   const language = String(options["language"] ?? "python");
   const { play } = await prepare({ attempts: 1, limits: { wall_ms: 1_500, cpu_ms: 2_000 }, ...options }, sandbox);

@@ -4,7 +4,7 @@ import type { Sandbox, Score } from "@mrlm/spec";
 import { problemOf, type FunctionProblem } from "../../src/problem/problem.ts";
 import { type Prepared, prepare } from "./environment.ts";
 
-/** File of HumanEval beside the repository, or at the path in the environment variable. */
+/** File of HumanEval in the parent folder of the repository, or at the path in the environment variable. */
 export const HUMANEVAL =
   process.env["HUMANEVAL"] ?? fileURLToPath(new URL("../../../../../shared/data/HumanEval.jsonl", import.meta.url));
 export const hasHumanEval = existsSync(HUMANEVAL);

@@ -52,7 +52,7 @@ def constants(node: Node, random: random.Random) -> Iterator[Change]:
 
 
 def off_by_one(node: Node, _random: random.Random) -> Iterator[Change]:
-    """Bounds of ranges, slices and comparisons."""
+    """Changes the bounds of ranges, slices and comparisons."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         yield lambda: node.ops.__setitem__(0, COMPARISONS[type(node.ops[0])]())
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":

@@ -14,7 +14,7 @@ def first_line(statement: ast.stmt) -> int:
 
 
 def first_lines(block: list[ast.stmt]) -> list[int]:
-    """Statements on one line, with semicolons between them, count as one."""
+    """Returns the first lines. Statements on one line, with semicolons between them, count as one."""
     return sorted({first_line(node) for node in block})
 
 

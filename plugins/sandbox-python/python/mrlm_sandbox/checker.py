@@ -22,7 +22,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 class SuiteBroken(Exception):
-    """The suite failed before it called the submission: there is no verdict."""
+    """Error for a suite that failed before it called the submission: there is no verdict."""
 
 
 class Checker:

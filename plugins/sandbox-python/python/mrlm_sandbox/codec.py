@@ -53,7 +53,7 @@ _SIMPLE = frozenset({type(None), bool, float, int, str})
 
 
 class NotPlain(TypeError):
-    """The value is not plain data; the message names it."""
+    """Error for a value that is not plain data; the message names the value."""
 
 
 def encode(value: Any, refer: Refer | None = None) -> str:

@@ -62,7 +62,7 @@ def _name(kind: type) -> str:
 def _arguments(error: BaseException) -> str:
     try:
         return codec.encode(list(error.args))
-    except Exception:  # Not plain data, or an error in the submission's code.
+    except Exception:  # The value is not plain data, or the submission's code raised an error.
         return codec.encode([faults.message_of(error)])
 
 

@@ -8,7 +8,7 @@ _chunk = memoryview(bytearray(1 << 16))
 
 
 class FrameTooLong(Exception):
-    """A frame is longer than its reader allows."""
+    """Error for a frame that is longer than its reader allows."""
 
 
 def encode(text: str) -> bytes:

@@ -47,7 +47,7 @@ _METHODS = frozenset(dir(BaseException))
 
 
 class Unreadable(Exception):
-    """The data does not describe an exception."""
+    """Error for data that does not describe an exception."""
 
 
 class Maker:

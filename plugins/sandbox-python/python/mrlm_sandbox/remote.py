@@ -16,11 +16,11 @@ _RAISE = opcode.opmap["RAISE_VARARGS"]
 
 
 class RunnerEnded(BaseException):
-    """The runner ended at a limit, or by itself. Each later request raises it again, so that no test can continue."""
+    """Error for a runner that has ended. Each later request raises it again, so that no test can continue."""
 
 
 class ResultRefused(TypeError):
-    """The submission's answer is not plain data, or is malformed."""
+    """Error for an answer of the submission that is not plain data or is malformed."""
 
 
 class Remote:

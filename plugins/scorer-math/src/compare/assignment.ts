@@ -96,7 +96,7 @@ function withoutUnit(node: Node): Node {
   return node.kind === "quantity" ? node.value : node;
 }
 
-/** Returns the numbers before the units of a product or sum: `9 \cdot \$2` beside `\$18`. */
+/** Returns the numbers before the units of a product or sum: `9 \cdot \$2` compared with `\$18`. */
 function withoutUnits(node: Node): Node {
   return node.kind === "quantity" ? node.value : node.kind === "multiply" ? mapChildren(node, withoutUnits) : node;
 }

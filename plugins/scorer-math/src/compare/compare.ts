@@ -82,7 +82,7 @@ function prepared(node: Node): Node {
   return node;
 }
 
-/** Returns true for `k \in \mathbb{Z}` beside an expression in k. */
+/** Returns true for `k \in \mathbb{Z}` with an expression in k. */
 function isMembership(node: Node): boolean {
   return (
     node.kind === "relation" &&
@@ -194,10 +194,10 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
   if (node.kind !== "list" || !hasRelation(node)) return node;
   const values: Node[] = [];
   const names = new Map<string, Node>();
-  // Words have no order of their own; letters have.
+  // Names that are words have no order; letters have one.
   const areWords = node.items.every((item) => item.kind === "relation" && item.operands[0]?.kind === "text");
   for (const item of node.items) {
-    // One of several solutions in several unknowns.
+    // A list item is one of several solutions in several unknowns.
     const value =
       item.kind === "relation" ? assignedValue(c, item) : item.kind === "list" ? valueOf(c, item, ANY_POINT) : item;
     if (value === undefined) return undefined;

@@ -23,7 +23,7 @@ function beside(node: Node, other: Node): Node {
   return asMatrix(other) ? (asNestedRows(out) ?? out) : out;
 }
 
-/** Reads `C(5, 2)` or `P(n, k)` as a count; beside a point it is a name. */
+/** Reads `C(5, 2)` or `P(n, k)` as a count; compared with a point it is a name. */
 function countAt(factors: readonly Node[], i: number): TupleNode | undefined {
   const [name, pair] = [factors[i], factors[i + 1]];
   const isPair = pair?.kind === "tuple" && pair.items.length === 2 && pair.open === "round" && pair.close === "round";

@@ -20,7 +20,7 @@ export function compareQuantities(c: Context, expected: Node, answer: Node): Out
   return right.kind === "quantity" ? c.compare(left, besides(right, left)) : c.compare(left, right);
 }
 
-/** Returns the value of a quantity in a comparison with a number without unit: the number before its unit, or radians beside a multiple of pi. */
+/** Returns the value of a quantity in a comparison with a number without unit: the number before its unit, or radians if the other side is a multiple of pi. */
 function besides(node: QuantityNode, other: Node): Node {
   const isAngle = node.unit.hasPi && some(other, isInRadians);
   return isAngle ? { kind: "multiply", factors: factorsOf(node) } : node.value;
@@ -68,7 +68,7 @@ function convertTemperature(node: QuantityNode, unit: Unit): Node | undefined {
   return difference(quotient(kelvin, number(to[1])), number(to[0]));
 }
 
-/** Returns true for `£20` beside `20 pounds`. */
+/** Returns true for `£20` compared with `20 pounds`. */
 function isPounds(money: Unit, words: Unit): boolean {
   return money.dimension === "sterling^1" && /^pounds?$/i.test(words.name);
 }
@@ -83,7 +83,7 @@ function scaledBy(value: Node, ratio: q.Rational): Node {
   return printed ? number(q.multiply(printed.value, ratio)) : product([number(ratio), value]);
 }
 
-/** Reads a quantity: `3 m` is read as a product; beside a quantity of the same dimension its letters are a unit. */
+/** Reads a quantity: `3 m` is parsed as a product; compared with a quantity of the same dimension, its letters are a unit. */
 function asQuantity(node: Node, other: Node): Node {
   if (node.kind !== "multiply" || other.kind !== "quantity") return node;
   const factors = flattened(node);

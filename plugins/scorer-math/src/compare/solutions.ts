@@ -9,11 +9,11 @@ export function asSolutions(node: Node, other: Node): Node {
   if (node.kind === "relation") return isSystem(other) ? (spread(node) ?? node) : node;
   if (node.kind !== "list") return node;
   const items = node.items.every(isLabel) ? node.items.map(labelled) : node.items.map(namedPoint);
-  // `x_1 = 1, y_1 = 2; x_2 = 3, y_2 = 4` beside solutions without numbers.
+  // Compare `x_1 = 1, y_1 = 2; x_2 = 3, y_2 = 4` with solutions without numbers.
   const isNumbered = hasSubscript(node) && !hasSubscript(other);
   const solutions = grouped({ ...node, items: isNumbered ? items.map(withoutSubscript) : items });
   if (solutions.items[0]?.kind === "list") return solutions;
-  // `x_1 = 7, x_2 = -4` beside `x = 7` or `x = -4`.
+  // Compare `x_1 = 7, x_2 = -4` with `x = 7` or `x = -4`.
   const isOneUnknown = isNumbered && isSystem(other) && new Set(solutions.items.map(nameOf)).size === 1;
   return isOneUnknown ? solutions : { ...node, items };
 }

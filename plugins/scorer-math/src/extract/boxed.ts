@@ -141,7 +141,7 @@ const NOUN = /^\$?\s+([a-z]{3,})\b/;
 
 const MARKED_UNIT = /^\s*(?:\\?%|\^\s*\{?\s*\\circ\s*\}?|\\text\{[^{}]{1,30}\}(?:\s*\^\s*\{?\d\}?)?)/;
 
-/** Factor behind a box: `\boxed{5}x`, `\boxed{2}\sqrt{3}`. */
+/** Factor after a box: `\boxed{5}x`, `\boxed{2}\sqrt{3}`. */
 const FACTOR = /^(?:[a-z](?![a-zA-Z])|\\pi(?![a-z])|\\sqrt\{[^{}]*\})/;
 
 /** Returns the percent sign, degrees, unit or factor behind a box, as LaTeX: `\boxed{12}$ cm`. */

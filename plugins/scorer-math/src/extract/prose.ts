@@ -23,7 +23,7 @@ const CLOCK = /^\d{1,2}(?::\d\d)?\s?[ap]\.?m\.?$/i;
 /** Explanation after a value: `12 (twelve)`, `12, because 3 * 4 = 12`. */
 const EXPLANATION =
   /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|desired))\b.*|\s*\((?=[^()]*[a-z]{3})[^()]{1,80}\)[\s.]*)$/is;
-/** A value behind words and a colon: `fee for 2 days: 3,60 $`. */
+/** Value after words and a colon: `fee for 2 days: 3,60 $`. */
 const LABELLED = /^([^:]{0,60}[a-z]{3}[^:\d]{0,20}:)\s+([^:]{1,80})$/is;
 const LEADING =
   /^(?:[\s*_`>:#-]*(?:so|thus|hence|therefore|then|finally|and|but|we (?:get|have|find|obtain|see|conclude)(?: that)?|(?:this|which) gives|it follows that|(?:it|this|that) (?:takes|costs|weighs|measures)|it(?:'s| is| equals)|that(?:'s| is)|simply|just|exactly|precisely|approximately|about|roughly|around|the (?:final )?answer(?: is)?|my answer is|i (?:choose|pick|select|think)|answer|is|are|equal to|option|choice)\b[,:]?\s*)+/i;
@@ -88,7 +88,7 @@ const CONCLUDES = /^[\s*_>-]*(?:so|thus|hence|therefore|consequently|finally|in 
 
 const BARE_NAME = /^\s*(?:\\triangle\s*)?\\?[a-zA-Z]+'?\s*$/;
 
-/** Returns the number beside a name, which is no answer: `$ABC$ is similar to $DEF$ with ratio 3`, `there are four values of $n$`. */
+/** Returns the number next to a name, which is not an answer: `$ABC$ is similar to $DEF$ with ratio 3`, `there are four values of $n$`. */
 function numberBeside(sentence: string, last: MathRegion, count: number): NumberInText | undefined {
   if (!BARE_NAME.test(last.content)) return undefined;
   const rest = sentence.slice(last.end);

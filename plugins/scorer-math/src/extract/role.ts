@@ -27,7 +27,7 @@ const STATES =
 /** A price after `for` is what is paid; another number is what the price buys. */
 const FOR = new RegExp(String.raw`(?:^|\s)for${NEAR}\s+$`, "i");
 const WITHIN = new RegExp(String.raw`(?:^|\s)(?:in|into|within|after|en|dans|nach|après|tras|dopo)${NEAR}\s+$`, "i");
-/** `a total of 15`, `an area of 25`; not `at a speed of 60` beside what is stated. */
+/** `a total of 15`, `an area of 25`; not `at a speed of 60` in addition to a statement. */
 const MEASURE =
   /(?<!\b(?:at|with|for|from|in|of|on|by|to)(?:\s+(?:an?|the))?(?:\s+[a-z]+)?\s+)\b(?:total|sum|average|mean|area|volume|length|height|width|distance|speed|probability|chance|value|price|cost|profit|loss|weight|mass|age|minimum|maximum|score|balance|income|salary|perimeter|circumference|amount|discount|difference|remainder|ratio|angle)\s+of\s+(?:about\s+|exactly\s+|only\s+)?$/i;
 /** `increases from 20 to 25`, `grows by 12%`: the end value or the amount of a change. */

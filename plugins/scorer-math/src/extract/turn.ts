@@ -2,7 +2,7 @@
 
 const TOKEN =
   /<\|(?:im_end|im_start|endoftext|end_of_text|begin_of_text|eot_id|eom_id|end|end_of_turn|start_header_id|user|assistant|system|endofprompt)\|>|<\/?s>|<(?:start|end)_of_turn>|\[\/?INST\]|<｜[^｜<>]{1,30}｜>/g;
-/** The name of a role behind the token that opens its turn. */
+/** The name of a role after the token that opens its turn. */
 const ROLE = /^\s*(?:assistant|model|system|user|human)(?:\s*<\|end_header_id\|>|\s*(?=\n)|\s*$)/i;
 const OTHER_ROLE = /^\s*(?:system|user|human)\b/i;
 const OTHER_ROLE_TOKEN = /^(?:<\|(?:user|system)\|>|\[INST\]|<｜User｜>)$/i;

@@ -13,7 +13,7 @@ const PRIME = (1n << 61n) - 1n;
 const TRIALS = 2;
 const LARGEST_EXPONENT = 1n << 64n;
 
-/** The expression is no rational function over the rationals. */
+/** Error for an expression that is not a rational function over the rationals. */
 class NotRational extends Error {}
 class Pole extends Error {}
 

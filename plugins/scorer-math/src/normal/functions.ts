@@ -173,7 +173,7 @@ function absolute(n: NormalForms, a: Fraction): Fraction {
   return a.bottom === poly.ONE ? frac.whole(of(a.top)) : frac.fraction(n.ring, of(a.top), of(a.bottom));
 }
 
-/** Functions of rationals with rational values. */
+/** Computes functions of rationals with rational values. */
 function ofRationals(name: string, exact: readonly (Rational | undefined)[]): Fraction | undefined {
   const values = exact as readonly Rational[];
   const [a, b] = values as [Rational, Rational?];

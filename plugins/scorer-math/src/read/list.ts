@@ -129,7 +129,7 @@ function connective(words: string): Join | undefined {
 /** Boundary between two qualified statements. */
 const NEXT_STATEMENT = /(?:\\text\s*\{\s*,?\s*(?:and|or)\s*\}|;)(?=[^;]*=)/;
 
-/** Reads `..., where n is an integer`: kept beside the statement as a condition. */
+/** Reads `..., where n is an integer`: kept with the statement as a condition. */
 function readCondition(p: Parser, main: Node): Node {
   const { lexer } = p;
   const { token } = lexer;

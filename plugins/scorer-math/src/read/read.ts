@@ -45,7 +45,7 @@ export function read(source: string, isMath: boolean, work: Work): Reading {
   }
 }
 
-/** Equations on lines of their own are a list. */
+/** Joins equations on separate lines to a list. */
 function joinLines(source: string): string {
   if (!source.includes("\n")) return source;
   const lines = source.split("\n").filter((line) => line.trim() !== "");

@@ -122,7 +122,7 @@ const SUPERSCRIPT_TEXT = "0123456789+-()n";
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉₊₋";
 const SUBSCRIPT_TEXT = "0123456789+-";
 
-/** Mathematics in Unicode as ASCII and LaTeX commands. */
+/** Converts mathematics in Unicode to ASCII and LaTeX commands. */
 export function toAscii(source: string): string {
   if (!/[^\x00-\x7f]/.test(source)) return source;
   return source

@@ -45,7 +45,7 @@ def release_memory() -> None:
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (OSError, AttributeError, TypeError):
-        # Not glibc.
+        # The C library is not glibc.
         return
 
 

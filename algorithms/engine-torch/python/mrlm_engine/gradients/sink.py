@@ -23,7 +23,9 @@ class GradientSink(Protocol):
 
 
 class GradientSums:
-    """A GradientSink beside the model's GradientStore, for passes that run at the same time as those of the store."""
+    """A GradientSink in addition to the model's GradientStore, for passes that run at the same time as those of the
+    store.
+    """
 
     def __init__(self) -> None:
         self._sums: dict[torch.nn.Parameter, torch.Tensor] = {}

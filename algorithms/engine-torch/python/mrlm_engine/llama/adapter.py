@@ -1,4 +1,4 @@
-"""Adapters of layers that are computed in one product: two products of low rank beside it."""
+"""Adapters of layers that are computed in one product: two more products of low rank."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class AdapterWeights:
     scale: float = 0.0
 
     def added_to(self, outputs: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """`outputs` [n, sum of outputs] and the adapters' part for x [n, inputs], rounded once to their format.
+        """Returns `outputs` [n, sum of outputs] plus the adapters' part for x [n, inputs], rounded once to their
+        format.
 
         The order of operations is that of peft's layers, so that trainer and sampler round alike. May overwrite
         `outputs`.

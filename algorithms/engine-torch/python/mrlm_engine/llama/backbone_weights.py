@@ -21,7 +21,7 @@ from mrlm_engine.llama.weights import LayerWeights, interleave_heads, split_head
 
 @torch.no_grad()
 def fold_layer(layer: Any, shape: LlamaShape, with_adapter: bool) -> LayerWeights:
-    """Returns the folded weights of a transformers decoder layer, detached from it; adapters are merged, or left out."""
+    """Returns the folded weights of a transformers decoder layer, detached; adapters are merged, or left out."""
     attention, mlp, size = layer.self_attn, layer.mlp, shape.head_size
     qkv = _plain_qkv(attention, shape, with_adapter).mul_(layer.input_layernorm.weight)
     bias = query_norm = key_norm = None

@@ -110,7 +110,7 @@ class DecoderWeights:
         return self._own(name) if name in self._source else None
 
     def _fuse(self, names: list[str]) -> torch.Tensor:
-        """Matrices [outputs, inputs] or vectors [outputs], one below the other."""
+        """Joins matrices [outputs, inputs] or vectors [outputs], one below the other."""
         parts = [self._source[name] for name in names]
         rows = [part.shape[0] for part in parts]
         memory = torch.empty((*parts[0].shape[1:], sum(rows)), dtype=parts[0].dtype, device=parts[0].device)

@@ -75,7 +75,7 @@ class KVCache:
             data.view(-1, self.head_size).index_copy_(0, column, by_head.reshape(-1, self.head_size))
 
     def locate(self, positions: torch.Tensor) -> torch.Tensor:
-        """Indices for `write` of the token at `positions[row]` of each row, [2 * key_heads * rows].
+        """Returns the indices for `write` of the token at `positions[row]` of each row, [2 * key_heads * rows].
 
         The column becomes visible in the mask.
         """

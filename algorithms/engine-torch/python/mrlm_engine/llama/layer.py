@@ -33,7 +33,7 @@ class LayerState:
     gate_up: torch.Tensor
     silu: torch.Tensor
     activation: torch.Tensor
-    # Rows that are computed behind attention, None for all.
+    # Rows that are computed after attention; None for all rows.
     rows: torch.Tensor | None
 
     def nbytes(self) -> int:

@@ -73,7 +73,7 @@ def process_limits() -> Iterator[Available]:
     try:
         import resource
     except ImportError:
-        # Not a Unix.
+        # The system is not a Unix.
         return
     for name, field in (("RLIMIT_AS", "VmSize"), ("RLIMIT_DATA", "VmData")):
         limit, _ = resource.getrlimit(getattr(resource, name))

@@ -35,7 +35,7 @@ def write_tokenizer_files(files: dict[str, bytes], directory: Path) -> list[str]
 
 
 def check_tokenizer_files(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Refuses names with a directory, because the files are written beside the model."""
+    """Refuses names with a directory, because the files are written to the directory of the model."""
     for name in files:
         if not name or PurePosixPath(name).name != name or "\\" in name or name in (".", ".."):
             raise EngineError(

@@ -48,7 +48,7 @@ class Channel:
 
 
 class RankLost(Exception):  # noqa: N818 - a fact about the rank
-    """The connection to a rank broke."""
+    """Error for a lost connection to a rank."""
 
     def __init__(self, rank: int, cause: BaseException) -> None:
         super().__init__(f"rank {rank} is gone: {(str(cause).splitlines() or [''])[0]}")

@@ -17,7 +17,7 @@ _DIGEST = "sha256"
 
 
 class ForgedMessage(Exception):  # noqa: N818 - a fact about the message
-    """A message does not carry the signature of a rank of this engine."""
+    """Error for a message without a valid signature of a rank of this engine."""
 
 
 def encode(message: object) -> bytes:

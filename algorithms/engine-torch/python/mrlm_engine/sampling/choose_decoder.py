@@ -29,7 +29,7 @@ def choose_decoder(model: LoadedModel, weights: Mapping[str, torch.Tensor]) -> D
 
 
 def hand_written_decoder(model: LoadedModel, weights: Mapping[str, torch.Tensor]) -> LlamaDecoder | None:
-    """Returns the decoder of the Llama family; None for a model of another architecture, or one that fails the probe."""
+    """Returns the decoder of the Llama family; None for another architecture or a model that fails the probe."""
     shape = llama_shape(model.module)
     if shape is None:
         return None

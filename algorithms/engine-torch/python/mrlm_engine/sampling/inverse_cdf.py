@@ -11,7 +11,7 @@ BLOCK = 1024
 
 
 def inverse_cdf(weights: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """Indices [n] drawn from non-negative `weights` [n, size] by inverting their cumulative sums.
+    """Draws indices [n] from non-negative `weights` [n, size] by inverting their cumulative sums.
 
     `uniform` [n] float64 in [0, 1). Sums are taken in float64, so that neither the size nor a long tail biases the
     draw. An index of weight 0 is never drawn unless all weights of its row are 0 or not finite.

@@ -26,7 +26,7 @@ def create(state: EngineState, request: ModelRequest) -> ModelInfo:
     with unusable_configuration(request):
         model = create_model(request, state.registry, state.placement)
         try:
-            # Before the weights are divided among the ranks.
+            # The probe must run before the weights are divided among the ranks.
             probe_decoder(model)
             state.trainable_model(model.model_id)
             return model_info(model)
@@ -38,8 +38,8 @@ def create(state: EngineState, request: ModelRequest) -> ModelInfo:
 def probe_decoder(model: LoadedModel) -> None:
     """Probes the decoder that a policy is sampled with, on a copy of the weights that is freed again.
 
-    Other roles are rarely sampled, and where memory has no room for the copy there may be none for a sampler either:
-    these are probed when their sampler is made, as every decoder is.
+    Models of other roles are rarely sampled. If there is no memory for the copy, there may be none for a sampler.
+    In both cases the decoder is probed when the sampler is made.
     """
     if model.role != Role.POLICY:
         return

@@ -103,7 +103,7 @@ class Optimizer:
                 master.copy_(part_of(tensors[f"{name}.master"], parameter))
             self._adamw.state.pop(master, None)
             if f"{name}.step" in tensors:
-                # torch keeps step counts on CPU, the moments beside the parameter.
+                # torch keeps step counts on CPU, and the moments on the device of the parameter.
                 self._adamw.state[master] = {
                     "step": tensors[f"{name}.step"].clone().cpu(),
                     **{

@@ -22,7 +22,7 @@ class MicroBatchOutputs:
 
 @dataclass(frozen=True)
 class GraphLost:
-    """A graph was dropped; the outputs of its micro-batch are sent again."""
+    """Event for a dropped graph; the outputs of its micro-batch are sent again."""
 
     number: int
     reason: str

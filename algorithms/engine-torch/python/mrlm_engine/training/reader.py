@@ -11,7 +11,7 @@ Message = TypeVar("Message")
 
 
 class StreamEnded(Exception):  # noqa: N818 - an end, not an error
-    """The client closed its side, or its connection was lost."""
+    """Error for a stream that the client closed, or whose connection was lost."""
 
 
 class StreamReader(Generic[Message]):

@@ -16,7 +16,8 @@ log = logging.getLogger(__name__)
 def smaller_budget(
     trainable: TrainableModel, shards: Sequence[RankShard], final_value: bool, waiting: int, cause: EngineError
 ) -> tuple[int, int]:
-    """A token budget and a number of waiting graphs that take less memory than `shards` and the graphs beside them.
+    """Returns a token budget and a number of waiting graphs that take less memory than `shards` and the graphs
+    beside them.
 
     Half of the tokens computed at once; for a single sequence fewer graphs; without other graphs OUT_OF_MEMORY.
     """

@@ -97,7 +97,8 @@ class TrainableModel:
         return self.lanes.plan(units, cost, self.budget // self.lanes.count, ranks)
 
     def pieces(self, shard: RankShard, final_value: bool) -> list[RankShard]:
-        """Parts of a shard that are computed one by one: all of it, or some sequences of a unit above the budget.
+        """Returns the parts of a shard that are computed one by one: all of it, or some sequences of a unit above
+        the budget.
 
         The default budget splits no unit: the memory saved would not justify a second forward pass.
         """

@@ -123,7 +123,7 @@ def test_the_budget_is_the_largest_that_fits() -> None:
     assert 2048 <= lowered.tokens < 16_384
     assert total(lowered.lines) <= everything.wanted_bytes - (8 << 30)
     assert total(estimate([plan], setting, lowered.tokens + 1)) > everything.wanted_bytes - (8 << 30)
-    # Not even one sequence fits: the result has the longest that would.
+    # Not even one sequence fits: the result has the largest length that fits.
     short = choose_budget([plan], setting, 16_384, everything.least_bytes - 1)
     assert (short.tokens, short.least_tokens) == (0, 2048)
     assert 1024 < short.fitting_sequence < 2048

@@ -59,7 +59,7 @@ def loss(_: int, outputs: Outputs) -> dict[str, Array]:
 
 
 def train(client: Client, steps: range, model_id: str = "policy") -> list[tuple[float, float]]:
-    """Loss and gradient norm of each step."""
+    """Returns the loss and gradient norm of each step."""
     found = []
     for step in steps:
         units = uneven_units(step)

@@ -153,7 +153,7 @@ def test_cuda_a_step_of_a_batch_copies_once_to_the_host(monkeypatch: pytest.Monk
         for _ in range(40):
             batch.advance(0)
     assert GivenCopy.made == 40
-    # Random numbers of 16 positions at a time: for 40 tokens three copies.
+    # Random numbers are copied for 16 positions at a time: 40 tokens need three copies.
     assert uploads == [(3, 16)] * 3
 
 
@@ -218,7 +218,7 @@ def test_cuda_draws_by_integers_are_the_draws_by_numbers(monkeypatch: pytest.Mon
 def test_cuda_deterministic_mode_can_learn(name: str) -> None:
     model = make({**FUSED, **BY_MODULE}[name])
     trainable = TrainableModel(model)
-    # As on a GPU, where the module itself computes.
+    # This imitates a GPU, where the module itself computes.
     trainable.backbone = TransformersBackbone(model)
     rows = [TokenSequence(np.arange(3, 12, dtype=np.int32), np.arange(4, 9)) for _ in range(3)]
     unit = TokenUnit(0, tuple(rows), UnitGradients(np.ones(15, np.float32), np.ones(15, np.float32)))

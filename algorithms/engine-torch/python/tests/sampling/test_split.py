@@ -81,7 +81,7 @@ def test_two_samplers_draw_what_one_draws(engine: RunningEngine, peer: RunningEn
     engine.state.rank_samplers = [RankAddress(peer.address, "secret")]
     engine.create()
     found = sample(engine.client, PROMPTS, 1.0)
-    # Of three distinct prompts the other engine had at least one.
+    # The other engine had at least one of three distinct prompts.
     assert "policy" in peer.state._samplers
     assert {i: (f.token_ids, f.reason) for i, f in found.items()} == {
         i: (f.token_ids, f.reason) for i, f in alone.items()

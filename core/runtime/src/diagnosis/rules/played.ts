@@ -19,7 +19,7 @@ export interface PlayedEpisodes {
   readonly firstUnscored?: string | undefined;
 }
 
-/** Findings about episodes outside of an iteration, with the thresholds of those within one. */
+/** Returns findings about episodes outside of an iteration, with the thresholds of those within one. */
 export function judgePlayed(played: PlayedEpisodes): Finding[] {
   const { source, episodes, failed, unscored, truncated, cut, tokens, firstError, firstUnscored } = played;
   if (episodes === 0) return [];

@@ -3,7 +3,7 @@ import type { Step, StepMaker } from "./step.ts";
 
 export type Integers = readonly number[];
 
-/** Integers of 0 to 99, some of them repeated. */
+/** Draws integers from 0 to 99, some of them repeated. */
 export function drawIntegers(random: RandomStream, least = 1, most = 9): number[] {
   const high = random.pick([9, 30, 99]);
   return Array.from({ length: random.integer(least, most) }, () => random.integer(0, high));

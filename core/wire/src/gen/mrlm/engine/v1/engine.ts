@@ -263,7 +263,7 @@ export interface ReleaseModelResponse {
 }
 
 export interface SampleRequest {
-  /** In the first message only. */
+  /** Set in the first message only. */
   open: SampleOpen | undefined;
   add: SampleAdd[];
   /** Ids to stop now. Each gets a finish of reason CANCELLED with the tokens so far. */
@@ -383,10 +383,10 @@ export interface UnitOutputs {
 }
 
 export interface ForwardRequest {
-  /** In the first message only. */
+  /** Set in the first message only. */
   open: ForwardOpen | undefined;
   units: Unit[];
-  /** In the last message. */
+  /** Set in the last message. */
   end: boolean;
 }
 
@@ -406,7 +406,7 @@ export interface ForwardResponse {
 }
 
 export interface ForwardBackwardRequest {
-  /** In the first message only. */
+  /** Set in the first message only. */
   open: ForwardBackwardOpen | undefined;
   units: Unit[];
   /** All units have been sent. */
