@@ -39,7 +39,7 @@ const peer = judgeWithPeer(pairs);
 
 const ours = figuresOf(later.flat());
 const theirs = figuresOf(peer);
-// Each pair at its median over the passes: what the pair costs, not what else the machine was doing.
+// Use the median of each pair over the passes, because it excludes the effect of other load on the machine.
 const typical = pairs.map((_, i) => median(later.map((pass) => (pass[i] as Judged).seconds)));
 const wrong = figuresOf(first);
 const rows = Object.entries(sets).flatMap(([name, set]) => {

@@ -1,4 +1,4 @@
-/** Math-Verify in a virtual environment of its own, kept in the user's cache between runs. */
+/** Math-Verify in a separate virtual environment, kept in the user's cache between runs. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -39,7 +39,7 @@ export interface ClassFigures {
   readonly pairs: number;
   /** Pairs on which both verifiers give the same verdict. */
   readonly agree: number;
-  /** Pairs on which they differ and this repository's verifier gives the label, and those on which Math-Verify does. */
+  /** Numbers of pairs with different verdicts: those that this repository's verifier decides correctly, and those that Math-Verify decides correctly. */
   readonly mrlm_right: number;
   readonly math_verify_right: number;
   readonly false_positives: number;

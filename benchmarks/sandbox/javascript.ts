@@ -60,7 +60,7 @@ const WORKLOADS: readonly Workload[] = [
 
 const WARM_UP = 40;
 
-/** Measures the submissions a second of two processes, each submission in an isolate of its own. */
+/** Measures the submissions a second of two processes, each submission in a separate isolate. */
 export async function javascriptFigures(count: number): Promise<Figures> {
   const sandbox = (await plugin.sandboxes?.["javascript"]?.(
     { logger: silentLogger },

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Runs a program in an interpreter of its own and reads its exit code; throws if that is not 0. */
+/** Runs a program in a separate interpreter and reads its exit code; throws if that is not 0. */
 export async function runProcess(command: string, args: readonly string[], program: string): Promise<void> {
   const child = spawn(command, [...args, "-"], { env: {}, stdio: ["pipe", "ignore", "ignore"] });
   child.stdin.on("error", () => {});

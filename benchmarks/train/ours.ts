@@ -1,4 +1,4 @@
-/** Our side: `mrlm train` as a user runs it, with its environment server and its engine in processes of their own. */
+/** Our side: `mrlm train` as a user runs it, with its environment server and its engine in separate processes. */
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

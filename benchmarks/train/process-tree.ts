@@ -32,6 +32,6 @@ function read(pid: string): Process | undefined {
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     return { parent: Number(fields[1]), cpuSeconds: ticks / TICKS };
   } catch {
-    return undefined; // It ended meanwhile.
+    return undefined; // The process has ended in the meantime.
   }
 }

@@ -1,4 +1,4 @@
-// npm run bench -- wire [--json]: what a step costs over the wire. The server runs in a process of its own, its environments do
+// npm run bench -- wire [--json]: what a step costs over the wire. The server runs in a separate process, its environments do
 // nothing, and the guard is left out, so that every microsecond is the wire's.
 import { fork } from "node:child_process";
 import { once } from "node:events";

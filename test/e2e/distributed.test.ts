@@ -66,7 +66,7 @@ describeWithEngine(
         readdirSync(join(output, "fsdp", directory as string, "checkpoints")).every((name) => /^\d+-\d$/.test(name)),
       ).toBe(true);
 
-      /** Checks a late machine: machine 0 waits and reports it; a machine that does not fit is refused; the one that fits ends with the run. */
+      /** Checks a late machine: machine 0 waits and reports it. A machine with other settings is refused. A matching machine ends with the run. */
       async function joinLate(mrlm: Mrlm): Promise<void> {
         await mrlm.printed(`waiting up to 600 s for machine 1 of 2 to join at 127.0.0.1:${machines.master_port}`);
         const wrong = await run([

@@ -48,7 +48,7 @@ const afterStep =
   (event: Event): boolean =>
     event.event === "iteration" && (event["step"] as number) >= step;
 const only = ({ events }: Finished, name: string): Event | undefined => events.find(({ event }) => event === name);
-/** Returns the directory that a resume line names. */
+/** Returns the directory in a line about resuming. */
 const resumed = (text: string): string => /npx mrlm train --resume (\S+)/.exec(text)?.[1] ?? "no resume line";
 
 describeWithEngine(

@@ -17,7 +17,7 @@ export function needsReference({ loss, reference_free }: DpoOptions): boolean {
   return lossEntry(loss).needs !== "nothing" && !reference_free;
 }
 
-/** Whether the reference is a model of its own. It is none where all of its log-probabilities are computed before the first step. */
+/** Whether the reference is a separate model. It is not if all of its log-probabilities are computed before the first step. */
 export function holdsReference(options: DpoOptions): boolean {
   const isKnownAtOnce =
     options.reference === "precomputed" &&

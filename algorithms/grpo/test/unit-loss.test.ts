@@ -49,7 +49,7 @@ describe("unitLoss", () => {
             sample(first, [[0, 1, 1]], column("sampler").slice(0, 2)),
             sample(second, [[0, ...tokens.slice(2).map(() => 1)]], column("sampler").slice(2)),
           );
-          // Float64 in the place of float32, so that differences can be taken.
+          // Use float64 instead of float32, so that finite differences are exact enough.
           const exact = (values: number[]): Float32Array => Float64Array.from(values) as unknown as Float32Array;
           const frozen = { old: exact(column("old")), reference: exact(column("reference")) };
           const evaluate = (now: number[], entropy = column("entropy")) => {

@@ -4,7 +4,7 @@ import type { PpoOptions } from "./options.ts";
 const CRITIC: ModelId = "critic";
 
 /**
- * Returns the model that computes values, and creates it where needed. `separate`: a model of its own, a trainable copy of the policy or loaded from a
+ * Returns the model that computes values, and creates it where needed. `separate`: a separate model, a trainable copy of the policy or loaded from a
  * directory, with a value head that is initialised with zeros; in a resumed run the checkpoint has restored it. `shared`: the policy, with a value head on
  * its backbone.
  */

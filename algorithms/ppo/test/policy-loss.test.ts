@@ -47,7 +47,7 @@ test("the policy's gradient is the finite difference of its loss: surrogate, div
       fc.array(token, { minLength: 1, maxLength: 6 }),
       fc.constantFrom("k1" as const, "k3" as const),
       (tokens, kl_estimator) => {
-        // Float64 in the place of float32, so that differences can be taken.
+        // Use float64 instead of float32, so that finite differences are exact enough.
         const exact = (values: number[]): Float32Array => Float64Array.from(values) as unknown as Float32Array;
         const column = (name: keyof (typeof tokens)[number]): number[] => tokens.map((each) => each[name]);
         const episode = {

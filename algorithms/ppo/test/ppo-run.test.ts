@@ -29,7 +29,7 @@ const series = ({ reports }: BigramOutcome, name: string): number[] =>
     const metric = metrics[name] as number | Mean;
     return typeof metric === "number" ? metric : metric.sum / metric.count;
   });
-/** Everything that has a state of its own. */
+/** Parts of a run that have state. */
 const EVERYTHING = {
   updates_per_step: 2,
   minibatches: 2,

@@ -62,7 +62,7 @@ function allProcesses(): Process[] {
           },
         ];
       } catch {
-        return []; // It has ended meanwhile.
+        return []; // The process has ended in the meantime.
       }
     });
 }

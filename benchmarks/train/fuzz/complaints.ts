@@ -38,7 +38,7 @@ export function iterationRows(directory: string): IterationRow[] {
     .filter((row: MetricsRow) => row.kind === "iteration") as unknown as IterationRow[];
 }
 
-/** Whether a step of the run changed the policy. The rate of a row is that of its last update: where it is 0, earlier ones may have had another. */
+/** Whether a step of the run changed the policy. The rate of a row is that of its last update: if it is 0, earlier updates may have had another rate. */
 export function hasLearnt(rows: readonly IterationRow[]): "yes" | "no" | "perhaps" {
   const moving = rows.filter(({ metrics }) => Number(metrics["optim/grad_norm"] ?? 0) > 0);
   if (moving.length === 0) return "no";

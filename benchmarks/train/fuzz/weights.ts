@@ -6,7 +6,7 @@ interface Tensor {
   readonly bytes: Buffer;
 }
 
-/** Tensors of a trained model: a Hugging Face directory with one safetensors file (https://github.com/huggingface/safetensors), or a bigram's. */
+/** Reads the tensors of a trained model: a Hugging Face directory with one safetensors file (https://github.com/huggingface/safetensors), or a bigram's. */
 function tensorsOf(directory: string): Map<string, Tensor> {
   if (existsSync(join(directory, "weights.bin")))
     return new Map([["weights", { dtype: "F64", bytes: readFileSync(join(directory, "weights.bin")) }]]);

@@ -199,7 +199,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
   return { command: program, context };
 }
 
-/** Returns the commands with an action of their own, such as `engine setup` but not `engine`. */
+/** Returns the commands with their own action, such as `engine setup` but not `engine`. */
 export function leaves(command: Command): Command[] {
   return command.commands.flatMap((child) => (child.commands.length > 0 ? leaves(child) : [child]));
 }

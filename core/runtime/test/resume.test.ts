@@ -20,7 +20,7 @@ const QUICK = {
   checkpoint: { every: 1, keep: 9 },
 };
 
-/** Its tasks are made from the file that an option names. */
+/** Environment whose tasks come from the file that an option names. */
 const lettersOfFile = counterEnvironment({
   ...letters,
   id: "letters-of-file@1",

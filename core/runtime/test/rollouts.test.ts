@@ -48,7 +48,7 @@ function unruly(seed: number): EnvironmentDefinition<any> {
   });
 }
 
-/** Returns an engine that notes the waves that it was given. */
+/** Returns an engine that records its waves. */
 function watched(engine: Engine, waves: SampleRequest[][]): Engine {
   return new Proxy(engine, {
     get(target, property) {

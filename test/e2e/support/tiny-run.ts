@@ -11,7 +11,7 @@ export function temporaryDirectory(): string {
 }
 
 /**
- * A whole training job of a few seconds: SFT, then GRPO, with the environment server and the engine in processes of their own. The reward for the
+ * A whole training job of a few seconds: SFT, then GRPO, with the environment server and the engine in separate processes. The reward for the
  * form alone gives the groups differences to learn from, though nothing is solved yet.
  */
 export const TINY = {

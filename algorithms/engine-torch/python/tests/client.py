@@ -62,7 +62,7 @@ def decode(unit: pb.UnitOutputs) -> Outputs:
 
 
 class Client:
-    """Calls with numbers of its own, counted up from 1."""
+    """Calls with its own numbers, counted up from 1."""
 
     def __init__(self, address: str, metadata: tuple[tuple[str, str], ...] = ()) -> None:
         self._channel = grpc.insecure_channel(address)

@@ -1,4 +1,4 @@
-"""Adapters in 16 bits, and on disk: what is exported, what it continues to, and what is refused."""
+"""Adapters in 16 bits and on disk: export, continued training, and refusals."""
 
 from __future__ import annotations
 

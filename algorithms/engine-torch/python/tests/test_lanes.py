@@ -1,4 +1,6 @@
-"""Work divided among lanes: it gives what one lane gives, and the same bits however the threads take turns."""
+"""Work divided among lanes: the results equal those of one lane, and their bits do not depend on the order of the
+threads.
+"""
 
 from __future__ import annotations
 

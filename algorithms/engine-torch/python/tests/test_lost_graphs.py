@@ -32,7 +32,7 @@ def loss(outputs: UnitOutputs) -> Floats:
 
 
 class Client:
-    """Answers micro-batches in an order of its own, and sometimes not before the lease has ended."""
+    """Answers micro-batches in its own order, and sometimes not before the lease has ended."""
 
     def __init__(self, seed: int, *, losses: int, ordered: bool = False) -> None:
         self._random = random.Random(seed)

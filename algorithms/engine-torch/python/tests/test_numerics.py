@@ -93,7 +93,7 @@ def test_numerics_18_float32_head_closes_the_gap_of_bfloat16(engine: RunningEngi
 
 
 def test_numerics_20_a_dropped_position_has_no_part_in_the_gradient(engine: RunningEngine) -> None:
-    # The client answers 0 for what it drops (a sampler's NaN); the rest is as if it had not been asked for.
+    # The client answers 0 for what it drops (a sampler's NaN); the results are as if it had not requested these tokens.
     engine.create()
     trainable = engine.state.trainable_model("policy")
     tokens = [3, 4, 5, 6, 7, 8]
@@ -278,7 +278,7 @@ def test_numerics_59_decay_and_tied_embeddings(engine: RunningEngine, tmp_path: 
         kept = torch.equal(parameter, before[name])
         expected = parameter.ndim >= 2 and "embed_tokens" not in name
         assert (decayed, kept) == (expected, not expected) or not before[name].any()
-    # The tied head is no parameter of its own: not in the norm, not in the checkpoint.
+    # The tied head is not a separate parameter: not in the norm, not in the checkpoint.
     engine.client.forward_backward([group([3, 4], [[5, 6, 7]])], ones)
     gradients = accumulated(engine.state.trainable_model("policy"))
     expected_norm = math.sqrt(sum(float(g.double().square().sum()) for g in gradients.values()))

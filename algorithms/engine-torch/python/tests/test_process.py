@@ -1,4 +1,4 @@
-"""The engine as a process: its one line, its errors, its end."""
+"""The engine as a process: its ready line, its errors and its exit."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_life_of_a_process(process: tuple[subprocess.Popen[str], dict[str, Any]]
     described = client.unary("Describe", pb.DescribeRequest())
     assert described.instance_id == line["instance_id"]
     assert (described.deterministic, described.threads, described.protocol_major) == (True, 1, 1)
-    # Its parent closes the pipe: it ends by itself.
+    # The parent closes the pipe, and the engine ends.
     rest, _ = child.communicate(timeout=120)
     assert (child.returncode, rest) == (0, "")
 

@@ -79,7 +79,7 @@ def test_s1_own_directories_are_replaced_until_somebody_else_writes_there(
     target = tmp_path / "out"
     target.mkdir()
     (tmp_path / "link").symlink_to("out")
-    # Empty, then one of its own, then by another name.
+    # The target is empty, then an export of the engine, then the same directory by another name.
     for name in ("out", "out", "link"):
         engine.client.numbered(call, request, directory=str(tmp_path / name), **fields)
     assert (tmp_path / "link").is_symlink()

@@ -1,6 +1,6 @@
 import type { ProcessResult, RunProcess } from "../../src/process/run-process.ts";
 
-/** Returns a runner that answers from a function; what it leaves out is success without output. */
+/** Returns a runner that answers with a function. Fields that the function omits mean success without output. */
 export function fakeRun(answer: (command: string, args: readonly string[]) => Partial<ProcessResult>): RunProcess {
   return async (command, args, options) => {
     const result = { code: 0, signal: null, stdout: "", stderr: "", ...answer(command, args) };
@@ -9,7 +9,7 @@ export function fakeRun(answer: (command: string, args: readonly string[]) => Pa
   };
 }
 
-/** Returns a runner in which some commands are Pythons: by path, what they answer to the probe. */
+/** Returns a runner in which some commands are Pythons. `pythons` has their answers to the probe by path. */
 export function fakePythons(pythons: Readonly<Record<string, object | string>>): RunProcess {
   return fakeRun((command) => {
     const answer = pythons[command];

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { randomToken, writeTokenFile } from "@mrlm/kit";
 import { ERROR_CODES, type ErrorCode, MrlmError } from "@mrlm/spec";
 
-/** Environment server in a process of its own, which is restarted after an unexpected exit. */
+/** Environment server in a separate process, which is restarted after an unexpected exit. */
 export interface EnvironmentServer {
   readonly address: string;
   /** Secret of this server, which its calls must carry; the same after a restart. */

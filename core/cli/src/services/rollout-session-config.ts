@@ -43,7 +43,7 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
     ...(args.maxTokens === undefined ? {} : { max_tokens: wholeNumber(args.maxTokens, "--max-tokens", 1) }),
   };
   const seed = args.seed === undefined ? base.seed : wholeNumber(args.seed, "--seed");
-  // A server in a process of its own needs a configuration file.
+  // A server in a separate process needs a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
   return {
     config: { ...base, seed, server, model: resolved, sampling },

@@ -34,7 +34,7 @@ export class Channel {
       "grpc.max_send_message_length": -1,
       // Connection repeats calls; gRPC repeats none.
       "grpc.enable_retries": 0,
-      // A connection of its own, without the backoff of an earlier channel to this address.
+      // A separate connection, without the backoff of an earlier channel to this address.
       "grpc.use_local_subchannel_pool": 1,
       ...options,
     });

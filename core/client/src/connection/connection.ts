@@ -70,7 +70,7 @@ export class Connection {
     return this.#peer.address;
   }
 
-  /** Makes a unary call, again after connection losses. */
+  /** Makes a unary call. Repeats it after connection losses. */
   unary<Request, Response>(
     method: MethodDefinition<Request, Response>,
     request: Request,

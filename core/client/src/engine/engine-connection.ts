@@ -53,7 +53,7 @@ export class EngineConnection {
     return this.call((channel) => channel.unary(method, request, this.#ends));
   }
 
-  /** Makes a call, again on the next channel after a connection loss. */
+  /** Makes a call. Repeats it on the next channel after a connection loss. */
   async call<T>(attempt: (channel: Channel) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       return await this.#connection.call(attempt, { waitMs: WAIT_MS, signals: this.#endsOr(signal) });

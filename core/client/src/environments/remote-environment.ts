@@ -110,7 +110,7 @@ export class RemoteEnvironment implements EnvironmentSession {
       try {
         return decodeStep(await this.#transport.step(request, [signal, this.#closing.signal]));
       } catch (error) {
-        // After these errors the episode continues, after all others it is over, on the server as well.
+        // The episode continues after these errors. All other errors end it, also on the server.
         if (!MrlmError.hasCode(error, "OPTIONS_INVALID", "STEP_OUT_OF_ORDER")) this.#isActive = false;
         throw error;
       }

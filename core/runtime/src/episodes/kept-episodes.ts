@@ -19,7 +19,7 @@ export interface KeptEpisode {
 
 /**
  * Finds episodes of a run (its training and its evaluations), of a recorded file, or of a directory with recorded files. Rejects with RUN_NOT_FOUND for a path
- * that is none of them, EPISODE_NOT_FOUND where there are no episodes, TASK_NOT_FOUND for a task that none was played of.
+ * that is none of them, EPISODE_NOT_FOUND where there are no episodes, TASK_NOT_FOUND for a task without episodes.
  */
 export async function keptEpisodes(path: string, query: EpisodeQuery): Promise<KeptEpisode[]> {
   const given = resolve(path);

@@ -40,7 +40,7 @@ export class PluginRegistry {
     return [...this.#providers.keys()].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
   }
 
-  /** Finds `math@1`, and `math` as the newest version. */
+  /** Finds a provision by its id (`math@1`), or the newest version by its name (`math`). */
   resolve(kind: ProvisionKind, name: string): string | undefined {
     return resolveVersioned(name, this.ids(kind));
   }

@@ -50,7 +50,7 @@ export class MetricsFile {
   }
 }
 
-/** Converts metrics to JSON: means as numbers, with their counts apart; values that are not finite as `null`, since JSON cannot represent them. */
+/** Converts metrics to JSON: means as numbers, with their counts in a separate object; values that are not finite as `null`, since JSON cannot represent them. */
 export function plainMetrics(metrics: Metrics): { readonly metrics: JsonObject; readonly counts: JsonObject } {
   const plain: JsonObject = {};
   const counts: JsonObject = {};

@@ -1,4 +1,4 @@
-// A host in a process of its own, whose environment never yields in `step`; argv[2] is how long past its deadline that may last.
+// A host in a separate process, whose environment never yields in `step`; argv[2] is how long past its deadline that may last.
 import { LocalHost, PluginHost, watchEventLoop } from "@mrlm/runtime";
 import { definePlugin, observe, textMessage } from "@mrlm/kit";
 import { counterEnvironment, never, messageOf } from "./counter-environment.ts";

@@ -1,4 +1,4 @@
-// A run in a process of its own, for tests that kill it: argv[2] is where runs are written. Each checkpoint is a line on stdout.
+// A run in a separate process, for tests that kill it: argv[2] is where runs are written. Each checkpoint is a line on stdout.
 import { trainRun } from "@mrlm/runtime";
 import { BigramEngine } from "@mrlm/testing";
 import { CONFIG, prepare } from "./training.ts";

@@ -88,7 +88,7 @@ const EXPECTED = new Set([
   "RESOURCE_EXHAUSTED",
 ]);
 
-/** Sends sequences of damaged frames, each on a stream of its own. Throws after the first sequence that gets an unexpected response. @returns the number of frames */
+/** Sends sequences of damaged frames, each on a separate stream. Throws after the first sequence that gets an unexpected response. @returns the number of frames */
 export async function fuzzFrames(seed: number, numRuns: number): Promise<number> {
   const logged: string[] = [];
   const log = (message: string, fields?: object): void => void logged.push(`${message} ${JSON.stringify(fields)}`);

@@ -29,7 +29,7 @@ export class RawClient {
     for (const [name, value] of Object.entries(metadata)) this.#metadata.add(name, value);
     this.#client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
       "grpc.max_receive_message_length": -1,
-      // Each client has a connection of its own.
+      // Each client has its own connection.
       "grpc.use_local_subchannel_pool": 1,
     });
     if (secret !== undefined) this.#metadata.set(CLIENT_METADATA_KEY, secret);

@@ -14,7 +14,7 @@ const corpus = (file: string): HostileProgram[] =>
 const folder = mkdtempSync(join(tmpdir(), "mrlm-cheats-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Tests of every form, none of which a constant passes. */
+/** Tests of every form. No constant passes any of them. */
 const gauntlet = `
 import math
 def check(candidate):

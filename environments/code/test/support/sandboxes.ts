@@ -11,7 +11,7 @@ export async function sandboxPlugin(language: "python" | "javascript"): Promise<
   return plugin;
 }
 
-/** Returns a sandbox of its own, under options of its plugin. */
+/** Creates a separate sandbox with options of its plugin. */
 export async function makeSandbox(language: "python" | "javascript", given: unknown = {}): Promise<Sandbox> {
   const { sandboxes, options } = await sandboxPlugin(language);
   const parsed = await options?.["~standard"].validate(given);

@@ -1,4 +1,4 @@
-/** Antiderivatives: `+ C` stands for every constant, so what is left has to agree up to one. */
+/** Antiderivatives: `+ C` stands for every constant, so the remaining expressions must agree up to a constant. */
 import { derivative } from "../tree/derivative.ts";
 import { difference, sum, symbol, type Node } from "../tree/node.ts";
 import { mapChildren, some, variables } from "../tree/walk.ts";

@@ -46,7 +46,7 @@ export function labelledValues(written: string): string | undefined {
   return names.size === items.length ? equations.join(", ") : undefined;
 }
 
-/** Returns counted things as equations; undefined where a word is a unit or no noun, or stands twice. */
+/** Returns counted things as equations; undefined if a word is a unit, is not a noun, or occurs twice. */
 export function asEquations(items: readonly (readonly [noun: string, value: string])[]): string | undefined {
   const nouns = items.map(([noun]) => noun.toLowerCase());
   const isPlain =

@@ -72,7 +72,7 @@ function endOfUnit(text: string, at: number): number {
   return unit === undefined ? at : text.indexOf(unit, at) + unit.length;
 }
 
-/** Returns the unit in letters that begins at `at`, after at most one space; undefined where a word of the sentence stands. */
+/** Returns the unit in letters that begins at `at`, after at most one space; undefined if a word of the sentence follows. */
 export function unitAt(text: string, at: number): string | undefined {
   UNIT_AFTER.lastIndex = at;
   const unit = UNIT_AFTER.exec(text);

@@ -118,7 +118,7 @@ const PREPARES =
 const STATES =
   /^[^.]{0,40}?(?:,|\b(?:there (?:are|is)|we (?:get|have|find|obtain|see)|gives|yields|is|are|equals|has|have)\b)/i;
 
-/** `the minimum is 3 when $x = 2$`: the value stands before the formula. */
+/** `the minimum is 3 when $x = 2$`: the value is before the formula. */
 const STATED_BEFORE = /\b(?:is|are|equals)\s+([^,;:]{1,40}?),?\s+(?:when|where|for|at|since|because|if|with)\s*$/i;
 const EXPLAINS = /^[\s.,;(]*(?:since|because|where|when|for|as|with|given|using|if|provided)\b/i;
 
@@ -308,7 +308,7 @@ function inWords(written: string, before: string, after: string, isReference: bo
   );
 }
 
-/** Returns the last number of a clause; without digits the one that it counts in words. */
+/** Returns the last number of a clause; if it has no digits, the number that it counts in words. */
 function numberIn(clause: string): NumberInText | undefined {
   return lastNumber(clause) ?? (/\d/.test(clause) ? undefined : countInWords(clause));
 }

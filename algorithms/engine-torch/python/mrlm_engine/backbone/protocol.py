@@ -31,7 +31,7 @@ class BackboneRun(Protocol):
 class Backbone(Protocol):
     """The part of a model that computes hidden states from tokens."""
 
-    # Whether several runs may compute at the same time, each with PassGradients of its own.
+    # Whether several runs may compute at the same time, each with its own PassGradients.
     has_lanes: bool
 
     def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> BackboneRun:

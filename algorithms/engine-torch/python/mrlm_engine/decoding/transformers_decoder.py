@@ -19,7 +19,7 @@ from mrlm_engine.models.weights import LORA_SCALE
 
 
 class ModuleDecoder:
-    """A Decoder over a module of its own. Features are logits.
+    """A Decoder over its own module. Features are logits.
 
     Sequences that enter together form cohorts with one cache each, because the caches of transformers cannot take new
     rows. Within a cohort all prompts have the same length: nothing is padded, so models whose state runs through every
@@ -27,7 +27,9 @@ class ModuleDecoder:
     """
 
     def __init__(self, module: Any, *, float32_head: bool = False) -> None:
-        """`module` (with its adapter injected) is the sampler's own and is changed: it must not be the trainer's."""
+        """`module` (with its adapter injected) belongs to the sampler and is changed: do not pass the trainer's
+        module.
+        """
         self._module = module.eval().requires_grad_(False)
         # The module's names by those of `inference_weights`.
         self._names = {plain_name(name): name for name in module.state_dict()}

@@ -94,7 +94,7 @@ class Coordinator:
         return self._failure
 
     def wait(self, seconds: float) -> None:
-        """Waits that long, or until a failure."""
+        """Waits for `seconds`, or until a failure."""
         with self._news:
             if self._failure is None:
                 self._news.wait(seconds)

@@ -129,7 +129,7 @@ class LlamaRun:
         self.graph_bytes = sum(s.nbytes if isinstance(s, torch.Tensor) else s.nbytes() for s in self._states)
 
     def _rows_behind(self, layer: int) -> torch.Tensor | None:
-        """Returns the rows that are computed behind a layer's attention: those that outputs read in the last layer,
+        """Returns the rows that are computed after a layer's attention: those that outputs read in the last layer,
         else all.
         """
         return self._layout.outputs.rows if layer == self._backbone.shape.layers - 1 else None

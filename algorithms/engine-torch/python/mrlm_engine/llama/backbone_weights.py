@@ -38,7 +38,7 @@ def fold_layer(layer: Any, shape: LlamaShape, with_adapter: bool) -> LayerWeight
 
 
 def zero_gradients(weights: LayerWeights) -> LayerWeights:
-    """Accumulators of the same shapes."""
+    """Returns accumulators of the same shapes."""
     return LayerWeights(
         qkv=accumulator_for(weights.qkv),
         qkv_bias=_zeros(weights.qkv_bias),

@@ -47,7 +47,7 @@ class LlamaDecoder:
         # [2, rows]: on the host, so that sizes are known without waiting, and on the device, where they are indices.
         self._sizes: npt.NDArray[np.int64] = np.empty((2, 0), np.int64)
         self._sizes_there = to_device(self._sizes.copy(), self._device)
-        # Their maxima, and whether all rows have the same number in their slots.
+        # Maxima of these numbers, and whether all rows have the same number in their slots.
         self._longest = self._columns = 0
         self._even = True
         self._prompts: PrefixCache | None = None

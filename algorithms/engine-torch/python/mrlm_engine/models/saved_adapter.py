@@ -84,7 +84,7 @@ def read_adapter(directory: str) -> SavedAdapter:
     try:
         config = json.loads((path / CONFIG_FILE).read_text("utf-8"))
         tensors = load_file(path / WEIGHTS_FILE)
-    except Exception as cause:  # safetensors has exceptions of its own.
+    except Exception as cause:  # safetensors has its own exceptions.
         raise _invalid(f"The adapter in '{directory}' cannot be read: {cause}.") from cause
     rank, alpha = _check_config(directory, config)
     return SavedAdapter(directory, rank, alpha, _factors(directory, tensors))

@@ -39,7 +39,7 @@ def end_process(cause: BaseException) -> NoReturn:
 
 
 def is_broken_collective(cause: BaseException) -> bool:
-    """Whether a collective ended because of another rank. Gloo's errors have no type of their own."""
+    """Whether a collective ended because of another rank. Gloo's errors have no separate type."""
     return isinstance(cause, dist.DistError) or (isinstance(cause, RuntimeError) and "/gloo/" in str(cause))
 
 

@@ -1,4 +1,4 @@
-"""Reader of a request stream in a thread of its own, so that the engine computes while the client does."""
+"""Reader of a request stream in a separate thread, so that the engine computes while the client does."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _Mode: Any = TorchDispatchMode
 
 
 class Account(_Mode):  # type: ignore[misc]
-    """Inside, counts the memory behind every tensor that an operation returns, from then until it is freed.
+    """Counts the memory of every tensor that an operation returns inside the block, until the tensor is freed.
 
     Of this thread. What an operation needs for itself alone is not seen.
     """

@@ -1,4 +1,4 @@
-"""Run in a process of its own: passes under a limit of the address space, so that allocations really fail.
+"""Run in a separate process: passes under a limit of the address space, so that allocations really fail.
 
 Prints the result of each as a line of JSON. Arguments: megabytes that the process may grow by, in decreasing order.
 """
@@ -41,7 +41,7 @@ CASES = [
 
 
 def units_of(kind: str, vocabulary: int) -> list[pb.Unit]:
-    """Returns eight sequences of 200 tokens, each a unit or all one, or a single one of 1,600."""
+    """Returns eight sequences of 200 tokens, as eight units or one unit, or a single sequence of 1,600 tokens."""
     draw = np.random.default_rng(3)
     lengths = [1600] if kind == "lone" else [200] * 8
     sequences = []
@@ -125,7 +125,7 @@ def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[
         trainable.clear()
     trainable.lower_budget(1600, trainable.max_waiting)
     random_state = torch.get_rng_state()
-    # Space that the allocator kept from earlier passes may hold a whole pass: then with less room.
+    # The allocator may have kept enough memory from earlier passes for a whole pass. Then repeat with a lower limit.
     for call, room in enumerate(rooms, 5):
         with limited_memory(room):
             try:
@@ -153,7 +153,7 @@ def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[
 
 
 if __name__ == "__main__":
-    # M_MMAP_THRESHOLD: tensors get mappings of their own, and leave no holes that later ones would find room in.
+    # M_MMAP_THRESHOLD: tensors get their own mappings, and leave no holes that later ones would find room in.
     ctypes.CDLL(None).mallopt(-3, 128 << 10)
     for dtype, kind, with_client in CASES:
         result = compare(dtype, kind, with_client, [int(room) * MIB for room in sys.argv[1:]])

@@ -53,7 +53,7 @@ def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMes
     assert before.dtype == after.dtype == torch.bfloat16
     assert torch.equal(before, after)
 
-    # An architecture that hands its angles on in float32 is computed with them in float32.
+    # An architecture that passes its angles in float32 is computed with them in float32.
     backbone = model.module.base_model
     rotary = backbone.rotary_emb.forward
 

@@ -28,7 +28,7 @@ class FakeContext:
 
 
 def add(number: int, prompt: Sequence[int], key: int | None = None, **params: Any) -> pb.SampleAdd:
-    """Returns a sequence at temperature 1 with a key of its own and at most 12 tokens, unless `params` differ."""
+    """Returns a sequence at temperature 1 with its own key and at most 12 tokens, unless `params` differ."""
     params = {"temperature": 1.0, "max_tokens": 12, **params}
     return pb.SampleAdd(
         id=number,

@@ -62,7 +62,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class GivenCopy:
-    """In the place of HostCopy: random tokens of a vocabulary of 41. Counts how often one is made."""
+    """Substitute for HostCopy with random tokens of a vocabulary of 41. Counts its instances."""
 
     made = 0
 

@@ -122,7 +122,7 @@ def test_numerics_27_the_ids_of_the_answer_are_the_ids_that_were_drawn() -> None
     request = add(1, [5, 6], max_tokens=24)
     first = sample_wave(Sampler(model, True), [request])[1]
     assert len(first.token_ids) == len(first.logprobs) == 4 * 24
-    # Redrawn by hand: the inverse of each position's cumulative distribution at the key's number.
+    # The test draws again: the inverse of each position's cumulative distribution at the key's number.
     with torch.no_grad():
         logits = model.module(torch.tensor([[5, 6, *tokens(first)]])).logits[0, 1:-1]
     cumulative = torch.softmax(logits.double(), -1).cumsum(-1)
