@@ -23,7 +23,7 @@ const file = (rows: readonly JsonObject[]): string => {
   return path;
 };
 
-/** Short answers of the letter "a": a policy that learns it learns to stop as well. */
+/** Short answers of the letter "a": a policy that learns these answers also learns to stop. */
 const brief: LettersReward = (text) => score(text.length > 0 && text.length <= 4 ? text.split("a").length / 5 : 0);
 const everySecond = (otherwise: () => ReturnType<LettersReward>): LettersReward => {
   let calls = 0;

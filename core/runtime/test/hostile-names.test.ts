@@ -16,7 +16,7 @@ const errorOf = (text: string, overrides: readonly string[] = []): MrlmError => 
   }
   throw new Error("it was accepted");
 };
-/** Names that every object has from its prototype, or that make one. */
+/** Names that every object inherits from its prototype, or that set the prototype. */
 const INHERITED = ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"];
 
 describe("S6: names and lists that are expensive to compare", () => {

@@ -21,7 +21,7 @@ export async function openEnvironments(options: {
   readonly overrides: readonly string[];
   readonly directory: string;
   readonly plugins: PluginHost;
-  /** Base directory of the files that options name; default: that of the configuration's paths. */
+  /** Base directory of the files in options. Default: the base directory of the configuration's paths. */
   readonly dataDirectory?: string;
   readonly notice: (line: string) => void;
   /** Whether an error that ends this process is also an event on stdout. */

@@ -1,4 +1,4 @@
-// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
+// Runs inside an isolate, which receives the text of this function: the function must not use anything else of this module.
 import type { Inspector } from "./inspector.ts";
 import type { DescribedError } from "./errors.ts";
 import type { Link } from "./link.ts";

@@ -1,4 +1,4 @@
-// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
+// Runs inside an isolate, which receives the text of this function: the function must not use anything else of this module.
 
 /** `loose`: primitives by `==`, prototypes ignored; `strict`: by Object.is, with prototypes; `partial`: `left` may have more than `right`. */
 export type Mode = "loose" | "partial" | "strict";

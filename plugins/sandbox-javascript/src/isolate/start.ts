@@ -1,4 +1,4 @@
-// Runs inside an isolate, which gets the texts of these functions: they must use nothing else of this module.
+// Runs inside an isolate, which receives the texts of these functions: the functions must not use anything else of this module.
 import type { makeAssert } from "./assert.ts";
 import type { installClone } from "./clone.ts";
 import type { installConsole } from "./console.ts";

@@ -1,4 +1,4 @@
-// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
+// Runs inside an isolate, which receives the text of this function: the function must not use anything else of this module.
 
 /** Replaces the contents of a container in place by those of another one of its kind; returns whether it was possible. Never reads `target` by a key of `contents`. */
 export type Update = (target: unknown, contents: unknown) => boolean;

@@ -34,7 +34,7 @@ _PR_CAPBSET_DROP = 24
 _LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
-# Looked up once, before any fork.
+# The functions are looked up once, before any fork.
 _capset, _mount, _prctl, _setns, _unshare = _libc.capset, _libc.mount, _libc.prctl, _libc.setns, _libc.unshare
 
 

@@ -10,7 +10,7 @@ export interface Evaluation {
   evaluate(node: Node): Complex;
   /** The same evaluation with another value for one variable. */
   withValue(name: string, value: Complex): Evaluation;
-  /** Checks that a value is real where only reals are asked for; throws `UndefinedAtPoint`. */
+  /** Checks that a value is real where only reals are required; throws `UndefinedAtPoint`. */
   real(value: Complex): Complex;
   /** 1/value; throws `UndefinedAtPoint` at zero. */
   invert(value: Complex): Complex;

@@ -62,7 +62,7 @@ export class Lexer {
     return this.#token.kind === kind && (value === undefined || this.#token.value === value);
   }
 
-  /** Moves past the current token if it is the one asked for. */
+  /** Moves past the current token if it has the requested kind and value. */
   take(kind: Token["kind"], value?: string): boolean {
     if (!this.is(kind, value)) return false;
     this.next();

@@ -74,7 +74,7 @@ def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, An
     except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError) as cause:
         if is_out_of_memory(cause):
             raise
-        # The files match the manifest, so another version of the engine, or a person, wrote it like this.
+        # The files match the manifest, so another version of the engine or a user wrote this manifest.
         raise EngineError(
             "CHECKPOINT_MISMATCH",
             f"'{directory}' cannot be restored: {type(cause).__name__}: {first_line(cause)}.",

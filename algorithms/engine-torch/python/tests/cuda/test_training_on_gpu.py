@@ -1,4 +1,4 @@
-"""Gradients, optimizer, checkpoints and weights divided among ranks, on a GPU."""
+"""Gradients, optimizer, checkpoints and sharded weights on a GPU."""
 
 from __future__ import annotations
 
