@@ -10,7 +10,7 @@ const directory = temporaryDirectory();
 
 const ENDLESS = 'process.stderr.write("in the loop\\n"); for (;;);';
 
-/** Runs a statement when it makes its tasks, so that no engine is needed to find it. Without its option it has none. */
+/** Source of an environment that runs a statement when its tasks are made, so that the test needs no engine. Without the option `loop`, validation fails. */
 const ENTRY = (deadlineMs: number, body: string): string => `
 const schema = { "~standard": { version: 1, vendor: "test", validate: (value) => (value.loop ? { value } : { issues: [{ message: "set loop" }] }) } };
 const endless = () => { ${body} };

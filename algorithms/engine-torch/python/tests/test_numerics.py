@@ -262,7 +262,7 @@ def test_numerics_58_a_norm_that_is_not_finite_skips_the_step(engine: RunningEng
     assert (result.applied, result.step) == (False, 0)
     assert "nan" in result.skipped_reason
     assert torch.equal(before, model.head_weight)
-    # Nothing of it is left.
+    # The skipped step leaves no gradient.
     engine.client.forward_backward([unit], ones)
     assert engine.client.step().applied
 

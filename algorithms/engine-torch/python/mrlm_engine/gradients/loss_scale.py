@@ -28,7 +28,7 @@ class LossScale:
             self.value, self.steady_steps = self.value * 2, 0
 
     def overflowed(self) -> str:
-        """Halves the scale after a gradient that was not finite; a sentence for the report."""
+        """Halves the scale after a gradient that was not finite. Returns a sentence for the report."""
         before = self.value
         self.value, self.steady_steps = max(SMALLEST, before / 2), 0
         return f"the loss scale of float16 goes from {before:g} to {self.value:g}"

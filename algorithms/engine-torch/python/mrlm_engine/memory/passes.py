@@ -19,7 +19,7 @@ def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
         lines.append(Line(model.id, "gradients of a pass", passing, f"{size(model.trainable_parameters)} trainable"))
     if model.is_dense:
         weights, lanes = model.shape.layer_weights, setting.lanes
-        # Lanes beside the first have sums of the embeddings and norms too.
+        # Each lane except the first also has sums of the embeddings and norms.
         sums = lanes * weights + (lanes - 1) * (model.shape.parameters - weights)
         formula = f"{size(weights)} x 4 bytes" if lanes == 1 else f"{size(sums)} x 4 bytes, {lanes} lanes"
         lines.append(Line(model.id, "hot path's gradients", 4 * sums, formula))
