@@ -1,5 +1,5 @@
 // npm run bench -- wire [--json]: what a step costs over the wire. The server runs in a separate process, its environments do
-// nothing, and the guard is left out, so that every microsecond is the wire's.
+// nothing, and the guard is left out, so that only the protocol takes time.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { connectEnvironments } from "@mrlm/client";

@@ -1,7 +1,7 @@
 import { parseVersionedId } from "@mrlm/spec";
 
 /**
- * Finds `math@1` as it is and `math` as the newest available version.
+ * Finds an id (`math@1`), or the newest available version of a name (`math`).
  * @returns `undefined` if there is none
  */
 export function resolveVersioned(name: string, offered: Iterable<string>): string | undefined {
