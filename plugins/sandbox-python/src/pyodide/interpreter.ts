@@ -39,6 +39,8 @@ export class Interpreter {
   #image: InterpreterImage | undefined;
   #maxBytes = Number.POSITIVE_INFINITY;
   #startBytes = 0;
+  /** Python was refused memory since `limit`. */
+  #isExhausted = false;
 
   private constructor(module: EmscriptenModule, instance: WasmInstance, seal: Seal) {
     this.#module = module;
@@ -90,7 +92,10 @@ export class Interpreter {
     this.#image = this.capture();
   }
 
-  /** Returns Python's answer to a message. Throws errors of the imports and of WebAssembly; the interpreter must then be reset. */
+  /**
+   * Returns Python's answer to a message. Throws errors of the imports and of WebAssembly, and RangeError where memory ran out; the interpreter must then
+   * be reset.
+   */
   ask(message: string): string {
     const c = this.#module;
     const bytes = encoder.encode(message);
@@ -98,8 +103,11 @@ export class Interpreter {
     c.HEAPU8.set(bytes, buffer);
     const text = c._PyUnicode_FromStringAndSize(buffer, bytes.length);
     c._free(buffer);
+    if (text === 0) throw new RangeError("no memory is left for a message");
     const answer = c._PyObject_CallOneArg(this.#handler, text);
     c._Py_DecRef(text);
+    // A program that fills the memory and keeps it leaves none for the answer that reports its MemoryError.
+    if (answer === 0 && this.#isExhausted) throw new RangeError("no memory is left for an answer");
     if (answer === 0) throw new Error("Python raised where it must not");
     const size = allocate(c._malloc, 4);
     const start = c._PyUnicode_AsUTF8AndSize(answer, size) >>> 0;
@@ -141,6 +149,7 @@ export class Interpreter {
   limit(bytes: number): void {
     const { length } = (this.#image as InterpreterImage).memory;
     this.#maxBytes = length + bytes;
+    this.#isExhausted = false;
     this.#startBytes = this.#breakBytes;
     this.#files.limit(FILE_BYTES);
     const surplus = this.#module.HEAPU8.length - this.#maxBytes;
@@ -159,10 +168,10 @@ export class Interpreter {
 
   /** Grows memory to `bytes`. Returns 1 if it has that size. */
   #grow(bytes: number): number {
-    if (bytes > this.#maxBytes) return 0;
-    return (
-      this.#module.growMemory(Math.min(this.#maxBytes, Math.max(bytes, this.#module.HEAPU8.length + GROWTH_STEP))) ?? 0
-    );
+    const target = Math.min(this.#maxBytes, Math.max(bytes, this.#module.HEAPU8.length + GROWTH_STEP));
+    const isGrown = bytes <= this.#maxBytes && (this.#module.growMemory(target) ?? 0) !== 0;
+    this.#isExhausted ||= !isGrown;
+    return isGrown ? 1 : 0;
   }
 
   /** Makes the Python function that answers messages. */
