@@ -32,8 +32,7 @@ from typing import Any
 Refer = Callable[[Any], dict[str, Any]]
 # Returns the object of a tag, by the kind and the payload of the tag.
 Resolve = Callable[[str, Any], Any]
-# Encodes a part of a value.
-Tag = Callable[[Any], Any]
+Tag = Callable[[Any], Any]  # Encodes a part of a value.
 
 # Maximum length of a text in characters; its tree takes at most about twenty times as many bytes.
 LONGEST = 8 << 20
@@ -41,8 +40,7 @@ LONGEST = 8 << 20
 MOST_ITEMS = 1_000_000
 # Maximum depth of containers, below the recursion limits of both interpreters.
 DEEPEST = 150
-# Maximum number of fields of a named tuple.
-_MOST_FIELDS = 64
+_MOST_FIELDS = 64  # Maximum number of fields of a named tuple.
 # Integers with more bits are written in base 16.
 DECIMAL_BITS = 4096
 
@@ -371,18 +369,14 @@ def _read_fraction(numerator: Any, denominator: Any) -> fractions.Fraction:
 
 _REFERENCES = frozenset("aogwyp")
 _FACTORIES: dict[str, Any] = {kind.__name__: kind for kind in (int, float, str, list, dict, set, tuple, bool)}
+_STANDARD = (collections.Counter, collections.OrderedDict, collections.deque, datetime.timedelta)
 _LIBRARY: dict[str, Callable[..., Any]] = {
     "defaultdict": _read_defaultdict,
     "array": _read_array,
     "Decimal": _read_decimal,
     "Fraction": _read_fraction,
-    "Counter": collections.Counter,
-    "OrderedDict": collections.OrderedDict,
-    "deque": collections.deque,
-    "date": datetime.date.fromisoformat,
-    "time": datetime.time.fromisoformat,
-    "datetime": datetime.datetime.fromisoformat,
-    "timedelta": datetime.timedelta,
+    **{kind.__name__: kind for kind in _STANDARD},
+    **{kind.__name__: kind.fromisoformat for kind in (datetime.date, datetime.time, datetime.datetime)},
 }
 
 _READERS: dict[str, Callable[[Any, Resolve | None], Any]] = {
