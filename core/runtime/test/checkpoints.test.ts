@@ -121,6 +121,16 @@ test("a directory that is no run is RUN_NOT_FOUND, with what to give instead", (
   );
 });
 
+test("an output directory below a file is refused without creating anything; a missing one below a directory is not", () => {
+  const file = join(directory, "file");
+  writeFileSync(file, "");
+  expect(() => RunDirectory.assertCreatable(join(file, "runs"))).toThrow(
+    expect.objectContaining({ code: "OUTPUT_INVALID", hint: expect.stringContaining("--output") }),
+  );
+  RunDirectory.assertCreatable(join(directory, "new", "runs"));
+  expect(existsSync(join(directory, "new"))).toBe(false);
+});
+
 (existsSync("/proc/self") ? test : test.skip)(
   "a run directory that cannot be made is OUTPUT_INVALID, also where Node would try for ever (skipped where there is no /proc)",
   () => {

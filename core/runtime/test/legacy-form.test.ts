@@ -146,6 +146,14 @@ distributed: {enabled: true, strategy: fsdp, num_gpus: 4, backend: nccl}
     expect(config).toMatchObject({ environments: [{ id: "a" }], eval: { environments: [{ id: "b" }] } });
   });
 
+  test("an environment of mode server, which is the policy, is left out with a notice at its place", () => {
+    const { config, notices } = parse(
+      "model: {path: m}\ntraining: {algorithm: ppo}\neval_envs:\n  - {env_type: a}\n  - {env_type: b, mode: server}",
+    );
+    expect(config.environments).toMatchObject([{ id: "a" }]);
+    expect(notices).toEqual([expect.stringMatching(/run\.yaml:5:5: eval_envs\[1\] has no effect: mode server is/)]);
+  });
+
   test("errors about translated values name the user's key, or the flag that set it", () => {
     const text =
       "training: {algorithm: ppo, batch_size: 8}\nmodel: {path: m, max_new_tokens: 4}\neval_envs: [{env_type: a}]";

@@ -63,6 +63,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     );
     return end({ console, log, summary: finished, config });
   }
+  if (existing === undefined && args.dryRun !== true) RunDirectory.assertCreatable(config.output.directory);
   let directoryOfRun = existing?.path;
   let isTraining = false;
   const logger = lineLogger(notice);

@@ -16,6 +16,8 @@ const RECORD = "run.json";
 const TRAJECTORIES = "trajectories.sqlite";
 const EVALUATIONS = "evaluations.sqlite";
 
+const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a directory in which you may write.";
+
 /**
  * Directory of a run:
  *
@@ -52,11 +54,22 @@ export class RunDirectory {
       writeAtomically(join(run.path, "config.source.yaml"), sourceText);
       return run;
     } catch (error) {
-      throw asOutputFault(
-        error,
-        `The run directory cannot be made in ${config.output.directory}`,
-        "Set `output` of the configuration, or --output, to a directory in which you may write.",
-      );
+      throw asOutputFault(error, `The run directory cannot be made in ${config.output.directory}`, OUTPUT_HINT);
+    }
+  }
+
+  /**
+   * Checks that a run directory can be created, without creating one. Throws OUTPUT_INVALID.
+   * @param directory the output directory; it and its parents may be missing
+   */
+  static assertCreatable(directory: string): void {
+    try {
+      let existing = resolve(directory);
+      while (!existsSync(existing)) existing = dirname(existing);
+      // The trailing separator makes a file an error.
+      accessSync(`${existing}/`, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw asOutputFault(error, `The run directory cannot be made in ${directory}`, OUTPUT_HINT);
     }
   }
 

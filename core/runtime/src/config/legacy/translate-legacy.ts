@@ -237,5 +237,14 @@ function noticesOf(file: FileConfig, source: SourceText): string[] {
   );
   const reason =
     algorithm === undefined ? "options of an algorithm belong to its stage" : `the algorithm is ${algorithm}`;
-  return [...unused, ...others.map((name) => `${source.locate([name], "key")}: ${name} has no effect: ${reason}.`)];
+  const served = (file.eval_envs ?? []).flatMap(({ mode }, i) =>
+    mode === "server"
+      ? `${source.locate(["eval_envs", i], "key")}: eval_envs[${i}] has no effect: mode server is the policy itself, which is \`model\`.`
+      : [],
+  );
+  return [
+    ...unused,
+    ...served,
+    ...others.map((name) => `${source.locate([name], "key")}: ${name} has no effect: ${reason}.`),
+  ];
 }
