@@ -6,7 +6,7 @@ const description: EnvironmentDescription = {
   id: "idle@1",
   description: "Answers at once.",
   determinism: "full",
-  agents: ["agent"],
+  roles: { agent: {} },
   splits: {},
   orderedSplits: [],
   maxTurns: 0,

@@ -17,6 +17,7 @@ import type {
   AlgorithmRun,
   IterationReport,
   JsonObject,
+  PolicyId,
   TrajectoryGroup,
 } from "@mrlm/spec";
 import { z } from "zod";
@@ -54,14 +55,14 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     );
     const played = performance.now();
     const counts = noEpisodeCounts();
-    const best = groups.flatMap((group) => bestOf(group, counts) ?? []);
+    const best = groups.flatMap((group) => bestOf(group, policy, counts) ?? []);
     iteration++;
     const trained = best.length === 0 ? undefined : await imitate(best);
     await engine.publish(policy);
     return {
       iteration,
       metrics: {
-        ...episodeMetrics(groups, counts),
+        ...episodeMetrics(groups, counts, { policy }),
         "groups/without_signal": { sum: groups.length - best.length, count: groups.length },
         ...trained?.metrics,
       },
@@ -101,10 +102,11 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
 /** Returns the best scored episode, or undefined where all rewards are equal. */
 function bestOf(
   { trajectories }: TrajectoryGroup,
+  policy: PolicyId,
   counts: ReturnType<typeof noEpisodeCounts>,
 ): LearnableEpisode | undefined {
   const ranked = trajectories
-    .flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: true }, counts))
+    .flatMap((trajectory) => learnableEpisodes(trajectory, { policy, dropCut: true }, counts))
     .sort((one, other) => other.reward - one.reward);
   return (ranked[0]?.reward ?? 0) > (ranked.at(-1)?.reward ?? 0) ? ranked[0] : undefined;
 }

@@ -39,7 +39,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
         ...(divergence === undefined
           ? {}
           : { "kto/divergence": divergence.value, "kto/mismatched_cut": divergence.cut }),
-        ...(collected === undefined ? {} : roundMetrics(collected)),
+        ...(collected === undefined ? {} : roundMetrics(collected, context)),
         ...trained.metrics,
         "tokens/computed": trained.pass.computedTokens,
         "data/pairs": data.pairs.length,
@@ -78,7 +78,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
     }
     return {
       iteration: step,
-      metrics: { ...roundMetrics(collected), "data/pairs": 0 },
+      metrics: { ...roundMetrics(collected, context), "data/pairs": 0 },
       seconds: playSeconds(collected.groups, seconds),
       trajectories: collected.groups,
       notices: [
@@ -142,6 +142,6 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
   };
 }
 
-function roundMetrics({ groups, counts, pairs }: CollectedPairs): Metrics {
-  return { ...episodeMetrics(groups, counts), "groups/paired": { sum: pairs.length, count: groups.length } };
+function roundMetrics({ groups, counts, pairs }: CollectedPairs, context: AlgorithmContext): Metrics {
+  return { ...episodeMetrics(groups, counts, context), "groups/paired": { sum: pairs.length, count: groups.length } };
 }

@@ -25,8 +25,9 @@ export async function collectPairs(
 ): Promise<CollectedPairs> {
   const groups = await playGroups(context, order.take(options.prompts), options.group_size, `dpo/${round}`);
   const counts = noEpisodeCounts();
+  const rules = { policy: context.policy, dropCut: false };
   const pairs = groups.flatMap(({ trajectories }) => {
-    const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false }, counts));
+    const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
     return Object.values(Object.groupBy(episodes, ({ agent }) => agent)).flatMap((members = []) =>
       pairMembers(members, options.pairs_per_group),
     );

@@ -38,7 +38,7 @@ export async function collect(
   for (;;) {
     const tasks = order.take(options.prompts_per_step - kept.length);
     const played = await playGroups(context, tasks, options.group_size, `grpo/${iteration}/${refills}`);
-    const found = rewardedGroups(played, options, version, context.sampling.maxTokens);
+    const found = rewardedGroups(played, options, version, context);
     groups.push(...played);
     for (const name of Object.keys(counts) as (keyof EpisodeCounts)[]) counts[name] += found.counts[name];
     withoutSignal += found.rewarded.filter(({ hasSignal }) => !hasSignal).length;

@@ -24,7 +24,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
     return {
       iteration,
       metrics: {
-        ...episodeMetrics(collected.groups, collected.counts),
+        ...episodeMetrics(collected.groups, collected.counts, context),
         "groups/without_signal": { sum: collected.withoutSignal, count: collected.groups.length },
         "groups/refills": collected.refills,
         ...report?.loss.report(report.normalizer),

@@ -1,5 +1,5 @@
 import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import type { EngineSequence, TrajectoryGroup } from "@mrlm/spec";
+import type { AlgorithmContext, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
 import { groupAdvantages, hasSignal } from "./advantages.ts";
 import type { GrpoOptions } from "./options.ts";
 import { overlongPenalty } from "./overlong.ts";
@@ -41,16 +41,16 @@ interface RewardedEpisode {
  * any baseline is computed.
  *
  * @param version newest weight version
- * @param maxTokens largest number of tokens of a turn
  */
 export function rewardedGroups(
   groups: readonly TrajectoryGroup[],
   options: GrpoOptions,
   version: number,
-  maxTokens: number,
+  { policy, sampling: { maxTokens } }: Pick<AlgorithmContext, "policy" | "sampling">,
 ): { readonly rewarded: RewardedGroup[]; readonly counts: EpisodeCounts } {
   const counts = noEpisodeCounts();
   const rules = {
+    policy,
     dropCut: options.on_length === "mask",
     oldestVersion: options.max_staleness === undefined ? undefined : version - options.max_staleness,
   };
@@ -93,6 +93,8 @@ export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions
 
 /** Returns the length penalty of the longest turn, because `sampling.max_tokens` limits turns. */
 function lengthPenalty({ trajectory, agent }: LearnableEpisode, options: GrpoOptions, maxTokens: number): number {
-  const turns = trajectory.turns.filter((turn) => turn.agent === agent).map(({ start, end }) => end - start);
+  const turns = trajectory.turns.flatMap((turn) =>
+    turn.agent === agent && turn.tokens !== undefined ? turn.tokens.end - turn.tokens.start : [],
+  );
   return overlongPenalty(Math.max(0, ...turns), maxTokens, options.overlong_buffer, options.overlong_penalty);
 }

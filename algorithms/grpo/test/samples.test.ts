@@ -1,12 +1,16 @@
 import { describe, expect, test } from "@jest/globals";
-import { score, unscored } from "@mrlm/spec";
+import { score, type TrajectoryGroup, unscored } from "@mrlm/spec";
 import fc from "fast-check";
+import type { GrpoOptions } from "../src/options.ts";
 import { rewardedGroups, toSamples as samplesOf } from "../src/samples.ts";
-import { episode, group, options, segment, turn } from "./support/groups.ts";
+import { episode, group, options, player, segment, turn } from "./support/groups.ts";
 
 /** Selects the learnable episodes and computes their advantages. */
-function toSamples(...[groups, chosen, version, maxTokens]: Parameters<typeof rewardedGroups>) {
-  const { rewarded, counts } = rewardedGroups(groups, chosen, version, maxTokens);
+function toSamples(groups: readonly TrajectoryGroup[], chosen: GrpoOptions, version: number, maxTokens: number) {
+  const { rewarded, counts } = rewardedGroups(groups, chosen, version, {
+    policy: "policy",
+    sampling: { temperature: 1, maxTokens },
+  });
   return { rewarded, counts, samples: samplesOf(rewarded, chosen, version) };
 }
 
@@ -14,6 +18,8 @@ const advantagesOf = (...parameters: Parameters<typeof toSamples>): number[][] =
   toSamples(...parameters).samples.map(({ episodes }) => episodes.map(({ advantage }) => advantage));
 const failed = episode(5, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } });
 const agent = (total: Parameters<typeof score>[0], changes = {}) => ({
+  role: "agent",
+  player,
   segments: [segment([0, 1])],
   total: score(total),
   end: { terminated: true, truncated: false },
@@ -149,7 +155,9 @@ describe("toSamples", () => {
   });
 
   test("numerics 34, 35: the punishment of length goes by the tokens of the longest turn, and so not by what was shown", () => {
-    const twice = episode(1, { turns: [turn({ start: 1, end: 9 }), turn({ start: 20, end: 28 })] });
+    const twice = episode(1, {
+      turns: [turn({ tokens: { segment: 0, start: 1, end: 9 } }), turn({ tokens: { segment: 0, start: 20, end: 28 } })],
+    });
     expect(
       advantagesOf([group(twice, episode(1))], options({ overlong_buffer: 4, overlong_penalty: 1 }), 1, 10),
     ).toEqual([[-0.25, 0.25]]);

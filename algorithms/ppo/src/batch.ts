@@ -1,5 +1,5 @@
 import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import type { EngineUnit, TrajectoryGroup } from "@mrlm/spec";
+import type { EngineUnit, PolicyId, TrajectoryGroup } from "@mrlm/spec";
 import type { PpoOptions } from "./options.ts";
 import { tokenRewards } from "./token-rewards.ts";
 
@@ -20,11 +20,13 @@ export type PpoGroup = readonly PpoEpisode[];
 export function toEpisodes(
   groups: readonly TrajectoryGroup[],
   options: PpoOptions,
+  policy: PolicyId,
 ): { readonly groups: PpoGroup[]; readonly counts: EpisodeCounts } {
   const counts = noEpisodeCounts();
+  const rules = { policy, dropCut: options.on_length === "mask" };
   const episodes = groups.map(({ trajectories }) =>
     trajectories
-      .flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: options.on_length === "mask" }, counts))
+      .flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts))
       .map((episode): PpoEpisode => {
         const end = episode.trajectory.agents[episode.agent]?.end;
         return {

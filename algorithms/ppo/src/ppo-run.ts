@@ -33,14 +33,14 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
       `ppo/${iteration + 1}`,
     );
     const afterPlay = performance.now();
-    const { groups, counts } = toEpisodes(played, options);
+    const { groups, counts } = toEpisodes(played, options, context.policy);
     iteration++;
     const trained = groups.length === 0 ? undefined : await trainOn(groups);
     const afterTraining = performance.now();
     await context.engine.publish(context.policy);
     return {
       iteration,
-      metrics: { ...episodeMetrics(played, counts), ...trained?.metrics },
+      metrics: { ...episodeMetrics(played, counts, context), ...trained?.metrics },
       seconds: {
         ...playSeconds(played, (afterPlay - began) / 1000),
         training: (afterTraining - afterPlay) / 1000,

@@ -1,4 +1,5 @@
 import { isCut, type LearnableEpisode } from "@mrlm/kit/learning";
+import type { TokenSpan } from "@mrlm/spec";
 import type { PpoOptions } from "./options.ts";
 
 /**
@@ -14,7 +15,7 @@ export function tokenRewards(
   const rewards = new Float64Array(sampled.length);
   let at = 0;
   for (const turn of trajectory.turns) {
-    if (turn.agent === agent) at = Math.max(0, tokensBefore(episode, turn.segment, turn.end) - 1);
+    if (turn.agent === agent && turn.tokens !== undefined) at = Math.max(0, tokensBefore(episode, turn.tokens) - 1);
     const earned = turn.rewards[agent];
     if (earned?.scored === true)
       rewards[at] = (rewards[at] as number) + Math.max(-limit, Math.min(limit, earned.value));
@@ -24,8 +25,8 @@ export function tokenRewards(
   return rewards;
 }
 
-/** Returns the number of chosen tokens before position `end` of a segment. */
-function tokensBefore({ rows }: LearnableEpisode, segment: number, end: number): number {
+/** Returns the number of chosen tokens before the end of a span. */
+function tokensBefore({ rows }: LearnableEpisode, { segment, end }: TokenSpan): number {
   let count = 0;
   for (const row of rows) {
     if (row.segment > segment) break;

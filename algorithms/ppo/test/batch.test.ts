@@ -6,13 +6,13 @@ import { FrozenBatch, type FrozenEpisode } from "../src/frozen-batch.ts";
 import { episode, group, options, segment, turn } from "./support/episodes.ts";
 
 const rewardsOf = (...parameters: Parameters<typeof episode>) =>
-  Array.from(toEpisodes([group(episode(...parameters))], options()).groups[0]?.[0]?.rewards ?? []);
+  Array.from(toEpisodes([group(episode(...parameters))], options(), "policy").groups[0]?.[0]?.rewards ?? []);
 
 const plain = { whiten_advantages: false, gae_lambda: 0.5 };
 /** Freezes a batch: log-probabilities are -1 for the policy and -2 for the reference; a state's value is its position. */
 const frozenOf = (trajectory: ReturnType<typeof episode>, changes = {}, klCoefficient = 0): FrozenEpisode => {
   const settings = options({ ...plain, ...changes });
-  const batch = new FrozenBatch(toEpisodes([group(trajectory)], settings).groups, settings, klCoefficient);
+  const batch = new FrozenBatch(toEpisodes([group(trajectory)], settings, "policy").groups, settings, klCoefficient);
   const [{ rows = [], sampled = [] } = {}] = batch.groups[0] ?? [];
   if (settings.kl_coefficient > 0)
     batch.freezeReference(
@@ -38,9 +38,12 @@ describe("token rewards", () => {
   });
 
   test("rewards of turns in several segments, of others' turns, and from before the first turn", () => {
-    expect(rewardsOf([segment([0, 1, 1]), segment([0, 0, 1])], [turn(1, 3, 2), turn(2, 3, 3, { segment: 1 })])).toEqual(
-      [0, 2, 3],
-    );
+    expect(
+      rewardsOf(
+        [segment([0, 1, 1]), segment([0, 0, 1])],
+        [turn(1, 3, 2), turn(2, 3, 3, { tokens: { segment: 1, start: 2, end: 3 } })],
+      ),
+    ).toEqual([0, 2, 3]);
     const other = { agent: "other", rewards: { agent: score(5) } };
     expect(rewardsOf([segment([0, 1, 1])], [turn(0, 9, 0, other), turn(1, 3, 1), turn(0, 9, 0, other)])).toEqual([
       5, 6,
@@ -49,9 +52,12 @@ describe("token rewards", () => {
 
   test("rewards can be bounded, and an answer without an end can cost something", () => {
     const cut = episode([segment([0, 1, 1])], [turn(1, 3, 9, { stopReason: "length" })]);
-    const found = toEpisodes([group(cut)], options({ reward_clip: 2, cut_penalty: 0.5 }));
+    const found = toEpisodes([group(cut)], options({ reward_clip: 2, cut_penalty: 0.5 }), "policy");
     expect(Array.from(found.groups[0]?.[0]?.rewards ?? [])).toEqual([0, 1.5]);
-    expect(toEpisodes([group(cut)], options({ on_length: "mask" }))).toMatchObject({ groups: [], counts: { cut: 1 } });
+    expect(toEpisodes([group(cut)], options({ on_length: "mask" }), "policy")).toMatchObject({
+      groups: [],
+      counts: { cut: 1 },
+    });
   });
 });
 
@@ -76,7 +82,10 @@ describe("what a batch is learnt from", () => {
   });
 
   test("splitting an episode into segments leaves its advantages unchanged", () => {
-    const split = episode([segment([0, 1, 1]), segment([0, 0, 1])], [turn(1, 3, 0.5), turn(2, 3, 1, { segment: 1 })]);
+    const split = episode(
+      [segment([0, 1, 1]), segment([0, 0, 1])],
+      [turn(1, 3, 0.5), turn(2, 3, 1, { tokens: { segment: 1, start: 2, end: 3 } })],
+    );
     const whole = episode([segment([0, 1, 1, 0, 1])], [turn(1, 3, 0.5), turn(4, 5, 1)]);
     expect(frozenOf(split).advantages).toEqual(frozenOf(whole).advantages);
   });
@@ -113,7 +122,7 @@ describe("what a batch is learnt from", () => {
   test("numerics 23: what was given first stays", () => {
     const settings = options(plain);
     const batch = new FrozenBatch(
-      toEpisodes([group(episode([segment([0, 1])], [turn(1, 2, 1)]))], settings).groups,
+      toEpisodes([group(episode([segment([0, 1])], [turn(1, 2, 1)]))], settings, "policy").groups,
       settings,
       0,
     );

@@ -18,7 +18,7 @@ export interface SingleTurnDefinition<Options, Public extends JsonObject, Privat
   extends
     Omit<
       EnvironmentDefinition<Options, Public, Private>,
-      "agents" | "create" | "demonstrate" | "determinism" | "maxTurns" | "tasks"
+      "create" | "demonstrate" | "determinism" | "maxTurns" | "roles" | "tasks"
     >,
     Required<Pick<EnvironmentDefinition<Options, Public, Private>, "tasks">> {
   /** Default `full`. Set it if equal responses can have different scores, for example from a model that is used as a judge. */

@@ -2,11 +2,17 @@ import { expect, test } from "@jest/globals";
 import { type Reward, score, type Trajectory, unscored } from "@mrlm/spec";
 import { episodeMetrics, noEpisodeCounts, playSeconds } from "../src/learning.ts";
 
+const player = { kind: "policy", name: "policy", policy: "policy" } as const;
 const episode = (total: Reward, mask: number[], changes: Partial<Trajectory> = {}): Trajectory =>
   ({
-    turns: [{ stopReason: "stop" }, { stopReason: "length" }],
+    turns: [
+      { agent: "agent", stopReason: "stop" },
+      { agent: "agent", stopReason: "length" },
+    ],
     agents: {
       agent: {
+        role: "agent",
+        player,
         segments: [
           {
             mask: Uint8Array.from(mask),
@@ -25,6 +31,7 @@ const groups = [
   {
     id: "group",
     task: "train/0",
+    players: { agent: player },
     trajectories: [
       episode(score(1, { correct: 1, neat: 1 }), [0, 1, 1, 0, 0, 1]),
       episode(score(0, { correct: 0 }), [0, 1]),
@@ -35,7 +42,7 @@ const groups = [
 ];
 
 test("numerics 35, 54: lengths count what the policy chose; episodes without a score are in no mean of rewards, and a component only where it was given", () => {
-  expect(episodeMetrics(groups, { ...noEpisodeCounts(), failed: 1, unscored: 1 })).toMatchObject({
+  expect(episodeMetrics(groups, { ...noEpisodeCounts(), failed: 1, unscored: 1 }, { policy: "policy" })).toMatchObject({
     "reward/mean": { sum: 1, count: 2 },
     "reward/std": Math.SQRT1_2,
     "reward/correct": { sum: 1, count: 2 },

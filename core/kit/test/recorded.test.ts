@@ -49,14 +49,20 @@ function episode(
         agent: "agent",
         messages: [textMessage("user", "hi")],
         response: textMessage("assistant", "yo"),
-        segment: 0,
-        start: prompt.length,
-        end: segment.tokens.length,
+        tokens: { segment: 0, start: prompt.length, end: segment.tokens.length },
         stopReason: "stop",
         rewards: { agent: total },
       },
     ],
-    agents: { agent: { segments: [segment], total, end: { terminated: true, truncated: false } } },
+    agents: {
+      agent: {
+        role: "agent",
+        player: { kind: "policy", name: "policy", policy: "policy" },
+        segments: [segment],
+        total,
+        end: { terminated: true, truncated: false },
+      },
+    },
     ...changes,
   };
 }

@@ -98,7 +98,15 @@ describe("a summary of episodes", () => {
     member: 0,
     turns: [],
     seconds: { sampling: 0, environment: 0 },
-    agents: { agent: { segments: [], total, end: { terminated: true, truncated: false } } },
+    agents: {
+      agent: {
+        role: "agent",
+        player: { kind: "policy", name: "policy", policy: "policy" },
+        segments: [],
+        total,
+        end: { terminated: true, truncated: false },
+      },
+    },
     ...(error === undefined ? {} : { error }),
   });
 
@@ -132,9 +140,7 @@ describe("a summary of episodes", () => {
       agent: "agent",
       messages: [],
       response: { role: "assistant", parts: [] },
-      segment: 0,
-      start: 0,
-      end: 1,
+      tokens: { segment: 0, start: 0, end: 1 },
       stopReason,
       rewards: {},
     });

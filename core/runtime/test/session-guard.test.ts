@@ -344,7 +344,7 @@ describe("several agents", () => {
     let step = 0;
     const session = await sessionOf(
       { reset: async () => ({ agent: "a", messages: [] }), step: async () => pair(++step) },
-      { agents: ["a", "b"] },
+      { roles: { a: {}, b: {} } },
     );
     await session.reset({ signal: never });
     expect((await session.step(messageOf("x", "a"), { signal: never })).observation.agent).toBe("b");
@@ -363,7 +363,7 @@ describe("several agents", () => {
           truncated: {},
         }),
       },
-      { agents: ["a", "b"] },
+      { roles: { a: {}, b: {} } },
     );
     await session.reset({ signal: never });
     await expect(session.step(messageOf("x", "a"), { signal: never })).rejects.toMatchObject({

@@ -8,6 +8,7 @@ import {
   type SampleRequest,
   type SampleResult,
   score,
+  type TokenSpan,
 } from "@mrlm/spec";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, renderer, runner } from "./support/rollouts.ts";
@@ -58,12 +59,13 @@ describe("numerics 27: token in, token out", () => {
     const trajectory = group?.trajectories[0];
     expect(calls).toHaveLength(4);
     for (const [i, turn] of (trajectory?.turns ?? []).entries()) {
-      const segment = trajectory?.agents["agent"]?.segments[turn.segment];
+      const { segment: at, start, end } = turn.tokens as TokenSpan;
+      const segment = trajectory?.agents["agent"]?.segments[at];
       const { request, result } = calls[i] as (typeof calls)[number];
-      expect(segment?.tokens.slice(turn.start, turn.end)).toEqual(result.tokens);
-      expect(segment?.logprobs.slice(turn.start, turn.end)).toEqual(result.logprobs);
-      expect(new Set(segment?.versions.slice(turn.start, turn.end))).toEqual(new Set([2]));
-      expect(segment?.tokens.slice(0, turn.start)).toEqual(request.prompt);
+      expect(segment?.tokens.slice(start, end)).toEqual(result.tokens);
+      expect(segment?.logprobs.slice(start, end)).toEqual(result.logprobs);
+      expect(new Set(segment?.versions.slice(start, end))).toEqual(new Set([2]));
+      expect(segment?.tokens.slice(0, start)).toEqual(request.prompt);
       expect(turn.stopReason).toBe(result.stopReason);
     }
   });
@@ -72,7 +74,10 @@ describe("numerics 27: token in, token out", () => {
     const [group] = await collect(await runner({ host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 2 });
     for (const { agents, turns } of group?.trajectories ?? []) {
       const [segment] = agents["agent"]?.segments ?? [];
-      const chosen = turns.reduce((sum, { start, end }) => sum + end - start, 0);
+      const chosen = turns.reduce(
+        (sum, { tokens }) => sum + (tokens as TokenSpan).end - (tokens as TokenSpan).start,
+        0,
+      );
       expect(segment?.mask.reduce((sum, bit) => sum + bit, 0)).toBe(chosen);
       segment?.mask.forEach((bit, i) => {
         if (bit === 0) expect([segment.logprobs[i], segment.versions[i]]).toEqual([0, -1]);
@@ -140,7 +145,7 @@ describe("numerics 28: a template that is not prefix-preserving", () => {
 
 test("several agents: each has its own tokens, rewards and end, under its own model", async () => {
   const pair = counterEnvironment({
-    agents: ["a", "b"],
+    roles: { a: {}, b: {} },
     create: () => {
       let turn = 0;
       const next = () => (turn % 2 === 0 ? "a" : "b");
@@ -183,13 +188,10 @@ test("several agents: each has its own tokens, rewards and end, under its own mo
   expect(trajectory?.turns.map(({ agent }) => agent)).toEqual(["a", "b", "a", "b"]);
   expect(trajectory?.agents["a"]).toMatchObject({ total: score(4), end: { terminated: true, truncated: false } });
   expect(trajectory?.agents["b"]).toMatchObject({ total: score(6), end: { terminated: true, truncated: false } });
-  const [missing] = await collect(await runner({ engine, host: await localHost(pair) }), {
+  const missing = collect(await runner({ engine, host: await localHost(pair) }), {
     tasks: ["train/0"],
     groupSize: 1,
     model: { a: "policy" },
   });
-  expect(missing?.trajectories[0]?.error).toMatchObject({
-    code: "MODEL_NOT_FOUND",
-    message: expect.stringContaining('"b"'),
-  });
+  await expect(missing).rejects.toMatchObject({ code: "MODEL_NOT_FOUND", message: expect.stringContaining('"b"') });
 });

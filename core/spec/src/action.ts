@@ -6,6 +6,9 @@ export interface Action {
   readonly agent: AgentId;
   /** Role `assistant`. */
   readonly message: Message;
-  /** `length`: sampling stopped at the token limit, so the message may be incomplete. */
-  readonly finishReason: "stop" | "length";
+  /**
+   * - `length`: sampling stopped at the token limit, so the message may be incomplete.
+   * - `exhausted`: the agent's context is full. The message is empty, and the agent takes no further turn: the environment continues without it, or ends.
+   */
+  readonly finishReason: "stop" | "length" | "exhausted";
 }

@@ -4,8 +4,9 @@ import type { Determinism } from "./determinism.ts";
 import type { EnvironmentContext } from "./environment-context.ts";
 import type { SimulatedEnvironment } from "./environment.ts";
 import type { Fixture } from "./fixture.ts";
-import type { AgentId, TaskId, VersionedId } from "./id.ts";
+import type { RoleId, TaskId, VersionedId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
+import type { Policy } from "./policy.ts";
 import type { TaskSource } from "./task.ts";
 
 /** Service that an environment needs, and the place that causes the need. */
@@ -15,6 +16,20 @@ export interface Requirement {
   /** Place that messages name, for example `problems.jsonl:12`. */
   readonly asker: string;
 }
+
+/** Role of an environment. */
+export interface Role {
+  /** One sentence for lists. */
+  readonly description?: string;
+  /** Whether an episode can have several agents in this role: `role#1`, `role#2`, ... An agent exists once an observation, a reward or an end names it. */
+  readonly many?: boolean;
+}
+
+/**
+ * Creates a scripted policy for one agent of one episode. Its choices follow from its observations and the seed alone.
+ * @param options the player's options; throws OPTIONS_INVALID for options that it does not take
+ */
+export type ScriptedPolicy = (context: EnvironmentContext, options: JsonObject, seed: number) => Policy;
 
 /** Definition of an environment in a plugin. The types of its tasks follow from `tasks`. */
 export interface EnvironmentDefinition<
@@ -26,8 +41,10 @@ export interface EnvironmentDefinition<
   /** One sentence for lists. */
   readonly description: string;
   readonly determinism: Determinism;
-  /** Names of the agents; default {@link SINGLE_AGENT}. */
-  readonly agents?: readonly AgentId[];
+  /** Roles by id; default: {@link SINGLE_AGENT}. */
+  readonly roles?: Readonly<Record<RoleId, Role>>;
+  /** Scripted policies by name, for example `random` and `optimal`: players that need no model. */
+  readonly scriptedPolicies?: Readonly<Record<string, ScriptedPolicy>>;
   /** Schema that validates the options of a session; any Standard Schema. */
   readonly options?: StandardSchemaV1<unknown, Options>;
   /** The schema of `options` as JSON Schema, for documentation and other languages. `defineEnvironment` of `@mrlm/kit` derives it from `options`. */

@@ -1,7 +1,8 @@
 import type { Demonstration } from "./demonstration.ts";
 import type { Determinism } from "./determinism.ts";
 import type { SimulatedEnvironment } from "./environment.ts";
-import type { AgentId, TaskId } from "./id.ts";
+import type { Role } from "./environment-definition.ts";
+import type { RoleId, TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 
 /** Description of an environment that a host offers, under given options. */
@@ -9,7 +10,7 @@ export interface EnvironmentDescription {
   readonly id: string;
   readonly description: string;
   readonly determinism: Determinism;
-  readonly agents: readonly AgentId[];
+  readonly roles: Readonly<Record<RoleId, Role>>;
   readonly optionsJsonSchema?: JsonObject;
   /** Number of tasks by split. */
   readonly splits: Readonly<Record<string, number>>;

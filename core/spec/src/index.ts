@@ -4,6 +4,7 @@ export * from "./id.ts";
 export * from "./message.ts";
 export * from "./tool.ts";
 export * from "./policy.ts";
+export * from "./player.ts";
 export * from "./action.ts";
 export * from "./environment.ts";
 export * from "./observation.ts";

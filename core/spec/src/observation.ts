@@ -9,6 +9,8 @@ export interface Observation {
   readonly agent: AgentId;
   /** New messages since the last observation of this agent; never the history. */
   readonly messages: readonly Message[];
+  /** Whether the conversation of this agent starts over: earlier messages are not shown again. */
+  readonly isFresh?: boolean;
   /** Tools from this turn on; omitted if they have not changed. */
   readonly tools?: readonly ToolDefinition[];
   /** Data for logs and wrappers. A policy does not receive it. */

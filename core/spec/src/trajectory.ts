@@ -1,6 +1,7 @@
-import type { AgentId, TaskId } from "./id.ts";
+import type { AgentId, RoleId, TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
+import type { PlayedBy } from "./player.ts";
 import type { Reward } from "./reward.ts";
 
 /** Cause of the end of a sampled sequence: a stop token, the limit of tokens, or cancellation. */
@@ -23,17 +24,22 @@ export interface Segment {
   readonly parent: number | null;
 }
 
+/** Position of tokens in the trajectory of an agent: `segments[segment].tokens`, from `start` to before `end`. */
+export interface TokenSpan {
+  readonly segment: number;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Turn of one agent: observation, response and rewards. */
 export interface TurnRecord {
   readonly agent: AgentId;
   /** New messages of the observation that the agent answers; earlier turns hold the history. */
   readonly messages: readonly Message[];
-  /** Message of the policy, parsed from the sampled tokens. */
+  /** Message of the player, parsed from the sampled tokens where there are some. */
   readonly response: Message;
-  /** Position of the sampled tokens in the trajectory of the agent: `segments[segment].tokens`, from `start` to before `end`. */
-  readonly segment: number;
-  readonly start: number;
-  readonly end: number;
+  /** Position of the sampled tokens in the trajectory of the agent; absent where a script or an endpoint acted. */
+  readonly tokens?: TokenSpan;
   readonly stopReason: StopReason;
   /** Rewards of all agents for this step. */
   readonly rewards: Readonly<Record<AgentId, Reward>>;
@@ -49,6 +55,8 @@ export interface AgentEnd {
 
 /** Part of a trajectory of one agent, down to the tokens. */
 export interface AgentTrajectory {
+  readonly role: RoleId;
+  readonly player: PlayedBy;
   readonly segments: readonly Segment[];
   /** Sum of the rewards, or unscored if any reward is unscored. */
   readonly total: Reward;
@@ -75,9 +83,11 @@ export interface Trajectory {
   readonly seconds: { readonly sampling: number; readonly environment: number };
 }
 
-/** Episodes of the same task and seed, including failed ones. */
+/** Episodes of the same task, seed and players, including failed ones. */
 export interface TrajectoryGroup {
   readonly id: string;
   readonly task: TaskId;
+  /** Player of each role in all members, so that a baseline never mixes opponents. */
+  readonly players: Readonly<Record<RoleId, PlayedBy>>;
   readonly trajectories: readonly Trajectory[];
 }

@@ -52,13 +52,13 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     // Failed and unscored episodes are counted and left out. They are not episodes with a reward of 0.
     const episodes = groups
       .flatMap(({ trajectories }) => trajectories)
-      .flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false }, counts));
+      .flatMap((trajectory) => learnableEpisodes(trajectory, { policy, dropCut: false }, counts));
     iteration++;
     const { metrics, notices } = await learnFrom(episodes);
     await engine.publish(policy);
     return {
       iteration,
-      metrics: { ...episodeMetrics(groups, counts), ...metrics },
+      metrics: { ...episodeMetrics(groups, counts, { policy }), ...metrics },
       seconds: { ...playSeconds(groups, (played - began) / 1000), training: (performance.now() - played) / 1000 },
       trajectories: groups,
       notices,

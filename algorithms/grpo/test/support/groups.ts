@@ -1,6 +1,9 @@
-import { score, type Segment, type Trajectory, type TrajectoryGroup, type TurnRecord } from "@mrlm/spec";
+import { type PlayedBy, score, type Segment, type Trajectory, type TrajectoryGroup, type TurnRecord } from "@mrlm/spec";
 import { type GrpoOptions, grpoOptions } from "../../src/index.ts";
 import type { EpisodeSample, GroupSample } from "../../src/samples.ts";
+
+/** The learning policy. */
+export const player: PlayedBy = { kind: "policy", name: "policy", policy: "policy" };
 
 export const options = (changes: Partial<GrpoOptions> = {}): GrpoOptions => ({
   ...grpoOptions.parse({ steps: 1 }),
@@ -21,9 +24,7 @@ export const turn = (changes: Partial<TurnRecord> = {}): TurnRecord => ({
   agent: "agent",
   messages: [],
   response: { role: "assistant", parts: [] },
-  segment: 0,
-  start: 1,
-  end: 3,
+  tokens: { segment: 0, start: 1, end: 3 },
   stopReason: "stop",
   rewards: {},
   ...changes,
@@ -41,7 +42,9 @@ export const episode = (
   group: "group",
   member: 0,
   turns: [turn()],
-  agents: { agent: { segments, total: score(reward), end: { terminated: true, truncated: false } } },
+  agents: {
+    agent: { role: "agent", player, segments, total: score(reward), end: { terminated: true, truncated: false } },
+  },
   seconds: { sampling: 0, environment: 0 },
   ...changes,
 });
@@ -49,6 +52,7 @@ export const episode = (
 export const group = (...trajectories: Trajectory[]): TrajectoryGroup => ({
   id: "group",
   task: "train/0",
+  players: { agent: player },
   trajectories,
 });
 

@@ -1,5 +1,8 @@
-import { score, type Segment, type Trajectory, type TrajectoryGroup, type TurnRecord } from "@mrlm/spec";
+import { type PlayedBy, score, type Segment, type Trajectory, type TrajectoryGroup, type TurnRecord } from "@mrlm/spec";
 import { type PpoOptions, ppoOptions } from "../../src/index.ts";
+
+/** The learning policy. */
+export const player: PlayedBy = { kind: "policy", name: "policy", policy: "policy" };
 
 export const options = (changes: Partial<PpoOptions> = {}): PpoOptions => ({
   ...ppoOptions.parse({ steps: 1 }),
@@ -23,9 +26,7 @@ export const turn = (
   agent: "agent",
   messages: [],
   response: { role: "assistant", parts: [] },
-  segment: 0,
-  start,
-  end,
+  tokens: { segment: 0, start, end },
   stopReason: "stop",
   rewards: reward === undefined ? {} : { agent: score(reward) },
   ...changes,
@@ -45,6 +46,8 @@ export const episode = (
   turns,
   agents: {
     agent: {
+      role: "agent",
+      player,
       segments,
       total: score(
         turns.reduce((sum, { rewards }) => sum + (rewards["agent"]?.scored ? rewards["agent"].value : 0), 0),
@@ -58,5 +61,6 @@ export const episode = (
 export const group = (...trajectories: Trajectory[]): TrajectoryGroup => ({
   id: "group",
   task: "train/0",
+  players: { agent: player },
   trajectories,
 });

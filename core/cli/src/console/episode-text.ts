@@ -63,7 +63,7 @@ export function messageText({ content, reasoning_content, tool_calls }: Message)
 
 /** Returns the text for an empty message. Special tokens have none, so an answer of several is distinguished from an empty one. */
 export function noText(turn?: Row["turns"][number]): string {
-  const tokens = turn === undefined ? 0 : turn.end - turn.start;
+  const tokens = (turn?.end ?? 0) - (turn?.start ?? 0);
   return tokens > 1 ? `(no text: ${tokens} tokens, all of them special)` : "(no text)";
 }
 

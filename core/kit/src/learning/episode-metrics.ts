@@ -1,13 +1,21 @@
-import type { AgentTrajectory, Metrics, TrajectoryGroup } from "@mrlm/spec";
-import type { EpisodeCounts } from "./learnable-episodes.ts";
+import type { AgentTrajectory, Metrics, PolicyId, TrajectoryGroup } from "@mrlm/spec";
+import { type EpisodeCounts, isPlayedBy } from "./learnable-episodes.ts";
 import { meanOf } from "./mean.ts";
 import { standardDeviation } from "./standard-deviation.ts";
 
-/** Returns metrics of the episodes of an iteration. Lengths count sampled tokens, not prompts. */
-export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: EpisodeCounts): Metrics {
+/** Returns metrics of the episodes of an iteration. Rewards, lengths and ends are those of the parts that the policy played. Lengths count sampled tokens, not prompts. */
+export function episodeMetrics(
+  groups: readonly TrajectoryGroup[],
+  counts: EpisodeCounts,
+  { policy }: { readonly policy: PolicyId },
+): Metrics {
   const played = groups.flatMap((group) => group.trajectories.filter((trajectory) => trajectory.error === undefined));
-  const agents = played.flatMap((trajectory) => Object.values(trajectory.agents));
-  const turns = played.flatMap((trajectory) => trajectory.turns);
+  const agents = played.flatMap((trajectory) =>
+    Object.values(trajectory.agents).filter((part) => isPlayedBy(part, policy)),
+  );
+  const turns = played.flatMap((trajectory) =>
+    trajectory.turns.filter(({ agent }) => isPlayedBy(trajectory.agents[agent] as AgentTrajectory, policy)),
+  );
   const scored = agents.flatMap(({ total }) => (total.scored ? [total] : []));
   const rewards = scored.map(({ value }) => value);
   const components = [...new Set(scored.flatMap((total) => Object.keys(total.components)))].sort();

@@ -1,4 +1,4 @@
-import type { AgentId, AgentTrajectory, EngineSequence, Segment, Trajectory } from "@mrlm/spec";
+import type { AgentId, AgentTrajectory, EngineSequence, PolicyId, Segment, Trajectory } from "@mrlm/spec";
 
 /** Episode of one agent, ready for training. */
 export interface LearnableEpisode {
@@ -14,8 +14,10 @@ export interface LearnableEpisode {
   readonly oldestVersion: number;
 }
 
-/** Rules that leave out episodes. */
+/** Rules that leave out parts of episodes. */
 export interface EpisodeRules {
+  /** Policy that learns. Parts that it did not play are left out without a count. */
+  readonly policy: PolicyId;
   /** Whether to drop episodes with a truncated answer: the reward of the whole answer is unknown. */
   readonly dropCut: boolean;
   /** Whether to drop episodes with a token of an earlier weight version. */
@@ -36,7 +38,10 @@ export function noEpisodeCounts(): EpisodeCounts {
   return { failed: 0, unscored: 0, stale: 0, cut: 0, nonFiniteTokens: 0 };
 }
 
-/** Returns the agents of a trajectory that can be trained on. The others are counted; no missing reward becomes a 0. */
+/**
+ * Returns the parts of a trajectory that its policy can learn from: those that this policy played, with a score. Unscored, stale and cut ones are counted; no
+ * missing reward becomes a 0.
+ */
 export function learnableEpisodes(
   trajectory: Trajectory,
   rules: EpisodeRules,
@@ -48,6 +53,7 @@ export function learnableEpisodes(
   }
   return Object.entries(trajectory.agents).flatMap(([agent, record]) => {
     const { total } = record;
+    if (!isPlayedBy(record, rules.policy)) return [];
     if (!total.scored) {
       counts.unscored++;
       return [];
@@ -72,6 +78,11 @@ export function learnableEpisodes(
       ? []
       : [{ trajectory, agent, rows, sampled: Float32Array.from(sampled), reward: total.value, oldestVersion: oldest }];
   });
+}
+
+/** Returns true if the learning policy played this part: not an earlier version of it, nor any other player. */
+export function isPlayedBy({ player }: AgentTrajectory, policy: PolicyId): boolean {
+  return player.kind === "policy" && player.policy === policy;
 }
 
 /** Returns true if a limit of tokens ended a turn of the agent, or its episode. */

@@ -15,9 +15,10 @@ const segment = z.object({
 });
 
 const turn = z.object({
-  segment: z.int(),
-  start: z.int(),
-  end: z.int(),
+  /** Position of the sampled tokens, from `start` to before `end`; `null` where a script or an endpoint acted. */
+  segment: z.int().nullable(),
+  start: z.int().nullable(),
+  end: z.int().nullable(),
   stop_reason: z.string(),
   reward: z.number().nullable(),
 });
@@ -100,12 +101,12 @@ export function toRecordedRows(trajectory: Trajectory, renderer: string): Record
         versions: Array.from(versions),
         parent,
       })),
-      turns: own.map(({ segment: at, start, end: to, stopReason, rewards }) => {
+      turns: own.map(({ tokens, stopReason, rewards }) => {
         const earned = rewards[agent];
         return {
-          segment: at,
-          start,
-          end: to,
+          segment: tokens?.segment ?? null,
+          start: tokens?.start ?? null,
+          end: tokens?.end ?? null,
           stop_reason: stopReason,
           reward: earned === undefined ? 0 : earned.scored ? earned.value : null,
         };

@@ -83,7 +83,10 @@ function inNumbers(rows: readonly RecordedRow[]): PlayedEpisodes {
     unscored: rows.filter((row) => !row.error && row.unscored).length,
     truncated: rows.filter(({ truncated }) => truncated).length,
     cut: turns.length === 0 ? null : turns.filter(({ stop_reason }) => stop_reason === "length").length / turns.length,
-    tokens: rows.length === 0 ? null : turns.reduce((sum, { start, end }) => sum + end - start, 0) / rows.length,
+    tokens:
+      rows.length === 0
+        ? null
+        : turns.reduce((sum, { start, end }) => sum + (end ?? 0) - (start ?? 0), 0) / rows.length,
     firstError: error ? `${error.code}: ${error.message}` : undefined,
     firstUnscored: unscored ? `${unscored.code}: ${unscored.message}` : undefined,
   };

@@ -1,4 +1,4 @@
-import type { EnvironmentRef, JsonObject, ModelId, RolloutSampling, Rollouts, Trajectory } from "@mrlm/spec";
+import type { EnvironmentRef, JsonObject, ModelId, RolloutSampling, Rollouts, TrajectoryGroup } from "@mrlm/spec";
 import { type EpisodeSummary, EpisodeTally } from "./summarise.ts";
 
 /** Labels of an evaluation's episodes. */
@@ -32,8 +32,8 @@ export async function evaluate(options: {
   /** Number of sampled episodes of each task. */
   readonly samples: number;
   readonly signal?: AbortSignal;
-  /** Called with the episodes of each group, their environment named as in the result. */
-  readonly onEpisodes?: (label: string, trajectories: readonly Trajectory[]) => void;
+  /** Called with each group; its episodes have the name of the environment in the result. */
+  readonly onEpisodes?: (label: string, group: TrajectoryGroup) => void;
   /** Called after each group of episodes. */
   readonly onProgress?: (done: number, total: number) => void;
 }): Promise<EvaluationResult[]> {
@@ -64,10 +64,10 @@ export async function evaluate(options: {
       const tally = new EpisodeTally();
       for await (const group of rollouts.collect(request)) {
         for (const trajectory of group.trajectories) tally.add(trajectory);
-        onEpisodes(
-          label,
-          group.trajectories.map((trajectory) => ({ ...trajectory, environment })),
-        );
+        onEpisodes(label, {
+          ...group,
+          trajectories: group.trajectories.map((trajectory) => ({ ...trajectory, environment })),
+        });
         onProgress((done += group.trajectories.length), total);
       }
       return tally.summary();

@@ -70,7 +70,7 @@ export class EpisodeTally {
       this.#firstError ??= `${error.code}: ${error.message}`;
       return;
     }
-    this.#tokens += turns.reduce((sum, { start, end }) => sum + end - start, 0);
+    this.#tokens += turns.reduce((sum, { tokens }) => sum + (tokens === undefined ? 0 : tokens.end - tokens.start), 0);
     this.#answers += turns.length;
     this.#cutAnswers += turns.filter(({ stopReason }) => stopReason === "length").length;
     for (const [agent, { total, end }] of Object.entries(agents)) {

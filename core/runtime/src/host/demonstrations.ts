@@ -1,4 +1,4 @@
-import { type Demonstration, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
+import { type Demonstration, type Logger, MrlmError, roleOf, type TaskId } from "@mrlm/spec";
 import { describeThrown } from "../plugins/error-location.ts";
 import { environmentContext } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
@@ -59,12 +59,14 @@ export async function demonstrateTasks(
 }
 
 function checkDemonstration(prepared: PreparedEnvironment, task: TaskId, returned: Demonstration): Demonstration {
-  const { id, agents } = prepared.description;
+  const { id, roles } = prepared.description;
   const fault = (problem: string): MrlmError =>
     new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} returned a malformed demonstration of ${task}: ${problem}.`);
   if (returned?.task !== task) throw fault(`it is of task "${returned?.task}"`);
-  if (!agents.includes(returned.agent))
-    throw fault(`its agent "${returned.agent}" is not one of the environment's agents (${agents.join(", ")})`);
+  if (!Object.hasOwn(roles, roleOf(returned.agent)))
+    throw fault(
+      `its agent "${returned.agent}" is in none of the environment's roles (${Object.keys(roles).join(", ")})`,
+    );
   const messages = validateResult<Demonstration["messages"]>("conversation", returned.messages);
   if ("problem" in messages) throw fault(`messages: ${messages.problem}`);
   if (!messages.value.some((message) => message.role === "assistant"))

@@ -135,7 +135,7 @@ export function describeEnvironment(
     id: definition.id,
     description: definition.description,
     determinism: definition.determinism,
-    agents: definition.agents ?? [SINGLE_AGENT],
+    roles: definition.roles ?? { [SINGLE_AGENT]: {} },
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },
     orderedSplits: [...(tasks.orderedSplits ?? [])],

@@ -69,7 +69,7 @@ export class Session implements EnvironmentSession {
       const instance = this.#instance ?? (await this.#create(signal));
       return this.#accept(
         "reset",
-        checkObservation(await instance.reset({ ...settled, signal }), this.description.agents),
+        checkObservation(await instance.reset({ ...settled, signal }), Object.keys(this.description.roles)),
       );
     });
     this.#ended = new Set();
@@ -82,10 +82,13 @@ export class Session implements EnvironmentSession {
   async step(given: Action, options: { readonly signal: AbortSignal }): Promise<StepResult> {
     const action = this.#admit(given);
     const returned = await this.#work("step", "step", options.signal, async (signal) =>
-      this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), this.description.agents, this.#ended)),
+      this.#accept(
+        "step",
+        checkStep(await this.#stepOrUnscored(action, signal), Object.keys(this.description.roles), this.#ended),
+      ),
     );
     const result = this.#limitTurns(returned);
-    for (const agent of this.description.agents)
+    for (const agent of Object.keys(this.description.roles))
       if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
     this.#onTurn = result.observation.agent;
     if (this.#onTurn === "") this.#state = "over";
@@ -161,7 +164,7 @@ export class Session implements EnvironmentSession {
       return await this.#instance?.step(action, { signal });
     } catch (error) {
       if (signal.aborted || !MrlmError.hasCode(error, ...UNSCORED_CODES)) throw error;
-      const living = this.description.agents.filter((agent) => !this.#ended.has(agent));
+      const living = Object.keys(this.description.roles).filter((agent) => !this.#ended.has(agent));
       const all = <T>(value: T): Record<AgentId, T> => Object.fromEntries(living.map((agent) => [agent, value]));
       return {
         observation: { agent: "", messages: [] },
@@ -174,7 +177,8 @@ export class Session implements EnvironmentSession {
 
   #limitTurns(result: StepResult): StepResult {
     this.#turns++;
-    const { maxTurns, agents } = this.description;
+    const { maxTurns } = this.description;
+    const agents = Object.keys(this.description.roles);
     if (maxTurns === 0 || this.#turns < maxTurns || result.observation.agent === "") return result;
     const isOver = (agent: AgentId): boolean => this.#ended.has(agent) || result.terminated[agent] === true;
     const truncated = Object.fromEntries(

@@ -1,5 +1,14 @@
 import { hash64 } from "@mrlm/kit";
-import type { AgentId, EnvironmentDescription, EnvironmentRef, ModelId, RolloutSampling, TaskId } from "@mrlm/spec";
+import type {
+  AgentId,
+  EnvironmentDescription,
+  EnvironmentRef,
+  ModelId,
+  PlayedBy,
+  RoleId,
+  RolloutSampling,
+  TaskId,
+} from "@mrlm/spec";
 
 /** Identity of an episode in its run. Only this and the run's seed determine its randomness. */
 export interface EpisodeIdentity {
@@ -28,6 +37,8 @@ export interface EpisodePlan {
   readonly maxTurns: number;
   readonly signal: AbortSignal;
   modelOf(agent: AgentId): ModelId;
+  /** Player of each role. */
+  readonly players: Readonly<Record<RoleId, PlayedBy>>;
   /** Largest number of tokens of a segment under this model. */
   tokenLimit(model: ModelId): number;
 }

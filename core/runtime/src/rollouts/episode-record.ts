@@ -5,17 +5,20 @@ import {
   type Message,
   MrlmError,
   type Observation,
+  type PlayedBy,
   type Renderer,
   type Reward,
+  roleOf,
   type SampleResult,
   score,
   type StepResult,
+  type TokenSpan,
   type Trajectory,
   type TurnRecord,
 } from "@mrlm/spec";
 import type { EpisodePlan } from "./episode-plan.ts";
 import type { PromptCache } from "./prompt-cache.ts";
-import { type TokenSpan, Transcript } from "./transcript.ts";
+import { Transcript } from "./transcript.ts";
 
 /** Record of an episode while it is played. */
 export class EpisodeRecord {
@@ -82,14 +85,14 @@ export class EpisodeRecord {
       agent,
       messages,
       response: response.message,
-      ...response.span,
+      tokens: response.span,
       stopReason,
       rewards: result.rewards,
     });
     for (const [earner, reward] of Object.entries(result.rewards))
       this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
     this.#info = result.info ?? this.#info;
-    for (const each of this.#plan.description.agents) {
+    for (const each of Object.keys(this.#plan.description.roles)) {
       const terminated = result.terminated[each] === true;
       const truncated = result.truncated[each] === true;
       if (this.#ends.has(each) || !(terminated || truncated)) continue;
@@ -101,7 +104,7 @@ export class EpisodeRecord {
 
   /** Truncates the episode for all agents that have not ended, by a limit of the run. */
   truncate(truncatedBy: "turns" | "tokens"): void {
-    for (const agent of this.#plan.description.agents)
+    for (const agent of Object.keys(this.#plan.description.roles))
       if (!this.#ends.has(agent)) this.#ends.set(agent, { terminated: false, truncated: true, truncatedBy });
   }
 
@@ -131,6 +134,8 @@ export class EpisodeRecord {
 
   #agent(agent: AgentId): AgentTrajectory {
     return {
+      role: roleOf(agent),
+      player: this.#plan.players[roleOf(agent)] as PlayedBy,
       segments: this.#transcripts.get(agent)?.segments() ?? [],
       total: totalReward(this.#rewards.get(agent) ?? []),
       end: this.#ends.get(agent) ?? { terminated: false, truncated: false },

@@ -5,7 +5,7 @@ import type { EpisodePlan } from "./episode-plan.ts";
 export class GroupQueue {
   readonly #isOrdered: boolean;
   readonly #order: readonly string[];
-  readonly #tasks = new Map<string, string>();
+  readonly #plans = new Map<string, EpisodePlan>();
   readonly #sizes = new Map<string, number>();
   readonly #members = new Map<string, Trajectory[]>();
   readonly #ready = new Map<string, TrajectoryGroup>();
@@ -18,9 +18,9 @@ export class GroupQueue {
   constructor(plans: readonly EpisodePlan[], isOrdered: boolean) {
     this.#isOrdered = isOrdered;
     this.#order = [...new Set(plans.map(({ group }) => group))];
-    for (const { group, identity } of plans) {
-      this.#tasks.set(group, identity.task);
-      this.#sizes.set(group, (this.#sizes.get(group) ?? 0) + 1);
+    for (const plan of plans) {
+      this.#plans.set(plan.group, plan);
+      this.#sizes.set(plan.group, (this.#sizes.get(plan.group) ?? 0) + 1);
     }
   }
 
@@ -29,9 +29,11 @@ export class GroupQueue {
     this.#members.set(group, members);
     if (members.length < (this.#sizes.get(group) as number)) return;
     this.#members.delete(group);
+    const { identity, players } = this.#plans.get(group) as EpisodePlan;
     this.#ready.set(group, {
       id: group,
-      task: this.#tasks.get(group) as string,
+      task: identity.task,
+      players,
       trajectories: members.sort((a, b) => a.member - b.member),
     });
     this.#notify();

@@ -7,7 +7,9 @@ import {
   type Logger,
   type ModelId,
   MrlmError,
+  type PlayedBy,
   type Renderer,
+  type RoleId,
   type RolloutRequest,
   type Rollouts,
   type Sampler,
@@ -101,6 +103,12 @@ export class RolloutRunner implements Rollouts {
     const { runSeed, tokenLimit, turnLimit } = this.#options;
     const { environment, groupSize, label, model, sampling } = request;
     const limits = [request.maxTurns ?? 0, turnLimit(environment)].filter((limit) => limit > 0);
+    const players = Object.fromEntries(
+      Object.keys(description.roles).map((role): [RoleId, PlayedBy] => {
+        const name = modelOf(model, role);
+        return [role, { kind: "policy", name, policy: name }];
+      }),
+    );
     const seen = new Map<string, number>();
     return request.tasks
       .flatMap((task) => {
@@ -120,6 +128,7 @@ export class RolloutRunner implements Rollouts {
             maxTurns: limits.length > 0 ? Math.min(...limits) : 0,
             signal,
             modelOf: (agent) => modelOf(model, agent),
+            players,
             tokenLimit: (id) => Math.min(tokenLimit(id), request.maxSequenceTokens ?? Infinity),
           };
         });

@@ -5,17 +5,11 @@ import {
   type Renderer,
   type SampleResult,
   type Segment,
+  type TokenSpan,
   type ToolDefinition,
 } from "@mrlm/spec";
 import type { PromptCache } from "./prompt-cache.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
-
-/** Position of the sampled tokens of a turn. */
-export interface TokenSpan {
-  readonly segment: number;
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Record of one agent in an episode: its conversation, and the tokens of it exactly as they were rendered and sampled. */
 export class Transcript {

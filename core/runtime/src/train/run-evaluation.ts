@@ -1,4 +1,4 @@
-import { MrlmError, type Trajectory } from "@mrlm/spec";
+import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import { assertScored } from "../evaluation/assert-scored.ts";
 import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
 import type { PreparedStage } from "./prepare-run.ts";
@@ -22,7 +22,7 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
       sampling: rolloutSampling(config.sampling),
       samples: config.eval.samples,
       signal: AbortSignal.any([drain, stop]),
-      onEpisodes: (kind, trajectories) => storeEpisodes(context, kind, trajectories),
+      onEpisodes: (kind, group) => storeEpisodes(context, kind, group),
       onProgress: (done, total) => onEvent({ kind: "progress", done, total }),
     });
     const seconds = (performance.now() - began) / 1000;
@@ -52,14 +52,13 @@ function evaluationLabel({ prepared: { stages }, state }: RunContext): string {
 }
 
 /** Every evaluation plays the same episodes, so the step and the environment's name are added to make their ids unique. */
-function storeEpisodes({ evaluations, state }: RunContext, kind: string, trajectories: readonly Trajectory[]): void {
+function storeEpisodes({ evaluations, state }: RunContext, kind: string, group: TrajectoryGroup): void {
   const { step } = state;
-  const renamed = trajectories.map((trajectory) => ({
+  const renamed = group.trajectories.map((trajectory) => ({
     ...trajectory,
     id: `${step}/${trajectory.environment}/${trajectory.id}`,
   }));
-  const [first] = renamed;
-  if (first !== undefined) evaluations?.add(step, kind, [{ id: first.group, task: first.task, trajectories: renamed }]);
+  evaluations?.add(step, kind, [{ ...group, trajectories: renamed }]);
 }
 
 /** Measures the greedy accuracy on training tasks and compares it with the goal of the stage. */

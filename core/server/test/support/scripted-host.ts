@@ -5,7 +5,7 @@ const description: EnvironmentDescription = {
   id: "counting@1",
   description: "Counts its steps.",
   determinism: "full",
-  agents: ["agent"],
+  roles: { agent: {} },
   splits: {},
   maxTurns: 9,
   hasDemonstrations: false,

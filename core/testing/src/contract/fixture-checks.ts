@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Fixture } from "@mrlm/spec";
+import { type Fixture, SINGLE_AGENT } from "@mrlm/spec";
 import { playFixture, withSession } from "./play.ts";
 import type { Check } from "./check.ts";
 import type { Subject } from "./subject.ts";
@@ -54,7 +54,7 @@ async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
     playFixture(subject, fixture, session),
   );
   assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards: its outcome must be known.`);
-  for (const agent of subject.definition.agents ?? ["agent"]) {
+  for (const agent of Object.keys(subject.definition.roles ?? { [SINGLE_AGENT]: {} })) {
     const total = totals[agent] ?? 0;
     assert(
       Math.abs(total - expected) <= 1e-9,

@@ -12,11 +12,11 @@ export const sessionChecks: readonly Check[] = [
   {
     name: "describes itself",
     run: async (subject) => {
-      const { id, description, agents, determinism, maxTurns } = await subject.describe();
+      const { id, description, roles, determinism, maxTurns } = await subject.describe();
       assert.equal(id, subject.definition.id);
       assert.equal(determinism, subject.definition.determinism);
       assert(description.length > 0, "It has no description.");
-      assert(agents.length > 0, "It has no agents.");
+      assert(Object.keys(roles).length > 0, "It has no roles.");
       assert(Number.isInteger(maxTurns) && maxTurns >= 0, `maxTurns is ${maxTurns}.`);
       assert(
         (await subject.host.list()).some((offered) => offered.id === id),
@@ -30,11 +30,11 @@ export const sessionChecks: readonly Check[] = [
     run: (subject) =>
       withSession(subject, undefined, async (session) => {
         const observation = await session.reset({ signal: never });
-        const { agents } = session.description;
+        const roles = Object.keys(session.description.roles);
         assert.deepEqual(session.description, await subject.describe(), "The session has another description.");
         assert(
-          agents.includes(observation.agent),
-          `"${observation.agent}" is to act, which is not one of ${agents.join(", ")}.`,
+          roles.includes(observation.agent),
+          `"${observation.agent}" is to act, which is not one of ${roles.join(", ")}.`,
         );
         assert(observation.messages.length > 0, "The first observation has no messages.");
         for (const { role } of observation.messages)

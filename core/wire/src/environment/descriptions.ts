@@ -41,7 +41,7 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     id: description.id,
     description: description.description,
     determinism: DETERMINISM[description.determinism],
-    agents: [...description.agents],
+    agents: Object.keys(description.roles),
     optionsSchemaJson: toJson(description.optionsJsonSchema),
     splits: new Map(
       Object.entries(description.splits).map(([name, size]) => [name, toInt64(size, `the size of split "${name}"`)]),
@@ -68,7 +68,7 @@ export function decodeDescription(description: wire.EnvironmentDescription): Env
     id,
     description: description.description,
     determinism,
-    agents,
+    roles: Object.fromEntries(agents.map((role) => [role, {}])),
     ...(optionsJsonSchema === undefined ? undefined : { optionsJsonSchema }),
     splits: Object.fromEntries(
       Array.from(splits, ([name, size]) => [name, fromInt64(size, `the size of split "${name}"`)]),

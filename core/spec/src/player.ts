@@ -1,0 +1,24 @@
+import type { JsonObject } from "./json.ts";
+import type { ModelId } from "./model.ts";
+
+/** Id of a model that the run trains. */
+export type PolicyId = ModelId;
+
+/** Reference to the player of a role, as a configuration states it. */
+export type PlayerRef =
+  /** A policy of this run. */
+  | { readonly policy: PolicyId }
+  /** A model that does not change: a directory, a run or a checkpoint. */
+  | { readonly model: string }
+  /** A scripted policy of the environment, by its name in `EnvironmentDefinition.scriptedPolicies`. */
+  | { readonly scripted: string; readonly options?: JsonObject };
+
+/** Player that acted as an agent, as a trajectory records it. Only tokens of the kind `policy` are learnt from. */
+export interface PlayedBy {
+  readonly kind: "policy" | "past" | "model" | "endpoint" | "scripted";
+  readonly name: string;
+  /** The policy, for the kinds `policy` and `past`. */
+  readonly policy?: PolicyId;
+  /** Weight version at the start of the episode, where it is known. */
+  readonly version?: number;
+}
