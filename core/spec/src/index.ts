@@ -22,6 +22,7 @@ export * from "./sandbox.ts";
 export * from "./renderer.ts";
 export * from "./trajectory.ts";
 export * from "./rollouts.ts";
+export * from "./episode-store.ts";
 export * from "./metrics.ts";
 export * from "./tracker.ts";
 export * from "./algorithm.ts";

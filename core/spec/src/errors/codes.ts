@@ -316,6 +316,21 @@ export const ERROR_CODES = {
     hint: "Use one client for each session.",
     retryable: false,
   },
+  STORE_CONFLICT: {
+    meaning: "An operation on an episode store disagrees with one that the store holds.",
+    hint: "Two processes write to one store, or the store is of another run.",
+    retryable: false,
+  },
+  STORE_FAILED: {
+    meaning: "An episode store cannot be written.",
+    hint: "Read the reason, remove it, and resume the run.",
+    retryable: false,
+  },
+  STORE_INVALID: {
+    meaning: "A file is no episode store of this run and version, or it is damaged.",
+    hint: "Restore the store of the run, or start a new run.",
+    retryable: false,
+  },
   TASK_NOT_FOUND: {
     meaning: "A task id names no task of the environment.",
     hint: "Use `split/index` with an index below the split's size.",

@@ -1,0 +1,144 @@
+import type { AgentId, TaskId } from "./id.ts";
+import type { ModelId } from "./model.ts";
+import type { Trajectory, TrajectoryGroup } from "./trajectory.ts";
+
+/** Reason why episodes are played. */
+export type EpisodePurpose = "train" | "goal" | "eval" | "collect";
+
+/** A learner's name in a store: `STAGE/POLICY`, for example `0/policy`. */
+export type LearnerId = string;
+
+/** A group that a cohort plays: `size` episodes of one task and one seed. */
+export interface PlannedGroup {
+  readonly id: string;
+  readonly task: TaskId;
+  readonly seed: number | null;
+  readonly size: number;
+}
+
+/**
+ * Unit of lease: the groups of one take, refill and environment, or a part of them. Its members share sampling waves, so that its
+ * episodes depend on nothing outside it.
+ */
+export interface Cohort {
+  /** Unique among the cohorts of a store that are not abandoned. */
+  readonly id: string;
+  readonly purpose: EpisodePurpose;
+  readonly learner: LearnerId;
+  /** Number of the learner's take, from 1. */
+  readonly step: number;
+  /** 0 for the first groups of a take, r for its r-th replacement of refused groups. */
+  readonly refill: number;
+  /** Index of the environment in the configuration, then of the part of its groups. */
+  readonly place: readonly [environment: number, part: number];
+  readonly environment: string;
+  /** Step of the run at which it was opened. */
+  readonly runStep: number;
+  /** Weight version of each policy that plays. */
+  readonly versions: Readonly<Record<ModelId, number>>;
+  /** Checksum of the weights that play; `null` where the engine has none. */
+  readonly checksum: string | null;
+  readonly groups: readonly PlannedGroup[];
+}
+
+/** A cohort assigned to a worker until a time. */
+export interface Lease {
+  readonly cohort: Cohort;
+  readonly worker: string;
+  /** Counts the leases of the cohort, from 1. A commit under an earlier attempt than the last is late. */
+  readonly attempt: number;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** Part of a batch: the take of a learner, and its refill. */
+export interface TakePosition {
+  readonly step: number;
+  readonly refill: number;
+}
+
+/** Selection of the groups of a take, as data, so that a repeated take is compared with the logged one. */
+export interface TakeRule {
+  /** `cohorts`: the groups of the cohorts that were opened for this position. `oldest`: the first committed groups of the learner. */
+  readonly from: "cohorts" | "oldest";
+  /** Checksum of the weights; a logged batch of another checksum is not returned. */
+  readonly checksum: string | null;
+}
+
+/** Groups of a batch, in order of play. */
+export interface TakenBatch {
+  readonly groups: readonly TrajectoryGroup[];
+  /** Ids of groups that `refuse` has marked. */
+  readonly refused: readonly string[];
+  /** Whether the batch was in the log before this call. */
+  readonly isReplayed: boolean;
+}
+
+/** The signal that an algorithm has learnt from an agent's part of an episode. */
+export interface Credit {
+  /** Id of the trajectory. */
+  readonly trajectory: string;
+  readonly agent: AgentId;
+  /** One value for the part, or one for each token of its segments in order. */
+  readonly advantage: number | Float32Array;
+  /** The trainer's log-probabilities at masked positions, where computed. */
+  readonly logprobs?: Float32Array;
+}
+
+/** Published weights of a policy. */
+export interface WeightsRow {
+  readonly policy: ModelId;
+  readonly version: number;
+  /** Step of the run. */
+  readonly step: number;
+  readonly checksum: string | null;
+  /** Directory or address where a sampler finds them. */
+  readonly location?: string;
+}
+
+/** A change in a store, for `watch`. */
+export interface StoreEvent {
+  /** Rises by one with each event. */
+  readonly number: number;
+  readonly kind: "opened" | "leased" | "committed" | "late" | "taken" | "refused" | "settled" | "abandoned" | "weights";
+  /** Id of the cohort, learner or policy. */
+  readonly subject: string;
+  readonly step: number | null;
+}
+
+/**
+ * Buffer and record of a run's episodes. A batch is logged durably before it is learnt from, so that a run that was killed takes the
+ * same groups again, and none twice. Each operation is atomic. Operations reject with STORE_FAILED when the store cannot be written,
+ * and with STORE_CONFLICT when a repeated operation has other arguments than before.
+ */
+export interface EpisodeStore {
+  /** Adds a cohort. Idempotent by id. */
+  open(cohort: Cohort): Promise<void>;
+  /** Leases up to `want` cohorts that are open, or whose lease has expired, in order of opening. */
+  lease(worker: string, want: number, ttlMs: number): Promise<readonly Lease[]>;
+  /** Extends leases; returns the ids of cohorts that the worker has lost. */
+  renew(leases: readonly Lease[], ttlMs: number): Promise<readonly string[]>;
+  /**
+   * Adds episodes of a leased cohort. The last call makes the cohort visible. `late`: another worker has leased the cohort since, or it
+   * was committed or abandoned; nothing is added.
+   */
+  commit(lease: Lease, trajectories: readonly Trajectory[], options: { readonly isLast: boolean }): Promise<"accepted" | "late">;
+  /**
+   * Logs and returns a learner's groups; with the same arguments again, the logged ones. Returns `undefined`, and logs nothing, while
+   * fewer than `count` groups are visible.
+   */
+  take(learner: LearnerId, at: TakePosition, count: number, rule: TakeRule): Promise<TakenBatch | undefined>;
+  /** Marks groups of a batch as refused. Idempotent. */
+  refuse(learner: LearnerId, at: TakePosition, groups: readonly string[]): Promise<void>;
+  /** Records credits of a batch; later ones replace earlier ones. Idempotent. */
+  settle(learner: LearnerId, step: number, learnt: { readonly credits: readonly Credit[] }): Promise<void>;
+  /** Marks the batches of a learner from a step on, and their cohorts, as abandoned: they are played anew. */
+  abandon(learner: LearnerId, fromStep: number): Promise<void>;
+  announce(weights: WeightsRow): Promise<void>;
+  newest(policy: ModelId): Promise<WeightsRow | undefined>;
+  /** Events after a number, then new ones as they come, until the signal is aborted. */
+  watch(after: number, signal: AbortSignal): AsyncIterable<StoreEvent>;
+  /** Waits until everything is on the disk. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}

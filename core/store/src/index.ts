@@ -1,0 +1,1 @@
+export { StoreDatabase, type StoreSettings } from "./store-database.ts";

@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { MrlmError } from "@mrlm/spec";
+import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { transaction } from "./transaction.ts";
+
+/** Time that a write waits for another process. */
+const BUSY_MS = 10_000;
+/** SQLite's primary result codes. */
+const BUSY = 5;
+const READ_ONLY = 8;
+const CORRUPT = 11;
+const FULL = 13;
+const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+
+/**
+ * Opens the store of a run to write, and creates it where it is missing. Rejects a file that is no store, of another run or schema.
+ * Commits survive the end of the process at once, and a loss of power from the next flush on.
+ * @param run id of the run
+ */
+export function openDatabase(path: string, run: string): DatabaseSync {
+  const isNew = !existsSync(path);
+  return reported(path, () => {
+    const database = new DatabaseSync(path, { timeout: BUSY_MS });
+    try {
+      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+      transaction(database, () => {
+        if (database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) {
+          database.exec(SCHEMA);
+          const insert = database.prepare("INSERT INTO meta VALUES (?, ?)");
+          insert.run("schema", String(SCHEMA_VERSION));
+          insert.run("run", run);
+        } else if (!isNew) checkIdentity(database, path, run);
+      });
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+function checkIdentity(database: DatabaseSync, path: string, run: string): void {
+  const hasMeta = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta' AND type = 'table'").get();
+  const values = new Map(hasMeta === undefined ? [] : database.prepare("SELECT key, value FROM meta").all().map(({ key, value }) => [key, value]));
+  const schema = values.get("schema");
+  if (schema === undefined)
+    throw new MrlmError("STORE_INVALID", `${path} is not an episode store.`, {
+      hint: "Move the file away, or name another one.",
+    });
+  if (schema !== String(SCHEMA_VERSION))
+    throw new MrlmError("STORE_INVALID", `${path} has schema ${String(schema)}; this version of mrlm reads schema ${SCHEMA_VERSION}.`, {
+      hint: "Use the version of mrlm that wrote it, or start a new run.",
+    });
+  if (values.get("run") !== run)
+    throw new MrlmError("STORE_INVALID", `${path} belongs to run ${String(values.get("run"))}, not to ${run}.`, {
+      hint: "Restore the store of this run: directories of two runs were mixed.",
+    });
+}
+
+/** Runs an operation of SQLite; its errors become errors with a code, a reason and a hint. */
+export function reported<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw storeError(path, error);
+  }
+}
+
+function storeError(path: string, error: unknown): unknown {
+  const code = (error as { readonly errcode?: unknown }).errcode;
+  if (typeof code !== "number") return error;
+  const [name, reason, hint] = causeOf(code & 0xff);
+  return new MrlmError(name, `The episode store ${path} ${reason}: ${(error as Error).message}.`, { hint, cause: error });
+}
+
+function causeOf(code: number): readonly [name: "STORE_INVALID" | "STORE_FAILED", reason: string, hint: string] {
+  if (code === BUSY)
+    return ["STORE_FAILED", `was locked by another process for ${BUSY_MS / 1000} s`, "End the other process, then resume the run."];
+  if (code === READ_ONLY || code === CANNOT_OPEN)
+    return ["STORE_FAILED", "cannot be written", "Check the permissions of the file and of its directory."];
+  if (code === FULL) return ["STORE_FAILED", "found no space on the disk", "Free space, then resume the run: the last checkpoint is complete."];
+  if (code === CORRUPT || code === NOT_A_DATABASE)
+    return ["STORE_INVALID", "is damaged", "Restore it from a copy, or start a new run from the last checkpoint."];
+  return ["STORE_FAILED", "failed", "Resume the run when the cause is removed."];
+}
