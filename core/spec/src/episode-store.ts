@@ -122,7 +122,11 @@ export interface EpisodeStore {
    * Adds episodes of a leased cohort. The last call makes the cohort visible. `late`: another worker has leased the cohort since, or it
    * was committed or abandoned; nothing is added.
    */
-  commit(lease: Lease, trajectories: readonly Trajectory[], options: { readonly isLast: boolean }): Promise<"accepted" | "late">;
+  commit(
+    lease: Lease,
+    trajectories: readonly Trajectory[],
+    options: { readonly isLast: boolean },
+  ): Promise<"accepted" | "late">;
   /**
    * Logs and returns a learner's groups; with the same arguments again, the logged ones. Returns `undefined`, and logs nothing, while
    * fewer than `count` groups are visible.

@@ -33,6 +33,7 @@ export class BatchTable {
   readonly #credit: StatementSync;
   readonly #settle: StatementSync;
   readonly #abandonSteps: StatementSync;
+  readonly #abandonBatches: StatementSync;
   readonly #abandonCohorts: StatementSync;
 
   constructor(database: DatabaseSync, episodes: EpisodeRows) {
@@ -43,7 +44,7 @@ export class BatchTable {
     this.#insertTake = database.prepare("INSERT INTO takes VALUES (?, ?, ?, ?)");
     const visible = `SELECT groups.key AS key, groups.id AS id, groups.task AS task FROM groups JOIN cohorts ON cohorts.key = groups.cohort
       WHERE cohorts.state = 'committed' AND cohorts.purpose = 'train' AND cohorts.learner = :learner
-      AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.learner = :learner AND batches.group_key = groups.key)`;
+      AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.learner = :learner AND batches.group_key = groups.key AND batches.is_abandoned = 0)`;
     this.#ofCohorts = database.prepare(
       `${visible} AND cohorts.step = :step AND cohorts.refill = :refill ORDER BY cohorts.place, cohorts.part, groups.position LIMIT :count`,
     );
@@ -74,6 +75,9 @@ export class BatchTable {
     this.#settle = database.prepare("UPDATE steps SET is_settled = 1 WHERE key = ?");
     this.#abandonSteps = database.prepare(
       "UPDATE steps SET is_abandoned = 1 WHERE learner = ? AND step >= ? AND is_abandoned = 0",
+    );
+    this.#abandonBatches = database.prepare(
+      "UPDATE batches SET is_abandoned = 1 WHERE step IN (SELECT key FROM steps WHERE learner = ? AND step >= ? AND is_abandoned = 1)",
     );
     this.#abandonCohorts = database.prepare(
       "UPDATE cohorts SET state = 'abandoned' WHERE purpose = 'train' AND learner = ? AND step >= ? AND state <> 'abandoned'",
@@ -120,6 +124,7 @@ export class BatchTable {
 
   abandon(learner: LearnerId, fromStep: number): void {
     this.#abandonSteps.run(learner, fromStep);
+    this.#abandonBatches.run(learner, fromStep);
     this.#abandonCohorts.run(learner, fromStep);
   }
 

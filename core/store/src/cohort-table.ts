@@ -111,7 +111,10 @@ export class CohortTable {
     const sizes = new Map(cohort.groups.map(({ id, size }) => [id, size]));
     for (const { id, episodes } of this.#counts.all(attempt, row["key"] as number))
       if (sizes.get(id as string) !== episodes)
-        throw new MrlmError("STORE_CONFLICT", `Group ${String(id)} has ${String(episodes)} episodes, not ${sizes.get(id as string)}.`);
+        throw new MrlmError(
+          "STORE_CONFLICT",
+          `Group ${String(id)} has ${String(episodes)} episodes, not ${sizes.get(id as string)}.`,
+        );
     this.#commit.run(row["key"] as number);
     return "accepted";
   }
@@ -126,7 +129,19 @@ export class CohortTable {
 }
 
 /** With its members in one order, so that two can be compared as text. */
-function normal({ id, purpose, learner, step, refill, place, environment, runStep, versions, checksum, groups }: Cohort): Cohort {
+function normal({
+  id,
+  purpose,
+  learner,
+  step,
+  refill,
+  place,
+  environment,
+  runStep,
+  versions,
+  checksum,
+  groups,
+}: Cohort): Cohort {
   const sorted = Object.fromEntries(Object.entries(versions).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   const plan = groups.map((group) => ({ id: group.id, task: group.task, seed: group.seed, size: group.size }));
   return { id, purpose, learner, step, refill, place, environment, runStep, versions: sorted, checksum, groups: plan };

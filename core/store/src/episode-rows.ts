@@ -72,7 +72,9 @@ export class EpisodeRows {
     const agents = this.#parts.all(episode).map((part): [string, AgentTrajectory] => [
       part["agent"] as string,
       {
-        segments: (segments.get(part["agent"] as string) ?? []).map((segment) => readSegment(segment, row["id"] as string)),
+        segments: (segments.get(part["agent"] as string) ?? []).map((segment) =>
+          readSegment(segment, row["id"] as string),
+        ),
         total: decodeJson(part["total"] as string) as AgentTrajectory["total"],
         end: decodeJson(part["ending"] as string) as AgentTrajectory["end"],
       },
@@ -84,7 +86,9 @@ export class EpisodeRows {
       seed: row["seed"] as number | null,
       group: row["group_id"] as string,
       member: row["member"] as number,
-      turns: this.#turns.all(episode).map(({ content }) => decodeJson(content as string)) as unknown as Trajectory["turns"],
+      turns: this.#turns
+        .all(episode)
+        .map(({ content }) => decodeJson(content as string)) as unknown as Trajectory["turns"],
       agents: Object.fromEntries(agents),
       ...(row["error_code"] === null
         ? {}
@@ -99,9 +103,13 @@ function readSegment(row: Row, episode: string): Segment {
   const { tokens, logprobs, mask, versions } = row;
   const length = row["length"] as number;
   if (!(tokens instanceof Uint8Array) || !(logprobs instanceof Uint8Array))
-    throw new MrlmError("DATA_INVALID", `The tokens of episode ${episode} were deleted by the retention of the store.`, {
-      hint: "Set store.keep_tokens to keep tokens of more steps.",
-    });
+    throw new MrlmError(
+      "DATA_INVALID",
+      `The tokens of episode ${episode} were deleted by the retention of the store.`,
+      {
+        hint: "Set store.keep_tokens to keep tokens of more steps.",
+      },
+    );
   return {
     tokens: int32Of(tokens),
     logprobs: float32Of(logprobs),

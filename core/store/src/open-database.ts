@@ -43,16 +43,27 @@ export function openDatabase(path: string, run: string): DatabaseSync {
 
 function checkIdentity(database: DatabaseSync, path: string, run: string): void {
   const hasMeta = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta' AND type = 'table'").get();
-  const values = new Map(hasMeta === undefined ? [] : database.prepare("SELECT key, value FROM meta").all().map(({ key, value }) => [key, value]));
+  const values = new Map(
+    hasMeta === undefined
+      ? []
+      : database
+          .prepare("SELECT key, value FROM meta")
+          .all()
+          .map(({ key, value }) => [key, value]),
+  );
   const schema = values.get("schema");
   if (schema === undefined)
     throw new MrlmError("STORE_INVALID", `${path} is not an episode store.`, {
       hint: "Move the file away, or name another one.",
     });
   if (schema !== String(SCHEMA_VERSION))
-    throw new MrlmError("STORE_INVALID", `${path} has schema ${String(schema)}; this version of mrlm reads schema ${SCHEMA_VERSION}.`, {
-      hint: "Use the version of mrlm that wrote it, or start a new run.",
-    });
+    throw new MrlmError(
+      "STORE_INVALID",
+      `${path} has schema ${String(schema)}; this version of mrlm reads schema ${SCHEMA_VERSION}.`,
+      {
+        hint: "Use the version of mrlm that wrote it, or start a new run.",
+      },
+    );
   if (values.get("run") !== run)
     throw new MrlmError("STORE_INVALID", `${path} belongs to run ${String(values.get("run"))}, not to ${run}.`, {
       hint: "Restore the store of this run: directories of two runs were mixed.",
@@ -72,15 +83,27 @@ function storeError(path: string, error: unknown): unknown {
   const code = (error as { readonly errcode?: unknown }).errcode;
   if (typeof code !== "number") return error;
   const [name, reason, hint] = causeOf(code & 0xff);
-  return new MrlmError(name, `The episode store ${path} ${reason}: ${(error as Error).message}.`, { hint, cause: error });
+  return new MrlmError(name, `The episode store ${path} ${reason}: ${(error as Error).message}.`, {
+    hint,
+    cause: error,
+  });
 }
 
 function causeOf(code: number): readonly [name: "STORE_INVALID" | "STORE_FAILED", reason: string, hint: string] {
   if (code === BUSY)
-    return ["STORE_FAILED", `was locked by another process for ${BUSY_MS / 1000} s`, "End the other process, then resume the run."];
+    return [
+      "STORE_FAILED",
+      `was locked by another process for ${BUSY_MS / 1000} s`,
+      "End the other process, then resume the run.",
+    ];
   if (code === READ_ONLY || code === CANNOT_OPEN)
     return ["STORE_FAILED", "cannot be written", "Check the permissions of the file and of its directory."];
-  if (code === FULL) return ["STORE_FAILED", "found no space on the disk", "Free space, then resume the run: the last checkpoint is complete."];
+  if (code === FULL)
+    return [
+      "STORE_FAILED",
+      "found no space on the disk",
+      "Free space, then resume the run: the last checkpoint is complete.",
+    ];
   if (code === CORRUPT || code === NOT_A_DATABASE)
     return ["STORE_INVALID", "is damaged", "Restore it from a copy, or start a new run from the last checkpoint."];
   return ["STORE_FAILED", "failed", "Resume the run when the cause is removed."];

@@ -55,8 +55,9 @@ export const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE batches (
     group_key INTEGER NOT NULL REFERENCES groups, learner TEXT NOT NULL, step INTEGER NOT NULL REFERENCES steps, refill INTEGER NOT NULL,
-    position INTEGER NOT NULL, is_refused INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (learner, group_key)
+    position INTEGER NOT NULL, is_refused INTEGER NOT NULL DEFAULT 0, is_abandoned INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (step, group_key)
   ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX batch_of_group ON batches (learner, group_key) WHERE is_abandoned = 0;
   CREATE INDEX batches_of_step ON batches (step, refill, position);
   CREATE TABLE credits (
     step INTEGER NOT NULL REFERENCES steps, episode INTEGER NOT NULL REFERENCES episodes, agent TEXT NOT NULL, advantage REAL,

@@ -76,7 +76,8 @@ export class StoreDatabase {
   commit(lease: Lease, trajectories: readonly Trajectory[], isLast: boolean): "accepted" | "late" {
     return this.#write(() => {
       const result = this.#cohorts.commit(lease, trajectories, isLast);
-      if (result === "late" || isLast) this.#log(result === "late" ? "late" : "committed", lease.cohort.id, lease.cohort.step);
+      if (result === "late" || isLast)
+        this.#log(result === "late" ? "late" : "committed", lease.cohort.id, lease.cohort.step);
       return result;
     });
   }
@@ -113,7 +114,9 @@ export class StoreDatabase {
   announce({ policy, version, step, checksum, location }: WeightsRow): void {
     this.#write(() => {
       this.#database
-        .prepare("INSERT OR REPLACE INTO weights (incarnation, policy, version, step, checksum, location) VALUES (?, ?, ?, ?, ?, ?)")
+        .prepare(
+          "INSERT OR REPLACE INTO weights (incarnation, policy, version, step, checksum, location) VALUES (?, ?, ?, ?, ?, ?)",
+        )
         .run(this.#incarnation, policy, version, step, checksum, location ?? null);
       this.#log("weights", policy, step);
     });

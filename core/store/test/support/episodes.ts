@@ -1,7 +1,12 @@
 import type { Cohort, PlannedGroup, Trajectory } from "@mrlm/spec";
 
 /** A cohort of `groups` groups with `size` members each. */
-export function cohort(learner: string, step: number, refill = 0, options: { groups?: number; size?: number; part?: number; suffix?: string } = {}): Cohort {
+export function cohort(
+  learner: string,
+  step: number,
+  refill = 0,
+  options: { groups?: number; size?: number; part?: number; suffix?: string } = {},
+): Cohort {
   const { groups = 2, size = 2, part = 0, suffix = "" } = options;
   const id = `${learner}/${step}/${refill}/${part}${suffix}`;
   return {
@@ -15,18 +20,28 @@ export function cohort(learner: string, step: number, refill = 0, options: { gro
     runStep: step - 1,
     versions: { policy: step },
     checksum: `sum-${step}`,
-    groups: Array.from({ length: groups }, (_, i): PlannedGroup => ({ id: `${id}/g${i}`, task: `train/${i}`, seed: i, size })),
+    groups: Array.from({ length: groups }, (_, i): PlannedGroup => ({
+      id: `${id}/g${i}`,
+      task: `train/${i}`,
+      seed: i,
+      size,
+    })),
   };
 }
 
 /** The episodes of a cohort; `salt` changes their tokens. */
 export function episodesOf({ groups, environment }: Cohort, salt: number): Trajectory[] {
   return groups.flatMap(({ id, task, seed, size }) =>
-    Array.from({ length: size }, (_, member): Trajectory => episode({ id: `${id}/${member}`, group: id, task, seed, member, environment }, salt)),
+    Array.from({ length: size }, (_, member): Trajectory =>
+      episode({ id: `${id}/${member}`, group: id, task, seed, member, environment }, salt),
+    ),
   );
 }
 
-function episode(identity: Pick<Trajectory, "id" | "group" | "task" | "seed" | "member" | "environment">, salt: number): Trajectory {
+function episode(
+  identity: Pick<Trajectory, "id" | "group" | "task" | "seed" | "member" | "environment">,
+  salt: number,
+): Trajectory {
   const tokens = Int32Array.from([1, 2, 3 + salt, 4, 5]);
   const total = { scored: true as const, value: identity.member, components: { correct: 1 } };
   return {

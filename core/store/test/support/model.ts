@@ -1,0 +1,129 @@
+import type { Cohort, Lease, TakePosition, TakeRule } from "@mrlm/spec";
+
+interface ModelCohort {
+  readonly cohort: Cohort;
+  state: "open" | "leased" | "committed" | "abandoned";
+  attempt: number;
+  worker: string;
+  until: number;
+  /** Salt of the episodes that a worker committed. */
+  salt: number;
+}
+
+interface ModelBatch {
+  readonly learner: string;
+  readonly at: TakePosition;
+  readonly count: number;
+  readonly rule: TakeRule;
+  readonly groups: readonly string[];
+  readonly refused: Set<string>;
+  isAbandoned: boolean;
+}
+
+/** Result that names a refusal instead of throwing. */
+export type Outcome<T> = T | "conflict";
+
+/** Reference implementation of the store's rules in memory, without episodes. */
+export class StoreModel {
+  readonly cohorts: ModelCohort[] = [];
+  readonly batches: ModelBatch[] = [];
+
+  open(cohort: Cohort): Outcome<void> {
+    const known = this.#live(cohort.id);
+    if (known === undefined) this.cohorts.push({ cohort, state: "open", attempt: 0, worker: "", until: 0, salt: 0 });
+    else if (JSON.stringify(known.cohort) !== JSON.stringify(cohort)) return "conflict";
+    return undefined;
+  }
+
+  lease(worker: string, want: number, now: number, ttlMs: number): { readonly id: string; readonly attempt: number }[] {
+    const free = this.cohorts.filter(({ state, until }) => state === "open" || (state === "leased" && until <= now));
+    return free.slice(0, want).map((each) => {
+      Object.assign(each, { state: "leased", attempt: each.attempt + 1, worker, until: now + ttlMs });
+      return { id: each.cohort.id, attempt: each.attempt };
+    });
+  }
+
+  renew(lease: Lease, until: number): boolean {
+    const found = this.#live(lease.cohort.id);
+    if (found?.state !== "leased" || found.attempt !== lease.attempt || found.worker !== lease.worker) return false;
+    found.until = until;
+    return true;
+  }
+
+  commit(lease: Lease, salt: number): "accepted" | "late" {
+    const found = this.#live(lease.cohort.id);
+    if (found?.state !== "leased" || found.attempt !== lease.attempt) return "late";
+    Object.assign(found, { state: "committed", salt });
+    return "accepted";
+  }
+
+  take(learner: string, at: TakePosition, count: number, rule: TakeRule): Outcome<readonly string[] | undefined> {
+    const ofStep = this.batches.filter(
+      (each) => !each.isAbandoned && each.learner === learner && each.at.step === at.step,
+    );
+    if (ofStep.some((each) => each.rule.checksum !== rule.checksum)) return "conflict";
+    const known = ofStep.find((each) => each.at.refill === at.refill);
+    if (known !== undefined)
+      return known.count === count && JSON.stringify(known.rule) === JSON.stringify(rule) ? known.groups : "conflict";
+    const groups = this.#candidates(learner, at, rule).slice(0, count);
+    if (groups.length < count) return undefined;
+    this.batches.push({ learner, at, count, rule, groups, refused: new Set(), isAbandoned: false });
+    return groups;
+  }
+
+  refuse(learner: string, at: TakePosition, group: string): Outcome<void> {
+    const batch = this.#batch(learner, at);
+    if (batch === undefined || !batch.groups.includes(group)) return "conflict";
+    batch.refused.add(group);
+    return undefined;
+  }
+
+  abandon(learner: string, fromStep: number): void {
+    for (const batch of this.batches)
+      if (batch.learner === learner && batch.at.step >= fromStep) batch.isAbandoned = true;
+    for (const each of this.cohorts)
+      if (each.cohort.learner === learner && each.cohort.step >= fromStep) each.state = "abandoned";
+  }
+
+  /** The process ended: an opened store ends leases at once. */
+  restart(): void {
+    for (const each of this.cohorts) if (each.state === "leased") each.until = 0;
+  }
+
+  /** Salt of the episodes of a group that is not abandoned. */
+  saltOf(group: string): number | undefined {
+    return this.cohorts.find((each) => each.state === "committed" && each.cohort.groups.some(({ id }) => id === group))
+      ?.salt;
+  }
+
+  refusedOf(learner: string, at: TakePosition): readonly string[] {
+    const batch = this.#batch(learner, at);
+    return batch?.groups.filter((group) => batch.refused.has(group)) ?? [];
+  }
+
+  #candidates(learner: string, { step, refill }: TakePosition, rule: TakeRule): string[] {
+    const taken = new Set(
+      this.batches.flatMap((each) => (each.isAbandoned ? [] : each.groups.map((group) => `${each.learner} ${group}`))),
+    );
+    const own = this.cohorts.filter(({ cohort, state }) => cohort.learner === learner && state !== "abandoned");
+    const here = own.filter(({ cohort }) => cohort.step === step && cohort.refill === refill);
+    if (rule.from === "cohorts" && here.some(({ state }) => state !== "committed")) return [];
+    const ordered =
+      rule.from === "cohorts" ? here.toSorted((one, other) => one.cohort.place[1] - other.cohort.place[1]) : own;
+    return ordered
+      .filter(({ state }) => state === "committed")
+      .flatMap(({ cohort }) => cohort.groups.map(({ id }) => id))
+      .filter((id) => !taken.has(`${learner} ${id}`));
+  }
+
+  #live(id: string): ModelCohort | undefined {
+    return this.cohorts.find((each) => each.cohort.id === id && each.state !== "abandoned");
+  }
+
+  #batch(learner: string, at: TakePosition): ModelBatch | undefined {
+    return this.batches.find(
+      (each) =>
+        !each.isAbandoned && each.learner === learner && each.at.step === at.step && each.at.refill === at.refill,
+    );
+  }
+}
