@@ -1,1 +1,2 @@
-export { StoreDatabase, type StoreSettings } from "./store-database.ts";
+export type { StoreSettings } from "./store-database.ts";
+export { openEpisodeStore } from "./worker-store.ts";

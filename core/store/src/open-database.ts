@@ -4,8 +4,6 @@ import { MrlmError } from "@mrlm/spec";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 import { transaction } from "./transaction.ts";
 
-/** Time that a write waits for another process. */
-const BUSY_MS = 10_000;
 /** SQLite's primary result codes. */
 const BUSY = 5;
 const READ_ONLY = 8;
@@ -18,11 +16,12 @@ const NOT_A_DATABASE = 26;
  * Opens the store of a run to write, and creates it where it is missing. Rejects a file that is no store, of another run or schema.
  * Commits survive the end of the process at once, and a loss of power from the next flush on.
  * @param run id of the run
+ * @param busyMs time that a write waits for another process
  */
-export function openDatabase(path: string, run: string): DatabaseSync {
+export function openDatabase(path: string, run: string, busyMs: number): DatabaseSync {
   const isNew = !existsSync(path);
   return reported(path, () => {
-    const database = new DatabaseSync(path, { timeout: BUSY_MS });
+    const database = new DatabaseSync(path, { timeout: busyMs });
     try {
       database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
       transaction(database, () => {
@@ -91,11 +90,7 @@ function storeError(path: string, error: unknown): unknown {
 
 function causeOf(code: number): readonly [name: "STORE_INVALID" | "STORE_FAILED", reason: string, hint: string] {
   if (code === BUSY)
-    return [
-      "STORE_FAILED",
-      `was locked by another process for ${BUSY_MS / 1000} s`,
-      "End the other process, then resume the run.",
-    ];
+    return ["STORE_FAILED", "stayed locked by another process", "End the other process, then resume the run."];
   if (code === READ_ONLY || code === CANNOT_OPEN)
     return ["STORE_FAILED", "cannot be written", "Check the permissions of the file and of its directory."];
   if (code === FULL)

@@ -27,6 +27,8 @@ export interface StoreSettings {
   readonly purpose: EpisodePurpose;
   /** Ends all leases: the caller holds the run's lock, so that no earlier process of the run is alive. */
   readonly endsLeases: boolean;
+  /** Time that a write waits for another process, in milliseconds (default 10,000). */
+  readonly busyMs?: number;
 }
 
 /** Episode store of one SQLite file, synchronous. Each method is one transaction. */
@@ -40,10 +42,10 @@ export class StoreDatabase {
   readonly #event: StatementSync;
 
   /** @param now milliseconds since 1970 */
-  constructor({ path, run, purpose, endsLeases }: StoreSettings, now: () => number = Date.now) {
+  constructor({ path, run, purpose, endsLeases, busyMs = 10_000 }: StoreSettings, now: () => number = Date.now) {
     this.#path = path;
     this.#now = now;
-    this.#database = openDatabase(path, run);
+    this.#database = openDatabase(path, run, busyMs);
     const episodes = new EpisodeRows(this.#database);
     this.#cohorts = new CohortTable(this.#database, episodes);
     this.#batches = new BatchTable(this.#database, episodes);

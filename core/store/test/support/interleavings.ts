@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Lease, MrlmError, type TakeRule } from "@mrlm/spec";
 import { expect } from "@jest/globals";
 import fc from "fast-check";
-import { StoreDatabase } from "../../src/index.ts";
+import { StoreDatabase } from "../../src/store-database.ts";
 import { cohort, episodesOf } from "./episodes.ts";
 import { StoreModel } from "./model.ts";
 
