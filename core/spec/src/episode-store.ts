@@ -1,11 +1,12 @@
 import type { AgentId, TaskId } from "./id.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { ModelId } from "./model.ts";
-import type { Trajectory, TrajectoryGroup } from "./trajectory.ts";
+import type { TrajectoryGroup } from "./trajectory.ts";
 
 /** Reason why episodes are played. */
 export type EpisodePurpose = "train" | "goal" | "eval" | "collect";
 
-/** A learner's name in a store: `STAGE/POLICY`, for example `0/policy`. */
+/** A learner's name in a store: `STAGE/POLICY`, with the index of the stage from 0; for example `0/policy`. */
 export type LearnerId = string;
 
 /** A group that a cohort plays: `size` episodes of one task and one seed. */
@@ -23,7 +24,8 @@ export interface PlannedGroup {
 export interface Cohort {
   /** Unique among the cohorts of a store that are not abandoned. */
   readonly id: string;
-  readonly purpose: EpisodePurpose;
+  /** Name of the stage, as in metrics.jsonl. */
+  readonly stage: string;
   readonly learner: LearnerId;
   /** Number of the learner's take, from 1. */
   readonly step: number;
@@ -32,7 +34,7 @@ export interface Cohort {
   /** Index of the environment in the configuration, then of the part of its groups. */
   readonly place: readonly [environment: number, part: number];
   readonly environment: string;
-  /** Step of the run at which it was opened. */
+  /** Step of the run that learns from it first. */
   readonly runStep: number;
   /** Weight version of each policy that plays. */
   readonly versions: Readonly<Record<ModelId, number>>;
@@ -61,8 +63,20 @@ export interface TakePosition {
 export interface TakeRule {
   /** `cohorts`: the groups of the cohorts that were opened for this position. `oldest`: the first committed groups of the learner. */
   readonly from: "cohorts" | "oldest";
-  /** Checksum of the weights; a logged batch of another checksum is not returned. */
+  /** Checksum of the weights that play; a batch, or a cohort of this position, that other weights played is not returned. */
   readonly checksum: string | null;
+}
+
+/** Facts of a take that the log keeps beside its groups. */
+export interface TakeRecord {
+  /** Step of the run that learns from the batch first. */
+  readonly runStep: number;
+  /** Iteration of the stage that learns from it first, from 1. */
+  readonly iteration: number;
+  /** Weight version from which the ages of its tokens count. */
+  readonly version: number;
+  /** Position of the task order after the take. */
+  readonly tasks: JsonValue;
 }
 
 /** Groups of a batch, in order of play. */
@@ -72,6 +86,8 @@ export interface TakenBatch {
   readonly refused: readonly string[];
   /** Whether the batch was in the log before this call. */
   readonly isReplayed: boolean;
+  /** Record of the call that logged it. */
+  readonly record: TakeRecord;
 }
 
 /** The signal that an algorithm has learnt from an agent's part of an episode. */
@@ -83,6 +99,21 @@ export interface Credit {
   readonly advantage: number | Float32Array;
   /** The trainer's log-probabilities at masked positions, where computed. */
   readonly logprobs?: Float32Array;
+}
+
+/** Groups that were played outside the takes of a learner. */
+export interface PlayedRecord {
+  readonly purpose: Exclude<EpisodePurpose, "train">;
+  /** Name under which the episodes are shown, for example `evaluation/greedy`. */
+  readonly stage: string;
+  /** Step of the run whose weights played. */
+  readonly runStep: number;
+  /** Index of the environment in the configuration. */
+  readonly place: number;
+  readonly environment: string;
+  readonly versions: Readonly<Record<ModelId, number>>;
+  readonly checksum: string | null;
+  readonly groups: readonly TrajectoryGroup[];
 }
 
 /** Published weights of a policy. */
@@ -100,46 +131,82 @@ export interface WeightsRow {
 export interface StoreEvent {
   /** Rises by one with each event. */
   readonly number: number;
-  readonly kind: "opened" | "leased" | "committed" | "late" | "taken" | "refused" | "settled" | "abandoned" | "weights";
-  /** Id of the cohort, learner or policy. */
+  readonly kind:
+    | "opened"
+    | "leased"
+    | "committed"
+    | "late"
+    | "taken"
+    | "replayed"
+    | "refused"
+    | "settled"
+    | "abandoned"
+    | "recorded"
+    | "weights";
+  /** Id of the cohort, learner or policy; stage of recorded groups. */
   readonly subject: string;
   readonly step: number | null;
 }
 
 /**
  * Buffer and record of a run's episodes. A batch is logged durably before it is learnt from, so that a run that was killed takes the
- * same groups again, and none twice. Each operation is atomic. Operations reject with STORE_FAILED when the store cannot be written,
- * and with STORE_CONFLICT when a repeated operation has other arguments than before.
+ * same groups again, and none twice. Operations run in the order of their calls. Each is atomic, except where its description states several transactions.
+ * They reject with STORE_FAILED when the store cannot be written, and with STORE_CONFLICT when a repeated operation has other arguments
+ * than before.
  */
 export interface EpisodeStore {
   /** Adds a cohort. Idempotent by id. */
   open(cohort: Cohort): Promise<void>;
-  /** Leases up to `want` cohorts that are open, or whose lease has expired, in order of opening. */
-  lease(worker: string, want: number, ttlMs: number): Promise<readonly Lease[]>;
+  /** Leases up to `limit` cohorts that are open, or whose lease has expired, in order of opening. */
+  lease(worker: string, limit: number, ttlMs: number): Promise<readonly Lease[]>;
   /** Extends leases; returns the ids of cohorts that the worker has lost. */
   renew(leases: readonly Lease[], ttlMs: number): Promise<readonly string[]>;
   /**
-   * Adds episodes of a leased cohort. The last call makes the cohort visible. `late`: another worker has leased the cohort since, or it
-   * was committed or abandoned; nothing is added.
+   * Adds episodes of a leased cohort, in several transactions where they are many. The last call makes the cohort visible, all of it at
+   * once. An episode that the attempt has committed before is not added again. `late`: another worker has leased the cohort since, or it
+   * was committed or abandoned; it does not change.
    */
   commit(
     lease: Lease,
-    trajectories: readonly Trajectory[],
+    groups: readonly TrajectoryGroup[],
     options: { readonly isLast: boolean },
   ): Promise<"accepted" | "late">;
   /**
-   * Logs and returns a learner's groups; with the same arguments again, the logged ones. Returns `undefined`, and logs nothing, while
-   * fewer than `count` groups are visible.
+   * Logs and returns a learner's groups; with the same arguments again, the logged ones. Earlier batches of the learner are then applied.
+   * `unready`: fewer than `count` groups are visible; nothing is logged. `outdated`: the logged batch, or the cohorts of this position,
+   * were played by weights of another checksum than the rule's; `abandon` the step, and play it anew.
    */
-  take(learner: LearnerId, at: TakePosition, count: number, rule: TakeRule): Promise<TakenBatch | undefined>;
+  take(
+    learner: LearnerId,
+    at: TakePosition,
+    count: number,
+    rule: TakeRule,
+    record: TakeRecord,
+  ): Promise<TakenBatch | "unready" | "outdated">;
   /** Marks groups of a batch as refused. Idempotent. */
   refuse(learner: LearnerId, at: TakePosition, groups: readonly string[]): Promise<void>;
-  /** Records credits of a batch; later ones replace earlier ones. Idempotent. */
-  settle(learner: LearnerId, step: number, learnt: { readonly credits: readonly Credit[] }): Promise<void>;
+  /**
+   * Records credits of a batch, in several transactions where they are many; later ones replace earlier ones. Idempotent.
+   * `isApplied`: nothing more is learnt from the batch.
+   */
+  settle(
+    learner: LearnerId,
+    step: number,
+    learnt: { readonly credits: readonly Credit[]; readonly isApplied: boolean },
+  ): Promise<void>;
   /** Marks the batches of a learner from a step on, and their cohorts, as abandoned: they are played anew. */
   abandon(learner: LearnerId, fromStep: number): Promise<void>;
+  /** Adds groups of an evaluation or a collection, which no learner takes. */
+  record(played: PlayedRecord): Promise<void>;
   announce(weights: WeightsRow): Promise<void>;
   newest(policy: ModelId): Promise<WeightsRow | undefined>;
+  /** Adds rows of metrics.jsonl, which stays their source, so that queries find them beside the episodes. */
+  mirror(rows: readonly JsonObject[]): Promise<void>;
+  /**
+   * Deletes tokens and log-probabilities of episodes whose run step is below `beforeRunStep`, in several transactions. Conversations, rewards
+   * and the log of batches stay.
+   */
+  prune(beforeRunStep: number): Promise<void>;
   /** Events after a number, then new ones as they come, until the signal is aborted. */
   watch(after: number, signal: AbortSignal): AsyncIterable<StoreEvent>;
   /** Waits until everything is on the disk. */

@@ -5,15 +5,29 @@ import {
   MrlmError,
   type TakenBatch,
   type TakePosition,
+  type TakeRecord,
   type TakeRule,
   type Trajectory,
   type TrajectoryGroup,
 } from "@mrlm/spec";
 import type { EpisodeRows } from "./episode-rows.ts";
-import { encodeJson } from "./json.ts";
+import { decodeJson, encodeJson } from "./json.ts";
 import { bytesOf } from "./runs.ts";
 
 type Row = Record<string, SQLOutputValue>;
+
+/** A group of a batch by its key and by what its caller knows of it. */
+export interface LoggedGroup {
+  readonly key: number;
+  readonly id: string;
+  /** Id of its cohort. */
+  readonly cohort: string;
+}
+
+/** A batch of which no episode was read. */
+export type LoggedBatch = Omit<TakenBatch, "groups"> & { readonly groups: readonly LoggedGroup[] };
+
+const LOGGED_GROUP = "groups.key AS key, groups.id AS id, cohorts.id AS cohort";
 
 /** Log of batches: a group is in at most one batch of a learner. Callers wrap each method in a transaction. */
 export class BatchTable {
@@ -22,43 +36,54 @@ export class BatchTable {
   readonly #insertStep: StatementSync;
   readonly #take: StatementSync;
   readonly #insertTake: StatementSync;
+  readonly #replay: StatementSync;
+  readonly #applyEarlier: StatementSync;
   readonly #ofCohorts: StatementSync;
   readonly #oldest: StatementSync;
-  readonly #uncommitted: StatementSync;
+  readonly #unfinished: StatementSync;
+  readonly #otherWeights: StatementSync;
   readonly #insertBatch: StatementSync;
   readonly #logged: StatementSync;
+  readonly #group: StatementSync;
   readonly #groupEpisodes: StatementSync;
   readonly #refuse: StatementSync;
   readonly #episodeOfBatch: StatementSync;
   readonly #credit: StatementSync;
-  readonly #settle: StatementSync;
-  readonly #abandonSteps: StatementSync;
+  readonly #apply: StatementSync;
   readonly #abandonBatches: StatementSync;
+  readonly #abandonSteps: StatementSync;
   readonly #abandonCohorts: StatementSync;
 
   constructor(database: DatabaseSync, episodes: EpisodeRows) {
     this.#episodes = episodes;
-    this.#step = database.prepare("SELECT * FROM steps WHERE learner = ? AND step = ? AND is_abandoned = 0");
-    this.#insertStep = database.prepare("INSERT INTO steps (learner, step, checksum) VALUES (?, ?, ?)");
-    this.#take = database.prepare("SELECT count, rule FROM takes WHERE step = ? AND refill = ?");
-    this.#insertTake = database.prepare("INSERT INTO takes VALUES (?, ?, ?, ?)");
-    const visible = `SELECT groups.key AS key, groups.id AS id, groups.task AS task FROM groups JOIN cohorts ON cohorts.key = groups.cohort
+    this.#step = database.prepare("SELECT * FROM steps WHERE learner = ? AND step = ? AND state <> 'abandoned'");
+    this.#insertStep = database.prepare(
+      "INSERT INTO steps (learner, step, incarnation, state, checksum) VALUES (?, ?, ?, 'taken', ?)",
+    );
+    this.#take = database.prepare("SELECT * FROM takes WHERE step = ? AND refill = ?");
+    this.#insertTake = database.prepare("INSERT INTO takes VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#replay = database.prepare("UPDATE steps SET replays = replays + 1 WHERE key = ?");
+    this.#applyEarlier = database.prepare(
+      "UPDATE steps SET state = 'applied' WHERE learner = ? AND step < ? AND state = 'taken'",
+    );
+    const visible = `SELECT ${LOGGED_GROUP} FROM groups JOIN cohorts ON cohorts.key = groups.cohort
       WHERE cohorts.state = 'committed' AND cohorts.purpose = 'train' AND cohorts.learner = :learner
       AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.learner = :learner AND batches.group_key = groups.key AND batches.is_abandoned = 0)`;
     this.#ofCohorts = database.prepare(
       `${visible} AND cohorts.step = :step AND cohorts.refill = :refill ORDER BY cohorts.place, cohorts.part, groups.position LIMIT :count`,
     );
     this.#oldest = database.prepare(`${visible} ORDER BY cohorts.key, groups.position LIMIT :count`);
-    this.#uncommitted = database.prepare(
-      "SELECT 1 FROM cohorts WHERE learner = ? AND step = ? AND refill = ? AND state IN ('open', 'leased')",
-    );
+    const ofPosition = "SELECT 1 FROM cohorts WHERE learner = ? AND step = ? AND refill = ?";
+    this.#unfinished = database.prepare(`${ofPosition} AND state IN ('open', 'leased')`);
+    this.#otherWeights = database.prepare(`${ofPosition} AND state <> 'abandoned' AND checksum IS NOT ?`);
     this.#insertBatch = database.prepare(
       "INSERT INTO batches (group_key, learner, step, refill, position) VALUES (?, ?, ?, ?, ?)",
     );
     this.#logged = database.prepare(
-      `SELECT groups.key AS key, groups.id AS id, groups.task AS task, batches.is_refused AS is_refused FROM batches
-       JOIN groups ON groups.key = batches.group_key WHERE batches.step = ? AND batches.refill = ? ORDER BY batches.position`,
+      `SELECT ${LOGGED_GROUP}, batches.is_refused AS is_refused FROM batches JOIN groups ON groups.key = batches.group_key
+       JOIN cohorts ON cohorts.key = groups.cohort WHERE batches.step = ? AND batches.refill = ? ORDER BY batches.position`,
     );
+    this.#group = database.prepare("SELECT id, task, players FROM groups WHERE key = ?");
     this.#groupEpisodes = database.prepare(
       `SELECT episodes.*, groups.id AS group_id FROM episodes JOIN groups ON groups.key = episodes.group_key
        WHERE group_key = ? ORDER BY member`,
@@ -71,37 +96,53 @@ export class BatchTable {
       `SELECT episodes.key AS key FROM episodes JOIN batches ON batches.group_key = episodes.group_key
        WHERE batches.step = ? AND episodes.id = ?`,
     );
-    this.#credit = database.prepare("INSERT OR REPLACE INTO credits VALUES (?, ?, ?, ?, ?, ?)");
-    this.#settle = database.prepare("UPDATE steps SET is_settled = 1 WHERE key = ?");
-    this.#abandonSteps = database.prepare(
-      "UPDATE steps SET is_abandoned = 1 WHERE learner = ? AND step >= ? AND is_abandoned = 0",
+    this.#credit = database.prepare(
+      "INSERT OR REPLACE INTO credits (step, episode, agent, advantage, advantages, logprobs) VALUES (?, ?, ?, ?, ?, ?)",
     );
+    this.#apply = database.prepare("UPDATE steps SET state = 'applied' WHERE key = ?");
     this.#abandonBatches = database.prepare(
-      "UPDATE batches SET is_abandoned = 1 WHERE step IN (SELECT key FROM steps WHERE learner = ? AND step >= ? AND is_abandoned = 1)",
+      `UPDATE batches SET is_abandoned = 1
+       WHERE step IN (SELECT key FROM steps WHERE learner = ? AND step >= ? AND state <> 'abandoned')`,
+    );
+    this.#abandonSteps = database.prepare(
+      "UPDATE steps SET state = 'abandoned' WHERE learner = ? AND step >= ? AND state <> 'abandoned'",
     );
     this.#abandonCohorts = database.prepare(
-      "UPDATE cohorts SET state = 'abandoned' WHERE purpose = 'train' AND learner = ? AND step >= ? AND state <> 'abandoned'",
+      `UPDATE cohorts SET state = 'abandoned' WHERE purpose = 'train' AND learner = ? AND step >= ? AND state <> 'abandoned'
+       AND NOT EXISTS (SELECT 1 FROM groups JOIN batches ON batches.group_key = groups.key
+         WHERE groups.cohort = cohorts.key AND batches.is_abandoned = 0)`,
     );
   }
 
-  take(learner: LearnerId, at: TakePosition, count: number, rule: TakeRule): TakenBatch | undefined {
+  take(
+    incarnation: number,
+    learner: LearnerId,
+    at: TakePosition,
+    count: number,
+    rule: TakeRule,
+    record: TakeRecord,
+  ): LoggedBatch | "unready" | "outdated" {
     const known = this.#step.get(learner, at.step);
-    if (known !== undefined && known["checksum"] !== rule.checksum)
-      throw conflict(learner, at, "was logged for weights of another checksum");
+    if (known !== undefined && known["checksum"] !== rule.checksum) return "outdated";
     const logged = known === undefined ? undefined : this.#take.get(known["key"] as number, at.refill);
     if (known !== undefined && logged !== undefined) {
       if (logged["count"] !== count || logged["rule"] !== encodeJson(rule))
         throw conflict(learner, at, `was logged for ${String(logged["count"])} groups by ${String(logged["rule"])}`);
+      if (at.refill === 0) this.#replay.run(known["key"] as number);
       const rows = this.#logged.all(known["key"] as number, at.refill);
       const refused = rows.filter((row) => row["is_refused"] === 1).map(({ id }) => id as string);
-      return { groups: rows.map((row) => this.#group(row)), refused, isReplayed: true };
+      return { groups: rows.map(toLoggedGroup), refused, isReplayed: true, record: toRecord(logged) };
     }
+    if (rule.from === "cohorts" && this.#otherWeights.get(learner, at.step, at.refill, rule.checksum) !== undefined)
+      return "outdated";
     const rows = this.#candidates(learner, at, count, rule);
-    if (rows.length < count) return undefined;
-    const step = known?.["key"] ?? this.#insertStep.run(learner, at.step, rule.checksum).lastInsertRowid;
-    this.#insertTake.run(step, at.refill, count, encodeJson(rule));
+    if (rows.length < count) return "unready";
+    const step = known?.["key"] ?? this.#insertStep.run(learner, at.step, incarnation, rule.checksum).lastInsertRowid;
+    const { runStep, iteration, version, tasks } = record;
+    this.#insertTake.run(step, at.refill, count, encodeJson(rule), runStep, iteration, version, encodeJson(tasks));
     rows.forEach(({ key }, position) => this.#insertBatch.run(key as number, learner, step, at.refill, position));
-    return { groups: rows.map((row) => this.#group(row)), refused: [], isReplayed: false };
+    this.#applyEarlier.run(learner, at.step);
+    return { groups: rows.map(toLoggedGroup), refused: [], isReplayed: false, record };
   }
 
   refuse(learner: LearnerId, at: TakePosition, groups: readonly string[]): void {
@@ -111,26 +152,41 @@ export class BatchTable {
         throw conflict(learner, at, `has no group ${group}`);
   }
 
-  settle(learner: LearnerId, step: number, credits: readonly Credit[]): void {
+  credit(learner: LearnerId, step: number, { trajectory, agent, advantage, logprobs }: Credit): void {
     const key = this.#stepKey(learner, step);
-    for (const { trajectory, agent, advantage, logprobs } of credits) {
-      const episode = this.#episodeOfBatch.get(key, trajectory)?.["key"];
-      if (episode === undefined) throw conflict(learner, { step, refill: 0 }, `has no episode ${trajectory}`);
-      const [value, values] = typeof advantage === "number" ? [advantage, null] : [null, bytesOf(advantage)];
-      this.#credit.run(key, episode, agent, value, values, logprobs === undefined ? null : bytesOf(logprobs));
-    }
-    this.#settle.run(key);
+    const episode = this.#episodeOfBatch.get(key, trajectory)?.["key"];
+    if (episode === undefined) throw conflict(learner, { step, refill: 0 }, `has no episode ${trajectory}`);
+    const [value, values] = typeof advantage === "number" ? [advantage, null] : [null, bytesOf(advantage)];
+    this.#credit.run(key, episode, agent, value, values, logprobs === undefined ? null : bytesOf(logprobs));
   }
 
+  /** Nothing more is learnt from a batch. */
+  apply(learner: LearnerId, step: number): void {
+    this.#apply.run(this.#stepKey(learner, step));
+  }
+
+  /** Cohorts of which a batch that stays has a group stay too. */
   abandon(learner: LearnerId, fromStep: number): void {
-    this.#abandonSteps.run(learner, fromStep);
     this.#abandonBatches.run(learner, fromStep);
+    this.#abandonSteps.run(learner, fromStep);
     this.#abandonCohorts.run(learner, fromStep);
+  }
+
+  /** Reads the group of a key, token for token. */
+  read(key: number): TrajectoryGroup {
+    const { id, task, players } = this.#group.get(key) as Row;
+    const trajectories: Trajectory[] = this.#groupEpisodes.all(key).map((row) => this.#episodes.read(row));
+    return {
+      id: id as string,
+      task: task as TrajectoryGroup["task"],
+      players: decodeJson(players as string) as TrajectoryGroup["players"],
+      trajectories,
+    };
   }
 
   #candidates(learner: LearnerId, { step, refill }: TakePosition, count: number, rule: TakeRule): Row[] {
     if (rule.from === "oldest") return this.#oldest.all({ learner, count });
-    if (this.#uncommitted.get(learner, step, refill) !== undefined) return [];
+    if (this.#unfinished.get(learner, step, refill) !== undefined) return [];
     return this.#ofCohorts.all({ learner, step, refill, count });
   }
 
@@ -139,11 +195,19 @@ export class BatchTable {
     if (found === undefined) throw conflict(learner, { step, refill: 0 }, "was never taken");
     return found["key"] as number;
   }
+}
 
-  #group({ key, id, task }: Row): TrajectoryGroup {
-    const trajectories: Trajectory[] = this.#groupEpisodes.all(key as number).map((row) => this.#episodes.read(row));
-    return { id: id as string, task: task as TrajectoryGroup["task"], trajectories };
-  }
+function toLoggedGroup({ key, id, cohort }: Row): LoggedGroup {
+  return { key: key as number, id: id as string, cohort: cohort as string };
+}
+
+function toRecord(row: Row): TakeRecord {
+  return {
+    runStep: row["run_step"] as number,
+    iteration: row["iteration"] as number,
+    version: row["version"] as number,
+    tasks: decodeJson(row["tasks"] as string) as TakeRecord["tasks"],
+  };
 }
 
 function conflict(learner: LearnerId, { step, refill }: TakePosition, fact: string): MrlmError {

@@ -1,21 +1,36 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { type Cohort, type Lease, MrlmError, type Trajectory } from "@mrlm/spec";
+import {
+  type Cohort,
+  type Lease,
+  MrlmError,
+  type PlayedRecord,
+  type Trajectory,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
 import type { EpisodeRows } from "./episode-rows.ts";
 import { decodeJson, encodeJson } from "./json.ts";
 
 type Row = Record<string, SQLOutputValue>;
+
+/** Cohort that a lease may still commit: its key, and the keys of its groups by id. */
+export interface OpenCohort {
+  readonly key: number;
+  readonly groups: ReadonlyMap<string, number>;
+}
 
 /** Life of cohorts: open, leased, committed or abandoned. Callers wrap each method in a transaction. */
 export class CohortTable {
   readonly #database: DatabaseSync;
   readonly #episodes: EpisodeRows;
   readonly #byId: StatementSync;
+  readonly #attempts: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertGroup: StatementSync;
   readonly #toLease: StatementSync;
   readonly #lease: StatementSync;
   readonly #renew: StatementSync;
   readonly #commit: StatementSync;
+  readonly #setPlayers: StatementSync;
   readonly #groups: StatementSync;
   readonly #counts: StatementSync;
 
@@ -23,13 +38,17 @@ export class CohortTable {
     this.#database = database;
     this.#episodes = episodes;
     this.#byId = database.prepare("SELECT * FROM cohorts WHERE id = ? AND state <> 'abandoned'");
+    this.#attempts = database.prepare("SELECT MAX(attempt) AS attempts FROM cohorts WHERE id = ?");
     this.#insert = database.prepare(
-      `INSERT INTO cohorts (id, purpose, incarnation, learner, step, refill, place, part, environment, run_step, versions, checksum, plan,
-       state, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', 0)`,
+      `INSERT INTO cohorts (id, purpose, incarnation, stage, learner, step, refill, place, part, environment, run_step, versions, checksum, plan,
+       state, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.#insertGroup = database.prepare("INSERT INTO groups (cohort, position, id, task) VALUES (?, ?, ?, ?)");
+    this.#insertGroup = database.prepare(
+      "INSERT INTO groups (cohort, position, id, task, players) VALUES (?, ?, ?, ?, ?)",
+    );
     this.#toLease = database.prepare(
-      "SELECT * FROM cohorts WHERE state = 'open' OR (state = 'leased' AND leased_until <= ?) ORDER BY key LIMIT ?",
+      `SELECT * FROM cohorts WHERE (state = 'open' OR (state = 'leased' AND leased_until <= ?)) AND purpose = 'train'
+       ORDER BY key LIMIT ?`,
     );
     this.#lease = database.prepare(
       "UPDATE cohorts SET state = 'leased', attempt = ?, leased_by = ?, leased_until = ? WHERE key = ?",
@@ -40,10 +59,11 @@ export class CohortTable {
     this.#commit = database.prepare(
       "UPDATE cohorts SET state = 'committed', leased_by = NULL, leased_until = NULL WHERE key = ?",
     );
+    this.#setPlayers = database.prepare("UPDATE groups SET players = ? WHERE key = ? AND players IS NOT ?");
     this.#groups = database.prepare("SELECT key, id FROM groups WHERE cohort = ? ORDER BY position");
     this.#counts = database.prepare(
       `SELECT groups.id AS id, COUNT(episodes.key) AS episodes FROM groups
-       LEFT JOIN episodes ON episodes.group_key = groups.key AND episodes.attempt = ? WHERE cohort = ? GROUP BY groups.key`,
+       LEFT JOIN episodes ON episodes.group_key = groups.key AND episodes.attempt = ? WHERE groups.cohort = ? GROUP BY groups.key`,
     );
   }
 
@@ -56,11 +76,12 @@ export class CohortTable {
         hint: "Two runs write to one store, or the configuration changed. Give each run its own directory.",
       });
     }
-    const { id, purpose, learner, step, refill, place, environment, runStep, versions, checksum, groups } = cohort;
+    const { id, stage, learner, step, refill, place, environment, runStep, versions, checksum, groups } = cohort;
     const { lastInsertRowid: key } = this.#insert.run(
       id,
-      purpose,
+      "train",
       incarnation,
+      stage,
       learner,
       step,
       refill,
@@ -70,13 +91,16 @@ export class CohortTable {
       encodeJson(versions),
       checksum,
       encodeJson(groups),
+      "open",
+      // Attempts count on where an abandoned cohort had the id, so that an old lease commits nothing to the new one.
+      this.#attempts.get(id)?.["attempts"] ?? 0,
     );
-    groups.forEach((group, position) => this.#insertGroup.run(key, position, group.id, group.task));
+    groups.forEach((group, position) => this.#insertGroup.run(key, position, group.id, group.task, null));
     return true;
   }
 
-  lease(worker: string, want: number, now: number, ttlMs: number): Lease[] {
-    return this.#toLease.all(now, want).map((row) => {
+  lease(worker: string, limit: number, now: number, ttlMs: number): Lease[] {
+    return this.#toLease.all(now, limit).map((row) => {
       const lease = { cohort: toCohort(row), worker, attempt: (row["attempt"] as number) + 1, until: now + ttlMs };
       this.#dropEpisodes(row["key"] as number);
       this.#lease.run(lease.attempt, worker, lease.until, row["key"] as number);
@@ -96,61 +120,106 @@ export class CohortTable {
     this.#database.exec("UPDATE cohorts SET leased_until = 0 WHERE state = 'leased'");
   }
 
-  commit({ cohort, attempt }: Lease, trajectories: readonly Trajectory[], isLast: boolean): "accepted" | "late" {
+  /** The cohort of a lease; `undefined` where a commit is late. An expired lease counts as long as there is no later one. */
+  committable({ cohort, attempt }: Lease): OpenCohort | undefined {
     const row = this.#byId.get(cohort.id);
-    // An expired lease counts as long as there is no later one.
-    if (row === undefined || row["state"] !== "leased" || row["attempt"] !== attempt) return "late";
-    const groups = new Map(this.#groups.all(row["key"] as number).map(({ key, id }) => [id, key as number]));
-    for (const trajectory of trajectories) {
-      const group = groups.get(trajectory.group);
-      if (group === undefined)
-        throw new MrlmError("STORE_CONFLICT", `Episode ${trajectory.id} is of no group of cohort ${cohort.id}.`);
-      this.#episodes.insert(group, attempt, trajectory);
-    }
-    if (!isLast) return "accepted";
+    if (row === undefined || row["state"] !== "leased" || row["attempt"] !== attempt) return undefined;
+    const key = row["key"] as number;
+    return {
+      key,
+      groups: new Map(this.#groups.all(key).map((group) => [group["id"] as string, group["key"] as number])),
+    };
+  }
+
+  add(
+    { cohort, attempt }: Lease,
+    { key, groups }: OpenCohort,
+    { id, players }: TrajectoryGroup,
+    episode: Trajectory,
+  ): void {
+    const group = groups.get(id);
+    if (group === undefined || episode.group !== id)
+      throw new MrlmError("STORE_CONFLICT", `Episode ${episode.id} is of no group of cohort ${cohort.id}.`);
+    const text = encodeJson(players);
+    this.#setPlayers.run(text, group, text);
+    this.#episodes.insert({ cohort: key, group, attempt }, episode);
+  }
+
+  /** Makes a cohort visible. Throws STORE_CONFLICT where episodes are missing. */
+  complete({ cohort, attempt }: Lease, { key }: OpenCohort): void {
     const sizes = new Map(cohort.groups.map(({ id, size }) => [id, size]));
-    for (const { id, episodes } of this.#counts.all(attempt, row["key"] as number))
+    for (const { id, episodes } of this.#counts.all(attempt, key))
       if (sizes.get(id as string) !== episodes)
         throw new MrlmError(
           "STORE_CONFLICT",
           `Group ${String(id)} has ${String(episodes)} episodes, not ${sizes.get(id as string)}.`,
         );
-    this.#commit.run(row["key"] as number);
-    return "accepted";
+    this.finish(key);
+  }
+
+  finish(key: number): void {
+    this.#commit.run(key);
+  }
+
+  /** Adds a cohort that was played without a lease; `id` is unique. Nothing leases it, and it is visible after {@link finish}. */
+  record(played: PlayedRecord, id: string, incarnation: number): OpenCohort {
+    const { purpose, stage, place, environment, runStep, versions, checksum, groups } = played;
+    const { lastInsertRowid } = this.#insert.run(
+      id,
+      purpose,
+      incarnation,
+      stage,
+      null,
+      null,
+      null,
+      place,
+      0,
+      environment,
+      runStep,
+      encodeJson(versions),
+      checksum,
+      "[]",
+      "leased",
+      1,
+    );
+    const keys = groups.map((group, position): [string, number] => {
+      const row = this.#insertGroup.run(lastInsertRowid, position, group.id, group.task, encodeJson(group.players));
+      return [group.id, Number(row.lastInsertRowid)];
+    });
+    return { key: Number(lastInsertRowid), groups: new Map(keys) };
+  }
+
+  /** Marks evaluations of training processes after a step of the run as abandoned: the run repeats them. */
+  abandonAfter(runStep: number): void {
+    this.#database
+      .prepare(
+        `UPDATE cohorts SET state = 'abandoned' WHERE purpose IN ('goal', 'eval') AND run_step > ? AND state <> 'abandoned'
+         AND incarnation IN (SELECT id FROM incarnations WHERE purpose = 'train')`,
+      )
+      .run(runStep);
   }
 
   /** Deletes episodes of an interrupted attempt. */
   #dropEpisodes(cohort: number): void {
-    const episodes = "SELECT key FROM episodes WHERE group_key IN (SELECT key FROM groups WHERE cohort = ?)";
+    const episodes = "SELECT key FROM episodes WHERE cohort = ?";
     for (const table of ["parts", "turns", "segments"])
       this.#database.prepare(`DELETE FROM ${table} WHERE episode IN (${episodes})`).run(cohort);
-    this.#database.prepare(`DELETE FROM episodes WHERE key IN (${episodes})`).run(cohort);
+    this.#database.prepare("DELETE FROM episodes WHERE cohort = ?").run(cohort);
   }
 }
 
 /** With its members in one order, so that two can be compared as text. */
-function normal({
-  id,
-  purpose,
-  learner,
-  step,
-  refill,
-  place,
-  environment,
-  runStep,
-  versions,
-  checksum,
-  groups,
-}: Cohort): Cohort {
+function normal(cohort: Cohort): Cohort {
+  const { id, stage, learner, step, refill, place, environment, runStep, versions, checksum, groups } = cohort;
   const sorted = Object.fromEntries(Object.entries(versions).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   const plan = groups.map((group) => ({ id: group.id, task: group.task, seed: group.seed, size: group.size }));
-  return { id, purpose, learner, step, refill, place, environment, runStep, versions: sorted, checksum, groups: plan };
+  return { id, stage, learner, step, refill, place, environment, runStep, versions: sorted, checksum, groups: plan };
 }
 
 function toCohort(row: Row): Cohort {
   return normal({
     id: row["id"] as string,
-    purpose: row["purpose"] as Cohort["purpose"],
+    stage: row["stage"] as string,
     learner: row["learner"] as string,
     step: row["step"] as number,
     refill: row["refill"] as number,

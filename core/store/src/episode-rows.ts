@@ -1,9 +1,24 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { type AgentTrajectory, type JsonObject, MrlmError, type Segment, type Trajectory } from "@mrlm/spec";
+import {
+  type AgentId,
+  type AgentTrajectory,
+  type JsonObject,
+  MrlmError,
+  type PlayedBy,
+  type Segment,
+  type Trajectory,
+} from "@mrlm/spec";
 import { decodeJson, encodeJson } from "./json.ts";
 import { bytesOf, decodeRuns, encodeRuns, float32Of, int32Of } from "./runs.ts";
 
 type Row = Record<string, SQLOutputValue>;
+
+/** Rows to which an episode belongs. */
+export interface EpisodeOwner {
+  readonly cohort: number;
+  readonly group: number;
+  readonly attempt: number;
+}
 
 /** Writes and reads complete episodes, token for token. */
 export class EpisodeRows {
@@ -17,21 +32,22 @@ export class EpisodeRows {
 
   constructor(database: DatabaseSync) {
     this.#insertEpisode = database.prepare(
-      `INSERT INTO episodes (group_key, attempt, member, id, environment, task, seed, error_code, error_message, info, seconds_sampling,
-       seconds_environment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO episodes (cohort, group_key, attempt, member, id, environment, task, seed, error, info, seconds_sampling, seconds_environment)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     );
-    this.#insertPart = database.prepare("INSERT INTO parts VALUES (?, ?, ?, ?, ?)");
-    this.#insertTurn = database.prepare("INSERT INTO turns VALUES (?, ?, ?, ?)");
-    this.#insertSegment = database.prepare("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    this.#parts = database.prepare("SELECT * FROM parts WHERE episode = ? ORDER BY agent");
+    this.#insertPart = database.prepare("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#insertTurn = database.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?)");
+    this.#insertSegment = database.prepare("INSERT INTO segments VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#parts = database.prepare("SELECT * FROM parts WHERE episode = ? ORDER BY position");
     this.#turns = database.prepare("SELECT content FROM turns WHERE episode = ? ORDER BY position");
-    this.#segments = database.prepare("SELECT * FROM segments WHERE episode = ? ORDER BY agent, position");
+    this.#segments = database.prepare("SELECT * FROM segments WHERE episode = ? ORDER BY part, position");
   }
 
-  /** Adds an episode of a group under an attempt. */
-  insert(group: number, attempt: number, trajectory: Trajectory): void {
+  /** Adds an episode. One that the attempt has added before is left as it is. */
+  insert({ cohort, group, attempt }: EpisodeOwner, trajectory: Trajectory): void {
     const { id, environment, task, seed, member, error, info, seconds, turns, agents } = trajectory;
-    const { lastInsertRowid: episode } = this.#insertEpisode.run(
+    const { changes, lastInsertRowid: episode } = this.#insertEpisode.run(
+      cohort,
       group,
       attempt,
       member,
@@ -39,21 +55,20 @@ export class EpisodeRows {
       environment,
       task,
       seed,
-      error?.code ?? null,
-      error?.message ?? null,
+      error === undefined ? null : encodeJson(error),
       info === undefined ? null : encodeJson(info),
       seconds.sampling,
       seconds.environment,
     );
+    if (changes === 0) return;
     turns.forEach((turn, position) => this.#insertTurn.run(episode, position, turn.agent, encodeJson(turn)));
-    for (const [agent, { segments, ...part }] of Object.entries(agents)) {
-      const reward = part.total.scored ? part.total.value : null;
-      this.#insertPart.run(episode, agent, reward, encodeJson(part.total), encodeJson(part.end));
-      segments.forEach(({ tokens, logprobs, mask, versions, parent }, position) =>
+    Object.entries(agents).forEach(([agent, part], position) => {
+      this.#insertPartOf(episode, position, agent, part, turns.filter((turn) => turn.agent === agent).length);
+      part.segments.forEach(({ tokens, logprobs, mask, versions, parent }, place) =>
         this.#insertSegment.run(
           episode,
-          agent,
           position,
+          place,
           parent,
           tokens.length,
           bytesOf(tokens),
@@ -62,21 +77,25 @@ export class EpisodeRows {
           encodeRuns(versions),
         ),
       );
-    }
+    });
   }
 
-  /** The episode of a row of `episodes` joined with its group's id as `group_id`. Throws DATA_INVALID where its tokens were deleted. */
+  /**
+   * The episode of a row of `episodes` joined with its group's id as `group_id`. Throws DATA_INVALID where its tokens were deleted.
+   */
   read(row: Row): Trajectory {
     const episode = row["key"] as number;
-    const segments = Map.groupBy(this.#segments.all(episode), (segment) => segment["agent"] as string);
-    const agents = this.#parts.all(episode).map((part): [string, AgentTrajectory] => [
-      part["agent"] as string,
+    const segments = Map.groupBy(this.#segments.all(episode), (segment) => segment["part"] as number);
+    const agents = this.#parts.all(episode).map((part): [AgentId, AgentTrajectory] => [
+      part["agent"] as AgentId,
       {
-        segments: (segments.get(part["agent"] as string) ?? []).map((segment) =>
+        role: part["role"] as string,
+        player: readPlayer(part),
+        segments: (segments.get(part["position"] as number) ?? []).map((segment) =>
           readSegment(segment, row["id"] as string),
         ),
         total: decodeJson(part["total"] as string) as AgentTrajectory["total"],
-        end: decodeJson(part["ending"] as string) as AgentTrajectory["end"],
+        end: readEnd(part),
       },
     ]);
     return {
@@ -90,13 +109,67 @@ export class EpisodeRows {
         .all(episode)
         .map(({ content }) => decodeJson(content as string)) as unknown as Trajectory["turns"],
       agents: Object.fromEntries(agents),
-      ...(row["error_code"] === null
+      ...(row["error"] === null
         ? {}
-        : { error: { code: row["error_code"] as string, message: row["error_message"] as string } }),
+        : { error: decodeJson(row["error"] as string) as NonNullable<Trajectory["error"]> }),
       ...(row["info"] === null ? {} : { info: decodeJson(row["info"] as string) as JsonObject }),
       seconds: { sampling: row["seconds_sampling"] as number, environment: row["seconds_environment"] as number },
     };
   }
+
+  #insertPartOf(
+    episode: number | bigint,
+    position: number,
+    agent: AgentId,
+    { role, player, segments, total, end }: AgentTrajectory,
+    turns: number,
+  ): void {
+    let tokens = 0;
+    let oldest = Number.POSITIVE_INFINITY;
+    let newest = Number.NEGATIVE_INFINITY;
+    for (const { mask, versions } of segments)
+      for (let i = 0; i < mask.length; i++) {
+        if (mask[i] === 0) continue;
+        tokens++;
+        oldest = Math.min(oldest, versions[i] as number);
+        newest = Math.max(newest, versions[i] as number);
+      }
+    this.#insertPart.run(
+      episode,
+      position,
+      agent,
+      role,
+      player.kind,
+      player.name,
+      player.policy ?? null,
+      player.version ?? null,
+      total.scored ? total.value : null,
+      encodeJson(total),
+      Number(end.terminated),
+      Number(end.truncated),
+      end.truncatedBy ?? null,
+      turns,
+      tokens,
+      tokens === 0 ? null : oldest,
+      tokens === 0 ? null : newest,
+    );
+  }
+}
+
+function readPlayer(row: Row): PlayedBy {
+  return {
+    kind: row["player_kind"] as PlayedBy["kind"],
+    name: row["player"] as string,
+    ...(row["policy"] === null ? {} : { policy: row["policy"] as string }),
+    ...(row["version"] === null ? {} : { version: row["version"] as number }),
+  };
+}
+
+function readEnd(row: Row): AgentTrajectory["end"] {
+  const end = { terminated: row["terminated"] === 1, truncated: row["truncated"] === 1 };
+  return row["truncated_by"] === null
+    ? end
+    : { ...end, truncatedBy: row["truncated_by"] as NonNullable<AgentTrajectory["end"]["truncatedBy"]> };
 }
 
 function readSegment(row: Row, episode: string): Segment {
@@ -106,9 +179,7 @@ function readSegment(row: Row, episode: string): Segment {
     throw new MrlmError(
       "DATA_INVALID",
       `The tokens of episode ${episode} were deleted by the retention of the store.`,
-      {
-        hint: "Set store.keep_tokens to keep tokens of more steps.",
-      },
+      { hint: "Set store.keep_tokens to keep tokens of more steps." },
     );
   return {
     tokens: int32Of(tokens),

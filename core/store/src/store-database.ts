@@ -3,21 +3,24 @@ import type {
   Cohort,
   Credit,
   EpisodePurpose,
+  JsonObject,
   LearnerId,
   Lease,
   ModelId,
+  PlayedRecord,
   StoreEvent,
-  TakenBatch,
   TakePosition,
+  TakeRecord,
   TakeRule,
-  Trajectory,
+  TrajectoryGroup,
   WeightsRow,
 } from "@mrlm/spec";
-import { BatchTable } from "./batch-table.ts";
+import { BatchTable, type LoggedBatch } from "./batch-table.ts";
 import { CohortTable } from "./cohort-table.ts";
 import { EpisodeRows } from "./episode-rows.ts";
+import { encodeJson } from "./json.ts";
 import { openDatabase, reported } from "./open-database.ts";
-import { transaction } from "./transaction.ts";
+import { inTransactions, transaction } from "./transaction.ts";
 
 /** Settings of an opened store. */
 export interface StoreSettings {
@@ -27,31 +30,40 @@ export interface StoreSettings {
   readonly purpose: EpisodePurpose;
   /** Ends all leases: the caller holds the run's lock, so that no earlier process of the run is alive. */
   readonly endsLeases: boolean;
+  /** Step of the checkpoint from which the run resumes. What training processes recorded after it is marked as replayed. */
+  readonly resumedAt?: number;
   /** Time that a write waits for another process, in milliseconds (default 10,000). */
   readonly busyMs?: number;
 }
 
-/** Episode store of one SQLite file, synchronous. Each method is one transaction. */
+/** Episode store of one SQLite file, synchronous. */
 export class StoreDatabase {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #incarnation: number;
   readonly #cohorts: CohortTable;
   readonly #batches: BatchTable;
+  readonly #episodes: EpisodeRows;
   readonly #now: () => number;
   readonly #event: StatementSync;
+  #records = 0;
 
   /** @param now milliseconds since 1970 */
-  constructor({ path, run, purpose, endsLeases, busyMs = 10_000 }: StoreSettings, now: () => number = Date.now) {
+  constructor(settings: StoreSettings, now: () => number = Date.now) {
+    const { path, run, purpose, endsLeases, resumedAt, busyMs = 10_000 } = settings;
     this.#path = path;
     this.#now = now;
     this.#database = openDatabase(path, run, busyMs);
-    const episodes = new EpisodeRows(this.#database);
-    this.#cohorts = new CohortTable(this.#database, episodes);
-    this.#batches = new BatchTable(this.#database, episodes);
+    this.#episodes = new EpisodeRows(this.#database);
+    this.#cohorts = new CohortTable(this.#database, this.#episodes);
+    this.#batches = new BatchTable(this.#database, this.#episodes);
     this.#event = this.#database.prepare("INSERT INTO events (at, kind, subject, step) VALUES (?, ?, ?, ?)");
     this.#incarnation = this.#write(() => {
       if (endsLeases) this.#cohorts.expireAll();
+      if (resumedAt !== undefined) {
+        this.#cohorts.abandonAfter(resumedAt);
+        this.#database.prepare("DELETE FROM metrics WHERE step > ?").run(resumedAt);
+      }
       const insert = this.#database.prepare("INSERT INTO incarnations (purpose, started_at) VALUES (?, ?)");
       return Number(insert.run(purpose, now()).lastInsertRowid);
     });
@@ -63,9 +75,9 @@ export class StoreDatabase {
     });
   }
 
-  lease(worker: string, want: number, ttlMs: number): Lease[] {
+  lease(worker: string, limit: number, ttlMs: number): Lease[] {
     return this.#write(() => {
-      const leases = this.#cohorts.lease(worker, want, this.#now(), ttlMs);
+      const leases = this.#cohorts.lease(worker, limit, this.#now(), ttlMs);
       for (const { cohort } of leases) this.#log("leased", cohort.id, cohort.step);
       return leases;
     });
@@ -75,21 +87,42 @@ export class StoreDatabase {
     return this.#write(() => this.#cohorts.renew(leases, this.#now() + ttlMs));
   }
 
-  commit(lease: Lease, trajectories: readonly Trajectory[], isLast: boolean): "accepted" | "late" {
+  commit(lease: Lease, groups: readonly TrajectoryGroup[], isLast: boolean): "accepted" | "late" {
+    const { id, step } = lease.cohort;
+    const episodes = groups.flatMap((group) => group.trajectories.map((episode) => ({ group, episode })));
+    const result = reported(this.#path, () =>
+      inTransactions(this.#database, episodes, (next, isEnd) => {
+        const cohort = this.#cohorts.committable(lease);
+        if (cohort === undefined) return "late";
+        for (const { group, episode } of next) this.#cohorts.add(lease, cohort, group, episode);
+        if (isEnd() && isLast) {
+          this.#cohorts.complete(lease, cohort);
+          this.#log("committed", id, step);
+        }
+        return undefined;
+      }),
+    );
+    if (result === "late") this.#write(() => this.#log("late", id, step));
+    return result ?? "accepted";
+  }
+
+  take(
+    learner: LearnerId,
+    at: TakePosition,
+    count: number,
+    rule: TakeRule,
+    record: TakeRecord,
+  ): LoggedBatch | "unready" | "outdated" {
     return this.#write(() => {
-      const result = this.#cohorts.commit(lease, trajectories, isLast);
-      if (result === "late" || isLast)
-        this.#log(result === "late" ? "late" : "committed", lease.cohort.id, lease.cohort.step);
-      return result;
+      const batch = this.#batches.take(this.#incarnation, learner, at, count, rule, record);
+      if (typeof batch !== "string") this.#log(batch.isReplayed ? "replayed" : "taken", learner, at.step);
+      return batch;
     });
   }
 
-  take(learner: LearnerId, at: TakePosition, count: number, rule: TakeRule): TakenBatch | undefined {
-    return this.#write(() => {
-      const batch = this.#batches.take(learner, at, count, rule);
-      if (batch !== undefined && !batch.isReplayed) this.#log("taken", learner, at.step);
-      return batch;
-    });
+  /** Groups of a batch by their keys, token for token. */
+  read(keys: readonly number[]): TrajectoryGroup[] {
+    return reported(this.#path, () => keys.map((key) => this.#batches.read(key)));
   }
 
   refuse(learner: LearnerId, at: TakePosition, groups: readonly string[]): void {
@@ -99,11 +132,15 @@ export class StoreDatabase {
     });
   }
 
-  settle(learner: LearnerId, step: number, credits: readonly Credit[]): void {
-    this.#write(() => {
-      this.#batches.settle(learner, step, credits);
-      this.#log("settled", learner, step);
-    });
+  settle(learner: LearnerId, step: number, credits: readonly Credit[], isApplied: boolean): void {
+    reported(this.#path, () =>
+      inTransactions(this.#database, credits, (next, isEnd) => {
+        for (const credit of next) this.#batches.credit(learner, step, credit);
+        if (!isEnd()) return;
+        if (isApplied) this.#batches.apply(learner, step);
+        this.#log("settled", learner, step);
+      }),
+    );
   }
 
   abandon(learner: LearnerId, fromStep: number): void {
@@ -111,6 +148,25 @@ export class StoreDatabase {
       this.#batches.abandon(learner, fromStep);
       this.#log("abandoned", learner, fromStep);
     });
+  }
+
+  record(played: PlayedRecord): void {
+    const { purpose, stage, runStep, place, groups } = played;
+    const id = [purpose, this.#incarnation, runStep, place, stage, ++this.#records].join("/");
+    const episodes = groups.flatMap((group) => group.trajectories.map((episode) => ({ group, episode })));
+    const cohort = this.#write(() => this.#cohorts.record(played, id, this.#incarnation));
+    reported(this.#path, () =>
+      inTransactions(this.#database, episodes, (next, isEnd) => {
+        for (const { group, episode } of next)
+          this.#episodes.insert(
+            { cohort: cohort.key, group: cohort.groups.get(group.id) as number, attempt: 1 },
+            episode,
+          );
+        if (!isEnd()) return;
+        this.#cohorts.finish(cohort.key);
+        this.#log("recorded", stage, runStep);
+      }),
+    );
   }
 
   announce({ policy, version, step, checksum, location }: WeightsRow): void {
@@ -129,6 +185,28 @@ export class StoreDatabase {
     if (row === undefined) return undefined;
     const { version, step, checksum, location } = row as unknown as WeightsRow & { readonly location: string | null };
     return { policy, version, step, checksum, ...(location === null ? {} : { location }) };
+  }
+
+  mirror(rows: readonly JsonObject[]): void {
+    this.#write(() => {
+      const insert = this.#database.prepare("INSERT INTO metrics (step, content) VALUES (?, ?)");
+      for (const row of rows) insert.run(Number(row["step"] ?? 0), encodeJson(row));
+    });
+  }
+
+  prune(beforeRunStep: number): void {
+    const cohorts = this.#read("SELECT key FROM cohorts WHERE run_step < ? AND has_tokens = 1").all(beforeRunStep);
+    const ofCohort = "SELECT key FROM episodes WHERE cohort = ?";
+    const drop = this.#read(`UPDATE segments SET tokens = NULL, logprobs = NULL WHERE episode IN (${ofCohort})`);
+    const mark = this.#read("UPDATE cohorts SET has_tokens = 0 WHERE key = ?");
+    reported(this.#path, () =>
+      inTransactions(this.#database, cohorts, (next) => {
+        for (const { key } of next) {
+          drop.run(key as number);
+          mark.run(key as number);
+        }
+      }),
+    );
   }
 
   /** Up to 1,000 events after a number. */

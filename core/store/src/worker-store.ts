@@ -1,5 +1,7 @@
 import { Worker } from "node:worker_threads";
-import { type EpisodeStore, MrlmError, type StoreEvent } from "@mrlm/spec";
+import { type EpisodeStore, MrlmError, type StoreEvent, type TrajectoryGroup } from "@mrlm/spec";
+import type { LoggedBatch } from "./batch-table.ts";
+import { PlayedGroups } from "./played-groups.ts";
 import type { StoreDatabase, StoreSettings } from "./store-database.ts";
 
 /** Call of a method of `StoreDatabase` in the store's thread. */
@@ -17,6 +19,9 @@ export interface StoreReply {
 }
 
 type Pending = PromiseWithResolvers<unknown>;
+
+/** Time between two looks for events of other processes, in milliseconds. */
+const POLL_MS = 250;
 
 /** Opens the episode store of a run in a thread of its own. Rejects with STORE_INVALID or STORE_FAILED where it cannot be opened. */
 export async function openEpisodeStore(settings: StoreSettings): Promise<EpisodeStore> {
@@ -36,13 +41,19 @@ class WorkerStore implements EpisodeStore {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   readonly #listeners = new Set<() => void>();
+  readonly #played = new PlayedGroups();
   #nextId = 0;
   #failure: MrlmError | undefined;
 
   constructor(settings: StoreSettings) {
     this.#path = settings.path;
-    const file = import.meta.url.endsWith(".ts") ? "./store-worker.ts" : "./store-worker.js";
-    this.#worker = new Worker(new URL(file, import.meta.url), { workerData: settings, name: "mrlm-store" });
+    const isSource = import.meta.url.endsWith(".ts");
+    this.#worker = new Worker(new URL(isSource ? "./store-worker.ts" : "./store-worker.js", import.meta.url), {
+      workerData: settings,
+      name: "mrlm-store",
+      // From the sources, packages are imported from their sources too.
+      ...(isSource ? { execArgv: ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] } : {}),
+    });
     this.#worker.on("message", (reply: StoreReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(error));
     this.#worker.on("exit", () => this.#fail(undefined));
@@ -52,15 +63,35 @@ class WorkerStore implements EpisodeStore {
   open: EpisodeStore["open"] = (...args) => this.#write("open", args);
   lease: EpisodeStore["lease"] = (...args) => this.#write("lease", args);
   renew: EpisodeStore["renew"] = (...args) => this.#write("renew", args);
-  commit: EpisodeStore["commit"] = (lease, trajectories, { isLast }) =>
-    this.#write("commit", [lease, trajectories, isLast]);
-  take: EpisodeStore["take"] = (...args) => this.#write("take", args);
   refuse: EpisodeStore["refuse"] = (...args) => this.#write("refuse", args);
-  settle: EpisodeStore["settle"] = (learner, step, { credits }) => this.#write("settle", [learner, step, credits]);
-  abandon: EpisodeStore["abandon"] = (...args) => this.#write("abandon", args);
+  settle: EpisodeStore["settle"] = (learner, step, { credits, isApplied }) =>
+    this.#write("settle", [learner, step, credits, isApplied]);
+  record: EpisodeStore["record"] = (...args) => this.#write("record", args);
+  mirror: EpisodeStore["mirror"] = (...args) => this.#write("mirror", args);
+  prune: EpisodeStore["prune"] = (...args) => this.#write("prune", args);
   announce: EpisodeStore["announce"] = (...args) => this.#write("announce", args);
   newest: EpisodeStore["newest"] = (...args) => this.#call("newest", args);
   flush: EpisodeStore["flush"] = () => this.#call("flush", []);
+
+  commit: EpisodeStore["commit"] = async (lease, groups, { isLast }) => {
+    const result = await this.#write<"accepted" | "late">("commit", [lease, groups, isLast]);
+    if (result === "accepted") this.#played.add(lease, groups);
+    return result;
+  };
+
+  take: EpisodeStore["take"] = async (learner, ...args) => {
+    const batch = await this.#write<LoggedBatch | "unready" | "outdated">("take", [learner, ...args]);
+    if (typeof batch === "string") return batch;
+    const held = batch.groups.map((group) => this.#played.remove(group));
+    const missing = batch.groups.filter((_group, i) => held[i] === undefined).map(({ key }) => key);
+    const read = missing.length === 0 ? [] : await this.#call<TrajectoryGroup[]>("read", [missing]);
+    return { ...batch, groups: held.map((group) => group ?? (read.shift() as TrajectoryGroup)) };
+  };
+
+  abandon: EpisodeStore["abandon"] = async (learner, fromStep) => {
+    await this.#write("abandon", [learner, fromStep]);
+    this.#played.abandon(learner, fromStep);
+  };
 
   async *watch(after: number, signal: AbortSignal): AsyncGenerator<StoreEvent, void, undefined> {
     let last = after;
@@ -121,13 +152,16 @@ class WorkerStore implements EpisodeStore {
     for (const listener of this.#listeners) listener();
   }
 
+  /** Resolves after the next write of this process, and after a while: other processes write too. */
   #nextChange(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
+        clearTimeout(timer);
         this.#listeners.delete(done);
         signal.removeEventListener("abort", done);
         resolve();
       };
+      const timer = setTimeout(done, POLL_MS);
       this.#listeners.add(done);
       signal.addEventListener("abort", done);
     });

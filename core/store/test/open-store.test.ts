@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { EpisodeStore } from "@mrlm/spec";
 import { openEpisodeStore } from "../src/index.ts";
-import { cohort, episodesOf } from "./support/episodes.ts";
+import { cohort, playedGroups, record } from "./support/episodes.ts";
 
 let folder: string;
 let stores: EpisodeStore[];
@@ -28,7 +28,7 @@ async function playBatch(store: EpisodeStore, step: number): Promise<void> {
   await store.open(cohort("0/policy", step));
   const [lease] = await store.lease("worker", 1, 60_000);
   if (lease === undefined) throw new Error("nothing to lease");
-  await store.commit(lease, episodesOf(lease.cohort, step), { isLast: true });
+  await store.commit(lease, playedGroups(lease.cohort, step), { isLast: true });
 }
 
 const rule = { from: "cohorts", checksum: "sum-1" } as const;
@@ -37,23 +37,23 @@ describe("a store in its thread", () => {
   test("gives a batch again, token for token, to a process that starts later", async () => {
     const first = await open();
     await playBatch(first, 1);
-    const taken = await first.take("0/policy", { step: 1, refill: 0 }, 2, rule);
-    expect(taken?.isReplayed).toBe(false);
-    expect(taken?.groups.flatMap(({ trajectories }) => trajectories)).toEqual(episodesOf(cohort("0/policy", 1), 1));
+    const taken = await first.take("0/policy", { step: 1, refill: 0 }, 2, rule, record(1));
+    const groups = playedGroups(cohort("0/policy", 1), 1);
+    expect(taken).toEqual({ groups, refused: [], isReplayed: false, record: record(1) });
     await first.refuse("0/policy", { step: 1, refill: 0 }, ["0/policy/1/0/0/g1"]);
     const second = await open();
-    const again = await second.take("0/policy", { step: 1, refill: 0 }, 2, rule);
-    expect(again).toEqual({ groups: taken?.groups, refused: ["0/policy/1/0/0/g1"], isReplayed: true });
+    const again = await second.take("0/policy", { step: 1, refill: 0 }, 2, rule, record(9));
+    expect(again).toEqual({ groups, refused: ["0/policy/1/0/0/g1"], isReplayed: true, record: record(1) });
   });
 
   test("records credits of a batch, and refuses those of an episode that is not in it", async () => {
     const store = await open();
     await playBatch(store, 1);
-    await store.take("0/policy", { step: 1, refill: 0 }, 2, rule);
+    await store.take("0/policy", { step: 1, refill: 0 }, 2, rule, record(1));
     const credit = { trajectory: "0/policy/1/0/0/g0/1", agent: "agent", advantage: Float32Array.from([0, 0, 1, 1, 1]) };
-    await store.settle("0/policy", 1, { credits: [credit] });
-    await store.settle("0/policy", 1, { credits: [{ ...credit, advantage: 0.5 }] });
-    const wrong = store.settle("0/policy", 1, { credits: [{ ...credit, trajectory: "other" }] });
+    await store.settle("0/policy", 1, { credits: [credit], isApplied: false });
+    await store.settle("0/policy", 1, { credits: [{ ...credit, advantage: 0.5 }], isApplied: true });
+    const wrong = store.settle("0/policy", 1, { credits: [{ ...credit, trajectory: "other" }], isApplied: true });
     await expect(wrong).rejects.toMatchObject({
       code: "STORE_CONFLICT",
       message: expect.stringContaining("no episode other"),
@@ -71,7 +71,7 @@ describe("a store in its thread", () => {
       }
     })();
     await playBatch(store, 1);
-    await store.take("0/policy", { step: 1, refill: 0 }, 2, rule);
+    await store.take("0/policy", { step: 1, refill: 0 }, 2, rule, record(1));
     await watched;
     expect(kinds).toEqual(["opened", "leased", "committed", "taken"]);
   });

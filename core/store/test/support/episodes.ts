@@ -1,4 +1,11 @@
-import type { Cohort, PlannedGroup, Trajectory } from "@mrlm/spec";
+import type { Cohort, PlannedGroup, PlayedBy, TakeRecord, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+
+export const POLICY: PlayedBy = { kind: "policy", name: "policy", policy: "policy", version: 7 };
+
+/** Record of the take of a step. */
+export function record(step: number): TakeRecord {
+  return { runStep: step, iteration: step, version: step, tasks: { position: step } };
+}
 
 /** A cohort of `groups` groups with `size` members each. */
 export function cohort(
@@ -11,13 +18,13 @@ export function cohort(
   const id = `${learner}/${step}/${refill}/${part}${suffix}`;
   return {
     id,
-    purpose: "train",
+    stage: "stage",
     learner,
     step,
     refill,
     place: [0, part],
     environment: "game@1",
-    runStep: step - 1,
+    runStep: step,
     versions: { policy: step },
     checksum: `sum-${step}`,
     groups: Array.from({ length: groups }, (_, i): PlannedGroup => ({
@@ -29,13 +36,16 @@ export function cohort(
   };
 }
 
-/** The episodes of a cohort; `salt` changes their tokens. */
-export function episodesOf({ groups, environment }: Cohort, salt: number): Trajectory[] {
-  return groups.flatMap(({ id, task, seed, size }) =>
-    Array.from({ length: size }, (_, member): Trajectory =>
+/** The groups of a cohort, played; `salt` changes their tokens. */
+export function playedGroups({ groups, environment }: Cohort, salt: number): TrajectoryGroup[] {
+  return groups.map(({ id, task, seed, size }) => ({
+    id,
+    task,
+    players: { agent: POLICY },
+    trajectories: Array.from({ length: size }, (_, member): Trajectory =>
       episode({ id: `${id}/${member}`, group: id, task, seed, member, environment }, salt),
     ),
-  );
+  }));
 }
 
 function episode(
@@ -51,15 +61,15 @@ function episode(
         agent: "agent",
         messages: [{ role: "user", parts: [{ type: "text", text: `é ${salt}` }] }],
         response: { role: "assistant", parts: [{ type: "text", text: "answer" }] },
-        segment: 0,
-        start: 2,
-        end: 5,
+        tokens: { segment: 0, start: 2, end: 5 },
         stopReason: "stop",
         rewards: { agent: total },
       },
     ],
     agents: {
       agent: {
+        role: "agent",
+        player: POLICY,
         segments: [
           {
             tokens,

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Lease, MrlmError, type TakeRule } from "@mrlm/spec";
+import { type Lease, MrlmError, type TakeRule, type TrajectoryGroup } from "@mrlm/spec";
 import { expect } from "@jest/globals";
 import fc from "fast-check";
 import { StoreDatabase } from "../../src/store-database.ts";
-import { cohort, episodesOf } from "./episodes.ts";
+import { cohort, playedGroups, record } from "./episodes.ts";
 import { StoreModel } from "./model.ts";
 
 // Few ids and mostly matching arguments, so that operations meet.
@@ -39,7 +39,7 @@ const operation = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("lease" as const),
       worker,
-      want: fc.integer({ min: 1, max: 3 }),
+      limit: fc.integer({ min: 1, max: 3 }),
       ttlMs: fc.integer({ min: 1, max: 50 }),
     }),
   },
@@ -49,8 +49,7 @@ const operation = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("commit" as const),
       index: fc.nat(),
-      salt: fc.nat(1000),
-      isWhole: fc.boolean(),
+      play: fc.constantFrom("whole" as const, "parts" as const, "begun" as const),
     }),
   },
   {
@@ -90,7 +89,7 @@ export function checkInterleavings(seed: number, runs: number): void {
 
 /** A store beside its model. */
 class Bench {
-  readonly #path: string;
+  #path: string;
   readonly #model = new StoreModel();
   #store: StoreDatabase;
   #now = 1_000;
@@ -113,11 +112,11 @@ class Bench {
       const opened = cohort(learner, step, refill, { part, groups });
       expect(attempt(() => store.open(opened))).toEqual(model.open(opened));
     } else if (operation.kind === "lease") {
-      const { worker, want, ttlMs } = operation;
-      const leases = store.lease(worker, want, ttlMs);
+      const { worker, limit, ttlMs } = operation;
+      const leases = store.lease(worker, limit, ttlMs);
       this.#leases.push(...leases);
       const found = leases.map((lease) => ({ id: lease.cohort.id, attempt: lease.attempt }));
-      expect(found).toEqual(model.lease(worker, want, this.#now, ttlMs));
+      expect(found).toEqual(model.lease(worker, limit, this.#now, ttlMs));
     } else if (operation.kind === "renew") {
       const lease = this.#pick(operation.index);
       if (lease === undefined) return;
@@ -125,11 +124,11 @@ class Bench {
     } else if (operation.kind === "commit") {
       const lease = this.#pick(operation.index);
       if (lease === undefined) return;
-      const episodes = episodesOf(lease.cohort, operation.salt);
-      const parts = operation.isWhole ? [episodes] : [episodes.slice(0, 1), episodes.slice(1)];
-      // A part alone shows nothing; an interrupted attempt leaves nothing (the next lease begins anew).
-      const results = parts.map((part, i) => store.commit(lease, part, i === parts.length - 1));
-      expect(results.at(-1)).toEqual(model.commit(lease, operation.salt));
+      const groups = playedGroups(lease.cohort, lease.attempt);
+      // The first member alone shows nothing, and a later lease leaves nothing of it.
+      const { play } = operation;
+      if (play !== "whole") expect(store.commit(lease, firstMember(groups), false)).toEqual(model.commit(lease, false));
+      if (play !== "begun") expect(store.commit(lease, groups, true)).toEqual(model.commit(lease, true));
     } else if (operation.kind === "take") {
       this.#take(operation);
     } else if (operation.kind === "refuse") {
@@ -142,29 +141,32 @@ class Bench {
       store.abandon(operation.learner, operation.step);
       model.abandon(operation.learner, operation.step);
     } else if (operation.kind === "wait") this.#now += operation.ms;
-    else {
-      store.close();
-      model.restart();
-      this.#store = this.#open();
-    }
+    else this.#crash();
+  }
+
+  /** Continues with the files as they are now: a process that is killed closes nothing. */
+  #crash(): void {
+    const next = `${this.#path}.next`;
+    for (const end of ["", "-wal"])
+      if (existsSync(`${this.#path}${end}`)) copyFileSync(`${this.#path}${end}`, `${next}${end}`);
+    this.#store.close();
+    this.#path = next;
+    this.#model.restart();
+    this.#store = this.#open();
   }
 
   #take({ learner, step, refill, count, rule }: Extract<Operation, { readonly kind: "take" }>): void {
     const at = { step, refill };
     const wanted: TakeRule = { from: rule.from, checksum: rule.isOther ? null : `sum-${step}` };
-    const batch = attempt(() => this.#store.take(learner, at, count, wanted));
+    const batch = attempt(() => this.#store.take(learner, at, count, wanted, record(step)));
     const expected = this.#model.take(learner, at, count, wanted);
-    if (batch === undefined || batch === "conflict") return expect(batch).toEqual(expected);
+    if (typeof batch === "string") return expect(batch).toEqual(expected);
     expect(batch.groups.map(({ id }) => id)).toEqual(expected);
     expect(batch.refused).toEqual(this.#model.refusedOf(learner, at));
-    for (const group of batch.groups) {
-      const salt = this.#model.saltOf(group.id) ?? -1;
-      const whole = this.#model.cohorts.find(
-        (each) => each.state === "committed" && each.cohort.groups.some(({ id }) => id === group.id),
-      );
-      if (whole === undefined) throw new Error(`group ${group.id} was taken but never committed`);
-      const played = episodesOf(whole.cohort, salt).filter((episode) => episode.group === group.id);
-      expect(group.trajectories).toEqual(played);
+    for (const group of this.#store.read(batch.groups.map(({ key }) => key))) {
+      const play = this.#model.playOf(group.id);
+      if (play === undefined) throw new Error(`group ${group.id} was taken but never committed`);
+      expect(group).toEqual(playedGroups(play.cohort, play.attempt).find(({ id }) => id === group.id));
     }
   }
 
@@ -175,6 +177,10 @@ class Bench {
   #open(): StoreDatabase {
     return new StoreDatabase({ path: this.#path, run: "run", purpose: "train", endsLeases: true }, () => this.#now);
   }
+}
+
+function firstMember([first]: readonly TrajectoryGroup[]): TrajectoryGroup[] {
+  return first === undefined ? [] : [{ ...first, trajectories: first.trajectories.slice(0, 1) }];
 }
 
 function attempt<T>(work: () => T): T | "conflict" {

@@ -6,8 +6,6 @@ interface ModelCohort {
   attempt: number;
   worker: string;
   until: number;
-  /** Salt of the episodes that a worker committed. */
-  salt: number;
 }
 
 interface ModelBatch {
@@ -30,14 +28,22 @@ export class StoreModel {
 
   open(cohort: Cohort): Outcome<void> {
     const known = this.#live(cohort.id);
-    if (known === undefined) this.cohorts.push({ cohort, state: "open", attempt: 0, worker: "", until: 0, salt: 0 });
-    else if (JSON.stringify(known.cohort) !== JSON.stringify(cohort)) return "conflict";
+    if (known === undefined) {
+      // Attempts count on where an abandoned cohort had the id, so that an old lease commits nothing to the new one.
+      const attempts = this.cohorts.filter((each) => each.cohort.id === cohort.id).map(({ attempt }) => attempt);
+      this.cohorts.push({ cohort, state: "open", attempt: Math.max(0, ...attempts), worker: "", until: 0 });
+    } else if (JSON.stringify(known.cohort) !== JSON.stringify(cohort)) return "conflict";
     return undefined;
   }
 
-  lease(worker: string, want: number, now: number, ttlMs: number): { readonly id: string; readonly attempt: number }[] {
+  lease(
+    worker: string,
+    limit: number,
+    now: number,
+    ttlMs: number,
+  ): { readonly id: string; readonly attempt: number }[] {
     const free = this.cohorts.filter(({ state, until }) => state === "open" || (state === "leased" && until <= now));
-    return free.slice(0, want).map((each) => {
+    return free.slice(0, limit).map((each) => {
       Object.assign(each, { state: "leased", attempt: each.attempt + 1, worker, until: now + ttlMs });
       return { id: each.cohort.id, attempt: each.attempt };
     });
@@ -50,23 +56,31 @@ export class StoreModel {
     return true;
   }
 
-  commit(lease: Lease, salt: number): "accepted" | "late" {
+  /** Whether a lease may commit; `isLast` makes the cohort visible. */
+  commit(lease: Lease, isLast: boolean): "accepted" | "late" {
     const found = this.#live(lease.cohort.id);
     if (found?.state !== "leased" || found.attempt !== lease.attempt) return "late";
-    Object.assign(found, { state: "committed", salt });
+    if (isLast) found.state = "committed";
     return "accepted";
   }
 
-  take(learner: string, at: TakePosition, count: number, rule: TakeRule): Outcome<readonly string[] | undefined> {
+  take(
+    learner: string,
+    at: TakePosition,
+    count: number,
+    rule: TakeRule,
+  ): Outcome<readonly string[] | "unready" | "outdated"> {
     const ofStep = this.batches.filter(
       (each) => !each.isAbandoned && each.learner === learner && each.at.step === at.step,
     );
-    if (ofStep.some((each) => each.rule.checksum !== rule.checksum)) return "conflict";
+    if (ofStep.some((each) => each.rule.checksum !== rule.checksum)) return "outdated";
     const known = ofStep.find((each) => each.at.refill === at.refill);
     if (known !== undefined)
       return known.count === count && JSON.stringify(known.rule) === JSON.stringify(rule) ? known.groups : "conflict";
+    if (rule.from === "cohorts" && this.#here(learner, at).some(({ cohort }) => cohort.checksum !== rule.checksum))
+      return "outdated";
     const groups = this.#candidates(learner, at, rule).slice(0, count);
-    if (groups.length < count) return undefined;
+    if (groups.length < count) return "unready";
     this.batches.push({ learner, at, count, rule, groups, refused: new Set(), isAbandoned: false });
     return groups;
   }
@@ -81,8 +95,10 @@ export class StoreModel {
   abandon(learner: string, fromStep: number): void {
     for (const batch of this.batches)
       if (batch.learner === learner && batch.at.step >= fromStep) batch.isAbandoned = true;
+    const kept = new Set(this.batches.flatMap(({ isAbandoned, groups }) => (isAbandoned ? [] : groups)));
     for (const each of this.cohorts)
-      if (each.cohort.learner === learner && each.cohort.step >= fromStep) each.state = "abandoned";
+      if (each.cohort.learner === learner && each.cohort.step >= fromStep && !isInBatch(each, kept))
+        each.state = "abandoned";
   }
 
   /** The process ended: an opened store ends leases at once. */
@@ -90,10 +106,9 @@ export class StoreModel {
     for (const each of this.cohorts) if (each.state === "leased") each.until = 0;
   }
 
-  /** Salt of the episodes of a group that is not abandoned. */
-  saltOf(group: string): number | undefined {
-    return this.cohorts.find((each) => each.state === "committed" && each.cohort.groups.some(({ id }) => id === group))
-      ?.salt;
+  /** The committed cohort of a group, with the attempt that played it. */
+  playOf(group: string): { readonly cohort: Cohort; readonly attempt: number } | undefined {
+    return this.cohorts.find((each) => each.state === "committed" && each.cohort.groups.some(({ id }) => id === group));
   }
 
   refusedOf(learner: string, at: TakePosition): readonly string[] {
@@ -101,12 +116,19 @@ export class StoreModel {
     return batch?.groups.filter((group) => batch.refused.has(group)) ?? [];
   }
 
-  #candidates(learner: string, { step, refill }: TakePosition, rule: TakeRule): string[] {
+  #here(learner: string, { step, refill }: TakePosition): ModelCohort[] {
+    return this.cohorts.filter(
+      ({ cohort, state }) =>
+        cohort.learner === learner && cohort.step === step && cohort.refill === refill && state !== "abandoned",
+    );
+  }
+
+  #candidates(learner: string, at: TakePosition, rule: TakeRule): string[] {
     const taken = new Set(
       this.batches.flatMap((each) => (each.isAbandoned ? [] : each.groups.map((group) => `${each.learner} ${group}`))),
     );
     const own = this.cohorts.filter(({ cohort, state }) => cohort.learner === learner && state !== "abandoned");
-    const here = own.filter(({ cohort }) => cohort.step === step && cohort.refill === refill);
+    const here = this.#here(learner, at);
     if (rule.from === "cohorts" && here.some(({ state }) => state !== "committed")) return [];
     const ordered =
       rule.from === "cohorts" ? here.toSorted((one, other) => one.cohort.place[1] - other.cohort.place[1]) : own;
@@ -126,4 +148,8 @@ export class StoreModel {
         !each.isAbandoned && each.learner === learner && each.at.step === at.step && each.at.refill === at.refill,
     );
   }
+}
+
+function isInBatch({ cohort, state }: ModelCohort, groups: ReadonlySet<string>): boolean {
+  return state === "committed" && cohort.groups.some(({ id }) => groups.has(id));
 }
