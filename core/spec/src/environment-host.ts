@@ -4,6 +4,7 @@ import type { SimulatedEnvironment } from "./environment.ts";
 import type { Role } from "./environment-definition.ts";
 import type { RoleId, TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
+import type { Policy } from "./policy.ts";
 
 /** Description of an environment that a host offers, under given options. */
 export interface EnvironmentDescription {
@@ -31,6 +32,14 @@ export interface EnvironmentRef {
   readonly options?: JsonObject;
 }
 
+/** Scripted policy for one agent of one episode. */
+export interface ScriptedPlayer {
+  /** Name in `EnvironmentDefinition.scriptedPolicies`. */
+  readonly name: string;
+  readonly options?: JsonObject;
+  readonly seed: number;
+}
+
 /** Live environment for one client. */
 export interface EnvironmentSession extends SimulatedEnvironment {
   /** Description of the environment under the options of this session. */
@@ -55,5 +64,10 @@ export interface EnvironmentHost {
     tasks: readonly TaskId[],
     options?: { readonly signal?: AbortSignal },
   ): Promise<readonly Demonstration[]>;
+  /**
+   * Creates a scripted policy of the environment. Absent where the environment's code is in another process. Rejects with PLAYER_NOT_FOUND, which names the
+   * nearest policy, with OPTIONS_INVALID, or as `describe` does.
+   */
+  scripted?(environment: EnvironmentRef, player: ScriptedPlayer): Promise<Policy>;
   close(): Promise<void>;
 }

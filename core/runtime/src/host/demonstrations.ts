@@ -1,8 +1,9 @@
-import { type Demonstration, type Logger, MrlmError, roleOf, type TaskId } from "@mrlm/spec";
+import { type Demonstration, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
 import { describeThrown } from "../plugins/error-location.ts";
 import { environmentContext } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
 import type { PreparedEnvironment } from "./prepared-environment.ts";
+import { agentFault } from "./roles.ts";
 import { validateResult } from "./validate-result.ts";
 import { checkTask, parseTaskId } from "./task-choice.ts";
 
@@ -63,10 +64,8 @@ function checkDemonstration(prepared: PreparedEnvironment, task: TaskId, returne
   const fault = (problem: string): MrlmError =>
     new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} returned a malformed demonstration of ${task}: ${problem}.`);
   if (returned?.task !== task) throw fault(`it is of task "${returned?.task}"`);
-  if (!Object.hasOwn(roles, roleOf(returned.agent)))
-    throw fault(
-      `its agent "${returned.agent}" is in none of the environment's roles (${Object.keys(roles).join(", ")})`,
-    );
+  const agent = agentFault(String(returned.agent), roles);
+  if (agent !== undefined) throw fault(`agent: ${agent}`);
   const messages = validateResult<Demonstration["messages"]>("conversation", returned.messages);
   if ("problem" in messages) throw fault(`messages: ${messages.problem}`);
   if (!messages.value.some((message) => message.role === "assistant"))

@@ -6,6 +6,8 @@ import {
   type EnvironmentRef,
   type Logger,
   MrlmError,
+  type Policy,
+  type ScriptedPlayer,
   type TaskId,
 } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
@@ -15,6 +17,7 @@ import { type Deadlines, DEFAULT_DEADLINES } from "./deadlines.ts";
 import { demonstrateTasks } from "./demonstrations.ts";
 import {
   describeEnvironment,
+  openScriptedPolicy,
   openSession,
   prepareEnvironment,
   type PreparedEnvironment,
@@ -72,6 +75,10 @@ export class LocalHost implements EnvironmentHost {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<readonly Demonstration[]> {
     return demonstrateTasks(await this.#prepare(environment), tasks, { logger: this.#logger, ...options });
+  }
+
+  async scripted(environment: EnvironmentRef, player: ScriptedPlayer): Promise<Policy> {
+    return openScriptedPolicy(await this.#prepare(environment), this.#logger, player);
   }
 
   /** Ends every open session, then closes the services of the plugins. */

@@ -5,7 +5,8 @@ import {
   type JsonObject,
   type Logger,
   MrlmError,
-  SINGLE_AGENT,
+  type Policy,
+  type ScriptedPlayer,
   type TaskSource,
 } from "@mrlm/spec";
 import type { Services } from "../plugins/plugin-kinds.ts";
@@ -16,6 +17,8 @@ import { type Deadlines, deadlinesOf } from "./deadlines.ts";
 import { environmentContext, NO_TASKS } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
 import { gatherRequirements, type Requirements } from "./requirements.ts";
+import { rolesOf } from "./roles.ts";
+import { createScriptedPolicy } from "./scripted-policies.ts";
 import { Session } from "./session.ts";
 import { settleReset } from "./task-choice.ts";
 
@@ -62,6 +65,14 @@ export async function prepareEnvironment(
   const dataFiles = await named.hashes();
   const description = { ...describeEnvironment(definition, tasks), ...(dataFiles === undefined ? {} : { dataFiles }) };
   return { definition, description, options, tasks, requirements, deadlines, files };
+}
+
+/** Creates a scripted policy for one agent of one episode. */
+export function openScriptedPolicy(prepared: PreparedEnvironment, logger: Logger, player: ScriptedPlayer): Policy {
+  const { definition, tasks, requirements, deadlines, files } = prepared;
+  const clock = new PhaseClock(definition.id, deadlines);
+  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files });
+  return createScriptedPolicy(definition, context, clock, player);
 }
 
 /** Opens a session with its own instance of the environment. */
@@ -135,7 +146,7 @@ export function describeEnvironment(
     id: definition.id,
     description: definition.description,
     determinism: definition.determinism,
-    roles: definition.roles ?? { [SINGLE_AGENT]: {} },
+    roles: rolesOf(definition),
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },
     orderedSplits: [...(tasks.orderedSplits ?? [])],

@@ -181,6 +181,11 @@ export const ERROR_CODES = {
     hint: "Lower model.micro_batch_tokens or sampling.max_sequence_tokens, or set model.gradient_checkpointing.",
     retryable: false,
   },
+  PLAYER_NOT_FOUND: {
+    meaning: "An environment has no scripted policy of the name that a player states.",
+    hint: "Correct the name.",
+    retryable: false,
+  },
   PLUGIN_API_VERSION: {
     meaning: "A plugin was made for another version of the plugin interface.",
     hint: "Update the plugin or mrlm.",
