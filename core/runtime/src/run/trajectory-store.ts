@@ -82,7 +82,8 @@ export class TrajectoryStore {
         for (const trajectory of trajectories) this.#insert(step, stage, trajectory);
       this.#database.exec("COMMIT");
     } catch (error) {
-      this.#database.exec("ROLLBACK");
+      // SQLite rolls back by itself when the disk is full.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       throw error;
     }
   }
