@@ -13,6 +13,8 @@ export default {
         "test/**/*.test.ts",
         "test/**/*.learning.ts",
         "test/**/*.parity.ts",
+        "test/**/*.faults.ts",
+        "test/resume/support/{record-calls,end-store}.ts",
         "test/**/*.resume.ts",
         "test/same-bits/main.ts",
       ],

@@ -17,7 +17,8 @@ import { scenarios, WARM } from "./support/scenarios.ts";
 
 const directory = temporaryDirectory();
 const model = join(directory, "model");
-const [, ppo, , , , , ddp, fsdp] = scenarios(model, directory) as [
+const [, ppo, , , , , , ddp, fsdp] = scenarios(model, directory) as [
+  Scenario,
   Scenario,
   Scenario,
   Scenario,

@@ -30,9 +30,13 @@ export class Mrlm {
   #stderr = "";
   #ended = false;
 
-  /** @param root another clone of the repository, whose command it is */
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, root = ROOT) {
-    const child = spawn(nodeIn(root), [commandIn(root), ...args], {
+  /**
+   * @param root another clone of the repository, whose command it is
+   * @param jail program that runs the command, with its arguments
+   */
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, root = ROOT, jail: readonly string[] = []) {
+    const [program, ...rest] = [...jail, nodeIn(root), commandIn(root), ...args] as [string, ...string[]];
+    const child = spawn(program, rest, {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, NODE_OPTIONS: "", ...env },

@@ -1,61 +1,66 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Finished, Mrlm } from "../../e2e/support/mrlm.ts";
 import { type Outcome, outcomeOf } from "../../e2e/support/outcome.ts";
-import { gone, killAll, processTree } from "../../e2e/support/process-tree.ts";
+import { type EngineCall, survivingCalls } from "./engine-calls.ts";
+import { kill, type Victim } from "./victims.ts";
 
 /** A run that was left alone, and how long it took to begin and to end. */
 export interface Undisturbed {
   readonly directory: string;
   readonly outcome: Outcome;
+  readonly calls: readonly EngineCall[];
   readonly startMs: number;
   readonly runMs: number;
 }
 
 /** One kill: its iteration and its instant. */
 export interface Kill {
+  readonly victim: Victim;
   /** Number of iterations that the process had reported. */
   readonly steps: number;
   readonly during: "start" | "checkpoint" | "run";
 }
 
-/** Kills of an interrupted run, and its final outcome. */
+/** Kills of an interrupted run, its final outcome, and the engine's calls that led to it. */
 export interface Disturbed {
   readonly kills: readonly Kill[];
   readonly outcome: Outcome;
+  readonly calls: readonly EngineCall[];
 }
 
 export async function leaveAlone(config: string, output: string): Promise<Undisturbed> {
   const began = performance.now();
-  const mrlm = begin(config, output);
+  const mrlm = begin(config, output, 0);
   await mrlm.event(({ event }) => event === "start");
   const startMs = performance.now() - began;
   assertFinished(await mrlm.finished);
   const directory = directoryIn(output) as string;
-  return { directory, outcome: outcomeOf(directory), startMs, runMs: performance.now() - began - startMs };
+  const runMs = performance.now() - began - startMs;
+  return { directory, outcome: outcomeOf(directory), calls: callsOf(output), startMs, runMs };
 }
 
 /**
- * Starts a run and kills its whole tree at random instants, resuming after each, until there have been so many kills or it has ended. One kill in five falls
- * into a start.
+ * Starts a run and kills a part of it at random instants, resuming after each, until there have been as many kills as victims or it has ended.
+ * One kill in five falls into a start.
  * @param random numbers from 0 up to 1
  */
 export async function killOften(
   config: string,
   output: string,
-  most: number,
+  victims: readonly Victim[],
   { startMs, runMs }: Undisturbed,
   random: () => number,
 ): Promise<Disturbed> {
   const kills: Kill[] = [];
   rmSync(output, { recursive: true, force: true });
-  for (;;) {
-    const directory = directoryIn(output);
-    const mrlm = directory === undefined ? begin(config, output) : new Mrlm(["train", "--json", "--resume", directory]);
+  for (let i = 0; ; i++) {
+    const mrlm = begin(config, output, i);
     let finished: Finished | undefined;
     const end = mrlm.finished.then((result) => (finished = result));
-    if (kills.length < most) {
+    const victim = victims[kills.length];
+    if (victim !== undefined) {
       const isEarly = random() < 0.2;
       if (!isEarly) await mrlm.event(({ event }) => event === "start").catch(() => undefined);
       await Promise.race([
@@ -63,32 +68,48 @@ export async function killOften(
         end,
       ]);
       if (finished === undefined) {
-        const tree = processTree(mrlm.child.pid as number);
-        killAll(tree);
-        await end;
-        await gone(tree);
-        kills.push({
-          steps: mrlm.lastStep(),
-          during: isEarly ? "start" : hasUnfinishedCheckpoint(output) ? "checkpoint" : "run",
-        });
-        continue;
+        const isWriting = hasUnfinishedCheckpoint(output);
+        const { code } = await kill(victim, mrlm);
+        kills.push({ victim, steps: mrlm.lastStep(), during: isEarly ? "start" : isWriting ? "checkpoint" : "run" });
+        if (code !== 0) continue;
       }
     }
     assertFinished(await end);
-    return { kills, outcome: outcomeOf(directoryIn(output) as string) };
+    return { kills, outcome: outcomeOf(directoryIn(output) as string), calls: callsOf(output) };
   }
 }
 
-function begin(config: string, output: string): Mrlm {
+/** Starts the run in `output`, or resumes it. Records the engine's calls of process `i` of the run. */
+export function begin(config: string, output: string, i: number): Mrlm {
   mkdirSync(output, { recursive: true });
-  return new Mrlm(["train", "--json", "--config", config, "--output", output]);
+  const directory = directoryIn(output);
+  return new Mrlm(
+    directory === undefined
+      ? ["train", "--json", "--config", config, "--output", output]
+      : ["train", "--json", "--resume", directory],
+    {
+      NODE_OPTIONS: ["record-calls.ts", "end-store.ts"]
+        .map((name) => `--import=${import.meta.resolve(`./${name}`)}`)
+        .join(" "),
+      RECORD_CALLS: join(output, `${String(i).padStart(4, "0")}.calls.jsonl`),
+    },
+  );
 }
 
 /** Returns the run directory in `output` that can be resumed. */
-function directoryIn(output: string): string | undefined {
+export function directoryIn(output: string): string | undefined {
   const names = existsSync(output) ? readdirSync(output) : [];
   const name = names.find((each) => existsSync(join(output, each, "config.yaml")));
   return name === undefined ? undefined : join(output, name);
+}
+
+/** Returns the calls that led to the result of the run in `output`. */
+export function callsOf(output: string): EngineCall[] {
+  const files = readdirSync(output)
+    .filter((name) => name.endsWith(".calls.jsonl"))
+    .sort();
+  const processes = files.map((name) => readFileSync(join(output, name), "utf8").split("\n").slice(0, -1));
+  return survivingCalls(processes.map((lines) => lines.map((line) => JSON.parse(line) as EngineCall)));
 }
 
 function hasUnfinishedCheckpoint(output: string): boolean {

@@ -23,21 +23,21 @@ export const WARM = {
   checkpoint: { every: 0 },
 };
 
-/**
- * All four algorithms, with everything that a continuation could forget.
- * @param path of the model
- * @param directory of their data
- */
-export function scenarios(path: string, directory: string): Scenario[] {
-  const base = { ...TINY, model: { path }, eval: { tasks: 4 }, checkpoint: { every: 1, keep: 2 } };
-  const preferences = join(directory, "pairs.jsonl");
-  const rows = Array.from({ length: 24 }, (_, i) => ({
-    prompt: `sort ${i} and ${24 - i}`,
-    chosen: `<answer>${i}</answer>`,
-    rejected: `${24 - i}`,
-  }));
-  writeFileSync(preferences, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  const file = { algorithm: "dpo@1", steps: 8, batch_size: 6, data: preferences, learning_rate: 1e-3 };
+/** A GRPO run of one stage. */
+export function grpoAlone(path: string): Scenario {
+  const config = {
+    ...TINY,
+    model: { path },
+    eval: { tasks: 0 },
+    checkpoint: { every: 1, keep: 3 },
+    stages: [{ ...grpo, steps: 8 }],
+  };
+  return { name: "GRPO", config };
+}
+
+/** Runs that learn from the episodes they play, with everything that a continuation could forget. */
+export function playingScenarios(path: string): Scenario[] {
+  const base = baseOf(path);
   return [
     {
       name: "SFT until a goal, then GRPO with minibatches, a reference and dynamic sampling over two environments, one with a curriculum",
@@ -110,6 +110,36 @@ export function scenarios(path: string, directory: string): Scenario[] {
       config: { ...base, model: { path, lora }, stages: [{ ...dpo, steps: 9, collect_every: 3 }] },
     },
     {
+      name: "GRPO with refills and one scale for the batch, then DPO in rounds",
+      config: {
+        ...base,
+        stages: [
+          { ...grpo, steps: 4, dynamic_sampling: 2, scale: "batch_std" },
+          { ...dpo, steps: 6, collect_every: 2 },
+        ],
+      },
+    },
+  ];
+}
+
+/**
+ * Runs of all four algorithms.
+ * @param path of the model
+ * @param directory of their data
+ */
+export function scenarios(path: string, directory: string): Scenario[] {
+  const base = baseOf(path);
+  const preferences = join(directory, "pairs.jsonl");
+  const rows = Array.from({ length: 24 }, (_, i) => ({
+    prompt: `sort ${i} and ${24 - i}`,
+    chosen: `<answer>${i}</answer>`,
+    rejected: `${24 - i}`,
+  }));
+  writeFileSync(preferences, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const file = { algorithm: "dpo@1", steps: 8, batch_size: 6, data: preferences, learning_rate: 1e-3 };
+  return [
+    ...playingScenarios(path),
+    {
       name: "SFT, then DPO from collected pairs, with a precomputed reference",
       config: {
         ...base,
@@ -142,4 +172,8 @@ export function scenarios(path: string, directory: string): Scenario[] {
       },
     })),
   ];
+}
+
+function baseOf(path: string) {
+  return { ...TINY, model: { path }, eval: { tasks: 4 }, checkpoint: { every: 1, keep: 2 } };
 }

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { randomStream } from "@mrlm/kit";
+import { describeWithEngine } from "../../e2e/support/engine.ts";
+import { temporaryDirectory, writeConfig } from "../../e2e/support/tiny-run.ts";
+import { differenceOf } from "./engine-calls.ts";
+import { begin, callsOf, directoryIn, type Kill, killOften, leaveAlone } from "./kill-often.ts";
+import { plant } from "./planted-fault.ts";
+import { grpoAlone, type Scenario, WARM } from "./scenarios.ts";
+import { kill, type Victim } from "./victims.ts";
+
+const SEED = Number(process.env["RESUME_SEED"] ?? 0);
+const VICTIMS = (process.env["RESUME_VICTIMS"] ?? "all,trainer,engine").split(",") as Victim[];
+
+/**
+ * Defines a test for each kind of run: it is killed at random instants and resumed each time, and has the result of an undisturbed run. The calls
+ * of the engine that led to the result are those of the undisturbed run, so that no batch is learnt twice or lost.
+ * @param makeScenarios with the path of a model and a directory for data
+ * @param kills number of kills in each kind of run
+ */
+export function killTests(makeScenarios: (model: string, directory: string) => Scenario[], kills: number): void {
+  const directory = temporaryDirectory();
+  const model = join(directory, "model");
+  const random = randomStream("kills", SEED);
+  const survived: Kill[] = [];
+
+  afterAll(() => print(`In all: ${describeKills(survived)} (RESUME_SEED=${SEED})`));
+
+  describeWithEngine(
+    "numerics 52, 53: killed at random instants and resumed each time, a run ends with the same bits (skipped where `npm run setup` has not run)",
+    () => {
+      beforeAll(async () => {
+        const warm = await leaveAlone(writeConfig(directory, WARM, "warm.yaml"), join(directory, "warm"));
+        renameSync(join(warm.directory, "model"), model);
+      }, 600_000);
+
+      test.each(makeScenarios(model, directory).map(({ name, config }, i) => [kills, name, config, i] as const))(
+        "%i kills in %s",
+        async (_, name, config, i) => {
+          const path = writeConfig(directory, config, `${i}.yaml`);
+          const undisturbed = await leaveAlone(path, join(directory, `${i}-alone`));
+          const done: Kill[] = [];
+          while (done.length < kills) {
+            const victims = Array.from(
+              { length: kills - done.length },
+              (__, j) => VICTIMS[(done.length + j + i) % VICTIMS.length] as Victim,
+            );
+            const run = await killOften(path, join(directory, `${i}-killed`), victims, undisturbed, random.next);
+            // The message of a failure lists the kills.
+            expect({ kills: run.kills, calls: differenceOf(run.calls, undisturbed.calls), ...run.outcome }).toEqual({
+              kills: run.kills,
+              calls: undefined,
+              ...undisturbed.outcome,
+            });
+            done.push(...run.kills);
+          }
+          survived.push(...done);
+          print(`${name}: ${describeKills(done)}; ${undisturbed.calls.length} calls of the engine are equal`);
+        },
+        3_600_000,
+      );
+
+      test.each(["skipped", "twice"] as const)(
+        "a batch that a resume planted to be %s is found in the calls of the engine",
+        async (fault) => {
+          const path = writeConfig(directory, grpoAlone(model).config, "grpo.yaml");
+          const undisturbed = await leaveAlone(path, join(directory, `${fault}-alone`));
+          const output = join(directory, fault);
+          const mrlm = begin(path, output, 0);
+          await mrlm.event(({ event, step }) => event === "checkpoint" && step === 4);
+          await kill("all", mrlm);
+          plant(fault, directoryIn(output) as string);
+          expect(await begin(path, output, 1).finished).toMatchObject({ code: 0 });
+          expect(differenceOf(callsOf(output), undisturbed.calls)).toMatch(
+            /^Call \d+ \(after checkpoint 0000000[34]-0\) is pass policy \w+ instead of pass policy \w+\.$/,
+          );
+        },
+        600_000,
+      );
+    },
+  );
+}
+
+function describeKills(kills: readonly Kill[]): string {
+  const count = (holds: (kill: Kill) => boolean): number => kills.filter(holds).length;
+  const victims = VICTIMS.map((victim) => `${count((kill) => kill.victim === victim)} ${victim}`).join(", ");
+  return `${kills.length} kills survived bit for bit (${victims}), ${count(({ during }) => during === "start")} of them during a start and ${count(({ during }) => during === "checkpoint")} during the writing of a checkpoint`;
+}
+
+function print(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

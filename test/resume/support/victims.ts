@@ -1,0 +1,48 @@
+import { expect } from "@jest/globals";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Finished, Mrlm } from "../../e2e/support/mrlm.ts";
+import { gone, killAll, processTree, ranksIn } from "../../e2e/support/process-tree.ts";
+
+/**
+ * Part of a run that is killed: all processes at once; the trainer alone, whose children must end by themselves; the engine alone; the thread of
+ * the episode store.
+ */
+export type Victim = "all" | "trainer" | "engine" | "store";
+
+/** Kills a part of a run, and waits until no process of it remains. A run that has just finished is left as it is. */
+export async function kill(victim: Victim, mrlm: Mrlm): Promise<Finished> {
+  const tree = processTree(mrlm.child.pid as number);
+  const [trainer] = tree;
+  if (trainer !== undefined) {
+    if (victim === "all") killAll(tree);
+    else if (victim === "trainer") killAll([trainer]);
+    else if (victim === "store") process.kill(trainer.pid, "SIGUSR2");
+    else await killEngine(mrlm);
+  }
+  const finished = await mrlm.finished;
+  await gone(tree);
+  if (victim === "engine") expectError(finished, "ENGINE_EXITED");
+  if (victim === "store") expectError(finished, "STORE_FAILED");
+  return finished;
+}
+
+/** Waits for the engine's process where it has not been started yet. */
+async function killEngine({ child }: Mrlm): Promise<void> {
+  while (child.exitCode === null) {
+    const tree = processTree(child.pid as number);
+    const engine = ranksIn(tree)[0];
+    if (engine !== undefined) return killAll(tree.filter(({ pid }) => pid === engine));
+    await sleep(20);
+  }
+}
+
+/** A run whose part is killed after its last use of it finishes as if it had not been. */
+function expectError({ code, events, stderr }: Finished, expected: string): void {
+  if (code === 0) return;
+  const error = events.find(({ event }) => event === "error");
+  expect({ code, error, stderr }).toEqual({
+    code: 1,
+    error: expect.objectContaining({ code: expected, hint: expect.stringMatching(/\w{4}/) }),
+    stderr: expect.any(String),
+  });
+}
