@@ -5,9 +5,6 @@ import {
   learnableEpisodes,
   noEpisodeCounts,
   optimizerOptions,
-  playGroups,
-  playSeconds,
-  taskOrder,
   trainStep,
   type TrainStepResult,
 } from "@mrlm/kit/learning";
@@ -16,7 +13,6 @@ import type {
   AlgorithmDefinition,
   AlgorithmRun,
   IterationReport,
-  JsonObject,
   PolicyId,
   TrajectoryGroup,
 } from "@mrlm/spec";
@@ -37,28 +33,25 @@ export const bestOfN: AlgorithmDefinition<Options> = {
   description: "Imitates the best episode of each group.",
   options,
   iterations: ({ steps }) => steps,
+  plays: ({ prompts_per_step, group_size }) => ({
+    name: "best-of-n",
+    groups: prompts_per_step,
+    groupSize: group_size,
+  }),
   create: start,
 };
 
 function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
-  const { engine, policy } = context;
-  const order = taskOrder(context, "best-of-n/tasks");
+  const { policy } = context;
   let iteration = 0;
 
   async function iterate(): Promise<IterationReport> {
+    const { groups } = await context.episodes.take();
     const began = performance.now();
-    const groups = await playGroups(
-      context,
-      order.take(chosen.prompts_per_step),
-      chosen.group_size,
-      `best-of-n/${iteration + 1}`,
-    );
-    const played = performance.now();
     const counts = noEpisodeCounts();
     const best = groups.flatMap((group) => bestOf(group, policy, counts) ?? []);
     iteration++;
     const trained = best.length === 0 ? undefined : await imitate(best);
-    await engine.publish(policy);
     return {
       iteration,
       metrics: {
@@ -66,8 +59,7 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
         "groups/without_signal": { sum: groups.length - best.length, count: groups.length },
         ...trained?.metrics,
       },
-      seconds: { ...playSeconds(groups, (played - began) / 1000), training: (performance.now() - played) / 1000 },
-      trajectories: groups,
+      seconds: { training: (performance.now() - began) / 1000 },
       notices: trained?.notices ?? ["In no group was one episode better than another: the weights stay as they are"],
     };
   }
@@ -90,12 +82,9 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     async *run() {
       while (iteration < chosen.steps && !context.signal.aborted) yield await iterate();
     },
-    // State that a resumed run needs besides the engine's weights. Everything else follows from it.
-    state: () => ({ iteration, tasks: order.state() }),
-    restore(state) {
-      iteration = Number(state["iteration"]);
-      order.restore(state["tasks"] as JsonObject);
-    },
+    // State that a resumed run needs besides the engine's weights and the position of its tasks.
+    state: () => ({ iteration }),
+    restore: (state) => void (iteration = Number(state["iteration"])),
   };
 }
 

@@ -24,6 +24,8 @@ interface Case {
 }
 
 const CASES = 120;
+/** Part of an episode, of which credits alone read the names. */
+const PART = { trajectory: "episode", agent: "agent" };
 const MAX_TOKENS = 12;
 const list = (values: ArrayLike<number>): number[] => Array.from(values);
 
@@ -55,7 +57,7 @@ function grpoCase(random: RandomStream): Case {
   const parsed = grpoOptions.parse({ steps: 1, ...options });
   const episodes = Array.from({ length: 4 }, () => {
     const sampled = logprobs(random, random.integer(1, 6));
-    return { rows: [], sampled, advantage: random.next() * 4 - 2, age: random.integer(0, 3) };
+    return { ...PART, rows: [], sampled, advantage: random.next() * 4 - 2, age: random.integer(0, 3) };
   });
   const group = { episodes };
   const count = episodes.reduce((sum, { sampled }) => sum + sampled.length, 0);
@@ -129,6 +131,7 @@ function ppoCase(random: RandomStream): Case {
       const count = random.integer(1, 6);
       // One row of an episode; what matters of it here is that it is there.
       return {
+        ...PART,
         rows: [{ tokens: new Int32Array(), mask: new Uint8Array(), segment: 0 }],
         sampled: logprobs(random, count),
         rewards: Float64Array.from(numbers(random, count, -1, 1)),

@@ -13,7 +13,7 @@ test("an environment that is configured twice: measurements are distinct, and no
     ],
     eval: { tasks: 4 },
   };
-  const { summary, reports } = await trainBigram({
+  const { summary, played: batches } = await trainBigram({
     algorithms: [grpo],
     environments,
     stages: [{ algorithm: "grpo", steps: 2, prompts_per_step: 8, group_size: 2 }],
@@ -23,7 +23,7 @@ test("an environment that is configured twice: measurements are distinct, and no
     ["letters@1", "letters@1#2"],
     ["letters@1", "letters@1#2"],
   ]);
-  const played = reports.flatMap(({ trajectories = [] }) => trajectories.flatMap((group) => group.trajectories));
+  const played = batches.flat().flatMap(({ trajectories }) => trajectories);
   expect([played.length, new Set(played.map(({ id }) => id)).size]).toEqual([32, 32]);
   // Each keeps its own limit of turns, here the only difference between the two.
   expect(played.map(({ turns }) => turns.length).toSorted()).toEqual([

@@ -1,12 +1,12 @@
-import { episodeMetrics, meanOf, playSeconds, trainStep, type TrainStepResult } from "@mrlm/kit/learning";
-import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject, Metrics } from "@mrlm/spec";
+import { episodeMetrics, meanOf, trainStep, type TrainStepResult } from "@mrlm/kit/learning";
+import type { AlgorithmContext, AlgorithmRun, Credit, IterationReport, JsonObject, Metrics } from "@mrlm/spec";
 import { batchMetrics, type PairOutcome } from "./batch-metrics.ts";
 import { type Divergence, mismatchedDivergence } from "./divergence.ts";
 import type { CollectedPairs } from "./episode-pairs.ts";
 import { lossEntry, preferenceLoss } from "./losses/index.ts";
 import type { AnswerLogprobs } from "./losses/pair-loss.ts";
 import type { DpoOptions } from "./options.ts";
-import { answerTokens, isUnfinished, type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
+import { answerTokens, isUnfinished, type Pair, pairCredits, pairSums, type PairSums, unitOf } from "./pair.ts";
 import { preferences, withoutPairs } from "./preferences.ts";
 import { reference } from "./reference.ts";
 
@@ -20,36 +20,32 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
   let preparedRound = -1;
 
   async function iterate(): Promise<IterationReport> {
+    const isDue = options.data === undefined && step % (options.collect_every || options.steps) === 0;
+    const collected = isDue ? await data.collect() : undefined;
     const began = performance.now();
-    const collected = await playIfDue();
-    const played = performance.now();
-    if (data.pairs.length === 0) return reportWithoutPairs(collected as CollectedPairs, (played - began) / 1000);
+    if (data.pairs.length === 0) return reportWithoutPairs(collected);
     if (preparedRound !== data.pairsRound) {
       await before.prepare(data.pairs);
       preparedRound = data.pairsRound;
     }
     const indices = data.take(options.batch_size);
     const pairs = indices.map((index) => data.pairs[index] as Pair);
-    const { outcomes, divergence, ...trained } = await trainOn(pairs, await before.sums(indices, data.pairs));
+    const { outcomes, divergence, credits, ...trained } = await trainOn(pairs, await before.sums(indices, data.pairs));
     step++;
     return {
       iteration: step,
       metrics: {
         ...batchMetrics(outcomes, options.beta),
-        ...(divergence === undefined
-          ? {}
-          : { "kto/divergence": divergence.value, "kto/mismatched_cut": divergence.cut }),
-        ...(collected === undefined ? {} : roundMetrics(collected, context)),
+        ...(divergence && { "kto/divergence": divergence.value, "kto/mismatched_cut": divergence.cut }),
+        ...(collected && roundMetrics(collected, context)),
         ...trained.metrics,
         "tokens/computed": trained.pass.computedTokens,
         "data/pairs": data.pairs.length,
         "data/epoch": data.epochs(),
       },
-      seconds: {
-        ...(collected === undefined ? {} : playSeconds(collected.groups, (played - began) / 1000)),
-        training: (performance.now() - played) / 1000,
-      },
-      ...(collected === undefined ? {} : { trajectories: collected.groups }),
+      seconds: { training: (performance.now() - began) / 1000 },
+      // Pairs of an earlier round than the last one are of an earlier batch, which has its credits.
+      credits: data.pairsRound === data.round ? credits : [],
       notices: [
         ...(collected?.pairs.length === 0
           ? [
@@ -61,17 +57,12 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
     };
   }
 
-  async function playIfDue(): Promise<CollectedPairs | undefined> {
-    if (!data.isDue(step + 1)) return undefined;
-    // Episodes are played with the current weights.
-    if (step > 0) await context.engine.publish(context.policy);
-    return data.collect();
-  }
-
-  /** Skips a step before the first pair. Throws DATA_INVALID if no later step plays episodes. */
-  function reportWithoutPairs(collected: CollectedPairs, seconds: number): IterationReport {
+  /** Skips a step before the first pair. Throws DATA_INVALID if no later step takes episodes. */
+  function reportWithoutPairs(collected: CollectedPairs | undefined): IterationReport {
     step++;
-    if (options.collect_every === 0 || step >= options.steps) {
+    if (collected === undefined) return { iteration: step, metrics: { "data/pairs": 0 }, seconds: {} };
+    const next = step + options.collect_every;
+    if (options.collect_every === 0 || next > options.steps) {
       throw withoutPairs(
         `Of the ${collected.groups.length} groups of the last round none had two scored episodes with different rewards: play more tasks, larger groups, or easier tasks.`,
       );
@@ -79,10 +70,9 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
     return {
       iteration: step,
       metrics: { ...roundMetrics(collected, context), "data/pairs": 0 },
-      seconds: playSeconds(collected.groups, seconds),
-      trajectories: collected.groups,
+      seconds: {},
       notices: [
-        `Round ${data.round} of episodes made no pair (${NO_PAIR}): the weights stay as they are, and step ${step + 1} plays other tasks`,
+        `Round ${data.round} of episodes made no pair (${NO_PAIR}): the weights stay as they are until step ${next}, which plays other tasks`,
       ],
     };
   }
@@ -90,10 +80,12 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
   async function trainOn(
     pairs: readonly Pair[],
     references: readonly PairSums[],
-  ): Promise<TrainStepResult & { outcomes: PairOutcome[]; divergence: Divergence | undefined }> {
+  ): Promise<TrainStepResult & { outcomes: PairOutcome[]; divergence: Divergence | undefined; credits: Credit[] }> {
     const divergence =
       lossEntry(options.loss).needs === "divergence" ? await mismatchedDivergence(context, pairs) : undefined;
     const outcomes: PairOutcome[] = [];
+    // A batch beyond the end of an epoch may have a pair twice.
+    const credits = new Map<Pair, Credit[]>();
     const { stopTokenIds } = context.renderer;
     const trained = await trainStep(context, {
       model: context.policy,
@@ -110,11 +102,11 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
         });
         const [chosen, rejected] = [answer("chosen"), answer("rejected")];
         const { loss, chosenSlope, rejectedSlope } = preferenceLoss(chosen, rejected, options, divergence?.value);
-        const isCut = {
-          chosen: isUnfinished(pair.chosen, stopTokenIds),
-          rejected: isUnfinished(pair.rejected, stopTokenIds),
-        };
-        outcomes[unit] = { loss, chosen, rejected, entropy: meanOf(outputs.entropy ?? []), isCut };
+        const entropy = meanOf(outputs.entropy ?? []);
+        const cut = (name: keyof PairSums): boolean => isUnfinished(pair[name], stopTokenIds);
+        const isCut = { chosen: cut("chosen"), rejected: cut("rejected") };
+        credits.set(pair, pairCredits(pair, chosenSlope, rejectedSlope));
+        outcomes[unit] = { loss, chosen, rejected, entropy, isCut };
         return {
           logprob: new Float32Array(chosen.tokens + rejected.tokens)
             .fill(chosenSlope, 0, chosen.tokens)
@@ -125,7 +117,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
       step: step + 1,
       totalSteps: options.steps,
     });
-    return { ...trained, outcomes, divergence };
+    return { ...trained, outcomes, divergence, credits: [...credits.values()].flat() };
   }
 
   return {

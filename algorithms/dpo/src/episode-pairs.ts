@@ -1,7 +1,7 @@
-import { type EpisodeCounts, learnableEpisodes, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit/learning";
+import { type EpisodeCounts, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
 import type { AlgorithmContext, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
 import type { DpoOptions } from "./options.ts";
-import type { Pair } from "./pair.ts";
+import type { EpisodePart, Pair } from "./pair.ts";
 
 /** Pairs made of episodes. */
 export interface CollectedPairs {
@@ -14,22 +14,21 @@ export interface CollectedPairs {
 export interface Ranked {
   readonly rows: readonly EngineSequence[];
   readonly reward: number;
+  readonly part?: EpisodePart;
 }
 
-/** Plays groups and pairs their members. */
-export async function collectPairs(
-  context: AlgorithmContext,
-  options: DpoOptions,
-  order: TaskOrder,
-  round: number,
-): Promise<CollectedPairs> {
-  const groups = await playGroups(context, order.take(options.prompts), options.group_size, `dpo/${round}`);
+/** Takes groups and pairs their members. */
+export async function collectPairs(context: AlgorithmContext, options: DpoOptions): Promise<CollectedPairs> {
+  const { groups } = await context.episodes.take();
   const counts = noEpisodeCounts();
   const rules = { policy: context.policy, dropCut: false };
   const pairs = groups.flatMap(({ trajectories }) => {
     const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
     return Object.values(Object.groupBy(episodes, ({ agent }) => agent)).flatMap((members = []) =>
-      pairMembers(members, options.pairs_per_group),
+      pairMembers(
+        members.map((episode) => ({ ...episode, part: { trajectory: episode.trajectory.id, agent: episode.agent } })),
+        options.pairs_per_group,
+      ),
     );
   });
   return { pairs, groups, counts };
@@ -41,7 +40,8 @@ export function pairMembers(members: readonly Ranked[], most: number): Pair[] {
   const pairs: Pair[] = [];
   for (let i = 0; i < Math.min(most, Math.floor(ranked.length / 2)); i++) {
     const [best, worst] = [ranked[i] as Ranked, ranked[ranked.length - 1 - i] as Ranked];
-    if (best.reward > worst.reward) pairs.push({ chosen: best.rows, rejected: worst.rows });
+    const parts = best.part && worst.part && { parts: { chosen: best.part, rejected: worst.part } };
+    if (best.reward > worst.reward) pairs.push({ chosen: best.rows, rejected: worst.rows, ...parts });
   }
   return pairs;
 }

@@ -16,14 +16,12 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
   description: "Direct preference optimization (arXiv 2305.18290): learns from pairs of a better and a worse answer.",
   options: dpoOptions,
   iterations: (options) => options.steps,
-  playsEpisodes: ({ data }) => data === undefined,
+  plays: ({ data, prompts, group_size, collect_every }) =>
+    data === undefined ? { name: "dpo", groups: prompts, groupSize: group_size, every: collect_every } : undefined,
   memory: (options) => ({ reference: holdsReference(options), unitSequences: 2 }),
   files: ({ data }) => (data === undefined ? [] : [data]),
   checkRows: ({ pairs_per_group }, path, rows) => checkPairRows(rows, path, pairs_per_group),
-  validate(options, environments, sampling) {
-    if (options.data === undefined && environments.length === 0) {
-      throw new MrlmError("CONFIG_INVALID", "dpo has neither `data` nor an environment to make pairs in.");
-    }
+  validate(options, _environments, sampling) {
     if (options.data === undefined && sampling.temperature <= 0) {
       throw new MrlmError(
         "CONFIG_INVALID",

@@ -1,10 +1,15 @@
-import type { EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/spec";
+import type { Credit, EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/spec";
 
 /** Two answers to one prompt. An episode whose template rewrote its history has several sequences. */
 export interface Pair {
   readonly chosen: readonly EngineSequence[];
   readonly rejected: readonly EngineSequence[];
+  /** Parts of episodes that the answers are, where they were played. */
+  readonly parts?: { readonly chosen: EpisodePart; readonly rejected: EpisodePart };
 }
+
+/** Part of an agent in an episode. */
+export type EpisodePart = Pick<Credit, "trajectory" | "agent">;
 
 /** Sums of the log-probabilities of both answers, in nats. */
 export interface PairSums {
@@ -35,11 +40,20 @@ export function pairSums(pair: Pair, { logprob = new Float32Array() }: UnitOutpu
   return { chosen: sum(logprob.subarray(0, boundary)), rejected: sum(logprob.subarray(boundary)) };
 }
 
+/** Returns the credits of a pair: the gradient weighs the log-probabilities of an answer by the negative derivative of the loss. */
+export function pairCredits({ parts }: Pair, chosenSlope: number, rejectedSlope: number): Credit[] {
+  if (parts === undefined) return [];
+  return [
+    { ...parts.chosen, advantage: -chosenSlope },
+    { ...parts.rejected, advantage: -rejectedSlope },
+  ];
+}
+
 /** Converts a pair to its form in a checkpoint. */
-export function pairToJson({ chosen, rejected }: Pair): JsonObject {
+export function pairToJson({ chosen, rejected, parts }: Pair): JsonObject {
   const write = (sequences: readonly EngineSequence[]) =>
     sequences.map(({ tokens, mask }) => ({ tokens: Array.from(tokens), mask: Array.from(mask) }));
-  return { chosen: write(chosen), rejected: write(rejected) };
+  return { chosen: write(chosen), rejected: write(rejected), ...(parts === undefined ? {} : { parts }) };
 }
 
 export function pairFromJson(value: JsonObject): Pair {
@@ -48,5 +62,6 @@ export function pairFromJson(value: JsonObject): Pair {
       tokens: Int32Array.from(tokens),
       mask: Uint8Array.from(mask),
     }));
-  return { chosen: read(value["chosen"]), rejected: read(value["rejected"]) };
+  const parts = value["parts"] === undefined ? {} : { parts: value["parts"] as unknown as NonNullable<Pair["parts"]> };
+  return { chosen: read(value["chosen"]), rejected: read(value["rejected"]), ...parts };
 }

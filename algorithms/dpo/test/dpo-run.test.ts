@@ -114,10 +114,8 @@ describe("dpo on a bigram model", () => {
     const options = { ...COLLECTED, steps: 12 };
     const taskIndex = (task: string): number => Number(task.split("/")[1]);
     /** Tasks of each round. Rounds have the same tasks whatever is learnt: 3 x 12 of 64. */
-    const rounds = trainBigram(training(options)).then(({ reports }) =>
-      reports.flatMap(({ trajectories = [] }) =>
-        trajectories.length === 0 ? [] : [new Set(trajectories.map(({ task }) => taskIndex(task)))],
-      ),
+    const rounds = trainBigram(training(options)).then(({ played }) =>
+      played.filter(({ length }) => length > 0).map((groups) => new Set(groups.map(({ task }) => taskIndex(task)))),
     );
     /** Runs with equal rewards for all episodes of the tasks of this round. */
     const without = async (round: number) => {
@@ -140,15 +138,15 @@ describe("dpo on a bigram model", () => {
         expect((await trainBigramInterrupted(await without(1), dieAt)).weights).toEqual(whole.weights);
     });
 
-    test("the first one leaves the weights as they are, with a notice, and the next step plays other tasks", async () => {
+    test("the first one leaves the weights as they are, with a notice, until the next round, which plays other tasks", async () => {
       const whole = await trainBigram(await without(0));
       expect(whole.reports[0]).toMatchObject({
         metrics: { "data/pairs": 0 },
-        notices: [expect.stringMatching(/^Round 1 of episodes made no pair .* step 2 plays other tasks$/)],
+        notices: [expect.stringMatching(/^Round 1 of episodes made no pair .* until step 5, which plays other tasks$/)],
       });
-      expect(whole.reports[0]?.metrics["loss/preference"]).toBeUndefined();
-      expect(new Set(whole.reports[1]?.trajectories?.map(({ task }) => taskIndex(task)))).toEqual((await rounds)[1]);
-      expect(whole.reports.slice(1).every(({ metrics }) => metrics["loss/preference"] !== undefined)).toBe(true);
+      expect(whole.reports.slice(0, 4).every(({ metrics }) => metrics["loss/preference"] === undefined)).toBe(true);
+      expect(new Set(whole.played[4]?.map(({ task }) => taskIndex(task)))).toEqual((await rounds)[1]);
+      expect(whole.reports.slice(4).every(({ metrics }) => metrics["loss/preference"] !== undefined)).toBe(true);
       expect((await trainBigramInterrupted(await without(0), 1)).weights).toEqual(whole.weights);
     });
 
@@ -157,19 +155,18 @@ describe("dpo on a bigram model", () => {
       const error = { code: "DATA_INVALID", hint: expect.stringMatching(/with different rewards/) };
       for (const [collect_every, roundsPlayed] of [
         [0, 1],
-        [4, 10],
+        [4, 3],
       ] as const) {
         const { engine, asked } = recordingEngine();
-        let publications = 0;
+        let streams = 0;
         const counting = new Proxy(engine, {
           get: (target, name: keyof typeof engine) =>
-            name === "publish" ? (model: string) => (publications++, target.publish(model)) : target[name],
+            name === "sampler" ? (model: string) => (streams++, target.sampler(model)) : target[name],
         });
         await expect(
           trainBigram({ ...training({ ...COLLECTED, collect_every }), environments: dull, engine: counting }),
         ).rejects.toMatchObject(error);
-        // Weights are published when the run begins, and before each round but the first.
-        expect([asked.steps.length, publications]).toEqual([0, roundsPlayed]);
+        expect([asked.steps.length, streams]).toEqual([0, roundsPlayed]);
       }
     });
   });

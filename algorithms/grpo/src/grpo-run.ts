@@ -1,32 +1,34 @@
-import { episodeMetrics, playSeconds, stepMetrics, taskOrder } from "@mrlm/kit/learning";
-import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject } from "@mrlm/spec";
-import { collect } from "./collect.ts";
+import { episodeMetrics, stepMetrics } from "@mrlm/kit/learning";
+import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject, TrajectoryGroup } from "@mrlm/spec";
 import type { GrpoOptions } from "./options.ts";
+import { rewardedGroups, toSamples } from "./samples.ts";
 import { update } from "./update.ts";
 
-/** Starts group relative policy optimization. Each iteration plays groups, compares the rewards of their members, updates the policy and publishes it. */
+/** Starts group relative policy optimization. Each iteration takes groups, compares the rewards of their members and updates the policy. */
 export function startGrpo(context: AlgorithmContext, options: GrpoOptions): AlgorithmRun {
-  const order = taskOrder(context, "grpo/tasks");
   let iteration = 0;
   let optimizerSteps = 0;
-  let version = 0;
 
   async function iterate(): Promise<IterationReport> {
+    const { played, groups, refills, version } = await context.episodes.take();
     const began = performance.now();
-    const collected = await collect(context, options, order, iteration + 1, version);
-    const played = performance.now();
-    const report =
-      collected.samples.length === 0 ? undefined : await update(context, options, collected.samples, optimizerSteps);
-    const trained = performance.now();
-    version = (await context.engine.publish(context.policy)).version;
+    const { rewarded, counts } = rewardedGroups(played, options, version, context);
+    // Groups without signal that no refill replaced stay: their advantages are exactly 0, and they count in the denominator.
+    const accepted = new Set(groups);
+    const kept = rewarded.filter((_, i) => accepted.has(played[i] as TrajectoryGroup));
+    const samples = toSamples(kept, options, version).filter(({ episodes }) => episodes.length > 0);
+    const report = samples.length === 0 ? undefined : await update(context, options, samples, optimizerSteps);
     optimizerSteps += report?.steps.length ?? 0;
     iteration++;
     return {
       iteration,
       metrics: {
-        ...episodeMetrics(collected.groups, collected.counts, context),
-        "groups/without_signal": { sum: collected.withoutSignal, count: collected.groups.length },
-        "groups/refills": collected.refills,
+        ...episodeMetrics(played, counts, context),
+        "groups/without_signal": {
+          sum: rewarded.filter(({ hasSignal }) => !hasSignal).length,
+          count: played.length,
+        },
+        "groups/refills": refills,
         ...report?.loss.report(report.normalizer),
         ...(report === undefined
           ? {}
@@ -35,12 +37,8 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
               "tokens/computed": report.computedTokens,
             }),
       },
-      seconds: {
-        ...playSeconds(collected.groups, (played - began) / 1000),
-        training: (trained - played) / 1000,
-        publish: (performance.now() - trained) / 1000,
-      },
-      trajectories: collected.groups,
+      seconds: { training: (performance.now() - began) / 1000 },
+      credits: report?.credits ?? [],
       notices: report?.steps.flatMap((step) => step.notices) ?? [
         "No episode of this iteration can be used for training: the weights stay as they are",
       ],
@@ -51,12 +49,10 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
     async *run() {
       while (iteration < options.steps && !context.signal.aborted) yield await iterate();
     },
-    state: (): JsonObject => ({ iteration, optimizerSteps, version, tasks: order.state() }),
+    state: (): JsonObject => ({ iteration, optimizerSteps }),
     restore(state) {
       iteration = Number(state["iteration"]);
       optimizerSteps = Number(state["optimizerSteps"]);
-      version = Number(state["version"]);
-      order.restore(state["tasks"] as JsonObject);
     },
   };
 }

@@ -3,6 +3,7 @@ import { assertWholeDistribution } from "@mrlm/kit/learning";
 import { type AlgorithmDefinition, MrlmError, type RolloutSampling, type TrainingEnvironment } from "@mrlm/spec";
 import { startGrpo } from "./grpo-run.ts";
 import { type GrpoOptions, grpoOptions } from "./options.ts";
+import { rewardedGroups } from "./samples.ts";
 
 export { type Baseline, groupAdvantages, type Scale } from "./advantages.ts";
 export { type GrpoOptions, grpoOptions } from "./options.ts";
@@ -16,6 +17,16 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
     "Group relative policy optimization (arXiv 2402.03300): plays each task several times and reinforces the episodes with more reward than the mean of their group.",
   options: grpoOptions,
   iterations: (options) => options.steps,
+  plays: (options, sampling) => ({
+    name: "grpo",
+    groups: options.prompts_per_step,
+    groupSize: options.group_size,
+    refills: Math.max(options.dynamic_sampling, options.max_staleness === undefined ? 0 : 1),
+    ...(options.max_staleness === undefined ? {} : { maxStaleness: options.max_staleness }),
+    accept: (group, { policy, version }) =>
+      options.dynamic_sampling === 0 ||
+      rewardedGroups([group], options, version, { policy, sampling }).rewarded.some(({ hasSignal }) => hasSignal),
+  }),
   memory: ({ kl_coefficient, group_size }) => ({ reference: kl_coefficient > 0, unitSequences: group_size }),
   validate,
   create: startGrpo,
@@ -23,7 +34,7 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
 
 export default definePlugin({ name: "@mrlm/grpo", algorithms: [grpo] });
 
-function validate(options: GrpoOptions, environments: readonly TrainingEnvironment[], sampling: RolloutSampling): void {
+function validate(options: GrpoOptions, _: readonly TrainingEnvironment[], sampling: RolloutSampling): void {
   if (options.group_size < 2) {
     throw new MrlmError(
       "CONFIG_INVALID",
@@ -33,10 +44,6 @@ function validate(options: GrpoOptions, environments: readonly TrainingEnvironme
       },
     );
   }
-  if (environments.length === 0)
-    throw new MrlmError("CONFIG_INVALID", "grpo has no environment to play in.", {
-      hint: "Add one under `environments`.",
-    });
   if (options.mismatch !== "none" && options.old_policy === "sampler") {
     throw new MrlmError(
       "CONFIG_INVALID",

@@ -1,11 +1,11 @@
 import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import type { AlgorithmContext, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
+import type { AlgorithmContext, Credit, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
 import { groupAdvantages, hasSignal } from "./advantages.ts";
 import type { GrpoOptions } from "./options.ts";
 import { overlongPenalty } from "./overlong.ts";
 
 /** One agent's part of one episode, with its advantage. */
-export interface EpisodeSample {
+export interface EpisodeSample extends Pick<Credit, "trajectory" | "agent"> {
   /** Segments with their masks. A conversation whose template rewrites history has several. */
   readonly rows: readonly EngineSequence[];
   /** The sampler's log-probabilities at the masked positions of all rows, in order. */
@@ -26,8 +26,6 @@ export interface RewardedGroup {
   readonly agents: readonly (readonly RewardedEpisode[])[];
   /** Whether the rewards of two episodes of one agent differ. */
   readonly hasSignal: boolean;
-  /** Whether an episode was left out because it was too old. */
-  readonly isStale: boolean;
 }
 
 interface RewardedEpisode {
@@ -55,16 +53,11 @@ export function rewardedGroups(
     oldestVersion: options.max_staleness === undefined ? undefined : version - options.max_staleness,
   };
   const rewarded = groups.map(({ trajectories }): RewardedGroup => {
-    const staleBefore = counts.stale;
     const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
     const agents = Object.values(Object.groupBy(episodes, ({ agent }) => agent)).map((own = []) =>
       own.map((episode) => ({ episode, reward: episode.reward + lengthPenalty(episode, options, maxTokens) })),
     );
-    return {
-      agents,
-      hasSignal: agents.some((own) => hasSignal(own.map(({ reward }) => reward))),
-      isStale: counts.stale > staleBefore,
-    };
+    return { agents, hasSignal: agents.some((own) => hasSignal(own.map(({ reward }) => reward))) };
   });
   return { rewarded, counts };
 }
@@ -81,7 +74,9 @@ export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions
   return groups.map(({ agents }) => ({
     episodes: agents.flatMap((episodes) => {
       const found = advantages.next().value as number[];
-      return episodes.map(({ episode: { rows, sampled, oldestVersion } }, i) => ({
+      return episodes.map(({ episode: { trajectory, agent, rows, sampled, oldestVersion } }, i) => ({
+        trajectory: trajectory.id,
+        agent,
         rows,
         sampled,
         advantage: found[i] as number,

@@ -1,6 +1,7 @@
 import { minibatches, type StepReport, trainStep } from "@mrlm/kit/learning";
-import type { AlgorithmContext, EngineUnit, UnitGradients } from "@mrlm/spec";
+import type { AlgorithmContext, Credit, EngineUnit, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { normalizerOf } from "./aggregation.ts";
+import { creditsOf } from "./credits.ts";
 import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";
 import { LossMetrics } from "./loss-metrics.ts";
 import type { GrpoOptions } from "./options.ts";
@@ -14,6 +15,7 @@ export interface UpdateReport {
   readonly normalizer: number;
   readonly steps: readonly StepReport[];
   readonly computedTokens: number;
+  readonly credits: readonly Credit[];
 }
 
 /** Trains the policy on a batch: freezes the old log-probabilities, then makes all passes over the minibatches. */
@@ -25,7 +27,8 @@ export async function update(
 ): Promise<UpdateReport> {
   // Groups are in the order of play, by environment. Without a shuffle a minibatch would have groups of one environment only.
   const shuffled = options.minibatches === 1 ? collected : context.random("grpo/minibatches").shuffle(collected);
-  const batch = await freeze(context, options, shuffled);
+  const { batch, old } = await freeze(context, options, shuffled);
+  const trainer = [...old];
   const samples = batch.map(({ group }) => group);
   const units = samples.map(unitOf);
   const loss = new LossMetrics();
@@ -39,7 +42,7 @@ export async function update(
       const normalizer = normalizerOf(groups, options.aggregation, context.sampling.maxTokens);
       if (normalizer === 0) continue;
       const isMismatchCounted = steps.length === 0 || (pass === 0 && batch[0]?.frozen.old !== undefined);
-      const lossOf = (unit: number, outputs: Parameters<typeof unitLoss>[2], metrics: LossMetrics): UnitGradients =>
+      const lossOf = (unit: number, outputs: UnitOutputs, metrics: LossMetrics): UnitGradients =>
         unitLoss(
           groups[unit] as GroupSample,
           batch[part[unit] as number]?.frozen as FrozenLogprobs,
@@ -48,6 +51,10 @@ export async function update(
           metrics,
           isMismatchCounted,
         );
+      const onOutputs = (unit: number, outputs: UnitOutputs): UnitGradients => {
+        if (isMismatchCounted) trainer[part[unit] as number] ??= outputs.logprob;
+        return lossOf(unit, outputs, loss);
+      };
       const known = gradientIsKnown(options);
       const { pass: result, ...step } = await trainStep(context, {
         model: context.policy,
@@ -58,19 +65,19 @@ export async function update(
         loss: known
           ? // The ratio is 1 for all log-probabilities, so the result does not depend on those passed here.
             groups.map((group, unit) => lossOf(unit, { logprob: sampledLogprobs(group) }, new LossMetrics()))
-          : (unit, outputs) => lossOf(unit, outputs, loss),
+          : onOutputs,
         returnOutputs: known,
         optimizer: options,
         step: stepsBefore + steps.length + 1,
         totalSteps: options.steps * options.updates_per_step * options.minibatches,
       });
-      if (known) for (const [unit, outputs] of result.outputs.entries()) lossOf(unit, outputs, loss);
+      if (known) for (const [unit, outputs] of result.outputs.entries()) onOutputs(unit, outputs);
       steps.push(step);
       normalizers += normalizer;
       computedTokens += result.computedTokens;
     }
   }
-  return { loss, normalizer: normalizers, steps, computedTokens };
+  return { loss, normalizer: normalizers, steps, computedTokens, credits: creditsOf(shuffled, trainer) };
 }
 
 /**
@@ -84,12 +91,15 @@ function gradientIsKnown(options: GrpoOptions): boolean {
   );
 }
 
-/** Computes the log-probabilities that stay constant during the update. Removes the tokens that `mismatch: drop` leaves out. */
+/**
+ * Computes the log-probabilities that stay constant during the update, those of the trainer also by group in `old`. Removes the tokens that
+ * `mismatch: drop` leaves out.
+ */
 async function freeze(
   context: AlgorithmContext,
   options: GrpoOptions,
   groups: readonly GroupSample[],
-): Promise<Trimmed[]> {
+): Promise<{ readonly batch: readonly Trimmed[]; readonly old: readonly (Float32Array | undefined)[] }> {
   const units = groups.map(unitOf);
   const logprobsOf = async (model: string): Promise<readonly (Float32Array | undefined)[]> => {
     const outputs = await context.engine.forward({
@@ -106,7 +116,7 @@ async function freeze(
     (options.updates_per_step * options.minibatches > 1 || options.mismatch === "drop");
   const old = needsOld ? await logprobsOf(context.policy) : [];
   const reference = options.kl_coefficient > 0 ? await logprobsOf(await context.reference()) : [];
-  return groups.map((group, i) => {
+  const batch = groups.map((group, i) => {
     const frozen = {
       ...(old[i] === undefined ? {} : { old: old[i] }),
       ...(reference[i] === undefined ? {} : { reference: reference[i] }),
@@ -115,6 +125,7 @@ async function freeze(
       ? dropMismatched(group, { ...frozen, old: frozen.old }, options.mismatch_cap)
       : { group, frozen, dropped: [] };
   });
+  return { batch, old };
 }
 
 function unitOf(group: GroupSample): EngineUnit {

@@ -1,10 +1,10 @@
 import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import type { EngineUnit, PolicyId, TrajectoryGroup } from "@mrlm/spec";
+import type { Credit, EngineUnit, PolicyId, TrajectoryGroup } from "@mrlm/spec";
 import type { PpoOptions } from "./options.ts";
 import { tokenRewards } from "./token-rewards.ts";
 
 /** One agent's part of one episode. Arrays have one number for each chosen token of all its rows. */
-export interface PpoEpisode {
+export interface PpoEpisode extends Pick<Credit, "trajectory" | "agent"> {
   readonly rows: LearnableEpisode["rows"];
   readonly sampled: Float32Array;
   /** Rewards of the environment. */
@@ -30,6 +30,8 @@ export function toEpisodes(
       .map((episode): PpoEpisode => {
         const end = episode.trajectory.agents[episode.agent]?.end;
         return {
+          trajectory: episode.trajectory.id,
+          agent: episode.agent,
           rows: episode.rows,
           sampled: episode.sampled,
           rewards: tokenRewards(episode, options),

@@ -1,4 +1,4 @@
-import type { EngineUnit, UnitOutputs } from "@mrlm/spec";
+import type { Credit, EngineUnit, UnitOutputs } from "@mrlm/spec";
 import { byEpisode, type PpoEpisode, type PpoGroup, unitOf } from "./batch.ts";
 import { type Estimate, estimate } from "./estimate.ts";
 import { whiten } from "./gae.ts";
@@ -95,6 +95,17 @@ export class FrozenBatch {
         (reference, e) =>
           this.#old[unit]?.[e]?.reduce((sum, old, t) => sum + old - (reference[t] as number), 0) as number,
       ),
+    );
+  }
+
+  /** Returns the credits of the batch: whitened advantages, where whitened, and the trainer's log-probabilities, where frozen. */
+  credits(): Credit[] {
+    return this.groups.flatMap((group, unit) =>
+      group.map(({ trajectory, agent }, e) => {
+        const logprobs = this.#options.old_policy === "trainer" ? this.#old[unit]?.[e]?.slice() : undefined;
+        const advantage = Float32Array.from((this.estimates(unit)[e] as Estimate).advantages);
+        return { trajectory, agent, advantage, ...(logprobs === undefined ? {} : { logprobs }) };
+      }),
     );
   }
 

@@ -16,17 +16,14 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
     "Proximal policy optimization (arXiv 1707.06347): plays episodes and reinforces tokens with more reward than a learned critic predicts.",
   options: ppoOptions,
   iterations: (options) => options.steps,
+  plays: ({ prompts_per_step, group_size }) => ({ name: "ppo", groups: prompts_per_step, groupSize: group_size }),
   needsValueHead: ({ critic }) => critic === "shared",
   memory: ({ critic, critic_path: path, kl_coefficient, group_size }) => ({
     reference: kl_coefficient > 0,
     unitSequences: group_size,
     ...(critic === "shared" ? {} : { critic: path === undefined ? ("copy" as const) : { path } }),
   }),
-  validate(_options, environments, sampling) {
-    if (environments.length === 0)
-      throw new MrlmError("CONFIG_INVALID", "ppo has no environment to play in.", {
-        hint: "Add one under `environments`.",
-      });
+  validate(_options, _environments, sampling) {
     if (sampling.temperature <= 0)
       throw new MrlmError(
         "CONFIG_INVALID",

@@ -1,6 +1,7 @@
 import { minibatches, stepMetrics } from "@mrlm/kit/learning";
 import type {
   AlgorithmContext,
+  Credit,
   EngineUnit,
   Metrics,
   ModelId,
@@ -35,6 +36,7 @@ export interface LearnReport {
   readonly notices: readonly string[];
   /** Divergence of each episode from the reference, in nats. */
   readonly divergences: readonly number[];
+  readonly credits: readonly Credit[];
 }
 
 /** Trains critic and policy on one batch: `updates_per_step` passes over it, each in `minibatches` parts. */
@@ -121,6 +123,7 @@ export async function learn(
     updates: updates.length,
     notices,
     divergences: batch.referenceDivergences(),
+    credits: batch.credits(),
   };
 }
 

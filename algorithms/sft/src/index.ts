@@ -14,7 +14,6 @@ export const sft: AlgorithmDefinition<SftOptions> = {
   description: "Supervised fine-tuning: imitates demonstrations and answers of files.",
   options: sftOptions,
   iterations: (options) => options.steps,
-  playsEpisodes: () => false,
   files: (options) => sourcesOf(options).flatMap(({ path }) => path ?? []),
   checkRows(options, file, rows) {
     for (const { path, min_reward } of sourcesOf(options)) if (path === file) checkFileRows(rows, file, min_reward);

@@ -89,7 +89,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
       complaints.push(...computedOtherwise(rows, iterationRows(third), tolerance, "under another token budget"));
       const [stage] = prepared.stages;
       // Samples may differ: ranks share the work, and the last bits of a batch depend on what is in it.
-      if (strategy !== "one" && stage?.definition.playsEpisodes?.(stage.options) === false) {
+      if (strategy !== "one" && stage?.plan === undefined) {
         const alone = await train(prepared, await place.engine("one"));
         made.push(alone);
         complaints.push(...computedOtherwise(rows, iterationRows(alone), tolerance, "in one process"));

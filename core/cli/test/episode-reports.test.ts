@@ -87,6 +87,7 @@ test("a training view shows episodes without a reward, and of every event with -
       step: 1,
       seconds: 2,
       engineSeconds: 1,
+      played: [],
       report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } },
     });
     view({ kind: "evaluation", step: 1, label: "grpo", results: [evaluation], seconds: 1 });

@@ -1,4 +1,4 @@
-/** Entry for authors of algorithms: episodes, order of tasks and rows, losses, options, metrics, and rows of recorded files. */
+/** Entry for authors of algorithms: episodes, order of rows, losses, options, metrics, and rows of recorded files. */
 
 export { chatMessage, type ChatMessage, fromChatMessage, toChatMessages } from "./recorded/chat-message.ts";
 export {
@@ -24,12 +24,10 @@ export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
 export { minibatches } from "./learning/minibatches.ts";
 export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./learning/optimizer-options.ts";
 export { optimizerRules, type OptionRule, withOptionRules } from "./learning/option-rules.ts";
-export { playGroups, playSeconds } from "./learning/play-groups.ts";
 export { learningRateAt, type Schedule, type ScheduleKind } from "./learning/schedule.ts";
 export { weightedRoundRobin, type WeightedRoundRobin } from "./learning/weighted-round-robin.ts";
 export { standardDeviation } from "./learning/standard-deviation.ts";
 export { type ClipOptions, clippedSurrogate, LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./learning/surrogate.ts";
-export { type TaskBatch, taskOrder, type TaskOrder } from "./learning/task-order.ts";
 export {
   type StepReport,
   stepMetrics,

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { type Reward, score, type Trajectory, unscored } from "@mrlm/spec";
-import { episodeMetrics, noEpisodeCounts, playSeconds } from "../src/learning.ts";
+import { episodeMetrics, noEpisodeCounts } from "../src/learning.ts";
 
 const player = { kind: "policy", name: "policy", policy: "policy" } as const;
 const episode = (total: Reward, mask: number[], changes: Partial<Trajectory> = {}): Trajectory =>
@@ -57,8 +57,4 @@ test("numerics 35, 54: lengths count what the policy chose; episodes without a s
     "versions/lag": 4,
     "turns/mean": { sum: 6, count: 3 },
   });
-});
-
-test("seconds of playing are divided by what episodes waited for", () => {
-  expect(playSeconds(groups, 8)).toEqual({ sampling: 6, environment: 2 });
 });

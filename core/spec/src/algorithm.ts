@@ -1,16 +1,17 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Demonstration } from "./demonstration.ts";
-import type { Engine } from "./engine.ts";
+import type { LearningEngine } from "./engine.ts";
 import type { EnvironmentRef } from "./environment-host.ts";
 import type { TaskId, VersionedId } from "./id.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { Logger } from "./logger.ts";
 import type { AlgorithmMemory } from "./memory.ts";
+import type { EpisodeSource, PlayPlan } from "./learning.ts";
 import type { IterationReport } from "./metrics.ts";
 import type { ModelId } from "./model.ts";
 import type { RandomStream } from "./random.ts";
 import type { Renderer } from "./renderer.ts";
-import type { Rollouts, RolloutSampling } from "./rollouts.ts";
+import type { RolloutSampling } from "./rollouts.ts";
 
 /** Environment of a training run, with its share of the prompts. */
 export interface TrainingEnvironment {
@@ -31,14 +32,15 @@ export interface TrainingEnvironment {
 
 /** Everything that a run provides to an algorithm. An algorithm uses nothing else. */
 export interface AlgorithmContext {
-  readonly engine: Engine;
-  /** The trained model. It is created, and its weights are published, before the algorithm starts. */
+  readonly engine: LearningEngine;
+  /** The trained model. It is created before the algorithm starts. The run publishes its weights where episodes need them. */
   readonly policy: ModelId;
   /** Returns a frozen copy of the policy at the start of this stage. The first call creates it. */
   reference(): Promise<ModelId>;
   readonly renderer: Renderer;
-  readonly rollouts: Rollouts;
-  /** Default sampling parameters: the `sampling` section of the stage, merged over that of the run. */
+  /** Batches of episodes to learn from, as `AlgorithmDefinition.plays` states them. */
+  readonly episodes: EpisodeSource;
+  /** Sampling parameters of the episodes: the `sampling` section of the stage, merged over that of the run. */
   readonly sampling: RolloutSampling;
   readonly environments: readonly TrainingEnvironment[];
   /** Returns the rows of a JSONL or Parquet file. A relative path starts at the configuration file. Rejects with DATA_INVALID. */
@@ -70,8 +72,12 @@ export interface AlgorithmDefinition<Options = unknown> {
   iterations(options: Options): number;
   /** Whether the policy needs a value head. The head does not change the results of other stages. */
   needsValueHead?(options: Options): boolean;
-  /** Whether the algorithm plays episodes; default true. A stage that plays none must not set `sampling`. */
-  playsEpisodes?(options: Options): boolean;
+  /**
+   * Returns which episodes the iterations learn from, so that they can be played before an iteration asks for them; `undefined`, as without the method:
+   * none. A stage that plays none must not set `sampling`, and one that plays needs an environment.
+   * @param sampling the same as `AlgorithmContext.sampling` of the stage
+   */
+  plays?(options: Options, sampling: RolloutSampling): PlayPlan | undefined;
   /** Models that the algorithm creates in addition to the policy, for the memory estimate of the run; default none. */
   memory?(options: Options): AlgorithmMemory;
   /**

@@ -213,3 +213,9 @@ export interface Engine {
   export(model: ModelId, directory: string, options?: { readonly mergeAdapter?: boolean }): Promise<readonly string[]>;
   close(): Promise<void>;
 }
+
+/** Part of the engine that an algorithm uses. The run publishes weights, samples and saves. */
+export type LearningEngine = Pick<
+  Engine,
+  "describe" | "createModel" | "releaseModel" | "forward" | "forwardBackward" | "optimStep"
+>;

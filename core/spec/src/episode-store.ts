@@ -1,5 +1,6 @@
-import type { AgentId, TaskId } from "./id.ts";
+import type { TaskId } from "./id.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { Credit } from "./learning.ts";
 import type { ModelId } from "./model.ts";
 import type { TrajectoryGroup } from "./trajectory.ts";
 
@@ -88,17 +89,6 @@ export interface TakenBatch {
   readonly isReplayed: boolean;
   /** Record of the call that logged it. */
   readonly record: TakeRecord;
-}
-
-/** The signal that an algorithm has learnt from an agent's part of an episode. */
-export interface Credit {
-  /** Id of the trajectory. */
-  readonly trajectory: string;
-  readonly agent: AgentId;
-  /** One value for the part, or one for each token of its segments in order. */
-  readonly advantage: number | Float32Array;
-  /** The trainer's log-probabilities at masked positions, where computed. */
-  readonly logprobs?: Float32Array;
 }
 
 /** Groups that were played outside the takes of a learner. */

@@ -1,4 +1,4 @@
-import type { TrajectoryGroup } from "./trajectory.ts";
+import type { Credit } from "./learning.ts";
 
 /**
  * Mean as sum and count, so that means over parts of the samples can be merged by addition.
@@ -16,10 +16,10 @@ export interface IterationReport {
   /** Index from 1. */
   readonly iteration: number;
   readonly metrics: Metrics;
-  /** Wall-clock seconds by phase: `sampling`, `environment`, `training`, `publish`, ... */
+  /** Wall-clock seconds by phase: `training`, ... The run adds those of a take: `sampling`, `environment`, `publish` and `waited`, the rest of it. */
   readonly seconds: Readonly<Record<string, number>>;
-  /** Episodes of this iteration, for the trajectory store. */
-  readonly trajectories?: readonly TrajectoryGroup[];
+  /** The signal of each episode of the last batch that was learnt from. Those of a later iteration replace them. */
+  readonly credits?: readonly Credit[];
   /** Sentences for the user, for example about a skipped step or dropped groups. */
   readonly notices?: readonly string[];
 }

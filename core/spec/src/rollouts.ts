@@ -20,6 +20,8 @@ export interface RolloutSampling {
 export interface RolloutRequest {
   readonly environment: EnvironmentRef;
   readonly tasks: readonly TaskId[];
+  /** Number of earlier groups of the same task under this label, for each task; default: counted in `tasks`. It is part of group ids. */
+  readonly occurrences?: readonly number[];
   /** Number of episodes for each task. */
   readonly groupSize: number;
   /** Model of each agent by name, or one model for all agents. */

@@ -5,19 +5,9 @@ import {
   learnableEpisodes,
   noEpisodeCounts,
   optimizerOptions,
-  playGroups,
-  playSeconds,
-  taskOrder,
   trainStep,
 } from "@mrlm/kit/learning";
-import type {
-  AlgorithmContext,
-  AlgorithmDefinition,
-  AlgorithmRun,
-  IterationReport,
-  JsonObject,
-  Metrics,
-} from "@mrlm/spec";
+import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport } from "@mrlm/spec";
 import { z } from "zod";
 
 const options = z.strictObject({
@@ -35,39 +25,36 @@ export const reinforce: AlgorithmDefinition<Options> = {
   description: "REINFORCE with a moving baseline.",
   options,
   iterations: ({ steps }) => steps,
+  plays: ({ episodes_per_step }) => ({ name: "reinforce", groups: episodes_per_step, groupSize: 1 }),
   create: start,
 };
 
 function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
-  const { engine, policy } = context;
-  const order = taskOrder(context, "reinforce/tasks");
+  const { policy } = context;
   let iteration = 0;
   let baseline: number | null = null;
 
   async function iterate(): Promise<IterationReport> {
+    const { groups } = await context.episodes.take();
     const began = performance.now();
-    const groups = await playGroups(context, order.take(chosen.episodes_per_step), 1, `reinforce/${iteration + 1}`);
-    const played = performance.now();
     const counts = noEpisodeCounts();
     // Failed and unscored episodes are counted and left out. They are not episodes with a reward of 0.
     const episodes = groups
       .flatMap(({ trajectories }) => trajectories)
       .flatMap((trajectory) => learnableEpisodes(trajectory, { policy, dropCut: false }, counts));
     iteration++;
-    const { metrics, notices } = await learnFrom(episodes);
-    await engine.publish(policy);
+    const { metrics, ...learnt } = await learnFrom(episodes);
     return {
       iteration,
       metrics: { ...episodeMetrics(groups, counts, { policy }), ...metrics },
-      seconds: { ...playSeconds(groups, (played - began) / 1000), training: (performance.now() - played) / 1000 },
-      trajectories: groups,
-      notices,
+      seconds: { training: (performance.now() - began) / 1000 },
+      ...learnt,
     };
   }
 
   async function learnFrom(
     episodes: readonly LearnableEpisode[],
-  ): Promise<{ metrics: Metrics; notices: readonly string[] }> {
+  ): Promise<Pick<IterationReport, "metrics" | "notices" | "credits">> {
     if (episodes.length === 0)
       return { metrics: {}, notices: ["No episode of this iteration has a score: the weights stay as they are"] };
     const mean = episodes.reduce((sum, { reward }) => sum + reward, 0) / episodes.length;
@@ -87,7 +74,12 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
       step: iteration,
       totalSteps: chosen.steps,
     });
-    return { metrics: { ...metrics, "reinforce/baseline": before }, notices };
+    const credits = episodes.map(({ trajectory: { id }, agent, reward }) => ({
+      trajectory: id,
+      agent,
+      advantage: reward - before,
+    }));
+    return { metrics: { ...metrics, "reinforce/baseline": before }, notices, credits };
   }
 
   return {
@@ -95,11 +87,10 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
       while (iteration < chosen.steps && !context.signal.aborted) yield await iterate();
     },
     // State that a resumed run needs besides the engine's weights and the random streams.
-    state: () => ({ iteration, baseline, tasks: order.state() }),
+    state: () => ({ iteration, baseline }),
     restore(state) {
       iteration = Number(state["iteration"]);
       baseline = state["baseline"] as number | null;
-      order.restore(state["tasks"] as JsonObject);
     },
   };
 }

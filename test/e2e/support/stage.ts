@@ -1,6 +1,6 @@
 import { randomStream, silentLogger } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
-import { RolloutRunner } from "@mrlm/runtime";
+import { Learner, learningEngine, RolloutRunner } from "@mrlm/runtime";
 import type {
   AlgorithmContext,
   AlgorithmDefinition,
@@ -13,6 +13,8 @@ import type {
   ModelId,
   Renderer,
   RolloutSampling,
+  TrainingEnvironment,
+  TrajectoryGroup,
 } from "@mrlm/spec";
 
 /** A tokenizer of a few letters, as files of a model directory. */
@@ -47,69 +49,85 @@ export interface Place {
   readonly rows?: readonly JsonValue[];
 }
 
-/** Returns the context of an algorithm, without configuration, checkpoints or evaluation. */
-export async function contextOf(place: Place): Promise<AlgorithmContext> {
-  const { engine, policy, host, environment, renderer, seed = 0, sampling = {}, rows = [] } = place;
-  const { splits, orderedSplits, hasDemonstrations } = await host.describe(environment);
-  let reference: Promise<ModelId> | undefined;
-  return {
+/** Report of an iteration, with the groups that it took. */
+export interface StageReport extends IterationReport {
+  readonly played: readonly TrajectoryGroup[];
+}
+
+/** Returns a runner for episodes of the policy. */
+export function rolloutsOf({ engine, host, renderer, seed = 0 }: Place): RolloutRunner {
+  return new RolloutRunner({
+    host,
     engine,
+    runSeed: seed,
+    isDeterministic: true,
+    concurrency: 256,
+    maxWaitMs: 1000,
+    logger: silentLogger,
+    renderer: () => renderer,
+    tokenLimit: () => 128,
+    turnLimit: () => 0,
+  });
+}
+
+/** Returns the iterations of one algorithm, without configuration, checkpoints or evaluation. */
+export async function* iterate(
+  place: Place,
+  algorithm: AlgorithmDefinition<any>,
+  given: JsonObject,
+): AsyncGenerator<StageReport> {
+  const { engine, policy, host, environment, renderer, seed = 0, rows = [] } = place;
+  const options = await algorithm.options["~standard"].validate(given);
+  if (options.issues !== undefined) throw new Error(JSON.stringify(options.issues));
+  const { splits, orderedSplits, hasDemonstrations } = await host.describe(environment);
+  const demonstrate: TrainingEnvironment["demonstrate"] = (tasks) => host.demonstrate(environment, tasks);
+  const environments = [{ ref: environment, weight: 1, splits, orderedSplits, hasDemonstrations, demonstrate }];
+  const sampling = { temperature: 1, maxTokens: 8, ...place.sampling };
+  const { signal } = new AbortController();
+  let iteration = 1;
+  const learner = new Learner({
+    algorithm: algorithm.id,
+    plan: algorithm.plays?.(options.value, sampling),
+    stage: 0,
+    policy,
+    sampling,
+    environments,
+    seed,
+    cohorts: 1,
+    rollouts: rolloutsOf(place),
+    iteration: () => iteration,
+    publish: () => engine.publish(policy),
+    signal,
+  });
+  let reference: Promise<ModelId> | undefined;
+  const context: AlgorithmContext = {
+    engine: learningEngine(engine),
     policy,
     reference: () => (reference ??= makeReference(engine, policy)),
     renderer,
-    rollouts: new RolloutRunner({
-      host,
-      engine,
-      runSeed: seed,
-      isDeterministic: true,
-      concurrency: 256,
-      maxWaitMs: 1000,
-      logger: silentLogger,
-      renderer: () => renderer,
-      tokenLimit: () => 128,
-      turnLimit: () => 0,
-    }),
-    sampling: { temperature: 1, maxTokens: 8, ...sampling },
-    environments: [
-      {
-        ref: environment,
-        weight: 1,
-        splits,
-        orderedSplits,
-        hasDemonstrations,
-        demonstrate: (tasks) => host.demonstrate(environment, tasks),
-      },
-    ],
+    episodes: learner,
+    sampling,
+    environments,
     rows: async () => rows,
     logger: silentLogger,
     random: (name) => randomStream(name, seed),
     seed,
-    signal: new AbortController().signal,
+    signal,
   };
-}
-
-/** Returns the iterations of one algorithm. */
-export async function* iterate(
-  context: AlgorithmContext,
-  algorithm: AlgorithmDefinition<any>,
-  options: JsonObject,
-): AsyncGenerator<IterationReport> {
-  const parsed = await algorithm.options["~standard"].validate(options);
-  if (parsed.issues !== undefined) throw new Error(JSON.stringify(parsed.issues));
-  await context.engine.publish(context.policy);
-  const run = await algorithm.create(context, parsed.value);
-  yield* run.run();
+  const run = await algorithm.create(context, options.value);
+  for await (const report of run.run()) {
+    yield { ...report, played: learner.lap()?.played ?? [] };
+    iteration++;
+  }
 }
 
 /** Runs one algorithm to its end. */
-export async function runStage(
+export function runStage(
   place: Place,
   algorithm: AlgorithmDefinition<any>,
   options: JsonObject,
-): Promise<IterationReport[]> {
-  const reports: IterationReport[] = [];
-  for await (const report of iterate(await contextOf(place), algorithm, options)) reports.push(report);
-  return reports;
+): Promise<StageReport[]> {
+  return Array.fromAsync(iterate(place, algorithm, options));
 }
 
 async function makeReference(engine: Engine, policy: ModelId): Promise<ModelId> {

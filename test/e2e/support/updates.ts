@@ -6,7 +6,6 @@ import { sft } from "@mrlm/sft";
 import type {
   AlgorithmDefinition,
   Engine,
-  IterationReport,
   JsonObject,
   JsonValue,
   Mean,
@@ -15,7 +14,7 @@ import type {
 } from "@mrlm/spec";
 import { localEnvironment } from "./local-environment.ts";
 import { startEngine, temporaryDirectory } from "./real-engine.ts";
-import { letters, runStage, tinyConfig, tokenizerFiles } from "./stage.ts";
+import { letters, runStage, type StageReport, tinyConfig, tokenizerFiles } from "./stage.ts";
 
 export type Kind = "grpo" | "sft" | "dpo" | "ppo";
 const algorithms: Record<Kind, AlgorithmDefinition<any>> = { grpo, sft, dpo, ppo };
@@ -50,7 +49,7 @@ export interface Played {
   readonly name: string;
   /** Token ids, masks, rewards and options; directories of the weights before and after. */
   readonly updates: JsonObject;
-  readonly reports: readonly IterationReport[];
+  readonly reports: readonly StageReport[];
 }
 
 /** Updates of a tiny model by the real engine, each from the same weights, to be compared with those of another implementation. */
@@ -115,7 +114,7 @@ export class Updates {
             [chosen, rejected].map((completion) => ({ prompt, completion })),
           )
         : conversations;
-    const episodes = isSampled ? (reports[0]?.trajectories ?? []).flatMap(episodesOf) : answers.map(conversationOf);
+    const episodes = isSampled ? (reports[0]?.played ?? []).flatMap(episodesOf) : answers.map(conversationOf);
     return {
       name: policy,
       reports,

@@ -13,7 +13,7 @@ import {
 import type { AlgorithmDefinition, Engine, IterationReport, JsonObject, Renderer } from "@mrlm/spec";
 import { ROOT } from "../../e2e/support/mrlm.ts";
 import { startEngine } from "../../e2e/support/real-engine.ts";
-import { contextOf, iterate } from "../../e2e/support/stage.ts";
+import { iterate, rolloutsOf } from "../../e2e/support/stage.ts";
 
 const POLICY = "policy";
 const PLAY = { temperature: 1, maxTokens: 10 };
@@ -69,16 +69,15 @@ export class Ordering {
 
   /** The iterations of one stage. */
   async *learn(algorithm: AlgorithmDefinition<any>, options: JsonObject, seed = 0): AsyncGenerator<IterationReport> {
-    yield* iterate(await contextOf({ ...this.#place(), seed }), algorithm, options);
+    yield* iterate({ ...this.#place(), seed }, algorithm, options);
   }
 
   /** Measures the accuracy on the first 500 held-out tasks. */
   async measure(samples = 1): Promise<Skill> {
     await this.#engine.publish(POLICY);
-    const { rollouts } = await contextOf(this.#place());
     const tasks = Array.from({ length: 500 }, (_, i) => `eval/${i}`);
     const [result] = await evaluate({
-      rollouts,
+      rollouts: rolloutsOf(this.#place()),
       environments: [{ ref: this.#place().environment, tasks }],
       model: POLICY,
       sampling: PLAY,

@@ -58,6 +58,8 @@ export const group = (...trajectories: Trajectory[]): TrajectoryGroup => ({
 
 /** Returns an episode of rows with these masks; its sampled log-probabilities are given or -1. */
 export const sample = (advantage: number, masks: number[][], sampled?: number[]): EpisodeSample => ({
+  trajectory: "episode",
+  agent: "agent",
   rows: masks.map((mask) => ({ tokens: new Int32Array(mask.length), mask: Uint8Array.from(mask) })),
   sampled: Float32Array.from(
     sampled ??

@@ -112,7 +112,7 @@ function describeResult({ environment, greedy, sampled }: EvaluationResult): str
 function toJson(event: Exclude<RunEvent, { kind: "progress" }>): JsonObject {
   const { kind, ...rest } = event;
   if (event.kind !== "iteration") return { event: kind, ...(JSON.parse(JSON.stringify(rest)) as JsonObject) };
-  const { report, kind: _, ...place } = event;
+  const { report, played: _, kind: __, ...place } = event;
   const metrics = Object.fromEntries(
     Object.entries(report.metrics).map(([name, value]) => [name, plain(value) ?? null]),
   );

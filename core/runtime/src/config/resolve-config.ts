@@ -49,6 +49,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       options: { ...(inline as JsonObject), ...options },
     })),
     sampling,
+    play: { cohorts: input.play?.cohorts ?? 1 },
     eval: {
       environments:
         input.eval?.environments?.map(resolveEnvironment) ??

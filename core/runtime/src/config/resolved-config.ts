@@ -63,6 +63,7 @@ export interface ResolvedConfig {
     readonly options: JsonObject;
   }[];
   readonly sampling: ResolvedSampling & { readonly max_sequence_tokens?: number; readonly concurrency: number };
+  readonly play: { readonly cohorts: number };
   readonly eval: {
     readonly environments: readonly ResolvedEnvironment[];
     readonly split: string;

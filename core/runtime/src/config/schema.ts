@@ -10,7 +10,7 @@ import {
   serverSection,
   trackerSection,
 } from "./sections/operation.ts";
-import { evalSection, samplingSection, stageSection } from "./sections/stages.ts";
+import { evalSection, playSection, samplingSection, stageSection } from "./sections/stages.ts";
 
 const name = z
   .string()
@@ -29,6 +29,7 @@ export const configSchema = z.strictObject({
   environments: z.array(environmentSection).optional().describe("Environments to train on"),
   stages: z.array(stageSection).min(1).optional().describe("Algorithms that run one after the other"),
   sampling: samplingSection.optional().describe("Sampling of episodes"),
+  play: playSection.optional().describe("Play of the episodes that are learnt from"),
   eval: evalSection.optional().describe("Evaluation on held-out tasks before, between and after the stages"),
   engine: engineSection.optional().describe("Process that holds the model"),
   server: serverSection.optional().describe("Process that holds the environments"),

@@ -111,8 +111,8 @@ export class RolloutRunner implements Rollouts {
     );
     const seen = new Map<string, number>();
     return request.tasks
-      .flatMap((task) => {
-        const occurrence = seen.get(task) ?? 0;
+      .flatMap((task, i) => {
+        const occurrence = request.occurrences?.[i] ?? seen.get(task) ?? 0;
         seen.set(task, occurrence + 1);
         return Array.from({ length: groupSize }, (_, member): Omit<EpisodePlan, "order"> => {
           const identity = { runSeed, label, environment: description.id, task, occurrence, member };

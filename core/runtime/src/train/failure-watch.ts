@@ -1,4 +1,4 @@
-import { type IterationReport, isErrorCode, MrlmError, type Trajectory } from "@mrlm/spec";
+import { isErrorCode, MrlmError, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
 import { failureAdvice } from "../evaluation/failure-advice.ts";
 
 /** Number of consecutive iterations in which all episodes failed, after which the run ends. */
@@ -13,8 +13,8 @@ export class FailureWatch {
   readonly #reported = new Set<string>();
 
   /** Returns a notice about an error that has not been reported yet. Throws the first episode's error after too many failed iterations. */
-  watch({ trajectories = [] }: IterationReport): string | undefined {
-    const all = trajectories.flatMap((group) => group.trajectories);
+  watch(played: readonly TrajectoryGroup[]): string | undefined {
+    const all = played.flatMap(({ trajectories }) => trajectories);
     if (all.length === 0) return undefined;
     this.#failed = all.every(({ error }) => error !== undefined) ? this.#failed + 1 : 0;
     const error = all[0]?.error;

@@ -7,6 +7,7 @@ import { policyOptions } from "./model-source.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
 import { estimateRun } from "./run-memory.ts";
+import type { PublishedWeights } from "./watched-engine.ts";
 
 /** Trained model, created in the engine and ready to sample. */
 export interface LoadedPolicy {
@@ -14,6 +15,8 @@ export interface LoadedPolicy {
   readonly renderer: Renderer;
   /** Models restored from a checkpoint. */
   readonly restored: ReadonlySet<ModelId>;
+  /** Publication of a new model's weights; absent for a model of a checkpoint. */
+  readonly published?: PublishedWeights;
   /** Token budget of trained models where the memory estimate requires a lower one than the default. */
   readonly microBatchTokens?: number;
 }
@@ -64,8 +67,8 @@ export async function loadPolicy(
       { hint: "Set vocab_size in the model's configuration to the tokenizer's size or more." },
     );
   }
-  await engine.publish(info.model);
-  return { info, renderer, restored: new Set(), ...budget };
+  const { version, checksum } = await engine.publish(info.model);
+  return { info, renderer, restored: new Set(), published: { version, checksum }, ...budget };
 }
 
 /** Releases every model, dependents first. */

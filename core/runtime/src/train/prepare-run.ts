@@ -4,6 +4,7 @@ import {
   type EnvironmentRef,
   type JsonValue,
   MrlmError,
+  type PlayPlan,
   type TrackerDefinition,
   type TrainingEnvironment,
 } from "@mrlm/spec";
@@ -30,6 +31,8 @@ export interface PreparedStage {
   /** Options as the algorithm's schema returned them. */
   readonly options: unknown;
   readonly iterations: number;
+  /** Episodes that the algorithm learns from; `undefined` if it plays none. */
+  readonly plan: PlayPlan | undefined;
   readonly goal?: StageGoal;
 }
 
@@ -172,7 +175,16 @@ async function prepareStage(
         : `Options of ${definition.id}: ${[...STAGE_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
     );
   }
-  await at(place, async () => definition.validate?.(outcome.value, environments, rolloutSampling(stage.sampling)));
+  const sampling = rolloutSampling(stage.sampling);
+  const plan = await at(place, async () => {
+    const found = definition.plays?.(outcome.value, sampling);
+    if (found !== undefined && environments.length === 0)
+      throw new MrlmError("CONFIG_INVALID", `${definition.id} has no environment to play in.`, {
+        hint: "Add one under `environments`.",
+      });
+    definition.validate?.(outcome.value, environments, sampling);
+    return found;
+  });
   // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
   for (const path of definition.files?.(outcome.value) ?? [])
     await at([...place, "data"], async () => {
@@ -180,7 +192,7 @@ async function prepareStage(
       definition.checkRows?.(outcome.value, path, rows);
     });
   const { name, until } = stage;
-  if (definition.playsEpisodes?.(outcome.value) === false && !hasSamplingOfRun(stage.sampling, config))
+  if (plan === undefined && !hasSamplingOfRun(stage.sampling, config))
     throw configError(loaded.source, [
       {
         path: [...place, "sampling"],
@@ -197,7 +209,7 @@ async function prepareStage(
       },
     ]);
   const goal = until === undefined ? {} : { goal: stageGoal(until, environments, config.environments) };
-  return { name, definition, options: outcome.value, iterations: definition.iterations(outcome.value), ...goal };
+  return { name, definition, options: outcome.value, iterations: definition.iterations(outcome.value), plan, ...goal };
 }
 
 function hasSamplingOfRun(sampling: ResolvedSampling, config: ResolvedConfig): boolean {

@@ -1,10 +1,12 @@
 import type { IterationReport } from "@mrlm/spec";
+import type { TimedBatch } from "../play/learner.ts";
 import { plainMetrics } from "../run/metrics-file.ts";
 import type { PreparedStage } from "./prepare-run.ts";
 import { addSeconds, type RunContext } from "./run-context.ts";
 
 /**
  * Records an iteration in the run's state, metrics and episode store, and emits its events.
+ * @param batch that the iteration took, if any
  * @param seconds wall time of the iteration, and how much of it the engine computed
  * @throws the first episode's error if all episodes of several iterations have failed
  */
@@ -12,10 +14,12 @@ export function recordIteration(
   context: RunContext,
   stage: PreparedStage,
   reported: IterationReport,
+  batch: TimedBatch | undefined,
   seconds: { readonly total: number; readonly engine: number },
 ): void {
   const { run, state, memory, failures, store, onEvent } = context;
-  const report = memory.addTo(reported);
+  const report = memory.addTo({ ...reported, seconds: { ...batch?.seconds, ...reported.seconds } });
+  const played = batch?.played ?? [];
   state.iteration = report.iteration;
   state.step++;
   state.trainingSeconds += seconds.total;
@@ -31,7 +35,7 @@ export function recordIteration(
     seconds: { ...report.seconds, ...seconds },
     notices: [...(report.notices ?? [])],
   });
-  store?.add(state.step, stage.name, report.trajectories ?? []);
+  store?.add(state.step, stage.name, played);
   onEvent({
     kind: "iteration",
     stage: state.stage,
@@ -39,10 +43,11 @@ export function recordIteration(
     iterations: stage.iterations,
     step: state.step,
     report,
+    played,
     seconds: seconds.total,
     engineSeconds: seconds.engine,
   });
   for (const text of report.notices ?? []) onEvent({ kind: "notice", text });
-  const failure = failures.watch(report);
+  const failure = failures.watch(played);
   if (failure !== undefined) onEvent({ kind: "notice", text: failure });
 }

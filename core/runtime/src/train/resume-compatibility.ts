@@ -4,8 +4,8 @@ import { type Change, describeChange, diffConfigs } from "./config-diff.ts";
 
 /** Returns the part of a configuration that decides what is learnt. */
 export function learningSettings(config: ResolvedConfig): JsonObject {
-  const { seed, model, environments, stages, sampling } = config;
-  return JSON.parse(JSON.stringify({ seed, model, environments, stages, sampling })) as JsonObject;
+  const { seed, model, environments, stages, sampling, play } = config;
+  return JSON.parse(JSON.stringify({ seed, model, environments, stages, sampling, play })) as JsonObject;
 }
 
 /** Permitted differences between a run and its checkpoint: lengths of stages, stages added, and the use of memory. */

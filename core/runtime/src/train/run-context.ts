@@ -7,6 +7,7 @@ import type { MemoryWatch } from "./memory-watch.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
 import type { RunState } from "./run-state.ts";
+import type { PublishedWeights } from "./watched-engine.ts";
 
 /** Everything that stages, evaluations and checkpoints of one training run share. */
 export interface RunContext {
@@ -38,11 +39,11 @@ export function addSeconds({ state }: RunContext, phase: string, seconds: number
 }
 
 /**
- * Publishes the policy's weights to the sampler if they have changed since the last publication. An algorithm that does not sample (SFT) never
- * publishes; evaluations, scheduled checkpoints and the next stage need the current weights.
+ * Publishes the policy's weights to the sampler if they have changed since the last publication. Takes of episodes, evaluations, scheduled
+ * checkpoints and the next stage need the current weights.
  */
-export async function publishPolicy({ state, engine, policy }: RunContext): Promise<void> {
-  if (!state.isPublished) await engine.publish(policy.info.model);
+export async function publishPolicy({ state, engine, policy }: RunContext): Promise<PublishedWeights> {
+  return state.published ?? (await engine.publish(policy.info.model));
 }
 
 /** Writes the policy as a Hugging Face directory, with an adapter merged into the weights. */

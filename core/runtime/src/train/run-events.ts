@@ -1,4 +1,4 @@
-import type { IterationReport } from "@mrlm/spec";
+import type { IterationReport, TrajectoryGroup } from "@mrlm/spec";
 import type { RunMemory } from "./run-memory.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
 
@@ -32,6 +32,8 @@ export type RunEvent =
       readonly iterations: number;
       readonly step: number;
       readonly report: IterationReport;
+      /** Groups of the batch that the iteration took. */
+      readonly played: readonly TrajectoryGroup[];
       readonly seconds: number;
       readonly engineSeconds: number;
     }

@@ -4,7 +4,9 @@ import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
+import type { LearnerState } from "../play/learner.ts";
 import type { EvaluationPoint } from "./run-events.ts";
+import type { PublishedWeights } from "./watched-engine.ts";
 
 /** Environments and algorithms that the names of a configuration resolved to, with their versions. */
 export interface Identities {
@@ -33,14 +35,16 @@ export interface RunState {
   step: number;
   /** An evaluation is due before the next iteration. */
   isEvaluationDue: boolean;
-  /** The sampler has the policy's current weights. */
-  isPublished: boolean;
+  /** Weights that the sampler has; `null` while the policy has newer ones. */
+  published: PublishedWeights | null;
   /** Token budget of models that are later created from directories, if memory requires a lower one than their default; else `null`. */
   microBatchTokens: number | null;
   /** State of the running algorithm; `null` between stages. */
   algorithm: JsonObject | null;
   /** Positions of the stage's random streams. */
   random: JsonObject;
+  /** Progress of the stage's learners, by `STAGE/POLICY`. */
+  learners: Readonly<Record<string, LearnerState>>;
   /** SHA-256 of each data file that the stage has read, by path. */
   data: Record<string, string>;
   /** State of the last stage at its end, so that it can be extended. */
@@ -48,6 +52,7 @@ export interface RunState {
     readonly iteration: number;
     readonly algorithm: JsonObject;
     readonly random: JsonObject;
+    readonly learners: Readonly<Record<string, LearnerState>>;
     readonly data: Readonly<Record<string, string>>;
   } | null;
   seconds: Record<string, number>;
@@ -56,9 +61,17 @@ export interface RunState {
 }
 
 /** Version of the state's format. Raise it with each change of `RunState`. */
-const FORMAT_VERSION = 4;
+const FORMAT_VERSION = 5;
 
 const jsonObject = z.record(z.string(), z.json());
+const counts = z.array(z.int().nonnegative());
+const learners = z.record(
+  z.string(),
+  z.object({
+    takes: z.int().nonnegative(),
+    tasks: z.object({ drawn: counts, positions: counts }).nullable(),
+  }),
+);
 
 const savedState = z.object({
   formatVersion: z.literal(FORMAT_VERSION),
@@ -72,16 +85,18 @@ const savedState = z.object({
   iteration: z.int().nonnegative(),
   step: z.int().nonnegative(),
   isEvaluationDue: z.boolean(),
-  isPublished: z.boolean(),
+  published: z.object({ version: z.int().nonnegative(), checksum: z.string() }).nullable(),
   microBatchTokens: z.int().positive().nullable(),
   algorithm: jsonObject.nullable(),
   random: jsonObject,
+  learners,
   data: z.record(z.string(), z.string()),
   ended: z
     .object({
       iteration: z.int().nonnegative(),
       algorithm: jsonObject,
       random: jsonObject,
+      learners,
       data: z.record(z.string(), z.string()),
     })
     .nullable(),
@@ -96,10 +111,11 @@ export function initialState(): RunState {
     iteration: 0,
     step: 0,
     isEvaluationDue: true,
-    isPublished: true,
+    published: null,
     microBatchTokens: null,
     algorithm: null,
     random: {},
+    learners: {},
     data: {},
     ended: null,
     seconds: {},

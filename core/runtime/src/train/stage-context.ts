@@ -3,17 +3,16 @@ import { hash64 } from "@mrlm/kit";
 import {
   type AlgorithmContext,
   type Engine,
+  type EpisodeSource,
   type Logger,
   type ModelId,
   type ModelInfo,
   type Renderer,
-  type RolloutRequest,
   type RolloutSampling,
-  type Rollouts,
   type TrainingEnvironment,
-  type TrajectoryGroup,
 } from "@mrlm/spec";
 import type { ResolvedConfig, ResolvedSampling } from "../config/resolved-config.ts";
+import { learningEngine } from "../play/learning-engine.ts";
 import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";
 import { sha256OfFile } from "../run/atomic-write.ts";
@@ -27,7 +26,7 @@ export interface StageParts {
   /** Models restored from a checkpoint. */
   readonly restored: ReadonlySet<ModelId>;
   readonly renderer: Renderer;
-  readonly rollouts: Rollouts;
+  readonly episodes: EpisodeSource;
   readonly environments: readonly TrainingEnvironment[];
   readonly streams: RandomStreams;
   /** Called with the path and SHA-256 of each data file before its rows are used. */
@@ -38,14 +37,14 @@ export interface StageParts {
 
 /** Creates the context of the algorithm of one stage. */
 export function stageContext(parts: StageParts): AlgorithmContext {
-  const { index, config, engine, policy, restored, renderer, environments, streams, logger, signal } = parts;
+  const { index, config, engine, policy, restored, renderer, episodes, environments, streams, logger, signal } = parts;
   let reference: Promise<ModelId> | undefined;
   return {
-    engine,
+    engine: learningEngine(engine),
     policy: policy.model,
     reference: () => (reference ??= makeReference(engine, policy, index, config, restored)),
     renderer,
-    rollouts: labelled(parts.rollouts, `${index}`),
+    episodes,
     sampling: rolloutSampling((config.stages[index] as ResolvedConfig["stages"][number]).sampling),
     environments,
     async rows(path) {
@@ -106,11 +105,4 @@ async function makeReference(
     trainable: false,
   });
   return model;
-}
-
-function labelled(rollouts: Rollouts, prefix: string): Rollouts {
-  return {
-    collect: (request: RolloutRequest): AsyncIterable<TrajectoryGroup> =>
-      rollouts.collect({ ...request, label: `${prefix}/${request.label}` }),
-  };
 }

@@ -1,11 +1,13 @@
 import { type AlgorithmRun, MrlmError } from "@mrlm/spec";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
+import { Learner } from "../play/learner.ts";
 import { EngineClock } from "./engine-clock.ts";
 import type { PreparedStage } from "./prepare-run.ts";
 import { RandomStreams } from "./random-streams.ts";
 import { recordIteration } from "./record-iteration.ts";
 import { publishPolicy, releaseStageModels, type RunContext } from "./run-context.ts";
 import { evaluatePolicy, hasReachedGoal } from "./run-evaluation.ts";
-import { stageContext, stageSeed } from "./stage-context.ts";
+import { rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
 import { writeCheckpoint } from "./write-checkpoint.ts";
 
 /**
@@ -15,7 +17,8 @@ import { writeCheckpoint } from "./write-checkpoint.ts";
 export async function runStage(context: RunContext, stage: PreparedStage): Promise<void> {
   const { state, engine, drain, stop } = context;
   const streams = new RandomStreams(stageSeed(context.prepared.config.seed, state.stage), state.random);
-  const algorithm = await beginStage(context, stage, streams);
+  const learner = stageLearner(context, stage);
+  const algorithm = await beginStage(context, stage, streams, learner);
   const reports = algorithm.run()[Symbol.asyncIterator]();
   const clock = await EngineClock.start(engine);
   for (;;) {
@@ -24,7 +27,8 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
     const next = await reports.next();
     if (next.done === true) break;
     const total = (performance.now() - began) / 1000;
-    recordIteration(context, stage, next.value, { total, engine: await clock.lap() });
+    learner.settle(next.value.credits ?? []);
+    recordIteration(context, stage, next.value, learner.lap(), { total, engine: await clock.lap() });
     const due = dueAfter(context, stage);
     if (due.goal !== undefined && (await hasReachedGoal(context, stage, due.goal))) {
       await reports.return?.();
@@ -36,6 +40,7 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
     if (isStopping || due.checkpoint) {
       state.algorithm = algorithm.state();
       state.random = streams.state();
+      state.learners = { [learnerId(context)]: learner.state() };
       // A checkpoint that is written only because the run stops must not change later weight versions: it publishes nothing.
       if (due.checkpoint) await publishPolicy(context);
       await writeCheckpoint(context);
@@ -44,12 +49,46 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
     // The compute time of evaluations and checkpoints belongs to no iteration.
     if (due.goal !== undefined || due.evaluation || due.checkpoint) await clock.lap();
   }
-  await endStage(context, algorithm, streams);
+  await endStage(context, algorithm, streams, learner);
+}
+
+/** Creates the learner of a stage's policy, or restores it where the stage had begun before. */
+function stageLearner(context: RunContext, { definition, plan }: PreparedStage): Learner {
+  const { prepared, state, policy, rollouts, stop } = context;
+  const { seed, stages, play } = prepared.config;
+  const { sampling } = stages[state.stage] as ResolvedConfig["stages"][number];
+  return new Learner(
+    {
+      algorithm: definition.id,
+      plan,
+      stage: state.stage,
+      policy: policy.info.model,
+      sampling: rolloutSampling(sampling),
+      environments: prepared.environments,
+      seed: stageSeed(seed, state.stage),
+      cohorts: play.cohorts,
+      rollouts,
+      iteration: () => state.iteration + 1,
+      publish: () => publishPolicy(context),
+      signal: stop,
+    },
+    state.learners[learnerId(context)],
+  );
+}
+
+/** Returns the name of the current stage's learner: `STAGE/POLICY`. */
+function learnerId({ state, policy }: RunContext): string {
+  return `${state.stage}/${policy.info.model}`;
 }
 
 /** Creates the algorithm of a stage and restores its state if the stage had begun before. */
-async function beginStage(context: RunContext, stage: PreparedStage, streams: RandomStreams): Promise<AlgorithmRun> {
-  const { prepared, state, engine, policy, rollouts, logger, stop, onEvent } = context;
+async function beginStage(
+  context: RunContext,
+  stage: PreparedStage,
+  streams: RandomStreams,
+  learner: Learner,
+): Promise<AlgorithmRun> {
+  const { prepared, state, engine, policy, logger, stop, onEvent } = context;
   const { stage: index, iteration, algorithm: saved } = state;
   if (saved === null) {
     state.ended = null;
@@ -73,7 +112,7 @@ async function beginStage(context: RunContext, stage: PreparedStage, streams: Ra
       policy: policy.info,
       restored: policy.restored,
       renderer: policy.renderer,
-      rollouts,
+      episodes: learner,
       environments: prepared.environments,
       streams,
       onData: (path, sha256) => recordData(context, path, sha256),
@@ -111,18 +150,25 @@ function dueAfter(
 }
 
 /** Records the end of a stage and writes a checkpoint. The last stage keeps its state and models, so that it can be made longer. */
-async function endStage(context: RunContext, algorithm: AlgorithmRun, streams: RandomStreams): Promise<void> {
+async function endStage(
+  context: RunContext,
+  algorithm: AlgorithmRun,
+  streams: RandomStreams,
+  learner: Learner,
+): Promise<void> {
   const { prepared, state } = context;
   const isLast = state.stage === prepared.stages.length - 1;
   const { stage, iteration, data } = state;
+  const learners = { [learnerId(context)]: learner.state() };
   if (!isLast) await releaseStageModels(context);
   Object.assign(state, {
     stage: stage + 1,
     iteration: 0,
     algorithm: null,
     random: {},
+    learners: {},
     data: {},
-    ended: isLast ? { iteration, algorithm: algorithm.state(), random: streams.state(), data } : null,
+    ended: isLast ? { iteration, algorithm: algorithm.state(), random: streams.state(), learners, data } : null,
     isEvaluationDue: prepared.evaluation.length > 0,
   });
   await publishPolicy(context);

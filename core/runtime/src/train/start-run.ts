@@ -37,6 +37,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
   const policy = await loadPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
   const budget = changed.microBatchTokens ?? policy.microBatchTokens ?? state.microBatchTokens;
   state.microBatchTokens = budget === 0 ? null : budget;
+  state.published = policy.published ?? state.published;
   if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
   for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config))
     onEvent({ kind: "notice", text });

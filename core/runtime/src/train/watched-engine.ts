@@ -1,16 +1,18 @@
 import type { Engine, ForwardBackwardResult, ModelId } from "@mrlm/spec";
 
-/** State that follows the publications of a model. */
-export interface PublishingWatch {
-  isPublished: boolean;
+/** Weights of a model that the sampler has. */
+export interface PublishedWeights {
+  readonly version: number;
+  readonly checksum: string;
 }
 
-/**
- * Wraps an engine. Records whether the sampler has a model's current weights, and reports the results of passes.
- *
- * A checkpoint holds the trainer's weights only. If they were not published when it was written, loading it loses the sampler's older weights. Then the
- * first sampling publishes the loaded weights, so that each token has the version of the weights that it was drawn from.
- */
+/** State that follows the publications of a model. */
+export interface PublishingWatch {
+  /** `null` while the trainer has newer weights than the sampler. */
+  published: PublishedWeights | null;
+}
+
+/** Wraps an engine. Records whether the sampler has a model's current weights, and reports the results of passes. */
 export function watchEngine(
   engine: Engine,
   watched: ModelId,
@@ -20,15 +22,6 @@ export function watchEngine(
     microBatchTokens,
   }: { onPass(model: ModelId, result: ForwardBackwardResult): void; readonly microBatchTokens?: number | undefined },
 ): Engine {
-  let samplerIsUnnamed = !watch.isPublished;
-  const publish: Engine["publish"] = async (model) => {
-    const result = await engine.publish(model);
-    if (model === watched) {
-      watch.isPublished = true;
-      samplerIsUnnamed = false;
-    }
-    return result;
-  };
   return {
     describe: () => engine.describe(),
     estimateMemory: (workload) => engine.estimateMemory(workload),
@@ -40,10 +33,7 @@ export function watchEngine(
           : { microBatchTokens, ...options },
       ),
     releaseModel: (model) => engine.releaseModel(model),
-    async sampler(model) {
-      if (samplerIsUnnamed && model === watched) await publish(model);
-      return engine.sampler(model);
-    },
+    sampler: (model) => engine.sampler(model),
     forward: (options) => engine.forward(options),
     async forwardBackward(options) {
       const result = await engine.forwardBackward(options);
@@ -52,10 +42,14 @@ export function watchEngine(
     },
     async optimStep(options) {
       const result = await engine.optimStep(options);
-      if (options.model === watched && result.applied) watch.isPublished = false;
+      if (options.model === watched && result.applied) watch.published = null;
       return result;
     },
-    publish,
+    async publish(model) {
+      const { version, checksum, seconds } = await engine.publish(model);
+      if (model === watched) watch.published = { version, checksum };
+      return { version, checksum, seconds };
+    },
     save: (directory) => engine.save(directory),
     load: (directory, options) => engine.load(directory, options),
     export: (model, directory, options) => engine.export(model, directory, options),

@@ -1,11 +1,4 @@
-import type {
-  AlgorithmContext,
-  AlgorithmDefinition,
-  AlgorithmRun,
-  EngineSequence,
-  IterationReport,
-  TrajectoryGroup,
-} from "@mrlm/spec";
+import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, EngineSequence, IterationReport } from "@mrlm/spec";
 import { z } from "zod";
 
 const options = z.strictObject({
@@ -14,7 +7,6 @@ const options = z.strictObject({
   group_size: z.int().positive().default(4),
   learning_rate: z.number().positive().default(0.5),
   with_reference: z.boolean().default(false),
-  publish: z.boolean().default(true),
 });
 type Options = z.output<typeof options>;
 
@@ -24,46 +16,33 @@ export const reinforce: AlgorithmDefinition<Options> = {
   description: "REINFORCE, for tests.",
   options,
   iterations: ({ steps }) => steps,
+  plays: ({ tasks, group_size }) => ({ name: "reinforce", groups: tasks, groupSize: group_size }),
   memory: ({ with_reference, group_size }) => ({ reference: with_reference, unitSequences: group_size }),
   create: start,
 };
 
 async function start(
   context: AlgorithmContext,
-  { steps, tasks, group_size, learning_rate, with_reference, publish }: Options,
+  { steps, learning_rate, with_reference }: Options,
 ): Promise<AlgorithmRun> {
-  const { engine, policy, rollouts, environments, sampling } = context;
+  const { engine, policy, episodes } = context;
   const reference = with_reference ? await context.reference() : undefined;
-  const random = context.random("tasks");
+  const random = context.random("order");
   let iteration = 0;
   let baseline = 0;
 
   async function iterate(): Promise<IterationReport> {
-    const environment = environments[0];
-    if (environment === undefined) throw new Error("There is nothing to train on.");
-    const chosen = Array.from(
-      { length: tasks },
-      () => `train/${random.integer(0, (environment.splits["train"] ?? 1) - 1)}`,
-    );
-    const groups: TrajectoryGroup[] = [];
-    for await (const group of rollouts.collect({
-      environment: environment.ref,
-      tasks: chosen,
-      groupSize: group_size,
-      model: policy,
-      sampling,
-      label: `reinforce/${iteration}`,
-      signal: context.signal,
-    }))
-      groups.push(group);
-    const samples = groups.flatMap(({ trajectories }) =>
+    const { groups } = await episodes.take();
+    // Uses a random stream, whose position a resume must restore.
+    const order = random.shuffle(groups);
+    const samples = order.flatMap(({ trajectories }) =>
       trajectories.flatMap(({ agents, error }) =>
         Object.values(agents).flatMap(({ segments, total }) =>
           error === undefined && total.scored ? segments.map((segment) => ({ segment, reward: total.value })) : [],
         ),
       ),
     );
-    if (samples.length === 0) return { iteration: ++iteration, metrics: {}, seconds: {}, trajectories: groups };
+    if (samples.length === 0) return { iteration: ++iteration, metrics: {}, seconds: {} };
     const mean = samples.reduce((sum, { reward }) => sum + reward, 0) / samples.length;
     baseline = 0.5 * baseline + 0.5 * mean;
     const units = samples.map(({ segment }) => ({
@@ -86,13 +65,11 @@ async function start(
       }),
     });
     const { gradNorm } = await engine.optimStep({ model: policy, learningRate: learning_rate });
-    if (publish) await engine.publish(policy);
     iteration++;
     return {
       iteration,
       metrics: { "reward/mean": { sum: mean * samples.length, count: samples.length }, "optim/grad_norm": gradNorm },
       seconds: { training: 0 },
-      trajectories: groups,
     };
   }
 

@@ -8,6 +8,11 @@ interface CodeEntry {
 
 /** All codes in alphabetical order. docs/reference/errors.md is generated from this table, and a test compares both. */
 export const ERROR_CODES = {
+  ALGORITHM_INVALID: {
+    meaning: "An algorithm broke its contract with the run, for example by a batch that its plan does not have.",
+    hint: "Report this to the author of the algorithm.",
+    retryable: false,
+  },
   CALL_OUT_OF_ORDER: {
     meaning: "A numbered call reached the engine after a later one.",
     hint: "Use one controlling client for each engine.",
@@ -392,11 +397,3 @@ export const ERROR_CODES = {
     retryable: false,
   },
 } as const satisfies Record<string, CodeEntry>;
-
-/** A stable error code. */
-export type ErrorCode = keyof typeof ERROR_CODES;
-
-/** Returns true if a string is one of the codes. */
-export function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(ERROR_CODES, code);
-}

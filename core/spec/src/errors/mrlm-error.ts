@@ -1,4 +1,5 @@
-import { type ErrorCode, ERROR_CODES } from "./codes.ts";
+import { ERROR_CODES } from "./codes.ts";
+import type { ErrorCode } from "./error-code.ts";
 
 const BRAND = Symbol.for("mrlm.error");
 

@@ -9,6 +9,7 @@ import {
   type IterationReport,
   type JsonObject,
   MrlmError,
+  type TrajectoryGroup,
 } from "@mrlm/spec";
 import { LocalHost, openRun, parseConfig, PluginHost, prepareRun, type RunSummary, trainRun } from "@mrlm/runtime";
 import { BigramEngine } from "../bigram/engine.ts";
@@ -35,6 +36,8 @@ export interface BigramOutcome {
   readonly summary: RunSummary;
   /** Metrics of each iteration without times. */
   readonly reports: readonly Omit<IterationReport, "seconds">[];
+  /** Groups of the batch that each iteration took. */
+  readonly played: readonly (readonly TrajectoryGroup[])[];
   readonly engine: Engine;
   /** Bytes of the trained weights. */
   readonly weights: Buffer;
@@ -65,6 +68,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
   const loaded = opened?.loaded ?? parseConfig(JSON.stringify(written), { path: join(written.output, "run.yaml") });
   const engine = training.engine ?? new BigramEngine();
   const reports: Omit<IterationReport, "seconds">[] = [];
+  const played: (readonly TrajectoryGroup[])[] = [];
   const summary = await trainRun({
     prepared: await prepareRun(loaded, { host, algorithms: source }),
     host,
@@ -75,9 +79,10 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
       if (event.kind !== "iteration") return;
       const { seconds: _, ...report } = event.report;
       reports.push(report);
+      played.push(event.played);
     },
   });
-  return { summary, reports, engine, weights: readFileSync(join(summary.directory, "model", "weights.bin")) };
+  return { summary, reports, played, engine, weights: readFileSync(join(summary.directory, "model", "weights.bin")) };
 }
 
 /** Trains the same run with an engine that fails at an optimizer step, and resumes it with a new engine. */

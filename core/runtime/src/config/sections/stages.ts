@@ -77,6 +77,17 @@ export const samplingSection = z.strictObject({
   concurrency: z.int().positive().optional().describe("Number of concurrent episodes; default 256"),
 });
 
+/** `play`: division of the episodes of a batch. */
+export const playSection = z.strictObject({
+  cohorts: z
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      "Parts into which the groups of a batch are divided, of each environment. Each part is sampled by itself; other numbers of parts may change the last bits of the result; default 1",
+    ),
+});
+
 /** `eval`: evaluation on held-out tasks before, between and after the stages. */
 export const evalSection = z.strictObject({
   environments: z

@@ -1,0 +1,29 @@
+import type { EnvironmentRef } from "@mrlm/spec";
+
+/** Place of a batch of groups in a run. */
+export interface BatchPlace {
+  /** Index of the stage from 0. */
+  readonly stage: number;
+  /** Name of the learner's plan. */
+  readonly name: string;
+  /** Number of the learner's take, from 1. */
+  readonly take: number;
+  /** `undefined` where the plan states no refills. */
+  readonly refill: number | undefined;
+}
+
+/**
+ * Returns the label of the groups of one environment: `STAGE/NAME/TAKE[/REFILL]/ENVIRONMENT[#TWIN]`. Seeds follow from it. A configuration may have the
+ * same environment twice with different options, whose task ids are equal; TWIN counts them from 2.
+ * @param index of the environment in the list
+ */
+export function groupLabel(
+  { stage, name, take, refill }: BatchPlace,
+  environments: readonly { readonly ref: EnvironmentRef }[],
+  index: number,
+): string {
+  const id = environments[index]?.ref.id;
+  const twins = environments.slice(0, index).filter(({ ref }) => ref.id === id).length;
+  const batch = [stage, name, take, ...(refill === undefined ? [] : [refill])].join("/");
+  return `${batch}/${id}${twins > 0 ? `#${twins + 1}` : ""}`;
+}

@@ -1,0 +1,280 @@
+import { describe, expect, test } from "@jest/globals";
+import type { PlayPlan, RolloutRequest, Rollouts, TrainingEnvironment, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import { Learner, type LearnerParts, type LearnerState } from "@mrlm/runtime";
+import { counterEnvironment } from "./support/counter-environment.ts";
+import { runner, localHost } from "./support/rollouts.ts";
+
+const environment = (id: string, weight = 1): TrainingEnvironment => ({
+  ref: { id },
+  weight,
+  splits: { train: 64 },
+  orderedSplits: ["train"],
+  hasDemonstrations: false,
+  demonstrate: async () => [],
+});
+
+/** Plays one episode of one token, sampled by the version that the task's index is given. */
+function fakeRollouts(versionOf: (task: number) => number = () => 10): {
+  readonly rollouts: Rollouts;
+  readonly requests: RolloutRequest[];
+} {
+  const requests: RolloutRequest[] = [];
+  async function* collect(request: RolloutRequest): AsyncGenerator<TrajectoryGroup> {
+    requests.push(request);
+    for (const task of request.tasks) {
+      const version = versionOf(Number(task.split("/")[1]));
+      const player = { kind: "policy", name: "policy", policy: "policy" } as const;
+      const id = `${request.label}/${task}`;
+      const trajectory = {
+        id: `${id}/0`,
+        agents: {
+          agent: {
+            role: "agent",
+            player,
+            segments: [
+              {
+                tokens: Int32Array.of(1, 2),
+                logprobs: Float32Array.of(0, -1),
+                mask: Uint8Array.of(0, 1),
+                versions: Int32Array.of(-1, version),
+                parent: null,
+              },
+            ],
+            total: { scored: true, value: 1, components: {} },
+            end: { terminated: true, truncated: false },
+          },
+        },
+        turns: [],
+        seconds: { sampling: 3, environment: 1 },
+      } as unknown as Trajectory;
+      yield { id, task, players: { agent: player }, trajectories: [trajectory] };
+    }
+  }
+  return { rollouts: { collect }, requests };
+}
+
+interface Setting extends Partial<LearnerParts> {
+  readonly plan: PlayPlan;
+}
+
+/** Returns a learner whose iteration is that of `at`. */
+function learnerOf(parts: Setting | { readonly plan: undefined }, restored?: LearnerState) {
+  const at = { iteration: 1 };
+  const { rollouts, requests } = fakeRollouts();
+  const learner = new Learner(
+    {
+      algorithm: "test@1",
+      stage: 2,
+      policy: "policy",
+      sampling: { temperature: 1, maxTokens: 8 },
+      environments: [environment("e@1")],
+      seed: 3,
+      cohorts: 1,
+      rollouts,
+      iteration: () => at.iteration,
+      publish: async () => ({ version: 10 }),
+      signal: new AbortController().signal,
+      ...parts,
+    },
+    restored,
+  );
+  return { learner, at, requests };
+}
+
+const plan = (changes: Partial<PlayPlan> = {}): PlayPlan => ({ name: "test", groups: 4, groupSize: 1, ...changes });
+const tasksOf = (groups: readonly TrajectoryGroup[]): number[] => groups.map(({ task }) => Number(task.split("/")[1]));
+
+describe("labels", () => {
+  test("are STAGE/NAME/TAKE/ENVIRONMENT, with the refill exactly where the plan states refills, 0 included", async () => {
+    const labels = async (changes: Partial<PlayPlan>) => {
+      const { learner, at, requests } = learnerOf({ plan: plan(changes) });
+      await learner.take();
+      at.iteration = 2;
+      await learner.take();
+      return requests.map(({ label }) => label);
+    };
+    expect(await labels({})).toEqual(["2/test/1/e@1", "2/test/2/e@1"]);
+    expect(await labels({ refills: 0 })).toEqual(["2/test/1/0/e@1", "2/test/2/0/e@1"]);
+    expect(await labels({ refills: 1, accept: () => false })).toEqual([
+      "2/test/1/0/e@1",
+      "2/test/1/1/e@1",
+      "2/test/2/0/e@1",
+      "2/test/2/1/e@1",
+    ]);
+  });
+
+  test("count entries of one environment from the second on", async () => {
+    const environments = ["e@1", "f@1", "e@1", "e@1"].map((id) => environment(id));
+    const { learner, requests } = learnerOf({ plan: plan(), environments });
+    await learner.take();
+    expect(requests.map(({ label }) => label)).toEqual([
+      "2/test/1/e@1",
+      "2/test/1/f@1",
+      "2/test/1/e@1#2",
+      "2/test/1/e@1#3",
+    ]);
+  });
+});
+
+describe("refused groups", () => {
+  test("numerics 22: a group that is too old is replaced by one of another task; ages count from the version at the take", async () => {
+    const { rollouts, requests } = fakeRollouts((task) => (task === 1 || task === 2 ? 6 : 10));
+    const { learner } = learnerOf({ plan: plan({ refills: 1, maxStaleness: 2 }), rollouts });
+    const { played, groups, refills, version } = await learner.take();
+    expect([tasksOf(played), tasksOf(groups), refills, version]).toEqual([[0, 1, 2, 3, 4, 5], [0, 3, 4, 5], 1, 10]);
+    expect(requests.map(({ tasks }) => tasks.length)).toEqual([4, 2]);
+  });
+
+  test("numerics 22: replacements that are too old as well are not sought for ever: the batch stays short, the take counts", async () => {
+    const { learner } = learnerOf({
+      plan: plan({ refills: 2, maxStaleness: 2 }),
+      rollouts: fakeRollouts(() => 0).rollouts,
+    });
+    const { played, groups, refills } = await learner.take();
+    expect([played.length, groups, refills, learner.state().takes]).toEqual([12, [], 2, 1]);
+  });
+
+  test("accept gets the policy and its version, and no group that is too old", async () => {
+    const asked: unknown[] = [];
+    const accept: PlayPlan["accept"] = ({ task }, at) => (asked.push([task, at]), task !== "train/1");
+    const { rollouts } = fakeRollouts((task) => (task === 0 ? 1 : 10));
+    const { learner } = learnerOf({ plan: plan({ groups: 2, refills: 1, maxStaleness: 0, accept }), rollouts });
+    const { groups } = await learner.take();
+    expect(tasksOf(groups)).toEqual([2, 3]);
+    expect(asked).toEqual([1, 2, 3].map((task) => [`train/${task}`, { policy: "policy", version: 10 }]));
+  });
+
+  test("without limits every group stays", async () => {
+    const { learner } = learnerOf({ plan: plan(), rollouts: fakeRollouts(() => 0).rollouts });
+    const { played, groups, refills } = await learner.take();
+    expect([groups, refills]).toEqual([played, 0]);
+  });
+});
+
+describe("a take off the plan", () => {
+  test.each<[string, Partial<PlayPlan> | undefined, number, RegExp]>([
+    ["without a plan", undefined, 1, /test@1 takes a batch of episodes in iteration 1: its `plays` states no episodes/],
+    ["between two takes", { every: 3 }, 2, /iteration 2: by its `plays` a batch is for the iterations 1, 4, .../],
+    ["after the only one", { every: 0 }, 2, /iteration 2: by its `plays` a batch is for the first iteration only/],
+  ])("is refused, %s", async (_, changes, iteration, message) => {
+    const { learner, at, requests } = learnerOf({ plan: changes && plan(changes) } as Setting);
+    at.iteration = iteration;
+    await expect(learner.take()).rejects.toMatchObject({
+      code: "ALGORITHM_INVALID",
+      message: expect.stringMatching(message),
+    });
+    expect(requests).toEqual([]);
+  });
+
+  test("is refused for the second one of an iteration, also while the first is under way", async () => {
+    const { learner, at } = learnerOf({ plan: plan({ every: 2 }) });
+    const [, second] = await Promise.allSettled([learner.take(), learner.take()]);
+    const refused = {
+      code: "ALGORITHM_INVALID",
+      message: expect.stringContaining("has taken the batch of this iteration"),
+    };
+    expect(second).toMatchObject({ status: "rejected", reason: refused });
+    await expect(learner.take()).rejects.toMatchObject(refused);
+    at.iteration = 3;
+    expect((await learner.take()).groups).toHaveLength(4);
+  });
+
+  test("rejects with CANCELLED after a stop", async () => {
+    const stop = new AbortController();
+    const { learner } = learnerOf({ plan: plan(), signal: stop.signal });
+    stop.abort();
+    await expect(learner.take()).rejects.toMatchObject({ code: "CANCELLED" });
+  });
+});
+
+test("numerics 52: a restored learner takes the batch that the saved one would have taken; a take that failed does not count", async () => {
+  const environments = [environment("e@1", 2), environment("f@1")];
+  const shape = { plan: plan({ refills: 0 }), environments };
+  const { learner, at, requests } = learnerOf(shape);
+  await learner.take();
+  const saved = JSON.parse(JSON.stringify(learner.state())) as LearnerState;
+  at.iteration = 2;
+  await learner.take();
+  const second = requests.slice(-2).map(({ label, tasks }) => [label, tasks]);
+  const failing: Rollouts = {
+    collect: () => {
+      throw new Error("gone");
+    },
+  };
+  const broken = learnerOf({ ...shape, rollouts: failing }, saved);
+  broken.at.iteration = 2;
+  await expect(broken.learner.take()).rejects.toThrow("gone");
+  expect(broken.learner.state()).toEqual(saved);
+  const restored = learnerOf(shape, saved);
+  restored.at.iteration = 2;
+  await restored.learner.take();
+  expect(restored.requests.map(({ label, tasks }) => [label, tasks])).toEqual(second);
+});
+
+test("seconds of play are divided by what episodes waited for; a batch is reported once", async () => {
+  const { learner } = learnerOf({ plan: plan() });
+  expect(learner.lap()).toBeUndefined();
+  await learner.take();
+  const { sampling = 0, environment: waiting = 0 } = learner.lap()?.seconds ?? {};
+  expect(sampling / waiting).toBeCloseTo(3, 6);
+  expect(learner.lap()).toBeUndefined();
+});
+
+test("cohorts divide a take and change no group: tasks that occur twice keep their occurrences", async () => {
+  const host = await localHost(counterEnvironment());
+  const rollouts = await runner({ host });
+  const [few] = [{ ...environment("counter@1"), splits: { train: 3 } }];
+  const play = async (cohorts: number) => {
+    const { learner } = learnerOf({
+      plan: plan({ groups: 8 }),
+      environments: [few as TrainingEnvironment],
+      rollouts,
+      cohorts,
+    });
+    return (await learner.take()).played;
+  };
+  const [whole, divided] = [await play(1), await play(3)];
+  expect(divided.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
+  expect(new Set(divided.map(({ id }) => id)).size).toBe(8);
+  expect(divided.map(({ trajectories }) => trajectories[0]?.seed)).toEqual(
+    whole.map(({ trajectories }) => trajectories[0]?.seed),
+  );
+  await host.close();
+});
+
+describe("credits", () => {
+  const taken = async () => {
+    const { learner } = learnerOf({ plan: plan({ accept: ({ task }) => task !== "train/1" }) });
+    await learner.take();
+    return learner;
+  };
+  const credit = (task: number) => ({ trajectory: `2/test/1/e@1/train/${task}/0`, agent: "agent", advantage: 1 });
+
+  test("of accepted episodes are taken, and those of a later report too", async () => {
+    const learner = await taken();
+    learner.settle([credit(0), { ...credit(2), advantage: Float32Array.of(1), logprobs: Float32Array.of(-1) }]);
+    learner.settle([credit(0)]);
+  });
+
+  test.each([
+    ["of a refused group", [credit(1)], /train\/1\/0, which is no learnable part/],
+    ["of another batch", [credit(9)], /train\/9\/0, which is no learnable part/],
+    ["of another agent", [{ ...credit(0), agent: "other" }], /agent "other".*no learnable part/],
+    ["twice for one part", [credit(0), credit(0)], /and a second one/],
+    [
+      "with numbers of another episode",
+      [{ ...credit(0), advantage: new Float32Array(2) }],
+      /2 numbers for 1 learnt tokens/,
+    ],
+    [
+      "with too few log-probabilities",
+      [{ ...credit(0), logprobs: new Float32Array() }],
+      /0 numbers for 1 learnt tokens/,
+    ],
+  ])("%s are refused", async (_, credits, message) => {
+    const learner = await taken();
+    expect(() => learner.settle(credits)).toThrow(
+      expect.objectContaining({ code: "ALGORITHM_INVALID", message: expect.stringMatching(message) }),
+    );
+  });
+});
