@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import dpo from "@mrlm/dpo";
-import grpo from "@mrlm/grpo";
+import { dpo } from "@mrlm/dpo";
+import { grpo } from "@mrlm/grpo";
 import {
   type Engine,
   type EngineUnit,
@@ -73,7 +73,7 @@ export function exactlyOnceTest(most: number): void {
 async function train({ engine }: RecordedEngine, output: string): Promise<Buffer> {
   const [run] = existsSync(output) ? readdirSync(output) : [];
   const { weights } = await trainBigram({
-    algorithms: [...(grpo.algorithms ?? []), ...(dpo.algorithms ?? [])],
+    algorithms: [grpo, dpo],
     environments: [environment],
     stages,
     config: { checkpoint: { every: 1, keep: 2 }, output },
