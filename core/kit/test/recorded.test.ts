@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type JsonValue, type Message, score, type Trajectory, unscored } from "@mrlm/spec";
+import { type JsonValue, type Message, score, type Trajectory, type TurnRecord, unscored } from "@mrlm/spec";
 import fc from "fast-check";
 import { textMessage } from "../src/index.ts";
 import {
@@ -128,6 +128,22 @@ describe("a recorded row", () => {
     expect(recordedSequences(odd, other)).toEqual(
       other.supervise([textMessage("user", "hi"), textMessage("assistant", "yo")]),
     );
+  });
+
+  test("a conversation that started over is rendered as two, and an exhausted turn is in neither", () => {
+    const [turn] = episode().turns as [TurnRecord];
+    const { tokens: _, ...exhausted } = {
+      ...turn,
+      response: { role: "assistant", parts: [] },
+      stopReason: "exhausted",
+    } as TurnRecord;
+    const [row] = toRecordedRows(episode({ turns: [turn, { ...turn, isFresh: true }, exhausted] }), "another renderer");
+    const parsed = parseRecordedRow(throughJson(row), "f:1");
+    expect(parsed).toMatchObject({ fresh_at: [2], messages: { length: 4 }, turns: { length: 2 } });
+    const [alone] = renderer.supervise([textMessage("user", "hi"), textMessage("assistant", "yo")]);
+    expect(recordedSequences(parsed, renderer)).toEqual([alone, alone]);
+    const unmarked = recordedSequences({ ...parsed, fresh_at: undefined }, renderer);
+    expect(unmarked).not.toEqual([alone, alone]);
   });
 
   test("a row of another form is refused with its place", () => {

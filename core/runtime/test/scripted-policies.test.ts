@@ -4,7 +4,7 @@ import { type EnvironmentDefinition, MrlmError, type ScriptedPolicy } from "@mrl
 import { counterEnvironment, never } from "./support/counter-environment.ts";
 import { localHost } from "./support/rollouts.ts";
 
-const saying =
+const replying =
   (text: string): ScriptedPolicy =>
   (_context, options, seed) => ({
     act: async ({ agent }) => ({
@@ -14,7 +14,7 @@ const saying =
     }),
   });
 const scriptedPolicies: NonNullable<EnvironmentDefinition["scriptedPolicies"]> = {
-  optimal: saying("best"),
+  optimal: replying("best"),
   random: (context, _options, seed) => ({
     act: async ({ agent }) => ({
       agent,

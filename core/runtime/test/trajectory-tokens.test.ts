@@ -143,6 +143,65 @@ describe("numerics 28: a template that is not prefix-preserving", () => {
   });
 });
 
+describe("a conversation that starts over", () => {
+  const starting = counterEnvironment({
+    create: () => {
+      let step = 0;
+      const shown = () => ({
+        agent: "agent",
+        messages: [textMessage("user", `ab ${step}`)],
+        ...(step === 2 ? { isFresh: true } : {}),
+      });
+      return {
+        reset: async () => ((step = 0), shown()),
+        step: async () => {
+          step++;
+          const isOver = step === 4;
+          return {
+            observation: isOver ? { agent: "", messages: [] } : shown(),
+            rewards: { agent: score(step) },
+            terminated: { agent: isOver },
+            truncated: {},
+          };
+        },
+      };
+    },
+  });
+
+  test("is a new segment without a parent that begins with the new messages only, and later turns extend it", async () => {
+    const { engine, calls } = await recording();
+    const host = await localHost(starting);
+    const [group] = await collect(await runner({ engine, host }), { tasks: ["train/0"], groupSize: 1 });
+    const [trajectory] = group?.trajectories ?? [];
+    const { segments = [] } = trajectory?.agents["agent"] ?? {};
+    expect(segments.map(({ parent }) => parent)).toEqual([null, null]);
+    expect(trajectory?.turns.map(({ tokens }) => tokens?.segment)).toEqual([0, 0, 1, 1]);
+    expect(trajectory?.turns.map(({ isFresh }) => isFresh)).toEqual([undefined, undefined, true, undefined]);
+    expect(calls[2]?.request.prompt).toEqual(renderer.render([textMessage("user", "ab 2")]).tokens);
+    for (const [i, { tokens }] of (trajectory?.turns ?? []).entries()) {
+      const { segment: at, start, end } = tokens as TokenSpan;
+      const { request, result } = calls[i] as (typeof calls)[number];
+      expect(segments[at]?.tokens.slice(0, start)).toEqual(request.prompt);
+      expect(segments[at]?.tokens.slice(start, end)).toEqual(result.tokens);
+      expect(segments[at]?.versions.slice(start, end)).toEqual(result.versions);
+    }
+  });
+
+  test("a template that rewrites it afterwards gives the new segment its parent", async () => {
+    const host = await localHost(starting);
+    const [group] = await collect(await runner({ renderer: forgetful, host }), { tasks: ["train/0"], groupSize: 1 });
+    const { segments = [] } = group?.trajectories[0]?.agents["agent"] ?? {};
+    expect(segments.map(({ parent }) => parent)).toEqual([null, 0, null, 2]);
+  });
+
+  test("has the room of a whole context again", async () => {
+    const played = await runner({ host: await localHost(starting), tokenLimit: () => 44 });
+    const sampling = { temperature: 1, maxTokens: 8 };
+    const [group] = await collect(played, { tasks: ["train/0"], groupSize: 1, sampling });
+    expect(group?.trajectories[0]?.turns).toHaveLength(4);
+  });
+});
+
 test("several agents: each has its own tokens, rewards and end, under its own model", async () => {
   const pair = counterEnvironment({
     roles: { a: {}, b: {} },

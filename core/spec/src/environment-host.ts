@@ -19,6 +19,8 @@ export interface EnvironmentDescription {
   readonly orderedSplits: readonly string[];
   /** Limit of turns in an episode; 0 for none. */
   readonly maxTurns: number;
+  /** Set for a server that does not know the finish reason `exhausted`. When the context of one agent is full, the episode then ends for all. */
+  readonly lacksExhausted?: boolean;
   readonly hasDemonstrations: boolean;
   readonly rewardComponents: readonly string[];
   /** SHA-256 (hexadecimal) of each file that the tasks were read from, by the path in the options (`EnvironmentContext.dataPath`). */

@@ -24,7 +24,7 @@ export interface RolloutRequest {
   readonly occurrences?: readonly number[];
   /** Number of episodes for each task. */
   readonly groupSize: number;
-  /** Model of each agent by name, or one model for all agents. */
+  /** Model of each role by name, or one model for all roles. */
   readonly model: ModelId | Readonly<Record<string, ModelId>>;
   readonly sampling: RolloutSampling;
   /** Name of the random streams of these episodes. In deterministic mode the same label, seed and weights give the same episodes. */

@@ -20,7 +20,7 @@ export interface Segment {
   readonly mask: Uint8Array;
   /** Version of the weights that sampled the token; -1 where the mask is 0. */
   readonly versions: Int32Array;
-  /** Index of the previous segment, whose tokens the chat template rewrote; `null` for the first segment. */
+  /** Index of the previous segment, whose tokens the chat template rewrote; `null` for the first segment of a conversation. */
   readonly parent: number | null;
 }
 
@@ -36,11 +36,14 @@ export interface TurnRecord {
   readonly agent: AgentId;
   /** New messages of the observation that the agent answers; earlier turns hold the history. */
   readonly messages: readonly Message[];
+  /** Whether the agent's conversation started over with this observation. */
+  readonly isFresh?: boolean;
   /** Message of the player, parsed from the sampled tokens where there are some. */
   readonly response: Message;
   /** Position of the sampled tokens in the trajectory of the agent; absent where a script or an endpoint acted. */
   readonly tokens?: TokenSpan;
-  readonly stopReason: StopReason;
+  /** `exhausted`: the agent's context was full. It read nothing of the observation and produced no message. */
+  readonly stopReason: StopReason | "exhausted";
   /** Rewards of all agents for this step. */
   readonly rewards: Readonly<Record<AgentId, Reward>>;
 }

@@ -52,10 +52,16 @@ export const tool: fc.Arbitrary<ToolDefinition> = fc.record({ name: text, descri
 export const action: fc.Arbitrary<Action> = fc.record({
   agent: text,
   message,
-  finishReason: fc.constantFrom("stop", "length"),
+  finishReason: fc.constantFrom("stop", "length", "exhausted"),
 });
 export const observation: fc.Arbitrary<Observation> = fc.record(
-  { agent: text, messages: fc.array(message, { maxLength: 3 }), tools: fc.array(tool, { maxLength: 3 }), info: object },
+  {
+    agent: text,
+    messages: fc.array(message, { maxLength: 3 }),
+    isFresh: fc.constant(true),
+    tools: fc.array(tool, { maxLength: 3 }),
+    info: object,
+  },
   { requiredKeys: ["agent", "messages"] },
 );
 export const reward: fc.Arbitrary<Reward> = fc.oneof(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { EnvironmentDescription, Reward } from "@mrlm/spec";
+import type { EnvironmentDescription, Reward, Role } from "@mrlm/spec";
 import fc from "fast-check";
 import {
   decodeAction,
@@ -45,12 +45,16 @@ describe("encoding and decoding keeps", () => {
   });
 
   test("descriptions", () => {
+    const role: fc.Arbitrary<Role> = fc.record(
+      { description: fc.string({ minLength: 1 }), many: fc.constant(true) },
+      { requiredKeys: [] },
+    );
     const description: fc.Arbitrary<EnvironmentDescription> = fc.record(
       {
         id: text,
         description: text,
         determinism: fc.constantFrom("full", "replayable", "none"),
-        roles: fc.dictionary(text, fc.constant({}), { noNullPrototype: true }),
+        roles: fc.dictionary(text, role, { noNullPrototype: true, minKeys: 1 }),
         optionsJsonSchema: object,
         splits: fc.dictionary(text, fc.maxSafeNat(), { noNullPrototype: true }),
         maxTurns: fc.nat(),
@@ -90,6 +94,24 @@ describe("encoding and decoding keeps", () => {
   });
 });
 
+test("a server without roles has one agent for each of `agents`, and never receives the finish reason exhausted", () => {
+  const described = encodeDescription({
+    id: "pair@1",
+    description: "",
+    determinism: "full",
+    roles: { pro: { description: "Argues for it." }, con: { many: true } },
+    splits: {},
+    orderedSplits: [],
+    maxTurns: 0,
+    hasDemonstrations: false,
+    rewardComponents: [],
+  });
+  expect(described.agents).toEqual(["pro", "con"]);
+  const old = decodeDescription({ ...described, roles: [] });
+  expect(old).toMatchObject({ roles: { pro: {}, con: {} }, lacksExhausted: true });
+  expect(encodeDescription(old)).toEqual({ ...described, roles: [] });
+});
+
 describe("a malformed message is refused", () => {
   const nothing = { parts: [], name: "" };
 
@@ -114,5 +136,8 @@ describe("a malformed message is refused", () => {
     expect(() => call("[]")).toThrow(/must be a JSON object/);
     expect(() => call("{")).toThrow(/must be JSON/);
     expect(() => decodeAction(undefined)).toThrow(/no message/);
+    const given = { agent: "a", message: { ...nothing, role: "assistant" } };
+    expect(() => decodeAction({ ...given, finishReason: 9 as never })).toThrow(/unknown finish reason 9/);
+    expect(decodeAction({ ...given, finishReason: 0 }).finishReason).toBe("stop");
   });
 });

@@ -73,7 +73,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   environment: "the environment",
 };
 
-function conversation({ messages, turns }: Row): string[] {
+function conversation({ messages, turns, fresh_at }: Row): string[] {
   const labels = messages.map(({ role, name }) => (role === "tool" && name ? `tool ${name}` : role));
   const width = Math.max(9, ...labels.map(({ length }) => length));
   const answers = messages.filter(({ role }) => role === "assistant").length;
@@ -92,7 +92,11 @@ function conversation({ messages, turns }: Row): string[] {
       `  ${(labels[i] as string).padEnd(width)}  ${first}`,
       ...rest.map((line) => `  ${" ".repeat(width)}  ${line}`),
     ];
-    return notes.length === 0 ? text : [...text, `  ${" ".repeat(width)}  [${notes.join(", ")}]`];
+    return [
+      ...(fresh_at?.includes(i) === true ? ["  (the conversation starts over)"] : []),
+      ...text,
+      ...(notes.length === 0 ? [] : [`  ${" ".repeat(width)}  [${notes.join(", ")}]`]),
+    ];
   });
 }
 

@@ -155,6 +155,12 @@ export class RemoteEnvironment implements EnvironmentSession {
   }
 
   #encode(action: Action): wire.Action {
+    if (action.finishReason === "exhausted" && this.description.lacksExhausted === true)
+      throw new MrlmError(
+        "OPTIONS_INVALID",
+        `The server of environment ${this.#ref.id} does not know the finish reason exhausted.`,
+        { hint: "End the episode for all agents." },
+      );
     try {
       return encodeAction(action);
     } catch (error) {

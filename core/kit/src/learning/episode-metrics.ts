@@ -14,7 +14,10 @@ export function episodeMetrics(
     Object.values(trajectory.agents).filter((part) => isPlayedBy(part, policy)),
   );
   const turns = played.flatMap((trajectory) =>
-    trajectory.turns.filter(({ agent }) => isPlayedBy(trajectory.agents[agent] as AgentTrajectory, policy)),
+    trajectory.turns.filter(
+      ({ agent, stopReason }) =>
+        stopReason !== "exhausted" && isPlayedBy(trajectory.agents[agent] as AgentTrajectory, policy),
+    ),
   );
   const scored = agents.flatMap(({ total }) => (total.scored ? [total] : []));
   const rewards = scored.map(({ value }) => value);

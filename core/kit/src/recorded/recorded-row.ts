@@ -1,6 +1,6 @@
 import { type JsonValue, MrlmError, type Trajectory } from "@mrlm/spec";
 import { z } from "zod";
-import { chatMessage, toChatMessages } from "./chat-message.ts";
+import { type ChatMessage, chatMessage, toChatMessages } from "./chat-message.ts";
 
 const failure = z.object({ code: z.string(), message: z.string() });
 const integers = z.array(z.int());
@@ -36,6 +36,8 @@ export const recordedRow = z.object({
   /** Fingerprint of the renderer of the tokens. */
   renderer: z.string(),
   messages: z.array(chatMessage),
+  /** Indices in `messages` at which the agent's conversation started over. */
+  fresh_at: integers.nullish(),
   segments: z.array(segment),
   turns: z.array(turn),
   /** `null` if unscored. */
@@ -78,6 +80,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: string): Record
         ...common,
         agent: "",
         messages: [],
+        fresh_at: [],
         segments: [],
         turns: [],
         reward: null,
@@ -89,11 +92,19 @@ export function toRecordedRows(trajectory: Trajectory, renderer: string): Record
       },
     ];
   return agents.map(([agent, { segments, total, end }]) => {
-    const own = turns.filter((each) => each.agent === agent);
+    // An exhausted agent read and wrote nothing.
+    const own = turns.filter((each) => each.agent === agent && each.stopReason !== "exhausted");
+    const messages: ChatMessage[] = [];
+    const freshAt: number[] = [];
+    for (const turn of own) {
+      if (turn.isFresh === true && messages.length > 0) freshAt.push(messages.length);
+      messages.push(...[...turn.messages, turn.response].flatMap(toChatMessages));
+    }
     return {
       ...common,
       agent,
-      messages: own.flatMap((turn) => [...turn.messages, turn.response].flatMap(toChatMessages)),
+      messages,
+      fresh_at: freshAt,
       segments: segments.map(({ tokens, logprobs, mask, versions, parent }) => ({
         tokens: Array.from(tokens),
         logprobs: Array.from(logprobs, (value) => (Number.isFinite(value) ? value : null)),

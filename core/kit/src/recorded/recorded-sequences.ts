@@ -7,13 +7,16 @@ import type { RecordedRow } from "./recorded-row.ts";
  * these ids stand for other text, so that it renders the messages.
  */
 export function recordedSequences(
-  { renderer: fingerprint, segments, messages }: RecordedRow,
+  { renderer: fingerprint, segments, messages, fresh_at }: RecordedRow,
   renderer: Renderer,
 ): SupervisedSequence[] {
-  if (fingerprint !== renderer.fingerprint)
-    return messages.some(({ role }) => role === "assistant")
-      ? [...renderer.supervise(messages.map(fromChatMessage))]
-      : [];
+  if (fingerprint !== renderer.fingerprint) {
+    const starts = [0, ...(fresh_at ?? [])];
+    return starts
+      .map((start, i) => messages.slice(start, starts[i + 1]))
+      .filter((conversation) => conversation.some(({ role }) => role === "assistant"))
+      .flatMap((conversation) => renderer.supervise(conversation.map(fromChatMessage)));
+  }
   return segments.flatMap(({ tokens, mask }) =>
     mask.includes(1) ? [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] : [],
   );

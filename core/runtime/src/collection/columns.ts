@@ -39,6 +39,7 @@ export function recordedColumns(components: readonly string[]): Record<string, C
     agent: "string",
     renderer: "string",
     messages: { list: message },
+    fresh_at: { list: "int32" },
     segments: { list: segment },
     turns: { list: turn },
     reward: "double",

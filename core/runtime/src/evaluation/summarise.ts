@@ -71,8 +71,9 @@ export class EpisodeTally {
       return;
     }
     this.#tokens += turns.reduce((sum, { tokens }) => sum + (tokens === undefined ? 0 : tokens.end - tokens.start), 0);
-    this.#answers += turns.length;
-    this.#cutAnswers += turns.filter(({ stopReason }) => stopReason === "length").length;
+    const answers = turns.filter(({ stopReason }) => stopReason !== "exhausted");
+    this.#answers += answers.length;
+    this.#cutAnswers += answers.filter(({ stopReason }) => stopReason === "length").length;
     for (const [agent, { total, end }] of Object.entries(agents)) {
       if (end.truncated) this.#truncated++;
       if (total.scored) {

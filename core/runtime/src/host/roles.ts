@@ -10,7 +10,7 @@ import {
 import { quoted } from "../names/nearest.ts";
 
 /** Roles of an environment by id. */
-type Roles = Readonly<Record<RoleId, Role>>;
+export type Roles = Readonly<Record<RoleId, Role>>;
 
 /** Form of the ids of roles: they are part of agents' ids (`role#n`) and of metric names (`reward/role/mean`). */
 const ROLE_ID = /^[A-Za-z][A-Za-z0-9_-]*$/;
@@ -34,6 +34,11 @@ export function rolesOf({ id, roles = { [SINGLE_AGENT]: {} } }: EnvironmentDefin
       { ...(description ? { description } : {}), ...(many === true ? { many } : {}) },
     ]),
   );
+}
+
+/** Returns the agents that exist at the start of an episode: one for each role without `many`. */
+export function firstAgents(roles: Roles): AgentId[] {
+  return Object.keys(roles).filter((role) => roles[role]?.many !== true);
 }
 
 /** Returns the fault of an agent's id under these roles; `undefined` if it has none. */

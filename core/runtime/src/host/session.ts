@@ -15,6 +15,7 @@ import { describeThrown } from "../plugins/error-location.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import type { Phase } from "./deadlines.ts";
 import { validateResult } from "./validate-result.ts";
+import { firstAgents } from "./roles.ts";
 import { checkObservation, checkStep, type Checked } from "./step-check.ts";
 
 /** Environment of a session, prepared by the host. */
@@ -52,7 +53,9 @@ export class Session implements EnvironmentSession {
   #busy = false;
   #onTurn: AgentId = "";
   #turns = 0;
+  #agents: readonly AgentId[] = [];
   #ended = new Set<AgentId>();
+  #exhausted = new Set<AgentId>();
 
   constructor(plan: SessionPlan) {
     this.#plan = plan;
@@ -69,10 +72,12 @@ export class Session implements EnvironmentSession {
       const instance = this.#instance ?? (await this.#create(signal));
       return this.#accept(
         "reset",
-        checkObservation(await instance.reset({ ...settled, signal }), Object.keys(this.description.roles)),
+        checkObservation(await instance.reset({ ...settled, signal }), this.description.roles),
       );
     });
+    this.#agents = [...new Set([...firstAgents(this.description.roles), observation.agent])];
     this.#ended = new Set();
+    this.#exhausted = new Set();
     this.#turns = 0;
     this.#onTurn = observation.agent;
     this.#state = "active";
@@ -81,15 +86,16 @@ export class Session implements EnvironmentSession {
 
   async step(given: Action, options: { readonly signal: AbortSignal }): Promise<StepResult> {
     const action = this.#admit(given);
+    const exhausted = new Set(this.#exhausted);
+    if (action.finishReason === "exhausted") exhausted.add(action.agent);
+    const before = { roles: this.description.roles, agents: this.#agents, ended: this.#ended, exhausted };
     const returned = await this.#work("step", "step", options.signal, async (signal) =>
-      this.#accept(
-        "step",
-        checkStep(await this.#stepOrUnscored(action, signal), Object.keys(this.description.roles), this.#ended),
-      ),
+      this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), before)),
     );
     const result = this.#limitTurns(returned);
-    for (const agent of Object.keys(this.description.roles))
-      if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
+    this.#exhausted = exhausted;
+    this.#agents = Object.keys(result.terminated);
+    for (const agent of this.#agents) if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
     this.#onTurn = result.observation.agent;
     if (this.#onTurn === "") this.#state = "over";
     return result;
@@ -136,6 +142,12 @@ export class Session implements EnvironmentSession {
         },
       );
     }
+    if (checked.value.finishReason === "exhausted" && checked.value.message.parts.length > 0)
+      throw new MrlmError(
+        "OPTIONS_INVALID",
+        `Agent "${given.agent}" acted in environment ${environment} with a message and the finish reason exhausted.`,
+        { hint: "An agent whose context is full produces no message: send one without parts." },
+      );
     return checked.value;
   }
 
@@ -164,7 +176,7 @@ export class Session implements EnvironmentSession {
       return await this.#instance?.step(action, { signal });
     } catch (error) {
       if (signal.aborted || !MrlmError.hasCode(error, ...UNSCORED_CODES)) throw error;
-      const living = Object.keys(this.description.roles).filter((agent) => !this.#ended.has(agent));
+      const living = this.#agents.filter((agent) => !this.#ended.has(agent));
       const all = <T>(value: T): Record<AgentId, T> => Object.fromEntries(living.map((agent) => [agent, value]));
       return {
         observation: { agent: "", messages: [] },
@@ -178,11 +190,10 @@ export class Session implements EnvironmentSession {
   #limitTurns(result: StepResult): StepResult {
     this.#turns++;
     const { maxTurns } = this.description;
-    const agents = Object.keys(this.description.roles);
     if (maxTurns === 0 || this.#turns < maxTurns || result.observation.agent === "") return result;
     const isOver = (agent: AgentId): boolean => this.#ended.has(agent) || result.terminated[agent] === true;
     const truncated = Object.fromEntries(
-      agents.map((agent) => [agent, !isOver(agent) || result.truncated[agent] === true]),
+      Object.keys(result.terminated).map((agent) => [agent, !isOver(agent) || result.truncated[agent] === true]),
     );
     return { ...result, truncated, observation: { ...result.observation, agent: "" } };
   }

@@ -1,46 +1,67 @@
 import type { AgentId, Observation, StepResult } from "@mrlm/spec";
+import { agentFault, type Roles } from "./roles.ts";
 import { validateResult } from "./validate-result.ts";
 
 /** Checked value, or its fault. */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
+/** Agents of an episode before a step. */
+export interface Participants {
+  readonly roles: Roles;
+  /** Agents that exist. */
+  readonly agents: readonly AgentId[];
+  readonly ended: ReadonlySet<AgentId>;
+  /** Agents whose context is full, including the one that acts in this step. */
+  readonly exhausted: ReadonlySet<AgentId>;
+}
+
 /** Checks the first observation of an episode: an agent of the environment must be on turn. */
-export function checkObservation(returned: unknown, agents: readonly AgentId[]): Checked<Observation> {
+export function checkObservation(returned: unknown, roles: Roles): Checked<Observation> {
   const checked = validateResult<Observation>("observation", returned);
-  if ("problem" in checked || agents.includes(checked.value.agent)) return checked;
-  return { problem: `agent: "${checked.value.agent}" is not one of the environment's agents (${agents.join(", ")})` };
+  if ("problem" in checked) return checked;
+  const fault = agentFault(checked.value.agent, roles);
+  return fault === undefined ? checked : { problem: `agent: ${fault}` };
 }
 
 /**
- * Checks the result of a step and adds a flag for every agent. An agent that has ended stays ended. After all have ended, no agent is on turn.
- * @param ended agents that had ended before this step
+ * Checks the result of a step and adds a flag for every agent that exists after it. An agent that has ended stays ended; an exhausted one is truncated, unless the
+ * environment terminates it. After all agents have ended no agent is on turn, except where a role with `many` can bring another one.
  */
-export function checkStep(
-  returned: unknown,
-  agents: readonly AgentId[],
-  ended: ReadonlySet<AgentId>,
-): Checked<StepResult> {
+export function checkStep(returned: unknown, { roles, agents, ended, exhausted }: Participants): Checked<StepResult> {
   const checked = validateResult<StepResult>("stepResult", returned);
   if ("problem" in checked) return checked;
   const result = checked.value;
+  const existing = new Set(agents);
   for (const field of ["rewards", "terminated", "truncated"] as const) {
-    const stranger = Object.keys(result[field]).find((agent) => !agents.includes(agent));
-    if (stranger !== undefined)
-      return { problem: `${field}: "${stranger}" is not one of the environment's agents (${agents.join(", ")})` };
+    for (const agent of Object.keys(result[field])) {
+      const fault = existing.has(agent) ? undefined : agentFault(agent, roles);
+      if (fault !== undefined) return { problem: `${field}: ${fault}` };
+      existing.add(agent);
+    }
   }
-  const flags = (field: "terminated" | "truncated"): Record<AgentId, boolean> =>
-    Object.fromEntries(agents.map((agent) => [agent, result[field][agent] ?? false]));
-  const terminated = flags("terminated");
-  const truncated = flags("truncated");
+  const { agent: next } = result.observation;
+  const fault = next === "" || existing.has(next) ? undefined : agentFault(next, roles);
+  if (fault !== undefined) return { problem: `observation.agent: ${fault}` };
+  if (next !== "") existing.add(next);
+  const terminated: Record<AgentId, boolean> = {};
+  const truncated: Record<AgentId, boolean> = {};
+  for (const agent of existing) {
+    terminated[agent] = result.terminated[agent] ?? false;
+    const isExhausted = exhausted.has(agent) && !ended.has(agent) && !terminated[agent];
+    truncated[agent] = isExhausted || (result.truncated[agent] ?? false);
+  }
   const isOver = (agent: AgentId): boolean =>
     ended.has(agent) || terminated[agent] === true || truncated[agent] === true;
-  const next = result.observation.agent;
-  if (agents.every(isOver))
-    return { value: { ...result, terminated, truncated, observation: { ...result.observation, agent: "" } } };
-  if (!agents.includes(next))
+  const value = { ...result, terminated, truncated };
+  const living = [...existing].filter((agent) => !isOver(agent));
+  if (living.length === 0 && !Object.values(roles).some(({ many }) => many === true))
+    return { value: { ...value, observation: { ...result.observation, agent: "" } } };
+  if (next === "" && living.length > 0)
     return {
-      problem: `observation.agent: "${next}" is not one of the agents that have yet to act (${agents.filter((agent) => !isOver(agent)).join(", ")})`,
+      problem: `observation.agent: "" ends the episode, but ${living.join(", ")} neither terminated nor truncated`,
     };
-  if (isOver(next)) return { problem: `observation.agent: "${next}" has already ended` };
-  return { value: { ...result, terminated, truncated } };
+  if (exhausted.has(next))
+    return { problem: `observation.agent: "${next}" is exhausted: its context is full, and it takes no further turn` };
+  if (next !== "" && isOver(next)) return { problem: `observation.agent: "${next}" has already ended` };
+  return { value };
 }

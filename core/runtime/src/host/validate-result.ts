@@ -34,12 +34,15 @@ const message = z.object({
   name: z.string().exactOptional(),
   parts: z.array(part),
 });
-const observation = z.object({
+const observed = z.object({
   agent: z.string(),
   messages: z.array(message),
+  isFresh: z.boolean({ error: "must be true or false" }).exactOptional(),
   tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: jsonObject })).exactOptional(),
   info: jsonObject.exactOptional(),
 });
+/** Without `isFresh: false`, which is the default and is not sent over gRPC. */
+const observation = observed.transform(({ isFresh, ...rest }) => (isFresh === true ? { ...rest, isFresh } : rest));
 const finite = z.number({ error: "must be a finite number" });
 /** Components of a reward. A name cannot be `mean` or `std`, which are metrics of the whole reward. */
 const components = z
@@ -61,7 +64,7 @@ const stepResult = z.object({
 const action = z.object({
   agent: z.string(),
   message: message.extend({ role: z.literal("assistant") }),
-  finishReason: z.enum(["stop", "length"]),
+  finishReason: z.enum(["stop", "length", "exhausted"]),
 });
 const conversation = z.array(message).min(1);
 

@@ -16,9 +16,13 @@ import {
   type Trajectory,
   type TurnRecord,
 } from "@mrlm/spec";
+import { firstAgents } from "../host/roles.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import type { PromptCache } from "./prompt-cache.ts";
 import { Transcript } from "./transcript.ts";
+
+/** Message of an agent that has no room to answer. */
+export const EMPTY_MESSAGE: Message = { role: "assistant", parts: [] };
 
 /** Record of an episode while it is played. */
 export class EpisodeRecord {
@@ -29,6 +33,8 @@ export class EpisodeRecord {
   readonly #turns: TurnRecord[] = [];
   readonly #rewards = new Map<AgentId, Reward[]>();
   readonly #ends = new Map<AgentId, AgentEnd>();
+  /** Agents that exist: those of single roles, and those that an observation, a reward or an end named. */
+  readonly #named: Set<AgentId>;
   readonly #seconds = { sampling: 0, environment: 0 };
   #info: Trajectory["info"];
   #error: Trajectory["error"];
@@ -37,6 +43,7 @@ export class EpisodeRecord {
     this.#prompts = prompts;
     this.#plan = plan;
     this.#rendererOf = rendererOf;
+    this.#named = new Set(firstAgents(plan.description.roles));
   }
 
   get turnCount(): number {
@@ -53,11 +60,17 @@ export class EpisodeRecord {
     }
   }
 
+  /** Returns true if an agent besides this one has not ended. */
+  othersPlay(agent: AgentId): boolean {
+    return [...this.#named].some((other) => other !== agent && !this.#ends.has(other));
+  }
+
   /** Adds an observation to the agent on turn and returns its whole prompt. */
   observe(observation: Observation): Int32Array {
     const transcript =
       this.#transcripts.get(observation.agent) ?? new Transcript(this.#rendererOf(observation.agent), this.#prompts);
     this.#transcripts.set(observation.agent, transcript);
+    this.#named.add(observation.agent);
     return transcript.observe(observation);
   }
 
@@ -80,31 +93,18 @@ export class EpisodeRecord {
     stopReason: TurnRecord["stopReason"],
     result: StepResult,
   ): void {
-    const { agent, messages } = observation;
-    this.#turns.push({
-      agent,
-      messages,
-      response: response.message,
-      tokens: response.span,
-      stopReason,
-      rewards: result.rewards,
-    });
-    for (const [earner, reward] of Object.entries(result.rewards))
-      this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
-    this.#info = result.info ?? this.#info;
-    for (const each of Object.keys(this.#plan.description.roles)) {
-      const terminated = result.terminated[each] === true;
-      const truncated = result.truncated[each] === true;
-      if (this.#ends.has(each) || !(terminated || truncated)) continue;
-      const { maxTurns } = this.#plan.description;
-      const truncatedBy = maxTurns > 0 && this.#turns.length >= maxTurns ? "turns" : "environment";
-      this.#ends.set(each, { terminated, truncated, ...(truncated ? { truncatedBy } : {}) });
-    }
+    this.#add(observation, { response: response.message, tokens: response.span, stopReason }, result);
+  }
+
+  /** Adds the turn of an agent that had no room to answer, with the environment's result. */
+  exhausted(observation: Observation, result: StepResult): void {
+    const turn = { response: EMPTY_MESSAGE, stopReason: "exhausted" } as const;
+    this.#add(observation, turn, result);
   }
 
   /** Truncates the episode for all agents that have not ended, by a limit of the run. */
   truncate(truncatedBy: "turns" | "tokens"): void {
-    for (const agent of Object.keys(this.#plan.description.roles))
+    for (const agent of this.#named)
       if (!this.#ends.has(agent)) this.#ends.set(agent, { terminated: false, truncated: true, truncatedBy });
   }
 
@@ -130,6 +130,33 @@ export class EpisodeRecord {
       ...(this.#info === undefined ? {} : { info: this.#info }),
       seconds: { ...this.#seconds },
     };
+  }
+
+  #add(
+    { agent, messages, isFresh }: Observation,
+    turn: Pick<TurnRecord, "response" | "tokens" | "stopReason">,
+    { observation, rewards, terminated, truncated, info }: StepResult,
+  ): void {
+    this.#turns.push({ agent, messages, ...(isFresh === true ? { isFresh } : {}), ...turn, rewards });
+    for (const [earner, reward] of Object.entries(rewards))
+      this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
+    this.#info = info ?? this.#info;
+    for (const named of [...Object.keys(rewards), ...Object.keys(terminated), ...Object.keys(truncated)])
+      this.#named.add(named);
+    if (observation.agent !== "") this.#named.add(observation.agent);
+    const { maxTurns } = this.#plan.description;
+    const limit = maxTurns > 0 && this.#turns.length >= maxTurns ? "turns" : "environment";
+    for (const each of this.#named) {
+      const isTerminated = terminated[each] === true;
+      const isTruncated = truncated[each] === true;
+      if (this.#ends.has(each) || !(isTerminated || isTruncated)) continue;
+      const truncatedBy = each === agent && turn.stopReason === "exhausted" ? "tokens" : limit;
+      this.#ends.set(each, {
+        terminated: isTerminated,
+        truncated: isTruncated,
+        ...(isTruncated ? { truncatedBy } : {}),
+      });
+    }
   }
 
   #agent(agent: AgentId): AgentTrajectory {

@@ -11,7 +11,7 @@ import {
 } from "@mrlm/spec";
 import { EpisodeLost } from "./episode-lost.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
-import { EpisodeRecord } from "./episode-record.ts";
+import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
 import type { PromptCache } from "./prompt-cache.ts";
 import { sampleRequest } from "./sample-request.ts";
 
@@ -73,14 +73,13 @@ async function playTurn(
   const prompt = record.observe(observation);
   const room = plan.tokenLimit(model) - prompt.length;
   if (room < Math.max(1, plan.sampling.minTokens ?? 0)) {
-    if (record.turnCount > 0) {
-      record.withdraw(agent);
-      return void record.truncate("tokens");
-    }
-    throw new MrlmError(
-      "SEQUENCE_TOO_LONG",
-      `The prompt of ${prompt.length} tokens leaves no room for an answer within ${plan.tokenLimit(model)}.`,
-    );
+    if (record.turnCount === 0)
+      throw new MrlmError(
+        "SEQUENCE_TOO_LONG",
+        `The prompt of ${prompt.length} tokens leaves no room for an answer within ${plan.tokenLimit(model)}.`,
+      );
+    record.withdraw(agent);
+    return stopAgent(plan, record, session, observation);
   }
   const request = sampleRequest(plan, ports.renderer(model), prompt, room, record.turnCount);
   const sampled = await record.timed("sampling", () => ports.sample(plan, model, request));
@@ -95,5 +94,21 @@ async function playTurn(
     }),
   );
   record.turn(observation, response, sampled.stopReason, result);
+  return result;
+}
+
+/** Steps the environment without a message of an agent whose context is full. Where no other agent plays on, ends the episode without a step. */
+async function stopAgent(
+  plan: EpisodePlan,
+  record: EpisodeRecord,
+  session: EpisodeSession,
+  observation: Observation,
+): Promise<StepResult | undefined> {
+  const { agent } = observation;
+  if (!record.othersPlay(agent) || plan.description.lacksExhausted === true) return void record.truncate("tokens");
+  const result = await record.timed("environment", () =>
+    session.step({ agent, message: EMPTY_MESSAGE, finishReason: "exhausted" }),
+  );
+  record.exhausted(observation, result);
   return result;
 }

@@ -10,6 +10,7 @@ import {
   type PlayedBy,
   type Renderer,
   type RoleId,
+  roleOf,
   type RolloutRequest,
   type Rollouts,
   type Sampler,
@@ -127,7 +128,7 @@ export class RolloutRunner implements Rollouts {
             sampling,
             maxTurns: limits.length > 0 ? Math.min(...limits) : 0,
             signal,
-            modelOf: (agent) => modelOf(model, agent),
+            modelOf: (agent) => modelOf(model, roleOf(agent)),
             players,
             tokenLimit: (id) => Math.min(tokenLimit(id), request.maxSequenceTokens ?? Infinity),
           };
@@ -143,7 +144,7 @@ export class RolloutRunner implements Rollouts {
     this.#examined.set(environment, examined + 1);
     const first = new Map<AgentId, TurnRecord>();
     for (const [i, turn] of turns.entries()) {
-      const earlier = first.get(turn.agent);
+      const earlier = turn.isFresh === true ? undefined : first.get(turn.agent);
       const repeated = earlier === undefined ? undefined : repeatedHistory(earlier.messages, turn.messages);
       if (repeated !== undefined) {
         this.#examined.set(environment, EXAMINED_EPISODES);
@@ -166,11 +167,11 @@ export class RolloutRunner implements Rollouts {
   }
 }
 
-function modelOf(model: RolloutRequest["model"], agent: AgentId): ModelId {
-  const found = typeof model === "string" ? model : model[agent];
+function modelOf(model: RolloutRequest["model"], role: RoleId): ModelId {
+  const found = typeof model === "string" ? model : model[role];
   if (found === undefined)
-    throw new MrlmError("MODEL_NOT_FOUND", `No model plays agent "${agent}".`, {
-      hint: "Name a model for every agent of the environment.",
+    throw new MrlmError("MODEL_NOT_FOUND", `No model plays role "${role}".`, {
+      hint: "Name a model for every role of the environment.",
     });
   return found;
 }

@@ -28,12 +28,13 @@ export class Transcript {
 
   /** Adds an observation and returns the whole prompt. */
   observe(observation: Observation): Int32Array {
-    const { messages, tools } = observation;
+    const { messages, tools, isFresh } = observation;
     this.#tools = tools ?? this.#tools;
     const current = this.#segments.at(-1);
     this.#before = { segments: this.#segments.length, length: current?.length ?? 0 };
-    if (current === undefined)
-      this.#begin(this.#prompts.render(this.#renderer, [...this.#history, ...messages], this.#tools));
+    if (isFresh === true) this.#history = [];
+    if (current === undefined || isFresh === true)
+      this.#begin(this.#prompts.render(this.#renderer, messages, this.#tools), null);
     else this.#continue(current, messages);
     this.#history = [...this.#history, ...messages];
     return this.#current().tokens;
@@ -65,11 +66,11 @@ export class Transcript {
     // A new prompt that begins with all earlier tokens extends the segment.
     else if (isPrefix(current.tokens, extension.tokens))
       current.show(this.#checked(extension.tokens.subarray(current.length)));
-    else this.#begin(extension.tokens);
+    else this.#begin(extension.tokens, this.#segments.length - 1);
   }
 
-  #begin(tokens: Int32Array): void {
-    const segment = new SegmentBuilder(this.#segments.length > 0 ? this.#segments.length - 1 : null);
+  #begin(tokens: Int32Array, parent: number | null): void {
+    const segment = new SegmentBuilder(parent);
     segment.show(this.#checked(tokens));
     this.#segments.push(segment);
   }

@@ -1,4 +1,4 @@
-import type { Demonstration, Determinism, EnvironmentDescription, EnvironmentRef } from "@mrlm/spec";
+import type { Demonstration, Determinism, EnvironmentDescription, EnvironmentRef, Role, RoleId } from "@mrlm/spec";
 import * as wire from "../gen/mrlm/env/v1/environment.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
@@ -51,11 +51,14 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     rewardComponents: [...description.rewardComponents],
     orderedSplits: [...description.orderedSplits],
     dataFiles: new Map(Object.entries(description.dataFiles ?? {})),
+    // A relayed description of a server without roles stays one.
+    roles: description.lacksExhausted === true ? [] : Object.entries(description.roles).map(encodeRole),
   };
 }
 
 export function decodeDescription(description: wire.EnvironmentDescription): EnvironmentDescription {
-  const { id, agents, splits, orderedSplits, maxTurns, hasDemonstrations, rewardComponents, dataFiles } = description;
+  const { id, agents, splits, orderedSplits, maxTurns, hasDemonstrations, rewardComponents, dataFiles, roles } =
+    description;
   const determinism = (Object.keys(DETERMINISM) as Determinism[]).find(
     (name) => DETERMINISM[name] === description.determinism,
   );
@@ -68,7 +71,8 @@ export function decodeDescription(description: wire.EnvironmentDescription): Env
     id,
     description: description.description,
     determinism,
-    roles: Object.fromEntries(agents.map((role) => [role, {}])),
+    roles: Object.fromEntries(roles.length > 0 ? roles.map(decodeRole) : agents.map((role) => [role, {}])),
+    ...(roles.length > 0 ? undefined : { lacksExhausted: true }),
     ...(optionsJsonSchema === undefined ? undefined : { optionsJsonSchema }),
     splits: Object.fromEntries(
       Array.from(splits, ([name, size]) => [name, fromInt64(size, `the size of split "${name}"`)]),
@@ -79,6 +83,15 @@ export function decodeDescription(description: wire.EnvironmentDescription): Env
     rewardComponents,
     ...(dataFiles.size === 0 ? undefined : { dataFiles: Object.fromEntries(dataFiles) }),
   };
+}
+
+function encodeRole([id, { description = "", many = false }]: [RoleId, Role]): wire.Role {
+  return { id, description, many };
+}
+
+/** Decodes a role. A field that states a default and no field are equal on the wire; it is then omitted. */
+function decodeRole({ id, description, many }: wire.Role): [RoleId, Role] {
+  return [id, { ...(description === "" ? undefined : { description }), ...(many ? { many } : undefined) }];
 }
 
 export function encodeDemonstration({ task, agent, messages, tools }: Demonstration): wire.Demonstration {

@@ -5,12 +5,17 @@ import { fromOptionalJson, toJson } from "../json.ts";
 import { decodeMessage, decodeTool, encodeMessage, encodeTool } from "./messages.ts";
 import { decodeReward, encodeReward } from "./rewards.ts";
 
+const FINISH_REASON = {
+  stop: wire.FinishReason.FINISH_REASON_STOP,
+  length: wire.FinishReason.FINISH_REASON_LENGTH,
+  exhausted: wire.FinishReason.FINISH_REASON_EXHAUSTED,
+} as const satisfies Record<Action["finishReason"], wire.FinishReason>;
+
 export function encodeAction({ agent, message, finishReason }: Action): wire.Action {
   return {
     agent,
     message: encodeMessage(message),
-    finishReason:
-      finishReason === "length" ? wire.FinishReason.FINISH_REASON_LENGTH : wire.FinishReason.FINISH_REASON_STOP,
+    finishReason: FINISH_REASON[finishReason],
   };
 }
 
@@ -20,28 +25,37 @@ export function decodeAction(action: wire.Action | undefined): Action {
   return {
     agent: action.agent,
     message: decodeMessage(action.message),
-    finishReason: action.finishReason === wire.FinishReason.FINISH_REASON_LENGTH ? "length" : "stop",
+    finishReason: decodeFinishReason(action.finishReason),
   };
 }
 
-export function encodeObservation({ agent, messages, tools, info }: Observation): wire.Observation {
+function decodeFinishReason(reason: wire.FinishReason): Action["finishReason"] {
+  if (reason === wire.FinishReason.FINISH_REASON_UNSPECIFIED) return "stop";
+  const found = (Object.keys(FINISH_REASON) as Action["finishReason"][]).find((name) => FINISH_REASON[name] === reason);
+  if (found === undefined) throw invalid(`an action has the unknown finish reason ${reason}`);
+  return found;
+}
+
+export function encodeObservation({ agent, messages, tools, info, isFresh = false }: Observation): wire.Observation {
   return {
     agent,
     messages: messages.map(encodeMessage),
     tools: tools === undefined ? undefined : { tools: tools.map(encodeTool) },
     infoJson: toJson(info),
+    isFresh,
   };
 }
 
 export function decodeObservation(observation: wire.Observation | undefined): Observation {
   if (observation === undefined) throw invalid("an observation is missing");
-  const { agent, messages, tools, infoJson } = observation;
+  const { agent, messages, tools, infoJson, isFresh } = observation;
   const info = fromOptionalJson(infoJson, "an observation's info");
   return {
     agent,
     messages: messages.map(decodeMessage),
     ...(tools === undefined ? undefined : { tools: tools.tools.map(decodeTool) }),
     ...(info === undefined ? undefined : { info }),
+    ...(isFresh ? { isFresh } : undefined),
   };
 }
 

@@ -34,6 +34,11 @@ export const FinishReason = {
   FINISH_REASON_STOP: 1,
   /** FINISH_REASON_LENGTH - The policy reached its token limit: the message may be cut. */
   FINISH_REASON_LENGTH: 2,
+  /**
+   * FINISH_REASON_EXHAUSTED - The agent's context is full. The message is empty, and the agent takes no further turn: the environment continues without it, or ends.
+   * Sent only to a server whose description has `roles`.
+   */
+  FINISH_REASON_EXHAUSTED: 3,
   UNRECOGNIZED: -1,
 } as const;
 
@@ -43,6 +48,7 @@ export namespace FinishReason {
   export type FINISH_REASON_UNSPECIFIED = typeof FinishReason.FINISH_REASON_UNSPECIFIED;
   export type FINISH_REASON_STOP = typeof FinishReason.FINISH_REASON_STOP;
   export type FINISH_REASON_LENGTH = typeof FinishReason.FINISH_REASON_LENGTH;
+  export type FINISH_REASON_EXHAUSTED = typeof FinishReason.FINISH_REASON_EXHAUSTED;
   export type UNRECOGNIZED = typeof FinishReason.UNRECOGNIZED;
 }
 
@@ -114,6 +120,7 @@ export interface EnvironmentDescription {
   id: string;
   description: string;
   determinism: Determinism;
+  /** Ids of the roles. */
   agents: string[];
   /** JSON Schema of the options; empty when there are none. */
   optionsSchemaJson: string;
@@ -128,6 +135,8 @@ export interface EnvironmentDescription {
   orderedSplits: string[];
   /** SHA-256 in hexadecimal of each data file of the tasks, by its name in the options. */
   dataFiles: Map<string, string>;
+  /** Roles in the order of `agents`. Empty: the server does not know FINISH_REASON_EXHAUSTED, and each entry of `agents` is one agent. */
+  roles: Role[];
 }
 
 export interface EnvironmentDescription_SplitsEntry {
@@ -138,6 +147,14 @@ export interface EnvironmentDescription_SplitsEntry {
 export interface EnvironmentDescription_DataFilesEntry {
   key: string;
   value: string;
+}
+
+export interface Role {
+  /** "doctor" */
+  id: string;
+  description: string;
+  /** Whether an episode can have several agents in this role, "browser#1", "browser#2", ... Otherwise its one agent has the id of the role. */
+  many: boolean;
 }
 
 /** Environment with its options. Equal references share task sources on the server. */
@@ -176,6 +193,8 @@ export interface Observation {
   /** Present only when the set of tools changed, and in the first observation. */
   tools: ToolSet | undefined;
   infoJson: string;
+  /** The agent's conversation starts over: earlier messages are not shown again. */
+  isFresh: boolean;
 }
 
 export interface ToolSet {
@@ -964,6 +983,7 @@ function createBaseEnvironmentDescription(): EnvironmentDescription {
     rewardComponents: [],
     orderedSplits: [],
     dataFiles: new Map(),
+    roles: [],
   };
 }
 
@@ -1002,6 +1022,9 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
     message.dataFiles.forEach((value, key) => {
       EnvironmentDescription_DataFilesEntry.encode({ key: key as any, value }, writer.uint32(90).fork()).join();
     });
+    for (const v of message.roles) {
+      Role.encode(v!, writer.uint32(98).fork()).join();
+    }
     return writer;
   },
 
@@ -1110,6 +1133,14 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
             if (entry11.value !== undefined) {
               message.dataFiles.set(entry11.key, entry11.value);
             }
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.roles.push(Role.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1227,6 +1258,74 @@ export const EnvironmentDescription_DataFilesEntry: MessageFns<EnvironmentDescri
             }
 
             message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRole(): Role {
+  return { id: "", description: "", many: false };
+}
+
+export const Role: MessageFns<Role> = {
+  encode(message: Role, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.description !== "") {
+      writer.uint32(18).string(message.description);
+    }
+    if (message.many !== false) {
+      writer.uint32(24).bool(message.many);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Role {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRole();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.many = reader.bool();
             continue;
           }
         }
@@ -1491,7 +1590,7 @@ export const ResetResponse: MessageFns<ResetResponse> = {
 };
 
 function createBaseObservation(): Observation {
-  return { agent: "", messages: [], tools: undefined, infoJson: "" };
+  return { agent: "", messages: [], tools: undefined, infoJson: "", isFresh: false };
 }
 
 export const Observation: MessageFns<Observation> = {
@@ -1507,6 +1606,9 @@ export const Observation: MessageFns<Observation> = {
     }
     if (message.infoJson !== "") {
       writer.uint32(34).string(message.infoJson);
+    }
+    if (message.isFresh !== false) {
+      writer.uint32(40).bool(message.isFresh);
     }
     return writer;
   },
@@ -1554,6 +1656,14 @@ export const Observation: MessageFns<Observation> = {
             }
 
             message.infoJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.isFresh = reader.bool();
             continue;
           }
         }
