@@ -45,6 +45,8 @@ const INVALID = new Set<string>([
   "TASK_NOT_FOUND",
   "MEMORY_INSUFFICIENT",
   "JOIN_REFUSED",
+  "QUERY_INVALID",
+  "STORE_INVALID",
 ]);
 const ENGINE = new Set<string>([
   "ENGINE_NOT_SET_UP",

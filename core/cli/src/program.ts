@@ -5,6 +5,7 @@ import type { SetupArguments } from "./commands/engine.ts";
 import type { EvalArguments } from "./commands/eval.ts";
 import type { InfoArguments } from "./commands/info.ts";
 import type { JoinArguments } from "./commands/join.ts";
+import type { QueryArguments } from "./commands/query.ts";
 import type { RenderArguments } from "./commands/render.ts";
 import type { ScoreArguments } from "./commands/score.ts";
 import type { ServeOptions } from "./commands/serve.ts";
@@ -114,6 +115,21 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("-n, --num-episodes <n>", "how many episodes", "3")
     .action(async (path: string, args: ShowArguments) =>
       (await import("./commands/show.ts")).show(context(), path, args),
+    );
+
+  program
+    .command("query")
+    .description(
+      "print or write the rows of a SELECT over the episodes, batches and metrics of a run; docs/reference/store.md has the views",
+    )
+    .argument("<path>", "a run's directory, or an episode store")
+    .argument("<sql>", 'one SELECT, for example "select run_step, avg(reward) from v_episodes group by run_step"')
+    .option("--parquet <file>", "write the rows to this Parquet file instead of printing them")
+    .option("--overwrite", "replace that file if it exists")
+    .option("--limit <n>", "how many rows at most; default: 1000, with --parquet 1000000")
+    .option("--timeout <seconds>", "end the query after this time", "60")
+    .action(async (path: string, sql: string, args: QueryArguments) =>
+      (await import("./commands/query.ts")).query(context(), path, sql, args),
     );
 
   program

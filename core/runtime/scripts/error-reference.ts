@@ -9,7 +9,8 @@ of its fields are transmitted. The same call may succeed after a *retryable* err
 
 /** Returns the content of docs/reference/errors.md: a section for each code. */
 export function errorReference(): string {
-  const sections = Object.entries(ERROR_CODES).map(
+  const byName = Object.entries(ERROR_CODES).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const sections = byName.map(
     ([code, { meaning, hint, retryable }]) =>
       `## ${code}\n\n${meaning}\n\n**What to do:** ${hint}${retryable ? "\n\nRetryable." : ""}\n`,
   );

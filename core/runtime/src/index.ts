@@ -11,6 +11,7 @@ export { canonicalJson } from "./names/canonical-json.ts";
 export { loadConfig, type LoadedConfig, parseConfig } from "./config/load-config.ts";
 export { collectEpisodes, type CollectionRequest } from "./collection/collect-episodes.ts";
 export { writeCollection } from "./collection/collection-file.ts";
+export { type ColumnShape, ParquetFile, readParquet } from "./collection/parquet.ts";
 export { Journal, type JournalEntry } from "./collection/journal.ts";
 export { configSchema } from "./config/schema.ts";
 export type { CharacterTokenizer, ResolvedConfig, ResolvedEnvironment } from "./config/resolved-config.ts";

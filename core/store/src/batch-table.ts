@@ -156,8 +156,8 @@ export class BatchTable {
     const key = this.#stepKey(learner, step);
     const episode = this.#episodeOfBatch.get(key, trajectory)?.["key"];
     if (episode === undefined) throw conflict(learner, { step, refill: 0 }, `has no episode ${trajectory}`);
-    const [value, values] = typeof advantage === "number" ? [advantage, null] : [null, bytesOf(advantage)];
-    this.#credit.run(key, episode, agent, value, values, logprobs === undefined ? null : bytesOf(logprobs));
+    const values = typeof advantage === "number" ? null : bytesOf(advantage);
+    this.#credit.run(key, episode, agent, meanOf(advantage), values, logprobs === undefined ? null : bytesOf(logprobs));
   }
 
   /** Nothing more is learnt from a batch. */
@@ -214,4 +214,9 @@ function conflict(learner: LearnerId, { step, refill }: TakePosition, fact: stri
   return new MrlmError("STORE_CONFLICT", `Batch ${step} (refill ${refill}) of learner ${learner} ${fact}.`, {
     hint: "Two processes write to one store, or the store is of another run.",
   });
+}
+
+function meanOf(values: number | Float32Array): number | null {
+  if (typeof values === "number") return values;
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

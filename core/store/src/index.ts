@@ -1,2 +1,4 @@
-export type { StoreSettings } from "./store-database.ts";
+export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
+export { STORE_FILE, type StoreSettings } from "./store-database.ts";
+export { type View, type ViewColumn, VIEWS } from "./views.ts";
 export { openEpisodeStore } from "./worker-store.ts";

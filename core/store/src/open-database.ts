@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 import { transaction } from "./transaction.ts";
+import { VIEW_SCHEMA } from "./views.ts";
 
 /** SQLite's primary result codes. */
 const BUSY = 5;
@@ -26,11 +27,11 @@ export function openDatabase(path: string, run: string, busyMs: number): Databas
       database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
       transaction(database, () => {
         if (database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) {
-          database.exec(SCHEMA);
+          database.exec(SCHEMA + VIEW_SCHEMA);
           const insert = database.prepare("INSERT INTO meta VALUES (?, ?)");
           insert.run("schema", String(SCHEMA_VERSION));
           insert.run("run", run);
-        } else if (!isNew) checkIdentity(database, path, run);
+        } else if (!isNew) assertRun(database, path, run);
       });
       return database;
     } catch (error) {
@@ -40,33 +41,30 @@ export function openDatabase(path: string, run: string, busyMs: number): Databas
   });
 }
 
-function checkIdentity(database: DatabaseSync, path: string, run: string): void {
+function assertRun(database: DatabaseSync, path: string, run: string): void {
+  const { run: found } = assertStore(database, path);
+  if (found !== run)
+    throw new MrlmError("STORE_INVALID", `${path} belongs to run ${String(found)}, not to ${run}.`, {
+      hint: "Restore the store of this run: directories of two runs were mixed.",
+    });
+}
+
+/** Returns the members of `meta`. Throws STORE_INVALID for another database or schema. */
+export function assertStore(database: DatabaseSync, path: string): Readonly<Record<string, unknown>> {
   const hasMeta = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta' AND type = 'table'").get();
-  const values = new Map(
-    hasMeta === undefined
-      ? []
-      : database
-          .prepare("SELECT key, value FROM meta")
-          .all()
-          .map(({ key, value }) => [key, value]),
-  );
-  const schema = values.get("schema");
-  if (schema === undefined)
+  const rows = hasMeta === undefined ? [] : database.prepare("SELECT key, value FROM meta").all();
+  const meta: Record<string, unknown> = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+  if (meta["schema"] === undefined)
     throw new MrlmError("STORE_INVALID", `${path} is not an episode store.`, {
       hint: "Move the file away, or name another one.",
     });
-  if (schema !== String(SCHEMA_VERSION))
+  if (meta["schema"] !== String(SCHEMA_VERSION))
     throw new MrlmError(
       "STORE_INVALID",
-      `${path} has schema ${String(schema)}; this version of mrlm reads schema ${SCHEMA_VERSION}.`,
-      {
-        hint: "Use the version of mrlm that wrote it, or start a new run.",
-      },
+      `${path} has schema ${String(meta["schema"])}; this version of mrlm reads schema ${SCHEMA_VERSION}.`,
+      { hint: "Use the version of mrlm that wrote it, or start a new run." },
     );
-  if (values.get("run") !== run)
-    throw new MrlmError("STORE_INVALID", `${path} belongs to run ${String(values.get("run"))}, not to ${run}.`, {
-      hint: "Restore the store of this run: directories of two runs were mixed.",
-    });
+  return meta;
 }
 
 /** Runs an operation of SQLite; its errors become errors with a code, a reason and a hint. */
@@ -86,6 +84,11 @@ function storeError(path: string, error: unknown): unknown {
     hint,
     cause: error,
   });
+}
+
+/** Whether SQLite could not open a file, or create one beside it. */
+export function isCannotOpen(error: unknown): boolean {
+  return (error as { readonly errcode?: unknown }).errcode === CANNOT_OPEN;
 }
 
 function causeOf(code: number): readonly [name: "STORE_INVALID" | "STORE_FAILED", reason: string, hint: string] {

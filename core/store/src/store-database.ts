@@ -22,6 +22,9 @@ import { encodeJson } from "./json.ts";
 import { openDatabase, reported } from "./open-database.ts";
 import { inTransactions, transaction } from "./transaction.ts";
 
+/** Name of the store in the directory of a run. */
+export const STORE_FILE = "episodes.sqlite";
+
 /** Settings of an opened store. */
 export interface StoreSettings {
   readonly path: string;

@@ -1,3 +1,5 @@
+import { STORE_CODES } from "./store-codes.ts";
+
 interface CodeEntry {
   /** Condition under which the error is raised, as a sentence. */
   readonly meaning: string;
@@ -6,7 +8,7 @@ interface CodeEntry {
   readonly retryable: boolean;
 }
 
-/** All codes in alphabetical order. docs/reference/errors.md is generated from this table, and a test compares both. */
+/** All codes in alphabetical order; those of the episode store are last. docs/reference/errors.md is generated from this table, and a test compares both. */
 export const ERROR_CODES = {
   ALGORITHM_INVALID: {
     meaning: "An algorithm broke its contract with the run, for example by a batch that its plan does not have.",
@@ -326,21 +328,6 @@ export const ERROR_CODES = {
     hint: "Use one client for each session.",
     retryable: false,
   },
-  STORE_CONFLICT: {
-    meaning: "An operation on an episode store disagrees with one that the store holds.",
-    hint: "Two processes write to one store, or the store is of another run.",
-    retryable: false,
-  },
-  STORE_FAILED: {
-    meaning: "An episode store cannot be written.",
-    hint: "Read the reason, remove it, and resume the run.",
-    retryable: false,
-  },
-  STORE_INVALID: {
-    meaning: "A file is no episode store of this run and version, or it is damaged.",
-    hint: "Restore the store of the run, or start a new run.",
-    retryable: false,
-  },
   TASK_NOT_FOUND: {
     meaning: "A task id names no task of the environment.",
     hint: "Use `split/index` with an index below the split's size.",
@@ -396,4 +383,5 @@ export const ERROR_CODES = {
     hint: "Make room on the disk or correct the rights; files that were written before are complete.",
     retryable: false,
   },
+  ...STORE_CODES,
 } as const satisfies Record<string, CodeEntry>;

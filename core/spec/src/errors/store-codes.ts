@@ -1,0 +1,28 @@
+/** Codes of the episode store. */
+export const STORE_CODES = {
+  QUERY_INVALID: {
+    meaning: "A query of an episode store is wrong SQL, or does more than read.",
+    hint: "docs/reference/store.md has the views and their columns.",
+    retryable: false,
+  },
+  QUERY_LIMIT: {
+    meaning: "A query of an episode store took longer or needed more memory than it may.",
+    hint: "Select fewer columns or rows, or raise the limit.",
+    retryable: false,
+  },
+  STORE_CONFLICT: {
+    meaning: "An operation on an episode store disagrees with one that the store holds.",
+    hint: "Two processes write to one store, or the store is of another run.",
+    retryable: false,
+  },
+  STORE_FAILED: {
+    meaning: "An episode store cannot be written.",
+    hint: "Read the reason, remove it, and resume the run.",
+    retryable: false,
+  },
+  STORE_INVALID: {
+    meaning: "A file is no episode store of this run and version, or it is damaged.",
+    hint: "Restore the store of the run, or start a new run.",
+    retryable: false,
+  },
+} as const;

@@ -1,0 +1,62 @@
+import { existsSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { assertStore, isCannotOpen, reported } from "./open-database.ts";
+
+/**
+ * Opens a store to read, also while another process writes it, and where nothing can be written. Throws STORE_INVALID for a file that is
+ * no store, STORE_FAILED for one that cannot be opened.
+ */
+export function openToRead(path: string): DatabaseSync {
+  return reported(path, () => {
+    const database = opened(path);
+    try {
+      database.exec("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF");
+      assertStore(database, path);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+function opened(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    database.prepare("SELECT 1 FROM sqlite_schema").get();
+    return database;
+  } catch (error) {
+    database.close();
+    // SQLite keeps a file beside the store while it is read. Where none can be made, a store without a log is read as it is.
+    if (!isCannotOpen(error) || hasLog(path)) throw error;
+    return new DatabaseSync(immutable(path), { readOnly: true });
+  }
+}
+
+/**
+ * Removes the empty files that a reader leaves beside a store that no process has open. SQLite removes them when a connection that may
+ * write closes.
+ */
+export function tidyAfterRead(path: string): void {
+  if (!existsSync(`${path}-wal`) || hasLog(path)) return;
+  try {
+    const database = new DatabaseSync(path);
+    database.prepare("SELECT 1 FROM sqlite_schema").get();
+    database.close();
+  } catch {
+    // They do no harm.
+  }
+}
+
+/** URL with which SQLite reads without locks and without a log. It would miss rows that are only in the log. */
+function immutable(path: string): URL {
+  const url = pathToFileURL(path);
+  url.searchParams.set("immutable", "1");
+  return url;
+}
+
+function hasLog(path: string): boolean {
+  const log = `${path}-wal`;
+  return existsSync(log) && statSync(log).size > 0;
+}

@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { isErrorCode, MrlmError } from "@mrlm/spec";
+import { tidyAfterRead } from "./open-to-read.ts";
+
+/** A value of a result. Bytes are written in hexadecimal, integers above 2^53 and numbers that are not finite as text. */
+export type QueryValue = string | number | null;
+
+/** Rows of a query. */
+export interface QueryResult {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly QueryValue[])[];
+  /** Whether there are more rows than the limit. */
+  readonly isCut: boolean;
+}
+
+/** Bounds of a query. */
+export interface QueryLimits {
+  readonly rows: number;
+  readonly seconds: number;
+  readonly megabytes: number;
+}
+
+/** Request to the process of a query. */
+export interface QueryRequest extends QueryLimits {
+  readonly path: string;
+  readonly sql: string;
+}
+
+/** A line from the process of a query: the columns, then each row, then the end or an error. */
+export type QueryLine =
+  | { readonly columns: readonly string[] }
+  | { readonly row: readonly QueryValue[] }
+  | { readonly isCut: boolean }
+  | { readonly error: { readonly code: string; readonly message: string; readonly hint: string } };
+
+/**
+ * Runs one SELECT on a store over a connection that can only read, in a process of its own, because SQLite cannot be interrupted in this
+ * one. Rejects with QUERY_INVALID for SQL that is wrong or does more than read, with QUERY_LIMIT where it takes too long or too much memory,
+ * with STORE_INVALID or STORE_FAILED where the store cannot be read.
+ */
+export async function queryStore(path: string, sql: string, limits: QueryLimits): Promise<QueryResult> {
+  const hadLog = existsSync(`${path}-wal`);
+  const isSource = import.meta.url.endsWith(".ts");
+  const file = fileURLToPath(new URL(isSource ? "./query-process.ts" : "./query-process.js", import.meta.url));
+  const child = spawn(process.execPath, [...(isSource ? ["--conditions=mrlm-source"] : []), file], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, NODE_OPTIONS: "" },
+  });
+  const ended = new Promise<string>((resolve, reject) =>
+    child.on("error", reject).on("close", (code, signal) => resolve(String(signal ?? code))),
+  );
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, limits.seconds * 1000);
+  child.stdin.on("error", () => undefined).end(JSON.stringify({ path, sql, ...limits } satisfies QueryRequest));
+  try {
+    let columns: readonly string[] = [];
+    const rows: (readonly QueryValue[])[] = [];
+    for await (const text of createInterface({ input: child.stdout })) {
+      const line = JSON.parse(text) as QueryLine;
+      if ("columns" in line) columns = line.columns;
+      else if ("row" in line) rows.push(line.row);
+      else if ("isCut" in line) return { columns, rows, isCut: line.isCut };
+      else throw toError(line.error);
+    }
+    throw endedError(await ended, isLate, limits);
+  } finally {
+    clearTimeout(timer);
+    child.kill("SIGKILL");
+    await ended;
+    if (!hadLog) tidyAfterRead(path);
+  }
+}
+
+function endedError(how: string, isLate: boolean, { seconds, megabytes }: QueryLimits): MrlmError {
+  if (isLate)
+    return new MrlmError("QUERY_LIMIT", `The query took longer than ${seconds} s and was ended.`, {
+      hint: "Select fewer rows or a smaller range of run_step, or allow more time.",
+    });
+  if (how === "SIGKILL")
+    return new MrlmError("QUERY_LIMIT", `The query needed more than ${megabytes} MB of memory and was ended.`, {
+      hint: "Select fewer columns or rows: a sort holds all of them.",
+    });
+  return new MrlmError("INTERNAL", `The process of the query ended (${how}) without a result.`);
+}
+
+function toError({
+  code,
+  message,
+  hint,
+}: {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}): MrlmError {
+  return new MrlmError(isErrorCode(code) ? code : "INTERNAL", message, { hint });
+}

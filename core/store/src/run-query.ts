@@ -1,0 +1,94 @@
+import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
+import { MrlmError } from "@mrlm/spec";
+import { openToRead } from "./open-to-read.ts";
+import type { QueryLine, QueryRequest, QueryValue } from "./query.ts";
+
+/** SQLite's primary result codes for what a query may not do. */
+const READ_ONLY = 8;
+const UNAUTHORIZED = 23;
+
+/** Everything that a query may do. Functions of SQLite's core neither write nor read files, except one that loads code. */
+const ALLOWED = new Set([
+  constants.SQLITE_SELECT,
+  constants.SQLITE_READ,
+  constants.SQLITE_FUNCTION,
+  constants.SQLITE_RECURSIVE,
+]);
+const LOADS_CODE = "load_extension";
+
+/** Runs one SELECT over a connection that can only read. */
+export function runQuery(
+  { path, sql, rows }: Pick<QueryRequest, "path" | "sql" | "rows">,
+  write: (line: QueryLine) => void,
+): void {
+  const database = openToRead(path);
+  try {
+    // Sorts and temporary tables count as memory, so that a query fills no disk.
+    database.exec("PRAGMA temp_store = MEMORY");
+    database.setAuthorizer((action, _first, second) =>
+      ALLOWED.has(action) && second !== LOADS_CODE ? constants.SQLITE_OK : constants.SQLITE_DENY,
+    );
+    const statement = prepare(database, sql);
+    write({ columns: uniqueNames(statement) });
+    let count = 0;
+    for (const row of statement.iterate() as Iterable<unknown>) {
+      if (count++ === rows) return write({ isCut: true });
+      write({ row: (row as unknown[]).map(toValue) });
+    }
+    write({ isCut: false });
+  } catch (error) {
+    throw queryError(error);
+  } finally {
+    database.close();
+  }
+}
+
+function prepare(database: DatabaseSync, sql: string): StatementSync {
+  if (withoutComments(sql) === "") throw invalid("The query is empty.", "Write one SELECT.");
+  const statement = database.prepare(sql);
+  if (withoutComments(sql.slice(statement.sourceSQL.length)) !== "")
+    throw invalid(
+      "There is text after the end of the first statement.",
+      "Write one SELECT. Join several with UNION ALL, or run the command several times.",
+    );
+  if (statement.columns().length === 0) throw invalid("The query may only read.", "Write one SELECT.");
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+function withoutComments(sql: string): string {
+  return sql.replaceAll(/--[^\n]*(\n|$)|\/\*[^]*?\*\/|[\s;]/g, "");
+}
+
+/** Names of the columns, with a number where one occurs again. */
+function uniqueNames(statement: StatementSync): string[] {
+  const seen = new Map<string, number>();
+  return statement.columns().map(({ name }) => {
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name}_${count}`;
+  });
+}
+
+function toValue(value: unknown): QueryValue {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex");
+  return value as string | null;
+}
+
+function queryError(error: unknown): unknown {
+  const { errcode, message } = error as { readonly errcode?: number; readonly message: string };
+  if (MrlmError.isInstance(error) || errcode === undefined) return error;
+  const code = errcode & 0xff;
+  const reason =
+    code === READ_ONLY || code === UNAUTHORIZED || message.includes("load_extension")
+      ? `The query may only read: ${message}.`
+      : `The query is wrong: ${message}.`;
+  return invalid(reason, "docs/reference/store.md has the views and their columns.", error);
+}
+
+function invalid(message: string, hint: string, cause?: unknown): MrlmError {
+  return new MrlmError("QUERY_INVALID", message, { hint, cause });
+}
