@@ -47,7 +47,7 @@ export class BatchTable {
   readonly #group: StatementSync;
   readonly #groupEpisodes: StatementSync;
   readonly #refuse: StatementSync;
-  readonly #episodeOfBatch: StatementSync;
+  readonly #episodesOfBatch: StatementSync;
   readonly #credit: StatementSync;
   readonly #apply: StatementSync;
   readonly #abandonBatches: StatementSync;
@@ -66,7 +66,7 @@ export class BatchTable {
     this.#applyEarlier = database.prepare(
       "UPDATE steps SET state = 'applied' WHERE learner = ? AND step < ? AND state = 'taken'",
     );
-    const visible = `SELECT ${LOGGED_GROUP} FROM groups JOIN cohorts ON cohorts.key = groups.cohort
+    const visible = `SELECT ${LOGGED_GROUP} FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
       WHERE cohorts.state = 'committed' AND cohorts.purpose = 'train' AND cohorts.learner = :learner
       AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.learner = :learner AND batches.group_key = groups.key AND batches.is_abandoned = 0)`;
     this.#ofCohorts = database.prepare(
@@ -92,9 +92,9 @@ export class BatchTable {
       `UPDATE batches SET is_refused = 1 WHERE learner = ? AND step = ? AND refill = ?
        AND group_key = (SELECT group_key FROM batches AS b JOIN groups ON groups.key = b.group_key WHERE b.step = ? AND b.refill = ? AND groups.id = ?)`,
     );
-    this.#episodeOfBatch = database.prepare(
-      `SELECT episodes.key AS key FROM episodes JOIN batches ON batches.group_key = episodes.group_key
-       WHERE batches.step = ? AND episodes.id = ?`,
+    this.#episodesOfBatch = database.prepare(
+      `SELECT episodes.key AS key, episodes.id AS id FROM batches CROSS JOIN episodes ON episodes.group_key = batches.group_key
+       WHERE batches.step = ?`,
     );
     this.#credit = database.prepare(
       "INSERT OR REPLACE INTO credits (step, episode, agent, advantage, advantages, logprobs) VALUES (?, ?, ?, ?, ?, ?)",
@@ -152,12 +152,22 @@ export class BatchTable {
         throw conflict(learner, at, `has no group ${group}`);
   }
 
-  credit(learner: LearnerId, step: number, { trajectory, agent, advantage, logprobs }: Credit): void {
+  credit(learner: LearnerId, step: number, credits: Iterable<Credit>): void {
     const key = this.#stepKey(learner, step);
-    const episode = this.#episodeOfBatch.get(key, trajectory)?.["key"];
-    if (episode === undefined) throw conflict(learner, { step, refill: 0 }, `has no episode ${trajectory}`);
-    const values = typeof advantage === "number" ? null : bytesOf(advantage);
-    this.#credit.run(key, episode, agent, meanOf(advantage), values, logprobs === undefined ? null : bytesOf(logprobs));
+    const episodes = new Map(this.#episodesOfBatch.all(key).map((row) => [row["id"] as string, row["key"] as number]));
+    for (const { trajectory, agent, advantage, logprobs } of credits) {
+      const episode = episodes.get(trajectory);
+      if (episode === undefined) throw conflict(learner, { step, refill: 0 }, `has no episode ${trajectory}`);
+      const values = typeof advantage === "number" ? null : bytesOf(advantage);
+      this.#credit.run(
+        key,
+        episode,
+        agent,
+        meanOf(advantage),
+        values,
+        logprobs === undefined ? null : bytesOf(logprobs),
+      );
+    }
   }
 
   /** Nothing more is learnt from a batch. */

@@ -12,6 +12,12 @@ import { decodeJson, encodeJson } from "./json.ts";
 
 type Row = Record<string, SQLOutputValue>;
 
+/** An episode with its group. */
+export interface PlayedEpisode {
+  readonly group: TrajectoryGroup;
+  readonly episode: Trajectory;
+}
+
 /** Cohort that a lease may still commit: its key, and the keys of its groups by id. */
 export interface OpenCohort {
   readonly key: number;
@@ -23,6 +29,7 @@ export class CohortTable {
   readonly #database: DatabaseSync;
   readonly #episodes: EpisodeRows;
   readonly #byId: StatementSync;
+  readonly #leased: StatementSync;
   readonly #attempts: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertGroup: StatementSync;
@@ -33,11 +40,13 @@ export class CohortTable {
   readonly #setPlayers: StatementSync;
   readonly #groups: StatementSync;
   readonly #counts: StatementSync;
+  readonly #drop: readonly StatementSync[];
 
   constructor(database: DatabaseSync, episodes: EpisodeRows) {
     this.#database = database;
     this.#episodes = episodes;
     this.#byId = database.prepare("SELECT * FROM cohorts WHERE id = ? AND state <> 'abandoned'");
+    this.#leased = database.prepare("SELECT key FROM cohorts WHERE id = ? AND attempt = ? AND state = 'leased'");
     this.#attempts = database.prepare("SELECT MAX(attempt) AS attempts FROM cohorts WHERE id = ?");
     this.#insert = database.prepare(
       `INSERT INTO cohorts (id, purpose, incarnation, stage, learner, step, refill, place, part, environment, run_step, versions, checksum, plan,
@@ -59,12 +68,17 @@ export class CohortTable {
     this.#commit = database.prepare(
       "UPDATE cohorts SET state = 'committed', leased_by = NULL, leased_until = NULL WHERE key = ?",
     );
-    this.#setPlayers = database.prepare("UPDATE groups SET players = ? WHERE key = ? AND players IS NOT ?");
+    this.#setPlayers = database.prepare("UPDATE groups SET players = ? WHERE key = ?");
     this.#groups = database.prepare("SELECT key, id FROM groups WHERE cohort = ? ORDER BY position");
     this.#counts = database.prepare(
       `SELECT groups.id AS id, COUNT(episodes.key) AS episodes FROM groups
        LEFT JOIN episodes ON episodes.group_key = groups.key AND episodes.attempt = ? WHERE groups.cohort = ? GROUP BY groups.key`,
     );
+    const ofCohort = "episode IN (SELECT key FROM episodes WHERE cohort = ?)";
+    this.#drop = [
+      ...["parts", "turns", "segments"].map((table) => database.prepare(`DELETE FROM ${table} WHERE ${ofCohort}`)),
+      database.prepare("DELETE FROM episodes WHERE cohort = ?"),
+    ];
   }
 
   /** Returns whether the cohort was added; throws STORE_CONFLICT where another one has its id. */
@@ -102,7 +116,7 @@ export class CohortTable {
   lease(worker: string, limit: number, now: number, ttlMs: number): Lease[] {
     return this.#toLease.all(now, limit).map((row) => {
       const lease = { cohort: toCohort(row), worker, attempt: (row["attempt"] as number) + 1, until: now + ttlMs };
-      this.#dropEpisodes(row["key"] as number);
+      if (row["attempt"] !== 0) this.#dropEpisodes(row["key"] as number);
       this.#lease.run(lease.attempt, worker, lease.until, row["key"] as number);
       return lease;
     });
@@ -122,27 +136,25 @@ export class CohortTable {
 
   /** The cohort of a lease; `undefined` where a commit is late. An expired lease counts as long as there is no later one. */
   committable({ cohort, attempt }: Lease): OpenCohort | undefined {
-    const row = this.#byId.get(cohort.id);
-    if (row === undefined || row["state"] !== "leased" || row["attempt"] !== attempt) return undefined;
-    const key = row["key"] as number;
+    const key = this.#leased.get(cohort.id, attempt)?.["key"] as number | undefined;
+    if (key === undefined) return undefined;
     return {
       key,
       groups: new Map(this.#groups.all(key).map((group) => [group["id"] as string, group["key"] as number])),
     };
   }
 
-  add(
-    { cohort, attempt }: Lease,
-    { key, groups }: OpenCohort,
-    { id, players }: TrajectoryGroup,
-    episode: Trajectory,
-  ): void {
-    const group = groups.get(id);
-    if (group === undefined || episode.group !== id)
-      throw new MrlmError("STORE_CONFLICT", `Episode ${episode.id} is of no group of cohort ${cohort.id}.`);
-    const text = encodeJson(players);
-    this.#setPlayers.run(text, group, text);
-    this.#episodes.insert({ cohort: key, group, attempt }, episode);
+  /** Adds episodes of a leased cohort, group by group. */
+  add({ cohort, attempt }: Lease, { key, groups }: OpenCohort, episodes: Iterable<PlayedEpisode>): void {
+    let last: TrajectoryGroup | undefined;
+    for (const { group, episode } of episodes) {
+      const groupKey = groups.get(group.id);
+      if (groupKey === undefined || episode.group !== group.id)
+        throw new MrlmError("STORE_CONFLICT", `Episode ${episode.id} is of no group of cohort ${cohort.id}.`);
+      if (group !== last) this.#setPlayers.run(encodeJson(group.players), groupKey);
+      last = group;
+      this.#episodes.insert({ cohort: key, group: groupKey, attempt }, episode);
+    }
   }
 
   /** Makes a cohort visible. Throws STORE_CONFLICT where episodes are missing. */
@@ -201,10 +213,7 @@ export class CohortTable {
 
   /** Deletes episodes of an interrupted attempt. */
   #dropEpisodes(cohort: number): void {
-    const episodes = "SELECT key FROM episodes WHERE cohort = ?";
-    for (const table of ["parts", "turns", "segments"])
-      this.#database.prepare(`DELETE FROM ${table} WHERE episode IN (${episodes})`).run(cohort);
-    this.#database.prepare("DELETE FROM episodes WHERE cohort = ?").run(cohort);
+    for (const statement of this.#drop) statement.run(cohort);
   }
 }
 

@@ -36,8 +36,8 @@ export class EpisodeRows {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     );
     this.#insertPart = database.prepare("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    this.#insertTurn = database.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?)");
-    this.#insertSegment = database.prepare("INSERT INTO segments VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#insertTurn = database.prepare("INSERT INTO turns VALUES (?, ?, ?, ?)");
+    this.#insertSegment = database.prepare("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#parts = database.prepare("SELECT * FROM parts WHERE episode = ? ORDER BY position");
     this.#turns = database.prepare("SELECT content FROM turns WHERE episode = ? ORDER BY position");
     this.#segments = database.prepare("SELECT * FROM segments WHERE episode = ? ORDER BY part, position");

@@ -19,7 +19,8 @@ function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (value instanceof Uint8Array) return false;
   if (Array.isArray(value)) return value.every(isPlain);
-  for (const [name, member] of Object.entries(value)) if (name.startsWith("$") || !isPlain(member)) return false;
+  for (const name in value)
+    if (name.startsWith("$") || !isPlain((value as Record<string, unknown>)[name])) return false;
   return true;
 }
 

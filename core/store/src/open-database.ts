@@ -22,9 +22,9 @@ const NOT_A_DATABASE = 26;
 export function openDatabase(path: string, run: string, busyMs: number): DatabaseSync {
   const isNew = !existsSync(path);
   return reported(path, () => {
-    const database = new DatabaseSync(path, { timeout: busyMs });
+    const database = new DatabaseSync(path, { timeout: busyMs, enableForeignKeyConstraints: false });
     try {
-      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000");
       transaction(database, () => {
         if (database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) {
           database.exec(SCHEMA + VIEW_SCHEMA);

@@ -24,15 +24,12 @@ export const SCHEMA = `
     key INTEGER PRIMARY KEY, cohort INTEGER NOT NULL REFERENCES cohorts, position INTEGER NOT NULL, id TEXT NOT NULL,
     task TEXT NOT NULL, players TEXT, UNIQUE (cohort, position)
   ) STRICT;
-  CREATE INDEX groups_by_id ON groups (id);
   CREATE TABLE episodes (
     key INTEGER PRIMARY KEY, cohort INTEGER NOT NULL REFERENCES cohorts, group_key INTEGER NOT NULL REFERENCES groups,
     attempt INTEGER NOT NULL, member INTEGER NOT NULL, id TEXT NOT NULL, environment TEXT NOT NULL, task TEXT NOT NULL, seed INTEGER,
     error TEXT, info TEXT, seconds_sampling REAL NOT NULL, seconds_environment REAL NOT NULL, UNIQUE (group_key, attempt, member)
   ) STRICT;
   CREATE INDEX episodes_of_cohort ON episodes (cohort);
-  CREATE INDEX episodes_by_id ON episodes (id);
-  CREATE INDEX episodes_by_task ON episodes (task);
   CREATE INDEX episodes_failed ON episodes (key) WHERE error IS NOT NULL;
   CREATE TABLE parts (
     episode INTEGER NOT NULL REFERENCES episodes, position INTEGER NOT NULL, agent TEXT NOT NULL, role TEXT NOT NULL,
@@ -43,15 +40,14 @@ export const SCHEMA = `
   CREATE INDEX parts_by_reward ON parts (reward);
   CREATE INDEX parts_by_role ON parts (role, reward);
   CREATE TABLE turns (
-    key INTEGER PRIMARY KEY, episode INTEGER NOT NULL REFERENCES episodes, position INTEGER NOT NULL, agent TEXT NOT NULL,
-    content TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX turns_of_episode ON turns (episode, position);
+    episode INTEGER NOT NULL REFERENCES episodes, position INTEGER NOT NULL, agent TEXT NOT NULL, content TEXT NOT NULL,
+    PRIMARY KEY (episode, position)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE segments (
-    key INTEGER PRIMARY KEY, episode INTEGER NOT NULL REFERENCES episodes, part INTEGER NOT NULL, position INTEGER NOT NULL,
-    parent INTEGER, length INTEGER NOT NULL, tokens BLOB, logprobs BLOB, mask BLOB NOT NULL, versions BLOB NOT NULL
-  ) STRICT;
-  CREATE INDEX segments_of_episode ON segments (episode, part, position);
+    episode INTEGER NOT NULL REFERENCES episodes, part INTEGER NOT NULL, position INTEGER NOT NULL, parent INTEGER,
+    length INTEGER NOT NULL, tokens BLOB, logprobs BLOB, mask BLOB NOT NULL, versions BLOB NOT NULL,
+    PRIMARY KEY (episode, part, position)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE steps (
     key INTEGER PRIMARY KEY, learner TEXT NOT NULL, step INTEGER NOT NULL, incarnation INTEGER NOT NULL REFERENCES incarnations,
     state TEXT NOT NULL CHECK (state IN ('taken', 'applied', 'abandoned')), checksum TEXT, replays INTEGER NOT NULL DEFAULT 0
@@ -65,13 +61,11 @@ export const SCHEMA = `
     group_key INTEGER NOT NULL REFERENCES groups, learner TEXT NOT NULL, step INTEGER NOT NULL REFERENCES steps, refill INTEGER NOT NULL,
     position INTEGER NOT NULL, is_refused INTEGER NOT NULL DEFAULT 0, is_abandoned INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (step, group_key)
   ) STRICT, WITHOUT ROWID;
-  CREATE UNIQUE INDEX batch_of_group ON batches (learner, group_key) WHERE is_abandoned = 0;
-  CREATE INDEX batches_by_group ON batches (group_key);
-  CREATE INDEX batches_of_step ON batches (step, refill, position);
+  CREATE UNIQUE INDEX batch_of_group ON batches (group_key, learner) WHERE is_abandoned = 0;
   CREATE TABLE credits (
-    key INTEGER PRIMARY KEY, step INTEGER NOT NULL REFERENCES steps, episode INTEGER NOT NULL REFERENCES episodes, agent TEXT NOT NULL,
-    advantage REAL, advantages BLOB, logprobs BLOB, UNIQUE (step, episode, agent)
-  ) STRICT;
+    step INTEGER NOT NULL REFERENCES steps, episode INTEGER NOT NULL REFERENCES episodes, agent TEXT NOT NULL,
+    advantage REAL, advantages BLOB, logprobs BLOB, PRIMARY KEY (step, episode, agent)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE weights (
     key INTEGER PRIMARY KEY, incarnation INTEGER NOT NULL REFERENCES incarnations, policy TEXT NOT NULL, version INTEGER NOT NULL,
     step INTEGER NOT NULL, checksum TEXT, location TEXT, UNIQUE (incarnation, policy, version)

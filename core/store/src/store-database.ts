@@ -97,7 +97,7 @@ export class StoreDatabase {
       inTransactions(this.#database, episodes, (next, isEnd) => {
         const cohort = this.#cohorts.committable(lease);
         if (cohort === undefined) return "late";
-        for (const { group, episode } of next) this.#cohorts.add(lease, cohort, group, episode);
+        this.#cohorts.add(lease, cohort, next);
         if (isEnd() && isLast) {
           this.#cohorts.complete(lease, cohort);
           this.#log("committed", id, step);
@@ -138,7 +138,7 @@ export class StoreDatabase {
   settle(learner: LearnerId, step: number, credits: readonly Credit[], isApplied: boolean): void {
     reported(this.#path, () =>
       inTransactions(this.#database, credits, (next, isEnd) => {
-        for (const credit of next) this.#batches.credit(learner, step, credit);
+        this.#batches.credit(learner, step, next);
         if (!isEnd()) return;
         if (isApplied) this.#batches.apply(learner, step);
         this.#log("settled", learner, step);
