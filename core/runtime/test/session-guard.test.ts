@@ -1,13 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { definePlugin, observe, silentLogger, singleStep, textMessage } from "@mrlm/kit";
-import {
-  type EnvironmentDefinition,
-  type Logger,
-  MrlmError,
-  score,
-  type SimulatedEnvironment,
-  type StepResult,
-} from "@mrlm/spec";
+import { type EnvironmentDefinition, type Logger, MrlmError, score, type SimulatedEnvironment } from "@mrlm/spec";
 import fc from "fast-check";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { counterEnvironment, never, messageOf } from "./support/counter-environment.ts";

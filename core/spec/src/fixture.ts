@@ -1,4 +1,4 @@
-import type { TaskId } from "./id.ts";
+import type { AgentId, RoleId, TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { Task } from "./task.ts";
@@ -10,7 +10,10 @@ export type FixturePolicy<Public extends JsonObject = JsonObject, Private extend
 
 /** Input of a {@link FixturePolicy}. */
 export interface FixtureRequest<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
-  /** The conversation so far. */
+  /** Agent on turn, and its role. */
+  readonly agent: AgentId;
+  readonly role: RoleId;
+  /** The agent's conversation so far. */
   readonly messages: readonly Message[];
   /** Index of the turn, from 0. */
   readonly turn: number;
@@ -28,8 +31,10 @@ export interface Fixture<Public extends JsonObject = JsonObject, Private extends
   readonly options?: JsonObject;
   readonly task?: TaskId;
   readonly seed?: number;
+  /** Scripted policies of the environment by role, for example of an opponent. The other roles are played by `policy`. */
+  readonly players?: Readonly<Record<RoleId, { readonly scripted: string; readonly options?: JsonObject }>>;
   /** A {@link FixturePolicy}. */
   policy(request: FixtureRequest<Public, Private>): string | Message;
-  /** Expected total reward of each acting agent, within 1e-9; optional for `determinism`. */
+  /** Expected total reward of each agent that `policy` plays, within 1e-9; optional for `determinism`. */
   readonly reward?: number;
 }

@@ -21,7 +21,7 @@ export function relayEnvironment(
     roles: { a: {}, b: {} },
     create: () => {
       let living = [...agents];
-      let said = 0;
+      let sent = 0;
       const shown = (agent: AgentId) => ({
         agent,
         messages: [textMessage("user", agent.startsWith("a") ? "abcdefgh".repeat(3) : "b")],
@@ -29,7 +29,7 @@ export function relayEnvironment(
       return {
         async reset() {
           living = [...agents];
-          said = 0;
+          sent = 0;
           return shown(living[0] as AgentId);
         },
         async step(action) {
@@ -38,8 +38,8 @@ export function relayEnvironment(
           const isExhausted = action.finishReason === "exhausted";
           const next = isExhausted ? at : at + 1;
           if (isExhausted) living.splice(at, 1);
-          else said++;
-          const isOver = said >= goal || living.length === 0;
+          else sent++;
+          const isOver = sent >= goal || living.length === 0;
           const flags = Object.fromEntries(living.map((agent) => [agent, isOver]));
           const result = {
             observation: isOver ? { agent: "", messages: [] } : shown(living[next % living.length] as AgentId),

@@ -4,6 +4,7 @@ import { type Transport, inProcess, overGrpc } from "../transports.ts";
 import type { AnyPlugin } from "./any-plugin.ts";
 import type { Check } from "./check.ts";
 import { fixtureChecks } from "./fixture-checks.ts";
+import { roleChecks } from "./role-checks.ts";
 import { sessionChecks } from "./session-checks.ts";
 import { type Subject, makeSubject } from "./subject.ts";
 import { taskChecks } from "./task-checks.ts";
@@ -64,7 +65,12 @@ export function environmentContract(options: EnvironmentContractOptions): void {
     const definition = all
       .flatMap((plugin) => plugin.environments ?? [])
       .find(({ id }) => id === environment || id.startsWith(`${environment}@`));
-    return [...sessionChecks, ...taskChecks, ...fixtureChecks(definition?.fixtures ?? [])];
+    return [
+      ...sessionChecks,
+      ...taskChecks,
+      ...fixtureChecks(definition?.fixtures ?? []),
+      ...(definition === undefined ? [] : roleChecks(definition)),
+    ];
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Fixture, SINGLE_AGENT } from "@mrlm/spec";
+import { type Fixture, roleOf } from "@mrlm/spec";
 import { playFixture, withSession } from "./play.ts";
 import type { Check } from "./check.ts";
 import type { Subject } from "./subject.ts";
@@ -50,11 +50,11 @@ export function fixtureChecks(fixtures: readonly Fixture[]): Check[] {
 async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
   const expected = fixture.reward;
   assert(expected !== undefined, `Fixture "${fixture.name}" states no reward.`);
-  const { totals, unscored } = await withSession(subject, fixture.options, (session) =>
+  const { totals, unscored, acted } = await withSession(subject, fixture.options, (session) =>
     playFixture(subject, fixture, session),
   );
   assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards: its outcome must be known.`);
-  for (const agent of Object.keys(subject.definition.roles ?? { [SINGLE_AGENT]: {} })) {
+  for (const agent of acted.filter((each) => fixture.players?.[roleOf(each)] === undefined)) {
     const total = totals[agent] ?? 0;
     assert(
       Math.abs(total - expected) <= 1e-9,

@@ -1,10 +1,15 @@
+import assert from "node:assert/strict";
 import {
+  type Action,
   type AgentId,
   type EnvironmentSession,
   type Fixture,
   type JsonObject,
   type Message,
   type Observation,
+  type Policy,
+  type RoleId,
+  roleOf,
   type SimulatedEnvironment,
   type StepResult,
 } from "@mrlm/spec";
@@ -24,48 +29,109 @@ export interface Transcript {
   /** Sum of the scored rewards by agent. */
   readonly totals: Readonly<Record<AgentId, number>>;
   readonly unscored: number;
+  /** Agents that were on turn. */
+  readonly acted: readonly AgentId[];
 }
 
-/** Plays the episode of a fixture to its end. */
+/** Chooses the action of the agent on turn. `messages` is its conversation so far. */
+export type Player = (
+  observation: Observation,
+  at: { readonly steps: readonly StepResult[]; readonly messages: readonly Message[] },
+) => Promise<Action>;
+
+/** Plays an episode to its end. `name` stands for it in messages of faults. */
+export async function playEpisode(
+  session: SimulatedEnvironment,
+  first: Observation,
+  player: Player,
+  name: string,
+): Promise<Transcript> {
+  const history = new Map<AgentId, readonly Message[]>();
+  const beginnings = new Map<AgentId, readonly Message[]>();
+  const steps: StepResult[] = [];
+  let observation = first;
+  while (observation.agent !== "") {
+    const { agent, isFresh, messages: shown } = observation;
+    if (steps.length >= MAX_TURNS)
+      throw new Error(
+        `The episode of ${name} did not end within ${MAX_TURNS} turns. Give the environment maxTurns, or end it.`,
+      );
+    const beginning = isFresh === true ? undefined : beginnings.get(agent);
+    const repeated = beginning === undefined ? undefined : repeatedHistory(beginning, shown);
+    if (repeated !== undefined) {
+      throw new Error(
+        `The observation before turn ${steps.length + 1} of ${name} repeats what the agent already has: ${repeated}. Return only messages that are new.`,
+      );
+    }
+    if (isFresh === true && shown.length === 0)
+      throw new Error(
+        `The conversation of "${agent}" starts over before turn ${steps.length + 1} of ${name} without a message.`,
+      );
+    if (beginning === undefined) beginnings.set(agent, shown);
+    const messages = [...(isFresh === true ? [] : (history.get(agent) ?? [])), ...shown];
+    const action = await player(observation, { steps, messages });
+    history.set(agent, [...messages, action.message]);
+    const step = await session.step(action, { signal: never });
+    steps.push(step);
+    observation = step.observation;
+  }
+  return { first, steps, ...rewardsOf(steps), acted: [...history.keys()] };
+}
+
+/** Plays the episode of a fixture to its end. `change` replaces the action of an agent. */
 export async function playFixture(
   subject: Subject,
   fixture: Fixture,
   session: SimulatedEnvironment,
+  change: (action: Action, steps: readonly StepResult[]) => Action = (action) => action,
 ): Promise<Transcript> {
-  const { options, seed, task, policy } = fixture;
+  const { name, options, seed, task, policy, players = {} } = fixture;
   await subject.tasks(options);
+  const { roles } = await subject.describe(options);
+  const unknown = Object.keys(players).find((role) => !Object.hasOwn(roles, role));
+  if (unknown !== undefined)
+    throw new Error(
+      `Fixture "${name}" has a player of role "${unknown}". The environment's roles are ${Object.keys(roles).join(", ")}.`,
+    );
   const first = await session.reset({
     ...(seed !== undefined && { seed }),
     ...(task !== undefined && { task }),
     signal: never,
   });
   const chosen = await subject.task(task ?? subject.watched.lastReset()?.task ?? "", options);
-  const history = new Map<AgentId, Message[]>();
-  const firstMessages = new Map<AgentId, readonly Message[]>();
-  const steps: StepResult[] = [];
-  let observation = first;
-  while (observation.agent !== "") {
-    if (steps.length >= MAX_TURNS)
-      throw new Error(
-        `The episode of fixture "${fixture.name}" did not end within ${MAX_TURNS} turns. Give the environment maxTurns, or end it.`,
-      );
-    const earlier = firstMessages.get(observation.agent);
-    const repeated = earlier === undefined ? undefined : repeatedHistory(earlier, observation.messages);
-    if (repeated !== undefined) {
-      throw new Error(
-        `The observation before turn ${steps.length + 1} of fixture "${fixture.name}" repeats what the agent already has: ${repeated}. Return only messages that are new.`,
-      );
-    }
-    if (earlier === undefined) firstMessages.set(observation.agent, observation.messages);
-    const messages = [...(history.get(observation.agent) ?? []), ...observation.messages];
-    const response = policy({ messages, turn: steps.length, task: chosen });
+  const scripted = scriptedPlayer(subject, (role) => players[role], options, seed);
+  const byFixture: Player = async ({ agent }, { steps, messages }) => {
+    const response = policy({ agent, role: roleOf(agent), messages, turn: steps.length, task: chosen });
     const message = typeof response === "string" ? textMessage("assistant", response) : response;
-    history.set(observation.agent, [...messages, message]);
-    const step = await session.step({ agent: observation.agent, message, finishReason: "stop" }, { signal: never });
-    steps.push(step);
-    observation = step.observation;
-  }
-  return { first, steps, ...rewardsOf(steps) };
+    return { agent, message, finishReason: "stop" };
+  };
+  const player: Player = async (observation, at) => {
+    const play = players[roleOf(observation.agent)] === undefined ? byFixture : scripted;
+    return change(await play(observation, at), at.steps);
+  };
+  return playEpisode(session, first, player, `fixture "${name}"`);
+}
+
+/** Returns a player that makes a scripted policy for each agent. */
+export function scriptedPlayer(
+  subject: Subject,
+  playerOf: (role: RoleId) => NonNullable<Fixture["players"]>[string] | undefined,
+  options: JsonObject | undefined,
+  seed = 0,
+): Player {
+  const policies = new Map<AgentId, Promise<Policy>>();
+  return async (observation) => {
+    const { agent } = observation;
+    const { scripted: name, options: given } = playerOf(roleOf(agent)) ?? { scripted: "" };
+    const policy =
+      policies.get(agent) ??
+      subject.scripted(
+        { name, ...(given === undefined ? {} : { options: given }), seed: seed + policies.size },
+        options,
+      );
+    policies.set(agent, policy);
+    return (await policy).act(observation, { signal: never });
+  };
 }
 
 /** Opens a session, uses it and closes it. */
@@ -92,4 +158,20 @@ function rewardsOf(steps: readonly StepResult[]): Pick<Transcript, "totals" | "u
     }
   }
   return { totals, unscored };
+}
+
+/** Returns the agents that have neither terminated nor truncated after these steps. */
+export function livingAgents(steps: readonly StepResult[]): AgentId[] {
+  return Object.keys(steps.at(-1)?.terminated ?? {}).filter((agent) =>
+    steps.every(({ terminated, truncated }) => terminated[agent] !== true && truncated[agent] !== true),
+  );
+}
+
+/** Fails unless each agent of an episode was terminated or truncated. */
+export function assertAllEnded(steps: readonly StepResult[]): void {
+  const living = livingAgents(steps);
+  assert(
+    steps.length > 0 && living.length === 0,
+    `The episode ended without every agent being terminated or truncated: ${living.join(", ")}.`,
+  );
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { Action, Fixture, Observation } from "@mrlm/spec";
+import { type Action, type Fixture, type Observation, roleOf } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
 import type { Check } from "./check.ts";
 import { expectCode } from "./expect-code.ts";
 import { serialise } from "./fixture-checks.ts";
-import { never, playFixture, withSession } from "./play.ts";
+import { assertAllEnded, never, playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
 /** Checks of a session: description, seeds, order of calls, close and abort. */
@@ -33,7 +33,7 @@ export const sessionChecks: readonly Check[] = [
         const roles = Object.keys(session.description.roles);
         assert.deepEqual(session.description, await subject.describe(), "The session has another description.");
         assert(
-          roles.includes(observation.agent),
+          roles.includes(roleOf(observation.agent)),
           `"${observation.agent}" is to act, which is not one of ${roles.join(", ")}.`,
         );
         assert(observation.messages.length > 0, "The first observation has no messages.");
@@ -75,11 +75,7 @@ export const sessionChecks: readonly Check[] = [
         const gold = goldOf(subject);
         if (gold === undefined) return;
         const { steps } = await playFixture(subject, gold, session);
-        const last = steps.at(-1);
-        assert(
-          last !== undefined && Object.entries(last.terminated).every(([name, ended]) => ended || last.truncated[name]),
-          "The episode ended without every agent being terminated or truncated.",
-        );
+        assertAllEnded(steps);
         await expectCode(session.step(emptyAction(agent), { signal: never }), "EPISODE_ENDED");
       }),
   },

@@ -6,6 +6,8 @@ import {
   type Fixture,
   type JsonObject,
   MrlmError,
+  type Policy,
+  type ScriptedPlayer,
   type Task,
   type TaskSource,
 } from "@mrlm/spec";
@@ -25,6 +27,8 @@ export interface Subject {
   /** Returns the task source under these options; `undefined` if the environment has none. */
   tasks(options?: JsonObject): Promise<TaskSource | undefined>;
   task(id: string, options?: JsonObject): Promise<Task>;
+  /** Creates a scripted policy of the environment, which acts in this process. */
+  scripted(player: ScriptedPlayer, options?: JsonObject): Promise<Policy>;
   close(): Promise<void>;
 }
 
@@ -87,6 +91,7 @@ export async function makeSubject(
       const task = await (await tasks(options))?.get(split, Number(index));
       return task ?? { id: taskId, public: {}, private: {} };
     },
+    scripted: (player, options) => local.scripted(ref(options), player),
     async close() {
       await host.close();
       await local.close();
