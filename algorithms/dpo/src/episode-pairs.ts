@@ -24,7 +24,7 @@ export async function collectPairs(context: AlgorithmContext, options: DpoOption
   const rules = { policy: context.policy, dropCut: false };
   const pairs = groups.flatMap(({ trajectories }) => {
     const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
-    return Object.values(Object.groupBy(episodes, ({ agent }) => agent)).flatMap((members = []) =>
+    return Object.values(Object.groupBy(episodes, ({ role }) => role)).flatMap((members = []) =>
       pairMembers(
         members.map((episode) => ({ ...episode, part: { trajectory: episode.trajectory.id, agent: episode.agent } })),
         options.pairs_per_group,

@@ -6,6 +6,7 @@ import {
   fromChatMessage,
   isRecordedRow,
   isLearnable,
+  isOfOtherPlayer,
   parseRecordedRow,
 } from "@mrlm/kit/learning";
 import {
@@ -28,6 +29,11 @@ export async function pairsFromFile(context: AlgorithmContext, path: string, pai
   const { models } = await context.engine.describe();
   const longest = models.find(({ model }) => model === context.policy)?.maxPositions ?? Number.POSITIVE_INFINITY;
   const values = await context.rows(path);
+  const others = values.filter((value) => isRecordedRow(value) && isOfOtherPlayer(value as RecordedRow)).length;
+  if (others > 0)
+    context.logger.warn(
+      `${path}: ${others} of ${values.length} rows are left out: other players than a policy played them.`,
+    );
   const pairs = values.some(isRecordedRow)
     ? pairsOfRecorded(values, path, context.renderer, pairsPerGroup)
     : values.map((value, index) => ({
@@ -66,12 +72,12 @@ export function checkPairRows(values: readonly JsonValue[], path: string, pairsP
   }
 }
 
-/** Returns the scored episodes of a file by group and agent. */
+/** Returns the scored episodes of policies in a file by group and role. */
 function learnableGroups(values: readonly JsonValue[], path: string): RecordedRow[][] {
   const rows = values
     .map((value, index) => parseRecordedRow(value, `${path}:${index + 1}`))
     .filter((row) => isLearnable(row));
-  return Object.values(Object.groupBy(rows, ({ group, agent }) => JSON.stringify([group, agent]))).map(
+  return Object.values(Object.groupBy(rows, ({ group, role }) => JSON.stringify([group, role]))).map(
     (members = []) => members,
   );
 }

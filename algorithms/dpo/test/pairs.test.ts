@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { textMessage } from "@mrlm/kit";
+import { silentLogger, textMessage } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import type { AlgorithmContext, JsonValue } from "@mrlm/spec";
 import fc from "fast-check";
@@ -14,6 +14,7 @@ const contextOf = (rows: JsonValue[], maxPositions = 100): AlgorithmContext =>
     policy: "policy",
     rows: async () => rows,
     engine: { describe: async () => ({ models: [{ model: "policy", maxPositions }] }) },
+    logger: silentLogger,
   }) as unknown as AlgorithmContext;
 const pairOf = async (row: JsonValue): Promise<Pair> =>
   (await pairsFromFile(contextOf([row]), "data.jsonl"))[0] as Pair;
@@ -111,6 +112,8 @@ describe("pairs of recorded episodes", () => {
       group,
       member: 0,
       agent: "agent",
+      role: "agent",
+      player: { kind: "policy", name: "policy", policy: "policy" },
       renderer: renderer.fingerprint,
       messages: [],
       segments: [segment],
@@ -128,6 +131,8 @@ describe("pairs of recorded episodes", () => {
     row("g", "good", 2),
     row("g", "bad", 1),
     row("h", "two", 1),
+    // An opponent's answer, which would be the best of its group.
+    { ...(row("g", "rival", 9) as object), role: "agent", player: { kind: "model", name: "rival" } },
   ];
 
   test("are made within groups, by reward; what has no score takes no part", async () => {

@@ -22,9 +22,9 @@ export interface GroupSample {
 
 /** A group before its advantages are known. */
 export interface RewardedGroup {
-  /** Episodes of each agent with their rewards. Rewards are compared between episodes of one agent. */
-  readonly agents: readonly (readonly RewardedEpisode[])[];
-  /** Whether the rewards of two episodes of one agent differ. */
+  /** Episodes of each role with their rewards. Rewards are compared between episodes of one role. */
+  readonly roles: readonly (readonly RewardedEpisode[])[];
+  /** Whether the rewards of two episodes of one role differ. */
   readonly hasSignal: boolean;
 }
 
@@ -54,25 +54,25 @@ export function rewardedGroups(
   };
   const rewarded = groups.map(({ trajectories }): RewardedGroup => {
     const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
-    const agents = Object.values(Object.groupBy(episodes, ({ agent }) => agent)).map((own = []) =>
+    const roles = Object.values(Object.groupBy(episodes, ({ role }) => role)).map((own = []) =>
       own.map((episode) => ({ episode, reward: episode.reward + lengthPenalty(episode, options, maxTokens) })),
     );
-    return { agents, hasSignal: agents.some((own) => hasSignal(own.map(({ reward }) => reward))) };
+    return { roles, hasSignal: roles.some((own) => hasSignal(own.map(({ reward }) => reward))) };
   });
   return { rewarded, counts };
 }
 
 /**
- * Computes advantages from rewards. The baseline of an episode is taken over its own group and agent. `scale: batch_std` divides by a number of all
+ * Computes advantages from rewards. The baseline of an episode is taken over its own group and role. `scale: batch_std` divides by a number of all
  * given groups, which must therefore be the whole batch.
  *
  * @param version newest weight version
  */
 export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions, version: number): GroupSample[] {
-  const rewards = groups.flatMap(({ agents }) => agents.map((episodes) => episodes.map(({ reward }) => reward)));
+  const rewards = groups.flatMap(({ roles }) => roles.map((episodes) => episodes.map(({ reward }) => reward)));
   const advantages = groupAdvantages(rewards, options.baseline, options.scale).values();
-  return groups.map(({ agents }) => ({
-    episodes: agents.flatMap((episodes) => {
+  return groups.map(({ roles }) => ({
+    episodes: roles.flatMap((episodes) => {
       const found = advantages.next().value as number[];
       return episodes.map(({ episode: { trajectory, agent, rows, sampled, oldestVersion } }, i) => ({
         trajectory: trajectory.id,

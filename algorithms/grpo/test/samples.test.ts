@@ -74,10 +74,11 @@ describe("toSamples", () => {
     expect(samples[0]).toMatchObject({ episodes: [{ advantage: 0 }] });
   });
 
-  test("several agents are each compared with themselves in the other episodes", () => {
-    const both = (first: number, second: number) =>
-      episode(0, { agents: { first: agent(first), second: agent(second) } });
+  test("rewards are compared within a role, over all agents of a role that has several", () => {
+    const both = (first: number, second: number, role = "second") =>
+      episode(0, { agents: { first: { ...agent(first), role: "first" }, "second#1": { ...agent(second), role } } });
     expect(advantagesOf([group(both(1, 10), both(0, 30))], options(), 1, 8)).toEqual([[0.5, -0.5, -10, 10]]);
+    expect(advantagesOf([group(both(1, 2, "first"), both(3, 6, "first"))], options(), 1, 8)).toEqual([[-2, -1, 0, 3]]);
   });
 
   test("numerics 20: a token without a finite log-probability leaves the mask and so every denominator", () => {

@@ -6,6 +6,7 @@ import {
   fromChatMessage,
   isRecordedRow,
   isLearnable,
+  isOfOtherPlayer,
   parseRecordedRow,
 } from "@mrlm/kit/learning";
 import { type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
@@ -43,13 +44,15 @@ export function readFileRows(
     const recorded = parseRecordedRow(value, place);
     const sequences = isLearnable(recorded, minReward) ? recordedSequences(recorded, renderer) : [];
     if (sequences.length > 0) return [{ sequences, place }];
-    const why = recorded.error
-      ? "failed"
-      : recorded.reward === null
-        ? "unscored"
-        : isLearnable(recorded, minReward)
-          ? "without a response"
-          : `below min_reward ${minReward}`;
+    const why = isOfOtherPlayer(recorded)
+      ? "of other players"
+      : recorded.error
+        ? "failed"
+        : recorded.reward === null
+          ? "unscored"
+          : isLearnable(recorded, minReward)
+            ? "without a response"
+            : `below min_reward ${minReward}`;
     left[why] = (left[why] ?? 0) + 1;
     return [];
   });
@@ -61,9 +64,14 @@ export function checkFileRows(values: readonly JsonValue[], path: string, minRew
   const places = values.map((value, index) => ({ value, place: `${path}:${index + 1}` }));
   for (const { value, place } of places) if (!isRecordedRow(value)) toMessages(value, place);
   if (values.some((value) => !isRecordedRow(value) || isLearnable(value as RecordedRow, minReward))) return;
-  const earned = places
-    .flatMap(({ value, place }) => parseRecordedRow(value, place))
-    .flatMap(({ error, reward }) => (error || reward === null ? [] : [reward]));
+  const rows = places
+    .map(({ value, place }) => parseRecordedRow(value, place))
+    .filter((each) => !isOfOtherPlayer(each));
+  if (rows.length === 0)
+    throw new MrlmError("DATA_INVALID", `${path}: no policy played any of its ${values.length} rows.`, {
+      hint: "Rows of frozen models and scripted policies are not learnt from. Collect with the model to learn from as --model.",
+    });
+  const earned = rows.flatMap(({ error, reward }) => (error || reward === null ? [] : [reward]));
   const best = earned.reduce((most, reward) => Math.max(most, reward), Number.NEGATIVE_INFINITY);
   if (earned.length === 0)
     throw new MrlmError(

@@ -227,6 +227,8 @@ describe("sft on a bigram model", () => {
         group: "g",
         member: 0,
         agent: "agent",
+        role: "agent",
+        player: { kind: "policy", name: "policy", policy: "policy" },
         renderer: renderer.fingerprint,
       };
       const messages = [
@@ -266,11 +268,16 @@ describe("sft on a bigram model", () => {
         row("cd", 0.2),
         row("dd", null),
         row("dd", 1, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } }),
+        row("dd", 1, { player: { kind: "scripted", name: "random" } }),
       );
       const { reports } = await trainBigram(training({ data, min_reward: 0.5, batch_size: 1, steps: 2 }));
       expect(reports.map(({ metrics }) => metrics["tokens/target"])).toEqual([5, 5]);
       expect(reports.map(({ notices }) => notices)).toEqual([
-        [expect.stringMatching(/jsonl: 1 rows are used; 1 below min_reward 0.5, 1 unscored, 1 failed\.$/)],
+        [
+          expect.stringMatching(
+            /jsonl: 1 rows are used; 1 below min_reward 0.5, 1 unscored, 1 failed, 1 of other players\.$/,
+          ),
+        ],
         [],
       ]);
       const conversations = fileOf({ prompt: "1", completion: "abab" });

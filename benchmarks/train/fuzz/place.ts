@@ -151,7 +151,7 @@ function warmConfig(runs: string): object {
 async function writeCollected(run: string, { collected, parquet }: Data): Promise<void> {
   const { fingerprint } = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
   const store = RunDirectory.open(run).openTrajectories();
-  const rows = Array.from(store.read()).flatMap(({ trajectory }) => toRecordedRows(trajectory, fingerprint));
+  const rows = Array.from(store.read()).flatMap(({ trajectory }) => toRecordedRows(trajectory, () => fingerprint));
   store.close();
   const journal = await Journal.open(`${collected}.partial`, {});
   journal.add({ batch: 0, rows, counts: {} });

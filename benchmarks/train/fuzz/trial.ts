@@ -1,7 +1,15 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { openRun, policyOptions, prepareRun, type PreparedRun, RunDirectory, trainRun } from "@mrlm/runtime";
+import {
+  openRun,
+  policyOptions,
+  prepareRun,
+  type PreparedRun,
+  RunDirectory,
+  trainedPolicy,
+  trainRun,
+} from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { computedOtherwise, gradientComplaints, hasLearnt, iterationRows, recordComplaints } from "./complaints.ts";
 import type { Drawn } from "./draw.ts";
@@ -34,7 +42,11 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
     made.push(dirname(before));
     await forgetModels(engine);
     await engine.createModel(policyOptions(prepared.config));
-    await engine.export("policy", before, prepared.config.model.lora === undefined ? {} : { mergeAdapter: true });
+    await engine.export(
+      "policy",
+      before,
+      trainedPolicy(prepared.config).model.lora === undefined ? {} : { mergeAdapter: true },
+    );
     const first = await train(prepared);
     made.push(first);
     const rows = iterationRows(first);
@@ -68,7 +80,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
     });
     complaints.push(...difference(first, resumed, `resumed at ${at}`));
 
-    const { model } = prepared.config;
+    const { model } = trainedPolicy(prepared.config);
     if (["float32", "auto"].includes(model.dtype)) {
       const other = await place.prepare(
         JSON.stringify({

@@ -23,7 +23,7 @@ function runOf(lora: string): { readonly run: string; readonly base: string } {
 }
 
 const modelOf = async (model: string): Promise<unknown> =>
-  (await rolloutSessionConfig({ model, environment: "math", split: "eval" })).config.model;
+  (await rolloutSessionConfig({ model, environment: "math", split: "eval" })).config.policies["policy"];
 
 test("M1: a run with an adapter is played as its base model and its adapter, else as its merged model without the run's own adapter settings", async () => {
   const adapted = runOf(", lora: {rank: 4, alpha: 8}");

@@ -75,6 +75,8 @@ test("U16: a summary has a curve, and two tasks before and after, in Unicode or 
     group: "0",
     member: 0,
     agent: "agent",
+    role: "agent",
+    player: { kind: "policy" as const, name: "policy", policy: "policy" },
     renderer: "",
     segments: [],
     components: { correct: 0 },

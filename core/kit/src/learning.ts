@@ -8,7 +8,7 @@ export {
   parseRecordedRow,
   toRecordedRows,
 } from "./recorded/recorded-row.ts";
-export { recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
+export { isOfOtherPlayer, recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
 export { klEstimate, type KlEstimator, weightedKl } from "./learning/kl.ts";
@@ -24,6 +24,7 @@ export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
 export { minibatches } from "./learning/minibatches.ts";
 export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./learning/optimizer-options.ts";
 export { optimizerRules, type OptionRule, withOptionRules } from "./learning/option-rules.ts";
+export { policyRoles } from "./learning/policy-roles.ts";
 export { learningRateAt, type Schedule, type ScheduleKind } from "./learning/schedule.ts";
 export { weightedRoundRobin, type WeightedRoundRobin } from "./learning/weighted-round-robin.ts";
 export { standardDeviation } from "./learning/standard-deviation.ts";

@@ -67,7 +67,7 @@ function episode(
   };
 }
 
-const [whole] = toRecordedRows(episode(), renderer.fingerprint);
+const [whole] = toRecordedRows(episode(), () => renderer.fingerprint);
 
 describe("a recorded row", () => {
   test("holds the trajectory down to the tokens, and survives its file", () => {
@@ -98,11 +98,11 @@ describe("a recorded row", () => {
   });
 
   test("numerics 54: without a score there is no reward, and the cause is recorded", () => {
-    const [lost] = toRecordedRows(episode({}, unscored("SCORER_FAILED", "gone")), "r");
-    const [failed] = toRecordedRows(episode({ error: { code: "ENVIRONMENT_FAILED", message: "gone" } }), "r");
+    const [lost] = toRecordedRows(episode({}, unscored("SCORER_FAILED", "gone")), () => "r");
+    const [failed] = toRecordedRows(episode({ error: { code: "ENVIRONMENT_FAILED", message: "gone" } }), () => "r");
     const [nothing] = toRecordedRows(
       episode({ agents: {}, turns: [], error: { code: "ENVIRONMENT_FAILED", message: "gone" } }),
-      "r",
+      () => "r",
     );
     expect([lost, failed, nothing].map((row) => [row?.reward, row?.unscored?.code, row?.error?.code])).toEqual([
       [null, "SCORER_FAILED", undefined],
@@ -137,7 +137,10 @@ describe("a recorded row", () => {
       response: { role: "assistant", parts: [] },
       stopReason: "exhausted",
     } as TurnRecord;
-    const [row] = toRecordedRows(episode({ turns: [turn, { ...turn, isFresh: true }, exhausted] }), "another renderer");
+    const [row] = toRecordedRows(
+      episode({ turns: [turn, { ...turn, isFresh: true }, exhausted] }),
+      () => "another renderer",
+    );
     const parsed = parseRecordedRow(throughJson(row), "f:1");
     expect(parsed).toMatchObject({ fresh_at: [2], messages: { length: 4 }, turns: { length: 2 } });
     const [alone] = renderer.supervise([textMessage("user", "hi"), textMessage("assistant", "yo")]);

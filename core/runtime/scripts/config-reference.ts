@@ -8,6 +8,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly Schema[];
@@ -108,9 +109,11 @@ function rowsOf(schema: Schema, prefix: string): Row[] {
   return Object.entries(object?.properties ?? {}).flatMap(([name, member]) => {
     const key = `${prefix}${name}`;
     const isList = member.type === "array";
+    const named = member.additionalProperties;
     return [
       { key, schema: member, isRequired: object?.required?.includes(name) ?? false },
       ...rowsOf(member, `${key}${isList ? "[]" : ""}.`),
+      ...(typeof named === "object" ? rowsOf(named, `${key}.*.`) : []),
     ];
   });
 }

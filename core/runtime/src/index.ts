@@ -14,7 +14,13 @@ export { writeCollection } from "./collection/collection-file.ts";
 export { type ColumnShape, ParquetFile, readParquet } from "./collection/parquet.ts";
 export { Journal, type JournalEntry } from "./collection/journal.ts";
 export { configSchema } from "./config/schema.ts";
-export type { CharacterTokenizer, ResolvedConfig, ResolvedEnvironment } from "./config/resolved-config.ts";
+export { trainedPolicy } from "./config/policies.ts";
+export type {
+  CharacterTokenizer,
+  ResolvedConfig,
+  ResolvedEnvironment,
+  ResolvedModel,
+} from "./config/resolved-config.ts";
 export { RolloutRunner, type RolloutRunnerOptions } from "./rollouts/rollout-runner.ts";
 export { totalReward } from "./rollouts/episode-record.ts";
 export { evaluate, type EvaluationResult, type MeasuredEnvironment } from "./evaluation/evaluate.ts";
@@ -28,6 +34,10 @@ export type { EvaluationPoint, RunEvent, RunSummary } from "./train/run-events.t
 export { type OpenedRun, openRun, type TrainOptions, trainRun } from "./train/train-run.ts";
 export { checkMemory, shownBytes } from "./train/memory-check.ts";
 export { estimateRun, type RunMemory } from "./train/run-memory.ts";
+export { checkPlayers } from "./players/check-players.ts";
+export { sessionPlayers } from "./players/session-players.ts";
+export { loadFrozen } from "./train/load-frozen.ts";
+export { type LoadedModel, loadedModel, playingModel } from "./train/loaded-model.ts";
 export { policyOptions } from "./train/model-source.ts";
 export { referenceKind, rolloutSampling } from "./train/stage-context.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";

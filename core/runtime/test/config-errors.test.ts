@@ -193,7 +193,7 @@ describe("resolving", () => {
       environments: [{ id: "math", weight: 2 }],
       checkpoint: { every: 50, keep: 2 },
     });
-    expect(config.model.path).toBe(`${process.cwd()}/m`);
+    expect(config.policies["policy"]?.path).toBe(`${process.cwd()}/m`);
   });
 
   test("the legacy form without evaluation loads again", () => {

@@ -52,7 +52,7 @@ describe("U4: episodes of a run", () => {
   test("a recorded file, or a directory of them, has the same answers as the run that it came from", async () => {
     const run = RunDirectory.open(directory);
     const store = run.openTrajectories();
-    const rows = Array.from(store.read(), ({ trajectory }) => toRecordedRows(trajectory, "")).flat();
+    const rows = Array.from(store.read(), ({ trajectory }) => toRecordedRows(trajectory, () => "")).flat();
     store.close();
     const folder = temporaryDirectory();
     const [half, file] = [Math.floor(rows.length / 2), join(folder, "b.jsonl")];

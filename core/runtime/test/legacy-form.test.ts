@@ -18,7 +18,7 @@ distributed: {enabled: false, strategy: ddp}
     expect(config).toMatchObject({
       name: "small",
       output: { directory: "/work/out/small" },
-      model: { path: "/configs/gpt2", dtype: "float32" },
+      policies: { policy: { path: "/configs/gpt2", dtype: "float32" } },
       stages: [
         {
           algorithm: "ppo",
@@ -71,7 +71,7 @@ output: {save_dir: outputs/grpo, log_interval: 10, eval_interval: 5, save_interv
 `);
     expect(config).toMatchObject({
       seed: 42,
-      model: { path: "/models/m", dtype: "bfloat16", lora: { rank: 4, alpha: 16 } },
+      policies: { policy: { path: "/models/m", dtype: "bfloat16", lora: { rank: 4, alpha: 16 } } },
       stages: [
         {
           algorithm: "grpo",

@@ -29,7 +29,7 @@ test("keys that are set count before the file's, the later ones first, and what 
   );
   expect(config).toMatchObject({
     seed: 3,
-    model: { random: { seed: 3 }, lora: { rank: 8, alpha: 16 } },
+    policies: { policy: { random: { seed: 3 }, lora: { rank: 8, alpha: 16 } } },
     stages: [
       { options: { steps: 5 }, sampling: { temperature: 0.5 } },
       { options: { learning_rate: 1e-4, group_size: 4 } },

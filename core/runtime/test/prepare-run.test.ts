@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
-import { LocalHost, parseConfig, PluginHost, policyOptions, prepareRun, referenceKind } from "@mrlm/runtime";
+import {
+  LocalHost,
+  parseConfig,
+  PluginHost,
+  policyOptions,
+  prepareRun,
+  referenceKind,
+  trainedPolicy,
+} from "@mrlm/runtime";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
@@ -281,7 +289,10 @@ describe("the policy", () => {
       "model: {random: {config: {}}, lora: {rank: 4, alpha: 8}}\nstages: [{algorithm: x}]",
       { path: "run.yaml" },
     );
-    const continued = { ...config, model: { ...config.model, lora: { path: "adapter" } } };
+    const continued = {
+      ...config,
+      policies: { policy: { ...trainedPolicy(config).model, lora: { path: "adapter" } } },
+    };
     expect([referenceKind(config, 0), referenceKind(config, 1), referenceKind(continued, 0)]).toEqual([
       "adapter-off",
       "copy",

@@ -240,7 +240,7 @@ test("several agents: each has its own tokens, rewards and end, under its own mo
   const [group] = await collect(await runner({ engine: watching, host: await localHost(pair) }), {
     tasks: ["train/0"],
     groupSize: 2,
-    model: { a: "policy", b: "second" },
+    players: { a: { kind: "policy", policy: "policy" }, b: { kind: "model", name: "second", model: "second" } },
   });
   const trajectory = group?.trajectories[0];
   expect(models.sort()).toEqual(["policy", "second"]);
@@ -250,7 +250,7 @@ test("several agents: each has its own tokens, rewards and end, under its own mo
   const missing = collect(await runner({ engine, host: await localHost(pair) }), {
     tasks: ["train/0"],
     groupSize: 1,
-    model: { a: "policy" },
+    players: { a: { kind: "policy", policy: "policy" } },
   });
   await expect(missing).rejects.toMatchObject({ code: "MODEL_NOT_FOUND", message: expect.stringContaining('"b"') });
 });

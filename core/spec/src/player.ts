@@ -1,5 +1,6 @@
 import type { JsonObject } from "./json.ts";
 import type { ModelId } from "./model.ts";
+import type { Policy } from "./policy.ts";
 
 /** Id of a model that the run trains. */
 export type PolicyId = ModelId;
@@ -12,6 +13,18 @@ export type PlayerRef =
   | { readonly model: string }
   /** A scripted policy of the environment, by its name in `EnvironmentDefinition.scriptedPolicies`. */
   | { readonly scripted: string; readonly options?: JsonObject };
+
+/** Player of a role in a request for episodes, ready to act. */
+export type Player =
+  /** A policy of this run, under its id in the engine. */
+  | { readonly kind: "policy"; readonly policy: PolicyId }
+  | { readonly kind: "model"; readonly name: string; readonly model: ModelId }
+  | {
+      readonly kind: "scripted";
+      readonly name: string;
+      /** Creates the policy of one agent of one episode, as `EnvironmentHost.scripted` does. */
+      create(seed: number): Promise<Policy>;
+    };
 
 /** Player that acted as an agent, as a trajectory records it. Only tokens of the kind `policy` are learnt from. */
 export interface PlayedBy {

@@ -1,6 +1,7 @@
 import type { EnvironmentRef } from "./environment-host.ts";
 import type { ModelId } from "./model.ts";
-import type { TaskId } from "./id.ts";
+import type { RoleId, TaskId } from "./id.ts";
+import type { Player } from "./player.ts";
 import type { TrajectoryGroup } from "./trajectory.ts";
 
 /** Sampling parameters of a policy in episodes. */
@@ -24,8 +25,10 @@ export interface RolloutRequest {
   readonly occurrences?: readonly number[];
   /** Number of episodes for each task. */
   readonly groupSize: number;
-  /** Model of each role by name, or one model for all roles. */
-  readonly model: ModelId | Readonly<Record<string, ModelId>>;
+  /** Player of each role, or the model that plays every role as a policy. */
+  readonly players: ModelId | Readonly<Record<RoleId, Player>>;
+  /** `shuffle`: the players are assigned to the roles at random, anew in each group. Default `fixed`. */
+  readonly sides?: "fixed" | "shuffle";
   readonly sampling: RolloutSampling;
   /** Name of the random streams of these episodes. In deterministic mode the same label, seed and weights give the same episodes. */
   readonly label: string;

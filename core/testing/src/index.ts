@@ -5,9 +5,10 @@ export { type EngineContractOptions, engineContract } from "./engine-contract/en
 export { engineOverGrpc } from "./engine-over-grpc.ts";
 export type { TestRegistry } from "./test-registry.ts";
 export { type Transport, inProcess, overGrpc } from "./transports.ts";
+export { duelEnvironment } from "./training/duel-environment.ts";
 export { lettersEnvironment, type LettersReward } from "./training/letters-environment.ts";
 export { RoundingEngine, toBfloat16 } from "./training/rounding-engine.ts";
-export { recordingEngine, type RecordedLearning } from "./training/recording-engine.ts";
+export { recordingEngine, type RecordedLearning, type RecordedSample } from "./training/recording-engine.ts";
 export {
   type BigramOutcome,
   type BigramTraining,

@@ -78,8 +78,7 @@ export class Ordering {
     const tasks = Array.from({ length: 500 }, (_, i) => `eval/${i}`);
     const [result] = await evaluate({
       rollouts: rolloutsOf(this.#place()),
-      environments: [{ ref: this.#place().environment, tasks }],
-      model: POLICY,
+      environments: [{ ref: this.#place().environment, tasks, players: POLICY }],
       sampling: PLAY,
       samples,
     });

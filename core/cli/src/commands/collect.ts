@@ -102,7 +102,7 @@ async function play(
   journal: Journal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, engine, environment, model, renderer, rollouts } = session;
+  const { config, engine, environment, fingerprint, rollouts } = session;
   const bar = progressBar(console, "collect");
   await collectEpisodes(
     {
@@ -112,10 +112,11 @@ async function play(
       size: environment.size,
       tasks,
       groupSize,
-      model: model.model,
+      players: environment.players,
+      ...(environment.sides === undefined ? {} : { sides: environment.sides }),
       sampling: rolloutSampling(config.sampling),
       seed: config.seed,
-      renderer: renderer.fingerprint,
+      renderer: fingerprint,
       ...(filterReward === undefined ? {} : { filterReward }),
       batchTasks: engine.deterministic ? Math.max(1, Math.floor(config.sampling.concurrency / groupSize)) : undefined,
       signal,
@@ -136,6 +137,7 @@ function identityOf(
     weights: weightsOf(modelDirectory),
     environment: environment.ref.id,
     options: environment.ref.options ?? {},
+    ...playersOf(environment),
     split,
     tasks,
     group_size: groupSize,
@@ -144,6 +146,12 @@ function identityOf(
     sampling: { ...rolloutSampling(config.sampling), concurrency: config.sampling.concurrency },
     deterministic: engine.deterministic,
   };
+}
+
+/** Returns the players, as the configuration names them; nothing if the model plays every role. */
+function playersOf({ known }: RolloutSession["environment"]): JsonObject {
+  const { players, sides } = known ?? {};
+  return players === undefined ? {} : (JSON.parse(JSON.stringify({ players, sides })) as JsonObject);
 }
 
 /** Returns size and time of the files of the weights, which distinguish a model from one that was trained further. Empty if the directory is not on this machine. */

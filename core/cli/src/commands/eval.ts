@@ -1,4 +1,4 @@
-import { asWriteFailure, evaluate, type EvaluationResult, rolloutSampling, writeAtomically } from "@mrlm/runtime";
+import { asWriteFailure, evaluate, rolloutSampling, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -88,21 +88,24 @@ async function measure(
       {
         ref: environment.ref,
         tasks: Array.from({ length: tasks }, (_, i) => `${split}/${i}`),
+        players: environment.players,
+        ...(environment.sides === undefined ? {} : { sides: environment.sides }),
         ...(environment.maxTurns === undefined ? {} : { maxTurns: environment.maxTurns }),
       },
     ],
-    model: session.model.model,
     sampling,
     samples,
     signal,
     onProgress: (done, total) => bar.update(done, total, "episodes"),
   }).finally(() => bar.clear());
-  const result = results[0] as EvaluationResult;
-  console.print(
-    `${result.environment}, ${result.tasks} tasks of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`,
-  );
+  for (const result of results)
+    console.print(
+      `${result.environment}, ${result.tasks} tasks of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`,
+    );
+  // Each role has its own result if the model plays several.
+  const record = results.length === 1 ? results[0] : { environment: environment.ref.id, tasks, results };
   return {
-    ...(JSON.parse(JSON.stringify(result)) as JsonObject),
+    ...(JSON.parse(JSON.stringify(record)) as JsonObject),
     model: modelDirectory,
     options: environment.ref.options ?? {},
     split,

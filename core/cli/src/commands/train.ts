@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   beforeAndAfter,
+  checkPlayers,
   checkMemory,
   type Checkpoint,
   estimateRun,
@@ -85,6 +86,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       console.emit({ event: "process", role, pid, address });
   try {
     await assertEngineInstalled(config, plugins);
+    await checkPlayers(loaded, plugins);
     if (config.server.spawn && config.server.address === undefined) console.note("starting the environment server");
     const environments = await openEnvironments({
       config,
@@ -99,7 +101,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     cleanUp.unshift(() => environments.stop());
     const prepared = await unlessLost(
       environments.lost,
-      prepareRun(loaded, { host: environments.host, algorithms: plugins }),
+      prepareRun(loaded, { host: environments.host, scripts: environments.scripts, algorithms: plugins }),
     );
     if (args.dryRun === true) return await dryRun();
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);

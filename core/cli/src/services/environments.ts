@@ -8,6 +8,8 @@ import { tokenOption } from "./token.ts";
 /** Environments of a run: on a server, in a started process, or in this process. */
 export interface EnvironmentService {
   readonly host: EnvironmentHost;
+  /** Environments of this process, whose scripted policies can act as players. */
+  readonly scripts: Pick<EnvironmentHost, "scripted">;
   /** Aborts, with the reason, when the environments cannot be reached again. */
   readonly lost: AbortSignal;
   stop(): Promise<void>;
@@ -31,19 +33,23 @@ export async function openEnvironments(options: {
 }): Promise<EnvironmentService> {
   const { config, plugins, dataDirectory = config.base_directory } = options;
   const never = new AbortController().signal;
+  const logger = lineLogger(options.notice);
+  // Its services are those of the plugins, which the caller closes.
+  const scripts = new LocalHost({ source: plugins, logger, dataDirectory });
   const reconnect = { reconnectMs: config.server.reconnect_seconds * 1000 };
   if (config.server.address !== undefined) {
     const host = await connectEnvironments(config.server.address, {
       ...reconnect,
       ...tokenOption(config.server.token_file),
     });
-    return { host, lost: never, stop: () => host.close() };
+    return { host, scripts, lost: never, stop: () => host.close() };
   }
   if (!config.server.spawn) {
-    const host = new LocalHost({ source: plugins, logger: lineLogger(options.notice), dataDirectory });
+    const host = scripts;
     const endWatch = watchEventLoop({ stderr: true, ...(options.json ? { event: "error" } : {}), ends: true });
     return {
       host,
+      scripts,
       lost: never,
       stop: async () => {
         try {
@@ -63,6 +69,7 @@ export async function openEnvironments(options: {
   );
   return {
     host,
+    scripts,
     lost: server.lost,
     async stop() {
       await host.close();

@@ -1,6 +1,15 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { adapterDirectory, loadConfig, modelDirectory, parseConfig, type ResolvedConfig } from "@mrlm/runtime";
+import {
+  adapterDirectory,
+  loadConfig,
+  type LoadedConfig,
+  modelDirectory,
+  parseConfig,
+  type ResolvedConfig,
+  type ResolvedModel,
+  trainedPolicy,
+} from "@mrlm/runtime";
 import { realNumber, wholeNumber } from "../arguments.ts";
 
 /** Flags of the commands that play episodes with a finished model. */
@@ -19,6 +28,8 @@ export interface RolloutArguments {
 /** Configuration of a rollout session, with its origin. */
 export interface RolloutSessionConfig {
   readonly config: ResolvedConfig;
+  /** The configuration without the model and the flags. It locates the players of environments. */
+  readonly loaded: LoadedConfig;
   /** Path of the file; it need not exist if the session has no configuration file. */
   readonly path: string;
   /** `--set KEY=VALUE` flags, which replace keys of the file. */
@@ -33,10 +44,15 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
   const { path: directory, run, notice } = await modelDirectory(args.model);
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
-  const base =
-    file === undefined ? emptyConfig(args, directory, path) : loadConfig(file, { overrides: args.set ?? [] }).config;
-  const { random: _, ...model } = base.model;
-  const resolved = run === undefined ? { ...model, path: directory } : { ...model, ...trainedModel(base, directory) };
+  const loaded =
+    file === undefined ? emptyConfig(args, directory, path) : loadConfig(file, { overrides: args.set ?? [] });
+  const base = loaded.config;
+  const { policy, model: configured } = trainedPolicy(base);
+  const { random: _, ...model } = configured;
+  const resolved =
+    run === undefined
+      ? { ...model, path: directory }
+      : { ...model, ...trainedModel(configured, base.engine, directory) };
   const sampling = {
     ...base.sampling,
     ...(args.temperature === undefined ? {} : { temperature: realNumber(args.temperature, "--temperature") }),
@@ -46,7 +62,8 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
   // A server in a separate process needs a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
   return {
-    config: { ...base, seed, server, model: resolved, sampling },
+    config: { ...base, seed, server, policies: { [policy]: resolved }, sampling },
+    loaded,
     path,
     overrides: args.set ?? [],
     modelDirectory: directory,
@@ -59,9 +76,10 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
  * model is in float32, and would lose a part of the adapter in 16 bits.
  */
 function trainedModel(
-  { model: { path, lora }, engine }: ResolvedConfig,
+  { path, lora }: ResolvedModel,
+  engine: ResolvedConfig["engine"],
   directory: string,
-): Pick<ResolvedConfig["model"], "path" | "lora"> {
+): Pick<ResolvedModel, "path" | "lora"> {
   const adapter = adapterDirectory(directory);
   const isSeparate =
     lora !== undefined &&
@@ -72,9 +90,9 @@ function trainedModel(
   return isSeparate ? { path, lora: { path: adapter } } : { path: directory, lora: undefined };
 }
 
-function emptyConfig({ environment, set = [] }: RolloutArguments, model: string, path: string): ResolvedConfig {
+function emptyConfig({ environment, set = [] }: RolloutArguments, model: string, path: string): LoadedConfig {
   return parseConfig(
     JSON.stringify({ model: { path: model }, environments: [{ id: environment }], stages: [{ algorithm: "none" }] }),
     { path, overrides: set },
-  ).config;
+  );
 }

@@ -1,12 +1,24 @@
-import { chatRenderer } from "@mrlm/kit/renderer";
-import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner, splitSize } from "@mrlm/runtime";
+import {
+  checkPlayers,
+  loadedModel,
+  loadFrozen,
+  playingModel,
+  PluginHost,
+  policyOptions,
+  type ResolvedConfig,
+  type ResolvedEnvironment,
+  RolloutRunner,
+  sessionPlayers,
+  splitSize,
+} from "@mrlm/runtime";
 import {
   type EngineInfo,
   type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
   type ModelInfo,
-  type Renderer,
+  type PlayedBy,
+  type RolloutRequest,
   type Rollouts,
 } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
@@ -24,7 +36,8 @@ export interface RolloutSession {
   readonly rollouts: Rollouts;
   readonly model: ModelInfo;
   readonly engine: EngineInfo;
-  readonly renderer: Renderer;
+  /** Returns the fingerprint of a player's renderer; empty for a player without one. */
+  readonly fingerprint: (player: PlayedBy) => string;
   /** Aborts, with the reason, when the environments cannot be reached again. */
   readonly lost: AbortSignal;
   close(): Promise<void>;
@@ -37,6 +50,10 @@ export interface RolloutEnvironment {
   /** Number of tasks in the split; at least one. */
   readonly size: number;
   readonly maxTurns?: number;
+  /** Entry in the configuration, if it has one. */
+  readonly known: ResolvedEnvironment | undefined;
+  readonly players: RolloutRequest["players"];
+  readonly sides?: RolloutRequest["sides"];
 }
 
 /** Opens environments and engine. Rejects wrong arguments before either starts. */
@@ -45,7 +62,7 @@ export async function openRolloutSession(
   args: RolloutArguments,
   signal: AbortSignal,
 ): Promise<RolloutSession> {
-  const { config, path: configPath, overrides, modelDirectory, notice } = await rolloutSessionConfig(args);
+  const { config, loaded, path: configPath, overrides, modelDirectory, notice } = await rolloutSessionConfig(args);
   if (notice !== undefined) console.note(`note: ${notice}`);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
   const logger = lineLogger((line) => console.note(line));
@@ -63,8 +80,10 @@ export async function openRolloutSession(
     closing.unshift(() => plugins.close());
     const policy = { ...policyOptions(config), trainable: false };
     await assertEngineInstalled(config, plugins);
+    await checkPlayers(loaded, plugins, args.environment);
     const {
       host,
+      scripts,
       lost,
       stop: stopEnvironments,
     } = await openEnvironments({
@@ -80,8 +99,12 @@ export async function openRolloutSession(
     });
     closing.unshift(stopEnvironments);
     const named = await unlessLost(lost, namedEnvironment(host, config, args.environment, options));
+    const note = (text: string): void => console.note(`note: ${text}`);
+    const { frozen, ...playing } = await sessionPlayers(loaded, named, { policy: policy.model, scripts }, note);
     const environment = {
       ...named,
+      ...(named.known?.max_turns === undefined ? {} : { maxTurns: named.known.max_turns }),
+      ...playing,
       size: splitSize(named.description, args.split, named.ref.options ?? {}, { code: "USAGE" }),
     };
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
@@ -95,7 +118,9 @@ export async function openRolloutSession(
     closing.unshift(stop);
     const { info, tokenizerFiles } = await engine.createModel(policy);
     if (isShared) closing.unshift(() => engine.releaseModel(info.model));
-    const renderer = chatRenderer({ tokenizerFiles, eosTokenIds: info.eosTokenIds });
+    const opponents = await loadFrozen(engine, frozen, config);
+    if (isShared) for (const model of opponents.keys()) closing.unshift(() => engine.releaseModel(model));
+    const models = new Map([[info.model, loadedModel(tokenizerFiles, info)], ...opponents]);
     const described = await engine.describe();
     const rollouts = new RolloutRunner({
       host,
@@ -105,16 +130,27 @@ export async function openRolloutSession(
       concurrency: config.sampling.concurrency,
       maxWaitMs: config.server.reconnect_seconds * 1000,
       logger,
-      renderer: () => renderer,
-      tokenLimit: () => Math.min(info.maxPositions, config.sampling.max_sequence_tokens ?? Number.POSITIVE_INFINITY),
+      renderer: (model) => playingModel(models, model).renderer,
+      tokenLimit: (model) =>
+        Math.min(
+          playingModel(models, model).info.maxPositions,
+          config.sampling.max_sequence_tokens ?? Number.POSITIVE_INFINITY,
+        ),
       turnLimit: () => environment.maxTurns ?? 0,
     });
-    return { config, modelDirectory, environment, rollouts, model: info, engine: described, renderer, lost, close };
+    const fingerprint = ({ kind, name }: PlayedBy): string => {
+      const model = kind === "policy" ? name : frozen.find(({ path }) => kind === "model" && path === name)?.model;
+      return model === undefined ? "" : playingModel(models, model).renderer.fingerprint;
+    };
+    return { config, modelDirectory, environment, rollouts, model: info, engine: described, fingerprint, lost, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
+
+/** Environment of the flags, with its entry in the configuration. */
+export type NamedEnvironment = Pick<RolloutEnvironment, "ref" | "description" | "known">;
 
 /** Finds the environment of the flags, with the options of the flags or else of the configuration. */
 export async function namedEnvironment(
@@ -122,12 +158,12 @@ export async function namedEnvironment(
   config: ResolvedConfig,
   environment: string,
   options: EnvironmentRef["options"],
-): Promise<Omit<RolloutEnvironment, "size">> {
+): Promise<NamedEnvironment> {
   const { id } = await host.describe({ id: environment });
   const known = [...config.eval.environments, ...config.environments].find(
     (each) => each.id === id || id.startsWith(`${each.id}@`),
   );
   const ref = { id, options: options ?? known?.options ?? {} };
   const description = await host.describe(ref);
-  return { ref, description, ...(known?.max_turns === undefined ? {} : { maxTurns: known.max_turns }) };
+  return { ref, description, known };
 }

@@ -1,9 +1,13 @@
 import type { AgentTrajectory, Metrics, PolicyId, TrajectoryGroup } from "@mrlm/spec";
 import { type EpisodeCounts, isPlayedBy } from "./learnable-episodes.ts";
 import { meanOf } from "./mean.ts";
+import { policyRoles } from "./policy-roles.ts";
 import { standardDeviation } from "./standard-deviation.ts";
 
-/** Returns metrics of the episodes of an iteration. Rewards, lengths and ends are those of the parts that the policy played. Lengths count sampled tokens, not prompts. */
+/**
+ * Returns metrics of the episodes of an iteration. Rewards, lengths and ends are those of the parts that the policy played. Where it plays several roles of a
+ * group, rewards are by role: `reward/ROLE/mean`. Lengths count sampled tokens, not prompts.
+ */
 export function episodeMetrics(
   groups: readonly TrajectoryGroup[],
   counts: EpisodeCounts,
@@ -19,15 +23,19 @@ export function episodeMetrics(
         stopReason !== "exhausted" && isPlayedBy(trajectory.agents[agent] as AgentTrajectory, policy),
     ),
   );
-  const scored = agents.flatMap(({ total }) => (total.scored ? [total] : []));
-  const rewards = scored.map(({ value }) => value);
-  const components = [...new Set(scored.flatMap((total) => Object.keys(total.components)))].sort();
+  const roles = policyRoles(groups, policy);
   return {
-    "reward/mean": meanOf(rewards),
-    "reward/std": standardDeviation(rewards),
-    ...Object.fromEntries(
-      components.map((name) => [`reward/${name}`, meanOf(scored.flatMap((total) => total.components[name] ?? []))]),
-    ),
+    ...(roles.length === 0
+      ? rewardMetrics(agents, "reward")
+      : Object.assign(
+          {},
+          ...roles.map((role) =>
+            rewardMetrics(
+              agents.filter((part) => part.role === role),
+              `reward/${role}`,
+            ),
+          ),
+        )),
     "episodes/played": groups.reduce((sum, { trajectories }) => sum + trajectories.length, 0),
     "episodes/failed": counts.failed,
     "episodes/unscored": counts.unscored,
@@ -43,6 +51,19 @@ export function episodeMetrics(
     "episodes/truncated": meanOf(agents.map(({ end }) => Number(end.truncated))),
     ...sampledTokens(agents),
     "turns/mean": meanOf(played.map((trajectory) => trajectory.turns.length)),
+  };
+}
+
+function rewardMetrics(parts: readonly AgentTrajectory[], prefix: string): Metrics {
+  const scored = parts.flatMap(({ total }) => (total.scored ? [total] : []));
+  const rewards = scored.map(({ value }) => value);
+  const components = [...new Set(scored.flatMap((total) => Object.keys(total.components)))].sort();
+  return {
+    [`${prefix}/mean`]: meanOf(rewards),
+    [`${prefix}/std`]: standardDeviation(rewards),
+    ...Object.fromEntries(
+      components.map((name) => [`${prefix}/${name}`, meanOf(scored.flatMap((total) => total.components[name] ?? []))]),
+    ),
   };
 }
 

@@ -1,9 +1,10 @@
-import type { AgentId, AgentTrajectory, EngineSequence, PolicyId, Segment, Trajectory } from "@mrlm/spec";
+import type { AgentId, AgentTrajectory, EngineSequence, PolicyId, RoleId, Segment, Trajectory } from "@mrlm/spec";
 
 /** Episode of one agent, ready for training. */
 export interface LearnableEpisode {
   readonly trajectory: Trajectory;
   readonly agent: AgentId;
+  readonly role: RoleId;
   /** Segments with sampled tokens. Masks mark the tokens to train on. */
   readonly rows: readonly (EngineSequence & { /** Index among the agent's segments. */ readonly segment: number })[];
   /** Log-probabilities of the sampler at the masked positions of all rows, in order; never empty. */
@@ -76,7 +77,17 @@ export function learnableEpisodes(
     );
     return rows.length === 0
       ? []
-      : [{ trajectory, agent, rows, sampled: Float32Array.from(sampled), reward: total.value, oldestVersion: oldest }];
+      : [
+          {
+            trajectory,
+            agent,
+            role: record.role,
+            rows,
+            sampled: Float32Array.from(sampled),
+            reward: total.value,
+            oldestVersion: oldest,
+          },
+        ];
   });
 }
 

@@ -1,9 +1,17 @@
-import { type JsonValue, MrlmError, type Trajectory } from "@mrlm/spec";
+import { type JsonValue, MrlmError, type PlayedBy, type Trajectory } from "@mrlm/spec";
 import { z } from "zod";
 import { type ChatMessage, chatMessage, toChatMessages } from "./chat-message.ts";
 
 const failure = z.object({ code: z.string(), message: z.string() });
 const integers = z.array(z.int());
+
+const player = z.object({
+  kind: z.enum(["policy", "past", "model", "endpoint", "scripted"]),
+  name: z.string(),
+  /** For the kinds `policy` and `past`. */
+  policy: z.string().nullish(),
+  version: z.int().nullish(),
+});
 
 const segment = z.object({
   tokens: integers,
@@ -33,7 +41,10 @@ export const recordedRow = z.object({
   group: z.string(),
   member: z.int(),
   agent: z.string(),
-  /** Fingerprint of the renderer of the tokens. */
+  role: z.string(),
+  /** Only tokens of the kind `policy` are learnt from. `null` if no agent acted. */
+  player: player.nullable(),
+  /** Fingerprint of the renderer of the tokens; empty if the player has none. */
   renderer: z.string(),
   messages: z.array(chatMessage),
   /** Indices in `messages` at which the agent's conversation started over. */
@@ -69,16 +80,22 @@ export function parseRecordedRow(value: JsonValue, place: string): RecordedRow {
   });
 }
 
-/** Returns the rows of an episode, one for each agent. An episode that failed before its first observation has one row without an agent. */
-export function toRecordedRows(trajectory: Trajectory, renderer: string): RecordedRow[] {
+/**
+ * Returns the rows of an episode, one for each agent. An episode that failed before its first observation has one row without an agent.
+ * @param renderer returns the fingerprint of a player's renderer; empty for a player without one
+ */
+export function toRecordedRows(trajectory: Trajectory, renderer: (player: PlayedBy) => string): RecordedRow[] {
   const { id, environment, task, seed, group, member, error, turns } = trajectory;
-  const common = { id, environment, task, seed, group, member, renderer, error: error ?? null };
+  const common = { id, environment, task, seed, group, member, error: error ?? null };
   const agents = Object.entries(trajectory.agents);
   if (agents.length === 0)
     return [
       {
         ...common,
         agent: "",
+        role: "",
+        player: null,
+        renderer: "",
         messages: [],
         fresh_at: [],
         segments: [],
@@ -91,7 +108,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: string): Record
         unscored: null,
       },
     ];
-  return agents.map(([agent, { segments, total, end }]) => {
+  return agents.map(([agent, { role, player: playedBy, segments, total, end }]) => {
     // An exhausted agent read and wrote nothing.
     const own = turns.filter((each) => each.agent === agent && each.stopReason !== "exhausted");
     const messages: ChatMessage[] = [];
@@ -103,6 +120,9 @@ export function toRecordedRows(trajectory: Trajectory, renderer: string): Record
     return {
       ...common,
       agent,
+      role,
+      player: playedBy,
+      renderer: renderer(playedBy),
       messages,
       fresh_at: freshAt,
       segments: segments.map(({ tokens, logprobs, mask, versions, parent }) => ({

@@ -22,7 +22,13 @@ export function recordedSequences(
   );
 }
 
-/** Returns true if a row can be trained on: its episode did not fail, is scored and has at least the minimal reward. */
-export function isLearnable({ error, reward }: RecordedRow, minReward = Number.NEGATIVE_INFINITY): boolean {
-  return !error && reward !== null && reward >= minReward;
+/** Returns true if another player than a policy played a row: a frozen model, a script. Nothing is learnt from it or measured by it. */
+export function isOfOtherPlayer({ player }: Pick<RecordedRow, "player">): boolean {
+  return (player?.kind ?? "policy") !== "policy";
+}
+
+/** Returns true if a row can be trained on: a policy played it, its episode did not fail, is scored and has at least the minimal reward. */
+export function isLearnable(row: RecordedRow, minReward = Number.NEGATIVE_INFINITY): boolean {
+  const { error, reward } = row;
+  return !isOfOtherPlayer(row) && !error && reward !== null && reward >= minReward;
 }

@@ -1,5 +1,13 @@
-import { type RecordedRow, epochOrder, toRecordedRows } from "@mrlm/kit/learning";
-import type { EnvironmentRef, ModelId, RolloutSampling, Rollouts, TaskId, TrajectoryGroup } from "@mrlm/spec";
+import { epochOrder, isOfOtherPlayer, type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
+import type {
+  EnvironmentRef,
+  PlayedBy,
+  RolloutRequest,
+  RolloutSampling,
+  Rollouts,
+  TaskId,
+  TrajectoryGroup,
+} from "@mrlm/spec";
 import type { Journal } from "./journal.ts";
 
 /** Episodes to collect. */
@@ -13,11 +21,12 @@ export interface CollectionRequest {
   readonly tasks: number;
   /** Number of episodes of each task. */
   readonly groupSize: number;
-  readonly model: ModelId;
+  readonly players: RolloutRequest["players"];
+  readonly sides?: RolloutRequest["sides"];
   readonly sampling: RolloutSampling;
   readonly seed: number;
-  /** Fingerprint of the model's renderer. */
-  readonly renderer: string;
+  /** Returns the fingerprint of a player's renderer; empty for a player without one. */
+  readonly renderer: (player: PlayedBy) => string;
   /** Least reward of the episodes whose rows are kept; default: all rows are kept, also unscored ones. */
   readonly filterReward?: number;
   /** Tasks of a batch. In deterministic mode the batch affects the last bits of samples, so an interrupted collection repeats whole batches. */
@@ -53,11 +62,12 @@ export async function collectEpisodes(request: CollectionRequest, journal: Journ
 }
 
 function play(
-  { rollouts, environment, groupSize, model, sampling, signal }: CollectionRequest,
+  { rollouts, environment, groupSize, players, sides = "fixed", sampling, signal }: CollectionRequest,
   tasks: readonly TaskId[],
   epoch: number,
 ): AsyncIterable<TrajectoryGroup> {
-  return rollouts.collect({ environment, tasks, groupSize, model, sampling, label: `collect/${epoch}`, signal });
+  const label = `collect/${epoch}`;
+  return rollouts.collect({ environment, tasks, groupSize, players, sides, sampling, label, signal });
 }
 
 function rowsOf(
@@ -68,15 +78,17 @@ function rowsOf(
   const rows = trajectories.flatMap((trajectory) => toRecordedRows(trajectory, renderer));
   const kept =
     filterReward === undefined ? rows : rows.filter(({ reward }) => reward !== null && reward >= filterReward);
-  const scored = rows.flatMap(({ reward }) => reward ?? []);
-  const answers = rows.flatMap(({ turns }) => turns);
+  // Rewards and answers of opponents do not measure the model that plays as the policy.
+  const measured = rows.filter((row) => !isOfOtherPlayer(row));
+  const scored = measured.flatMap(({ reward }) => reward ?? []);
+  const answers = measured.flatMap(({ turns }) => turns);
   const counts = {
     episodes: trajectories.length,
     failed: trajectories.filter(({ error }) => error !== undefined).length,
     rows: rows.length,
     scored: scored.length,
-    unscored: rows.filter(({ error, unscored }) => !error && unscored).length,
-    truncated: rows.filter(({ truncated }) => truncated).length,
+    unscored: measured.filter(({ error, unscored }) => !error && unscored).length,
+    truncated: measured.filter(({ truncated }) => truncated).length,
     answers: answers.length,
     cut_answers: answers.filter(({ stop_reason }) => stop_reason === "length").length,
     kept: kept.length,

@@ -37,6 +37,8 @@ export function recordedColumns(components: readonly string[]): Record<string, C
     group: "string",
     member: "int32",
     agent: "string",
+    role: "string",
+    player: { fields: { kind: "string", name: "string", policy: "string", version: "int32" } },
     renderer: "string",
     messages: { list: message },
     fresh_at: { list: "int32" },

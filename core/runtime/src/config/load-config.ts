@@ -5,6 +5,7 @@ import { configError, type ConfigProblem, problemsOf } from "./config-problems.t
 import { translateLegacy } from "./legacy/translate-legacy.ts";
 import type { ResolvedConfig } from "./resolved-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
+import { policyProblems } from "./policy-problems.ts";
 import { noteOverrides, withOverrides } from "./overrides.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
 import { type ConfigPath, readYaml, type SourceText } from "./source-text.ts";
@@ -71,14 +72,7 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
 }
 
 function incompleteness(config: ConfigInput): ConfigProblem[] {
-  const problems: ConfigProblem[] = [];
-  const { path, random } = config.model;
-  if ((path === undefined) === (random === undefined))
-    problems.push({
-      path: ["model"],
-      at: "key",
-      text: "model: give either `path` (a directory) or `random` (random weights)",
-    });
+  const problems: ConfigProblem[] = policyProblems(config);
   if (config.stages === undefined)
     problems.push({ path: [], at: "value", text: "there is nothing to do: `stages` is missing" });
   for (const section of ["engine", "server"] as const)

@@ -1,8 +1,11 @@
 import { isAbsolute, resolve } from "node:path";
-import type { JsonObject, JsonValue } from "@mrlm/spec";
+import type { JsonObject, JsonValue, PlayerRef } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
 import type { ConfigInput } from "./schema.ts";
-import type { ResolvedConfig, ResolvedEnvironment } from "./resolved-config.ts";
+import { DEFAULT_POLICY } from "./policies.ts";
+import type { ResolvedConfig, ResolvedEnvironment, ResolvedModel } from "./resolved-config.ts";
+
+type EnvironmentInput = NonNullable<NonNullable<ConfigInput["eval"]>["environments"]>[number];
 
 /** Location of a configuration, for its relative paths and its defaults. */
 export interface ConfigPlace {
@@ -16,12 +19,12 @@ export interface ConfigPlace {
 /** Fills in every default and makes every path absolute. The result is deeply frozen. */
 export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedConfig {
   const base = resolve(place.directory, input.base_directory ?? ".");
-  const path = (given: string): string => (isAbsolute(given) ? given : resolve(base, given));
+  const path = (given: string): string => absolutePath(base, given);
   const tokenFile = (section?: { readonly token_file?: string }) =>
     section?.token_file === undefined ? {} : { token_file: path(section.token_file) };
   const seed = input.seed ?? 0;
   const environments = (input.environments ?? []).map((environment) => ({
-    ...resolveEnvironment(environment),
+    ...resolveEnvironment(environment, path),
     weight: environment.weight ?? 1,
   }));
   const output = typeof input.output === "string" ? { directory: input.output } : (input.output ?? {});
@@ -39,7 +42,12 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     ...(input.description ? { description: input.description } : {}),
     tags: input.tags ?? [],
     seed,
-    model: resolveModel(input.model, seed, path),
+    policies: Object.fromEntries(
+      Object.entries(input.policies ?? { [DEFAULT_POLICY]: input.model ?? {} }).map(([name, model]) => [
+        name,
+        resolveModel(model, seed, path),
+      ]),
+    ),
     environments: mergeEqual(environments),
     stages: (input.stages ?? []).map(({ algorithm, name, sampling: own, until, options, ...inline }) => ({
       algorithm,
@@ -52,7 +60,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     play: { cohorts: input.play?.cohorts ?? 1 },
     eval: {
       environments:
-        input.eval?.environments?.map(resolveEnvironment) ??
+        input.eval?.environments?.map((environment) => resolveEnvironment(environment, path)) ??
         mergeEqual(environments).map(({ weight: _, ...environment }) => environment),
       split: input.eval?.split ?? "eval",
       tasks: input.eval?.tasks ?? 256,
@@ -97,11 +105,16 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
   });
 }
 
+/** Returns a path relative to a base directory as an absolute one. */
+export function absolutePath(base: string, given: string): string {
+  return isAbsolute(given) ? given : resolve(base, given);
+}
+
 function resolveModel(
-  model: ConfigInput["model"],
+  model: NonNullable<ConfigInput["model"]>,
   seed: number,
   path: (given: string) => string,
-): ResolvedConfig["model"] {
+): ResolvedModel {
   const { random } = model;
   const tokenizer = random?.tokenizer;
   return {
@@ -128,19 +141,51 @@ function resolveModel(
   };
 }
 
-function resolveEnvironment(environment: {
-  readonly id: string;
-  readonly options?: JsonObject;
-  readonly max_turns?: number;
-}): ResolvedEnvironment {
-  return { id: environment.id, options: environment.options ?? {}, ...pick(environment, ["max_turns"]) };
+/**
+ * Fills in the defaults of an entry of `environments`.
+ * @param path makes a path absolute
+ */
+export function resolveEnvironment(
+  environment: EnvironmentInput,
+  path: (given: string) => string,
+): ResolvedEnvironment {
+  const { id, options = {}, players, sides } = environment;
+  return {
+    id,
+    options,
+    ...pick(environment, ["max_turns"]),
+    ...(players === undefined
+      ? {}
+      : {
+          players: Object.fromEntries(
+            Object.entries(players).map(([role, player]) => [role, resolvePlayer(player, path)]),
+          ),
+          sides: sides ?? "fixed",
+        }),
+  };
+}
+
+function resolvePlayer(
+  player: NonNullable<EnvironmentInput["players"]>[string],
+  path: (given: string) => string,
+): PlayerRef {
+  if (typeof player === "string") return { policy: player };
+  if (player.model !== undefined) return { model: path(player.model) };
+  if (player.scripted !== undefined) return { scripted: player.scripted, options: player.options ?? {} };
+  return { policy: player.policy ?? DEFAULT_POLICY };
+}
+
+/** Text that two entries have in common if they differ in nothing but their weight. */
+export function environmentKey({ id, options, max_turns, players, sides }: ResolvedEnvironment): string {
+  const values = [id, options, max_turns ?? null, players ?? null, sides ?? null];
+  return canonicalJson(values as unknown as JsonValue);
 }
 
 /** Merges equal environments and adds their weights. */
 function mergeEqual<E extends ResolvedEnvironment & { readonly weight: number }>(environments: readonly E[]): E[] {
   const merged = new Map<string, E>();
   for (const environment of environments) {
-    const key = canonicalJson([environment.id, environment.options, environment.max_turns ?? null] as JsonValue);
+    const key = environmentKey(environment);
     const known = merged.get(key);
     merged.set(key, known === undefined ? environment : { ...known, weight: known.weight + environment.weight });
   }

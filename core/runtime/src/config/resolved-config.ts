@@ -1,4 +1,4 @@
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject, PlayerRef, PolicyId, RoleId } from "@mrlm/spec";
 import type { PluginOptions } from "../plugins/discover-plugins.ts";
 
 /** Tokenizer with one token per character. */
@@ -16,11 +16,38 @@ export interface ResolvedSampling {
   readonly ignore_stop?: boolean;
 }
 
+/** Trained model in a resolved configuration. */
+export interface ResolvedModel {
+  /** Exactly one of `path` and `random` is set. */
+  readonly path?: string;
+  readonly random?: {
+    /** Inline, or the path of a config.json. */
+    readonly config: string | JsonObject;
+    readonly tokenizer: string | CharacterTokenizer;
+    readonly seed: number;
+  };
+  readonly dtype: "auto" | "float32" | "bfloat16" | "float16";
+  readonly lora?: {
+    readonly path?: string;
+    readonly rank?: number;
+    readonly alpha?: number;
+    readonly dropout?: number;
+    readonly target_modules?: readonly string[];
+  };
+  readonly float32_head?: boolean;
+  readonly gradient_checkpointing?: boolean;
+  readonly micro_batch_tokens?: number;
+}
+
 /** Environment with its options in a resolved configuration. */
 export interface ResolvedEnvironment {
   readonly id: string;
   readonly options: JsonObject;
   readonly max_turns?: number;
+  /** Player by role. A role that is left out is played by the policy. */
+  readonly players?: Readonly<Record<RoleId, PlayerRef>>;
+  /** Default `fixed`. */
+  readonly sides?: "fixed" | "shuffle";
 }
 
 /**
@@ -32,27 +59,8 @@ export interface ResolvedConfig {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly seed: number;
-  readonly model: {
-    /** Exactly one of `path` and `random` is set. */
-    readonly path?: string;
-    readonly random?: {
-      /** Inline, or the path of a config.json. */
-      readonly config: string | JsonObject;
-      readonly tokenizer: string | CharacterTokenizer;
-      readonly seed: number;
-    };
-    readonly dtype: "auto" | "float32" | "bfloat16" | "float16";
-    readonly lora?: {
-      readonly path?: string;
-      readonly rank?: number;
-      readonly alpha?: number;
-      readonly dropout?: number;
-      readonly target_modules?: readonly string[];
-    };
-    readonly float32_head?: boolean;
-    readonly gradient_checkpointing?: boolean;
-    readonly micro_batch_tokens?: number;
-  };
+  /** Trained models by name; exactly one. */
+  readonly policies: Readonly<Record<PolicyId, ResolvedModel>>;
   readonly environments: readonly (ResolvedEnvironment & { readonly weight: number })[];
   readonly stages: readonly {
     readonly algorithm: string;

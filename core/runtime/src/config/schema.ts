@@ -25,7 +25,11 @@ export const configSchema = z.strictObject({
   description: z.string().nullish().describe("Purpose of the run; stored with it"),
   tags: z.array(z.string()).optional().describe("Labels that are stored with the run"),
   seed: z.int().nonnegative().optional().describe("Seed of all randomness; default 0"),
-  model: modelSection.describe("Model to train"),
+  model: modelSection.optional().describe("Model to train; short for `policies: { policy: ... }`"),
+  policies: z
+    .record(z.string(), modelSection)
+    .optional()
+    .describe("Trained models by name, each with the keys of `model`; exactly one for now"),
   environments: z.array(environmentSection).optional().describe("Environments to train on"),
   stages: z.array(stageSection).min(1).optional().describe("Algorithms that run one after the other"),
   sampling: samplingSection.optional().describe("Sampling of episodes"),

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import { type RecordedRow, isRecordedRow, parseRecordedRow } from "@mrlm/kit/learning";
+import { isOfOtherPlayer, type RecordedRow, isRecordedRow, parseRecordedRow } from "@mrlm/kit/learning";
 import { fileFault, MrlmError } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
@@ -28,25 +28,27 @@ export async function examineFile(path: string): Promise<ExaminedFile> {
 }
 
 function examineEvaluation(file: string): ExaminedFile {
-  let result: Partial<EvaluationResult> | null;
+  let record: (Partial<EvaluationResult> & { readonly results?: readonly Partial<EvaluationResult>[] }) | null;
   try {
-    result = JSON.parse(readFileSync(file, "utf8")) as Partial<EvaluationResult> | null;
+    record = JSON.parse(readFileSync(file, "utf8")) as typeof record;
   } catch (cause) {
     const reason = cause instanceof SyntaxError ? "is not JSON" : "cannot be read";
     throw new MrlmError("DATA_INVALID", `${file} ${reason}: ${fileFault(cause)}`, { hint: HINT, cause });
   }
-  const { environment, greedy, sampled } = result ?? {};
-  if (environment === undefined || typeof greedy?.episodes !== "number")
-    throw new MrlmError("DATA_INVALID", `${file} is not the result of an evaluation.`, { hint: HINT });
-  const kinds = [["greedy", greedy] as const, ...(sampled === undefined ? [] : [["sampled", sampled] as const])];
-  const findings = kinds.flatMap(([kind, summary]) =>
-    judgePlayed({ ...summary, source: `The ${kind} evaluation of ${environment}` }),
-  );
+  // A model that plays several roles has one result for each.
+  const summaries = (record?.results ?? [record ?? {}]).flatMap(({ environment, greedy, sampled }) => {
+    if (environment === undefined || typeof greedy?.episodes !== "number")
+      throw new MrlmError("DATA_INVALID", `${file} is not the result of an evaluation.`, { hint: HINT });
+    const kinds = [["greedy", greedy] as const, ...(sampled === undefined ? [] : [["sampled", sampled] as const])];
+    return kinds.map(([kind, summary]) => ({ ...summary, source: `The ${kind} evaluation of ${environment}` }));
+  });
+  const played =
+    record?.results === undefined ? summaries : summaries.slice(0, summaries.length / record.results.length);
   return {
     file,
     kind: "evaluation",
-    episodes: kinds.reduce((sum, [, { episodes }]) => sum + episodes, 0),
-    findings: byProblem(findings),
+    episodes: played.reduce((sum, { episodes }) => sum + episodes, 0),
+    findings: byProblem(summaries.flatMap((summary) => judgePlayed(summary))),
   };
 }
 
@@ -55,7 +57,8 @@ async function examineCollection(file: string): Promise<ExaminedFile> {
   if (!values.every(isRecordedRow))
     throw new MrlmError("DATA_INVALID", `${file} has rows that are not recorded episodes.`, { hint: HINT });
   const rows = values.map((value, i) => parseRecordedRow(value, `${file}: row ${i + 1}`));
-  const findings = [...judgePlayed(inNumbers(rows)), ...groupsWithoutSignal(rows)];
+  const played = rows.filter((row) => !isOfOtherPlayer(row));
+  const findings = [...judgePlayed(inNumbers(played)), ...groupsWithoutSignal(played)];
   const empty: Finding = {
     rule: "no-episodes",
     severity: "problem",
@@ -95,7 +98,7 @@ function inNumbers(rows: readonly RecordedRow[]): PlayedEpisodes {
 /** DPO compares the episodes of a group; a group whose rewards are all equal gives no pair. */
 function groupsWithoutSignal(rows: readonly RecordedRow[]): Finding[] {
   const scored = rows.filter(({ reward }) => reward !== null);
-  const groups = [...Map.groupBy(scored, ({ group, agent }) => `${group} ${agent}`).values()].filter(
+  const groups = [...Map.groupBy(scored, ({ group, role }) => `${group} ${role}`).values()].filter(
     ({ length }) => length > 1,
   );
   const equal =

@@ -52,6 +52,6 @@ function chosen(pairs: readonly BeforeAndAfter[]): BeforeAndAfter[] {
 function rowsAt(store: TrajectoryStore, step: number): Map<string, RecordedRow> {
   const rows = Array.from(store.read({ from: step, to: step }))
     .filter(({ stage }) => stage === GREEDY)
-    .flatMap(({ trajectory }) => toRecordedRows(trajectory, ""));
+    .flatMap(({ trajectory }) => toRecordedRows(trajectory, () => ""));
   return new Map(rows.map((row) => [JSON.stringify([row.environment, row.task, row.agent]), row]));
 }

@@ -75,7 +75,7 @@ function openKept(path: string): RunDirectory {
 }
 
 function toKept({ step, stage, trajectory }: StoredTrajectory): KeptEpisode[] {
-  return toRecordedRows(trajectory, "").map((row) => ({ step, stage, row }));
+  return toRecordedRows(trajectory, () => "").map((row) => ({ step, stage, row }));
 }
 
 async function ofFiles(files: readonly string[], query: EpisodeQuery): Promise<KeptEpisode[]> {

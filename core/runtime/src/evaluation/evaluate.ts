@@ -1,5 +1,14 @@
-import type { EnvironmentRef, JsonObject, ModelId, RolloutSampling, Rollouts, TrajectoryGroup } from "@mrlm/spec";
-import { type EpisodeSummary, EpisodeTally } from "./summarise.ts";
+import type {
+  EnvironmentRef,
+  JsonObject,
+  RoleId,
+  RolloutRequest,
+  RolloutSampling,
+  Rollouts,
+  TrajectoryGroup,
+} from "@mrlm/spec";
+import { RoleTallies } from "./role-tallies.ts";
+import type { EpisodeSummary } from "./summarise.ts";
 
 /** Labels of an evaluation's episodes. */
 export const GREEDY = "evaluation/greedy";
@@ -9,13 +18,17 @@ export const SAMPLED = "evaluation/sampled";
 export interface MeasuredEnvironment {
   readonly ref: EnvironmentRef;
   readonly tasks: readonly string[];
+  readonly players: RolloutRequest["players"];
+  readonly sides?: RolloutRequest["sides"];
   readonly maxTurns?: number;
 }
 
-/** Result of one environment. */
+/** Result of one environment, or of one role of it where policies play several. */
 export interface EvaluationResult {
-  /** Id of the environment; `math@1#2` for the second entry of the same id. */
+  /** Id of the environment; `math@1#2` for the second entry of the same id; `duel@1/first` for one of several roles. */
   readonly environment: string;
+  /** Role that is measured; absent where policies play only one. */
+  readonly role?: RoleId;
   readonly tasks: number;
   /** Episodes at temperature 0, one for each task. */
   readonly greedy: EpisodeSummary;
@@ -27,7 +40,6 @@ export interface EvaluationResult {
 export async function evaluate(options: {
   readonly rollouts: Rollouts;
   readonly environments: readonly MeasuredEnvironment[];
-  readonly model: ModelId;
   readonly sampling: RolloutSampling;
   /** Number of sampled episodes of each task. */
   readonly samples: number;
@@ -37,17 +49,17 @@ export async function evaluate(options: {
   /** Called after each group of episodes. */
   readonly onProgress?: (done: number, total: number) => void;
 }): Promise<EvaluationResult[]> {
-  const { rollouts, model, sampling, onEpisodes = () => undefined, onProgress = () => undefined } = options;
+  const { rollouts, sampling, onEpisodes = () => undefined, onProgress = () => undefined } = options;
   const samples = sampling.temperature > 0 ? options.samples : 0;
   const results: EvaluationResult[] = [];
   const total = options.environments.reduce((sum, { tasks }) => sum + tasks.length * (1 + samples), 0);
   let done = 0;
   onProgress(done, total);
-  for (const [index, { ref, tasks, maxTurns }] of options.environments.entries()) {
+  for (const [index, { ref, tasks, players, sides, maxTurns }] of options.environments.entries()) {
     // An environment that is configured twice, with different options, has two results.
     const twins = options.environments.slice(0, index).filter((other) => other.ref.id === ref.id).length;
     const environment = twins === 0 ? ref.id : `${ref.id}#${twins + 1}`;
-    const play = async (label: string, groupSize: number, temperature: number): Promise<EpisodeSummary> => {
+    const play = async (label: string, groupSize: number, temperature: number): Promise<RoleTallies> => {
       const limits = {
         ...(maxTurns === undefined ? {} : { maxTurns }),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -56,25 +68,33 @@ export async function evaluate(options: {
         environment: ref,
         tasks,
         groupSize,
-        model,
+        players,
+        ...(sides === undefined ? {} : { sides }),
         label,
         sampling: { ...sampling, temperature },
         ...limits,
       };
-      const tally = new EpisodeTally();
+      const tallies = new RoleTallies();
       for await (const group of rollouts.collect(request)) {
-        for (const trajectory of group.trajectories) tally.add(trajectory);
+        tallies.add(group);
         onEpisodes(label, {
           ...group,
           trajectories: group.trajectories.map((trajectory) => ({ ...trajectory, environment })),
         });
         onProgress((done += group.trajectories.length), total);
       }
-      return tally.summary();
+      return tallies;
     };
     const greedy = await play(GREEDY, 1, 0);
     const sampled = samples > 0 ? await play(SAMPLED, samples, sampling.temperature) : undefined;
-    results.push({ environment, tasks: tasks.length, greedy, ...(sampled === undefined ? {} : { sampled }) });
+    for (const role of greedy.roles())
+      results.push({
+        environment: role === undefined ? environment : `${environment}/${role}`,
+        ...(role === undefined ? {} : { role }),
+        tasks: tasks.length,
+        greedy: greedy.summary(role),
+        ...(sampled === undefined ? {} : { sampled: sampled.summary(role) }),
+      });
   }
   return results;
 }

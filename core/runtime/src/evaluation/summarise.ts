@@ -1,4 +1,4 @@
-import type { Score, Trajectory } from "@mrlm/spec";
+import type { AgentTrajectory, RoleId, Score, Trajectory } from "@mrlm/spec";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type PassAtK, passAtKs } from "./pass-at-k.ts";
 
@@ -49,8 +49,9 @@ export function summariseEpisodes(trajectories: Iterable<Trajectory>): EpisodeSu
   return tally.summary();
 }
 
-/** Summarises episodes one by one and stores only their scores. Each agent of an episode counts separately. */
+/** Summarises episodes one by one and stores only their scores. Each agent that a policy plays counts separately; other players do not count. */
 export class EpisodeTally {
+  readonly #role: RoleId | undefined;
   /** Scores by task and agent. Agents of one task are separate, since their probabilities differ. */
   readonly #tasks = new Map<string, Score[]>();
   #episodes = 0;
@@ -63,6 +64,11 @@ export class EpisodeTally {
   #firstError: string | undefined;
   #firstUnscored: string | undefined;
 
+  /** @param role the only role to count; default: all roles */
+  constructor(role?: RoleId) {
+    this.#role = role;
+  }
+
   add({ environment, task, agents, turns, error }: Trajectory): void {
     this.#episodes++;
     if (error !== undefined) {
@@ -70,11 +76,13 @@ export class EpisodeTally {
       this.#firstError ??= `${error.code}: ${error.message}`;
       return;
     }
-    this.#tokens += turns.reduce((sum, { tokens }) => sum + (tokens === undefined ? 0 : tokens.end - tokens.start), 0);
-    const answers = turns.filter(({ stopReason }) => stopReason !== "exhausted");
+    const parts = Object.entries(agents).filter(([, part]) => this.#counts(part));
+    const own = turns.filter(({ agent }) => agents[agent] !== undefined && this.#counts(agents[agent]));
+    this.#tokens += own.reduce((sum, { tokens }) => sum + (tokens === undefined ? 0 : tokens.end - tokens.start), 0);
+    const answers = own.filter(({ stopReason }) => stopReason !== "exhausted");
     this.#answers += answers.length;
     this.#cutAnswers += answers.filter(({ stopReason }) => stopReason === "length").length;
-    for (const [agent, { total, end }] of Object.entries(agents)) {
+    for (const [agent, { total, end }] of parts) {
       if (end.truncated) this.#truncated++;
       if (total.scored) {
         const key = JSON.stringify([environment, task, agent]);
@@ -86,6 +94,10 @@ export class EpisodeTally {
         this.#firstUnscored ??= `${total.code}: ${total.message}`;
       }
     }
+  }
+
+  #counts({ role, player }: AgentTrajectory): boolean {
+    return player.kind === "policy" && (this.#role === undefined || role === this.#role);
   }
 
   summary(): EpisodeSummary {

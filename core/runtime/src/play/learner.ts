@@ -7,13 +7,13 @@ import {
   type PlayPlan,
   type Rollouts,
   type RolloutSampling,
-  type TrainingEnvironment,
   type TrajectoryGroup,
 } from "@mrlm/spec";
 import { cohortsOf } from "./cohorts.ts";
 import { assertCredits, type LearnableParts, learnableParts } from "./credits.ts";
 import { groupLabel } from "./labels.ts";
 import { playSeconds } from "./play-seconds.ts";
+import type { PlayedEnvironment } from "./played-environment.ts";
 import { isStale } from "./staleness.ts";
 import { type TaskDraw, type TaskOrder, taskOrder, type TaskPosition } from "./task-order.ts";
 
@@ -34,7 +34,7 @@ export interface LearnerParts {
   readonly stage: number;
   readonly policy: ModelId;
   readonly sampling: RolloutSampling;
-  readonly environments: readonly TrainingEnvironment[];
+  readonly environments: readonly PlayedEnvironment[];
   /** Seed of the stage, for the order of tasks. */
   readonly seed: number;
   /** Parts into which the groups of an environment are divided. */
@@ -150,12 +150,14 @@ export class Learner implements EpisodeSource {
     const { stage, policy, sampling, environments, cohorts, rollouts, signal } = this.#parts;
     const groups: TrajectoryGroup[] = [];
     for (const { environment, tasks, occurrences } of cohortsOf(draws, cohorts)) {
+      const { ref, players = policy, sides = "fixed" } = environments[environment] as PlayedEnvironment;
       const request = {
-        environment: (environments[environment] as TrainingEnvironment).ref,
+        environment: ref,
+        players,
+        sides,
         tasks,
         occurrences,
         groupSize: plan.groupSize,
-        model: policy,
         sampling,
         label: groupLabel({ stage, name: plan.name, take, refill }, environments, environment),
         signal,

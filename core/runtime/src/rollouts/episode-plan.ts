@@ -5,6 +5,7 @@ import type {
   EnvironmentRef,
   ModelId,
   PlayedBy,
+  Player,
   RoleId,
   RolloutSampling,
   TaskId,
@@ -36,15 +37,16 @@ export interface EpisodePlan {
   /** Turn limit; 0: only the environment's own. */
   readonly maxTurns: number;
   readonly signal: AbortSignal;
-  modelOf(agent: AgentId): ModelId;
-  /** Player of each role. */
+  /** Player that acts for each role, the same in all members of the group. */
+  readonly acting: Readonly<Record<RoleId, Player>>;
+  /** Record of the player of each role. */
   readonly players: Readonly<Record<RoleId, PlayedBy>>;
   /** Largest number of tokens of a segment under this model. */
   tokenLimit(model: ModelId): number;
 }
 
 /** Returns the id of a group: `label/math@1/train/3`, with the occurrence if there are several. */
-export function groupId({ label, environment, task, occurrence }: EpisodeIdentity): string {
+export function groupId({ label, environment, task, occurrence }: Omit<EpisodeIdentity, "member">): string {
   return `${label}/${environment}/${task}${occurrence > 0 ? `#${occurrence}` : ""}`;
 }
 
@@ -56,4 +58,9 @@ export function environmentSeed(identity: EpisodeIdentity): number {
 /** Returns the key of the random stream that samples one turn, 64 bits. */
 export function samplingKey(identity: EpisodeIdentity, turn: number): bigint {
   return hash64(`sampling/${identity.runSeed}/${groupId(identity)}/${identity.member}/${turn}`);
+}
+
+/** Returns the seed of a scripted policy, 32 bits. */
+export function scriptedSeed(identity: EpisodeIdentity, agent: AgentId): number {
+  return Number(hash64(`scripted/${identity.runSeed}/${groupId(identity)}/${identity.member}/${agent}`) >> 32n);
 }

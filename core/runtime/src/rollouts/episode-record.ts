@@ -89,11 +89,12 @@ export class EpisodeRecord {
   /** Adds a turn with the environment's result. */
   turn(
     observation: Observation,
-    response: { readonly message: Message; readonly span: TokenSpan },
+    response: { readonly message: Message; /** Absent where a script acted. */ readonly span?: TokenSpan },
     stopReason: TurnRecord["stopReason"],
     result: StepResult,
   ): void {
-    this.#add(observation, { response: response.message, tokens: response.span, stopReason }, result);
+    const { message, span } = response;
+    this.#add(observation, { response: message, ...(span === undefined ? {} : { tokens: span }), stopReason }, result);
   }
 
   /** Adds the turn of an agent that had no room to answer, with the environment's result. */
@@ -116,7 +117,8 @@ export class EpisodeRecord {
 
   trajectory(): Trajectory {
     const { id, group, identity, environment, description, seed } = this.#plan;
-    const agents = [...new Set([...this.#transcripts.keys(), ...this.#rewards.keys()])];
+    const acted = this.#turns.map(({ agent }) => agent);
+    const agents = [...new Set([...this.#transcripts.keys(), ...this.#rewards.keys(), ...acted])];
     return {
       id,
       environment: description.id ?? environment.id,
@@ -141,7 +143,7 @@ export class EpisodeRecord {
     for (const [earner, reward] of Object.entries(rewards))
       this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
     this.#info = info ?? this.#info;
-    for (const named of [...Object.keys(rewards), ...Object.keys(terminated), ...Object.keys(truncated)])
+    for (const named of [agent, ...Object.keys(rewards), ...Object.keys(terminated), ...Object.keys(truncated)])
       this.#named.add(named);
     if (observation.agent !== "") this.#named.add(observation.agent);
     const { maxTurns } = this.#plan.description;

@@ -1,9 +1,12 @@
 import {
   type Action,
+  type AgentId,
   type ModelId,
   MrlmError,
   type Observation,
+  type Player,
   type Renderer,
+  roleOf,
   type SampleRequest,
   type SampleResult,
   type StepResult,
@@ -13,6 +16,7 @@ import { EpisodeLost } from "./episode-lost.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
 import type { PromptCache } from "./prompt-cache.ts";
+import { ScriptedAgents } from "./scripted-agents.ts";
 import { sampleRequest } from "./sample-request.ts";
 
 /** Session of one episode. */
@@ -38,7 +42,8 @@ const FATAL = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVA
  * episode's record.
  */
 export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain = false): Promise<Trajectory> {
-  const record = new EpisodeRecord(plan, (agent) => ports.renderer(plan.modelOf(agent)), ports.prompts);
+  const record = new EpisodeRecord(plan, (agent) => ports.renderer(modelOf(playerOf(plan, agent))), ports.prompts);
+  const scripted = new ScriptedAgents(plan);
   const session = ports.session(plan);
   try {
     let observation = await record.timed("environment", () => session.reset());
@@ -47,7 +52,11 @@ export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeg
         record.truncate("turns");
         break;
       }
-      const result = await playTurn(plan, ports, record, session, observation);
+      const player = playerOf(plan, observation.agent);
+      const result =
+        player.kind === "scripted"
+          ? await playScripted(scripted, player, record, session, observation)
+          : await playTurn(plan, ports, record, session, observation, modelOf(player));
       if (result === undefined) break;
       ({ observation } = result);
     }
@@ -67,9 +76,9 @@ async function playTurn(
   record: EpisodeRecord,
   session: EpisodeSession,
   observation: Observation,
+  model: ModelId,
 ): Promise<StepResult | undefined> {
   const { agent } = observation;
-  const model = plan.modelOf(agent);
   const prompt = record.observe(observation);
   const room = plan.tokenLimit(model) - prompt.length;
   if (room < Math.max(1, plan.sampling.minTokens ?? 0)) {
@@ -111,4 +120,30 @@ async function stopAgent(
   );
   record.exhausted(observation, result);
   return result;
+}
+
+/** Plays a turn of an agent that a script plays. It has no tokens. */
+async function playScripted(
+  scripted: ScriptedAgents,
+  player: Player & { readonly kind: "scripted" },
+  record: EpisodeRecord,
+  session: EpisodeSession,
+  observation: Observation,
+): Promise<StepResult> {
+  const action = await record.timed("environment", () => scripted.act(player, observation));
+  const result = await record.timed("environment", () => session.step(action));
+  const stopReason = action.finishReason === "length" ? "length" : "stop";
+  record.turn(observation, { message: action.message }, stopReason, result);
+  return result;
+}
+
+function playerOf(plan: EpisodePlan, agent: AgentId): Player {
+  const player = plan.acting[roleOf(agent)];
+  if (player === undefined) throw new MrlmError("INTERNAL", `No player has the role of agent "${agent}".`);
+  return player;
+}
+
+function modelOf(player: Player): ModelId {
+  if (player.kind === "scripted") throw new MrlmError("INTERNAL", `The script "${player.name}" is no model.`);
+  return player.kind === "policy" ? player.policy : player.model;
 }

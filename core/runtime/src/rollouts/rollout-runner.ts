@@ -6,11 +6,8 @@ import {
   type EnvironmentRef,
   type Logger,
   type ModelId,
-  MrlmError,
-  type PlayedBy,
+  type MrlmError,
   type Renderer,
-  type RoleId,
-  roleOf,
   type RolloutRequest,
   type Rollouts,
   type Sampler,
@@ -19,6 +16,7 @@ import {
   type TurnRecord,
 } from "@mrlm/spec";
 import { repeatedHistory } from "@mrlm/kit";
+import { assignPlayers, playedBy } from "./assign-players.ts";
 import { EpisodePool } from "./episode-pool.ts";
 import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";
 import { GroupQueue } from "./group-queue.ts";
@@ -102,21 +100,19 @@ export class RolloutRunner implements Rollouts {
 
   #plan(request: RolloutRequest, description: EnvironmentDescription, signal: AbortSignal): EpisodePlan[] {
     const { runSeed, tokenLimit, turnLimit } = this.#options;
-    const { environment, groupSize, label, model, sampling } = request;
+    const { environment, groupSize, label, sampling } = request;
     const limits = [request.maxTurns ?? 0, turnLimit(environment)].filter((limit) => limit > 0);
-    const players = Object.fromEntries(
-      Object.keys(description.roles).map((role): [RoleId, PlayedBy] => {
-        const name = modelOf(model, role);
-        return [role, { kind: "policy", name, policy: name }];
-      }),
-    );
+    const roles = Object.keys(description.roles);
     const seen = new Map<string, number>();
     return request.tasks
       .flatMap((task, i) => {
         const occurrence = request.occurrences?.[i] ?? seen.get(task) ?? 0;
         seen.set(task, occurrence + 1);
+        const of = { runSeed, label, environment: description.id, task, occurrence };
+        const acting = assignPlayers(request, roles, { runSeed, group: groupId(of) });
+        const players = Object.fromEntries(Object.entries(acting).map(([role, player]) => [role, playedBy(player)]));
         return Array.from({ length: groupSize }, (_, member): Omit<EpisodePlan, "order"> => {
-          const identity = { runSeed, label, environment: description.id, task, occurrence, member };
+          const identity = { ...of, member };
           const group = groupId(identity);
           return {
             identity,
@@ -128,7 +124,7 @@ export class RolloutRunner implements Rollouts {
             sampling,
             maxTurns: limits.length > 0 ? Math.min(...limits) : 0,
             signal,
-            modelOf: (agent) => modelOf(model, roleOf(agent)),
+            acting,
             players,
             tokenLimit: (id) => Math.min(tokenLimit(id), request.maxSequenceTokens ?? Infinity),
           };
@@ -165,13 +161,4 @@ export class RolloutRunner implements Rollouts {
     this.#silentUntil = now + LOSS_NOTICE_MS;
     this.#options.logger.warn("Sessions of episodes were lost or refused; they are opened again.", { code, message });
   }
-}
-
-function modelOf(model: RolloutRequest["model"], role: RoleId): ModelId {
-  const found = typeof model === "string" ? model : model[role];
-  if (found === undefined)
-    throw new MrlmError("MODEL_NOT_FOUND", `No model plays role "${role}".`, {
-      hint: "Name a model for every role of the environment.",
-    });
-  return found;
 }

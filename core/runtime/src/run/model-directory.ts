@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MrlmError } from "@mrlm/spec";
+import { didYouMean } from "../names/nearest.ts";
 import { checkpointModel, Checkpoints, isCheckpoint } from "./checkpoints.ts";
 
 /** Model that a path names. */
@@ -24,6 +25,33 @@ export async function modelDirectory(given: string): Promise<NamedModel> {
   if (isRun(path)) return ofRun(path);
   const parent = dirname(path);
   return basename(path) === "checkpoints" && isRun(parent) ? ofRun(parent) : { path, run: runOf(path) };
+}
+
+/**
+ * Throws MODEL_DIRECTORY_MISSING, with the nearest name beside it, or MODEL_DIRECTORY_INVALID.
+ * @param place of the path in a configuration, for the messages
+ */
+export function assertModelDirectory(path: string, place?: string): void {
+  const at = place === undefined ? "" : `${place}: `;
+  if (!existsSync(path) || !statSync(path).isDirectory())
+    throw new MrlmError(
+      "MODEL_DIRECTORY_MISSING",
+      `${at}There is no model directory ${path}.${nearestDirectory(path)}`,
+    );
+  const lacking = ["config.json", "tokenizer.json"].filter((name) => !existsSync(join(path, name)));
+  if (lacking.length > 0)
+    throw new MrlmError(
+      "MODEL_DIRECTORY_INVALID",
+      `${at}${path} is not a Hugging Face model: it lacks ${lacking.join(" and ")}.`,
+    );
+}
+
+/** Returns ` Did you mean "x"?` for the most similar name in the same directory, or an empty text. */
+function nearestDirectory(path: string): string {
+  const parent = dirname(path);
+  if (!existsSync(parent) || !statSync(parent).isDirectory()) return "";
+  const names = readdirSync(parent, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [] : [entry.name]));
+  return didYouMean(basename(path), names);
 }
 
 /** Returns the adapter directory of a model that a run with `model.lora` wrote, or the given directory if it has none. */

@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { fileFault, type JsonObject, MrlmError } from "@mrlm/spec";
+import { fileFault, type JsonObject, type ModelId, MrlmError } from "@mrlm/spec";
 import { stringify } from "yaml";
+import { withModelKey } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { makeDirectory, writeAtomically } from "./atomic-write.ts";
@@ -30,6 +31,7 @@ const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a direct
  *     trajectories.sqlite   every episode of the training, down to the tokens
  *     evaluations.sqlite    every episode of the evaluations, in the same form
  *     tokenizer/            the tokenizer's files
+ *     tokenizer-frozen-N/   the same of a frozen model that plays
  *     checkpoints/N/        complete checkpoints by step
  *     model/                the trained model as a Hugging Face directory
  */
@@ -96,7 +98,7 @@ export class RunDirectory {
   }
 
   writeConfig(config: ResolvedConfig): void {
-    writeAtomically(this.configPath, stringify(config));
+    writeAtomically(this.configPath, stringify(withModelKey(config)));
   }
 
   writeRecord(record: JsonObject): void {
@@ -160,18 +162,25 @@ export class RunDirectory {
     return kept(join(this.path, EVALUATIONS));
   }
 
-  /** Stores the tokenizer's files: a resumed run needs them, and engines do not send them again. */
-  writeTokenizer(files: Readonly<Record<string, Uint8Array>>): void {
-    const directory = join(this.path, "tokenizer");
+  /**
+   * Stores a tokenizer's files: a resumed run needs them, and engines do not send them again.
+   * @param model a frozen model; default: the policy
+   */
+  writeTokenizer(files: Readonly<Record<string, Uint8Array>>, model?: ModelId): void {
+    const directory = this.#tokenizerPath(model);
     mkdirSync(directory, { recursive: true });
     for (const [name, content] of Object.entries(files)) writeAtomically(join(directory, name), content);
   }
 
-  readTokenizer(): Record<string, Uint8Array> {
-    const directory = join(this.path, "tokenizer");
+  readTokenizer(model?: ModelId): Record<string, Uint8Array> {
+    const directory = this.#tokenizerPath(model);
     return Object.fromEntries(
       readdirSync(directory).map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]),
     );
+  }
+
+  #tokenizerPath(model: ModelId | undefined): string {
+    return join(this.path, model === undefined ? "tokenizer" : `tokenizer-${model}`);
   }
 }
 

@@ -176,7 +176,7 @@ export class TrajectoryStore {
   #insert(step: number, stage: string, trajectory: Trajectory): void {
     const { id, environment, task, seed, group, member, error, turns, agents, info, seconds } = trajectory;
     const withoutTokens = Object.fromEntries(
-      Object.entries(agents).map(([agent, { total, end }]) => [agent, { total, end }]),
+      Object.entries(agents).map(([agent, { segments: _, ...part }]) => [agent, part]),
     );
     this.#insertTrajectory.run(
       id,

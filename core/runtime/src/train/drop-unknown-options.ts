@@ -4,7 +4,7 @@ import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-con
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { validateOptions } from "../plugins/standard-options.ts";
-import { environmentPath } from "./environment-place.ts";
+import { environmentPath } from "../config/environment-place.ts";
 
 /** Drops options that a plugin does not have where the configuration asks for that, with a notice for each. */
 export async function dropUnknownOptions(
@@ -28,7 +28,7 @@ export async function dropUnknownOptions(
     const properties = description?.optionsJsonSchema?.["properties"];
     if (description === undefined || typeof properties !== "object" || properties === null) return environment;
     const unknown = Object.keys(environment.options).filter((key) => !Object.hasOwn(properties, key));
-    const path = environmentPath(loaded, ["environments"], environment, index);
+    const path = environmentPath(loaded, "environments", index);
     const options = without(environment.options, unknown, description.id, (key) => [...path, "options", key]);
     return { ...environment, options };
   };

@@ -1,4 +1,5 @@
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import { trainedPolicy } from "../config/policies.ts";
+import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
 import { readConfig } from "./model-source.ts";
 
 /**
@@ -23,10 +24,10 @@ export interface EngineThreads {
  */
 export function engineThreads({
   engine,
-  model,
+  policies,
   distributed,
-}: Pick<ResolvedConfig, "engine" | "model" | "distributed">): EngineThreads {
-  const hidden = hiddenSize(model);
+}: Pick<ResolvedConfig, "engine" | "policies" | "distributed">): EngineThreads {
+  const hidden = hiddenSize(trainedPolicy({ policies }).model);
   const isNarrow = hidden !== undefined && hidden <= NARROW;
   const isAlone = distributed.nproc_per_node * distributed.nnodes === 1;
   if (isNarrow && isAlone) return { threads: 1, lanes: engine.threads ?? LANES };
@@ -34,7 +35,7 @@ export function engineThreads({
   return threads === undefined ? {} : { threads };
 }
 
-function hiddenSize({ path, random }: ResolvedConfig["model"]): number | undefined {
+function hiddenSize({ path, random }: ResolvedModel): number | undefined {
   const given = random?.config ?? path;
   if (given === undefined) return undefined;
   try {

@@ -1,7 +1,8 @@
-import { chatRenderer } from "@mrlm/kit/renderer";
-import { type Engine, type LoadOptions, type ModelId, type ModelInfo, MrlmError, type Renderer } from "@mrlm/spec";
+import { type Engine, type LoadOptions, type ModelId, MrlmError } from "@mrlm/spec";
+import { trainedPolicy } from "../config/policies.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
+import { type LoadedModel, loadedModel } from "./loaded-model.ts";
 import { checkMemory } from "./memory-check.ts";
 import { policyOptions } from "./model-source.ts";
 import type { PreparedRun } from "./prepare-run.ts";
@@ -10,9 +11,7 @@ import { estimateRun } from "./run-memory.ts";
 import type { PublishedWeights } from "./watched-engine.ts";
 
 /** Trained model, created in the engine and ready to sample. */
-export interface LoadedPolicy {
-  readonly info: ModelInfo;
-  readonly renderer: Renderer;
+export interface LoadedPolicy extends LoadedModel {
   /** Models restored from a checkpoint. */
   readonly restored: ReadonlySet<ModelId>;
   /** Publication of a new model's weights; absent for a model of a checkpoint. */
@@ -40,14 +39,11 @@ export async function loadPolicy(
   if (memory !== undefined) onEvent({ kind: "memory", memory });
   if (checkpoint !== undefined) {
     const models = await engine.load(checkpoint.engineDirectory, changed);
-    const info = models.find(({ model }) => model === "policy");
+    const { policy } = trainedPolicy(config);
+    const info = models.find(({ model }) => model === policy);
     if (info === undefined)
       throw new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${checkpoint.path} holds no policy.`);
-    return {
-      info,
-      renderer: rendererOf(run.readTokenizer(), info),
-      restored: new Set(models.map(({ model }) => model)),
-    };
+    return { ...loadedModel(run.readTokenizer(), info), restored: new Set(models.map(({ model }) => model)) };
   }
   const lowered = memory === undefined ? undefined : checkMemory(memory, config);
   if (lowered !== undefined) onEvent({ kind: "notice", text: lowered.notice });
@@ -59,24 +55,13 @@ export async function loadPolicy(
     ...budget,
   });
   run.writeTokenizer(tokenizerFiles);
-  const renderer = rendererOf(tokenizerFiles, info);
-  if (renderer.vocabSize > info.vocabSize) {
-    throw new MrlmError(
-      "TOKENIZER_INVALID",
-      `The tokenizer has ${renderer.vocabSize} tokens and the model ${info.vocabSize}: prompts could hold tokens that the model lacks.`,
-      { hint: "Set vocab_size in the model's configuration to the tokenizer's size or more." },
-    );
-  }
+  const policy = loadedModel(tokenizerFiles, info);
   const { version, checksum } = await engine.publish(info.model);
-  return { info, renderer, restored: new Set(), published: { version, checksum }, ...budget };
+  return { ...policy, restored: new Set(), published: { version, checksum }, ...budget };
 }
 
 /** Releases every model, dependents first. */
 export async function releaseModels(engine: Engine): Promise<void> {
   const { models } = await engine.describe();
   for (const { model } of models.toReversed()) await engine.releaseModel(model);
-}
-
-function rendererOf(tokenizerFiles: Readonly<Record<string, Uint8Array>>, { eosTokenIds }: ModelInfo): Renderer {
-  return chatRenderer({ tokenizerFiles, eosTokenIds });
 }

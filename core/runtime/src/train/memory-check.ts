@@ -1,4 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
+import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { capitalised } from "../names/capitalised.ts";
 import type { RunMemory } from "./run-memory.ts";
@@ -37,10 +38,9 @@ export function checkMemory(
 }
 
 /** Lists ways to use less memory, the cheapest first. */
-function advice(
-  { fittingSequenceTokens, isLengthStated, availableFrom }: RunMemory,
-  { model, distributed, sampling }: ResolvedConfig,
-): string {
+function advice({ fittingSequenceTokens, isLengthStated, availableFrom }: RunMemory, config: ResolvedConfig): string {
+  const { distributed, sampling } = config;
+  const { model } = trainedPolicy(config);
   const ways: string[] = [];
   if (fittingSequenceTokens > 0)
     ways.push(

@@ -9,17 +9,18 @@ import {
   type ModelSource,
   MrlmError,
 } from "@mrlm/spec";
+import { assertModelDirectory } from "../run/model-directory.ts";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import { trainedPolicy } from "../config/policies.ts";
+import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
 
-type ModelConfig = ResolvedConfig["model"];
-
-/** Returns the options with which the engine creates the policy. Throws if files of `model` are missing or of the wrong kind. */
+/** Returns the options with which the engine creates the policy. Throws if files of its model are missing or of the wrong kind. */
 export function policyOptions(config: ResolvedConfig): CreateModelOptions {
-  const { model, engine, seed } = config;
+  const { engine, seed } = config;
+  const { policy, model } = trainedPolicy(config);
   const { lora } = model;
   return {
-    model: "policy",
+    model: policy,
     role: "policy",
     source: modelSource(model, engine.address !== undefined),
     trainable: true,
@@ -32,7 +33,7 @@ export function policyOptions(config: ResolvedConfig): CreateModelOptions {
 }
 
 function loraOptions(
-  { target_modules, ...lora }: NonNullable<ModelConfig["lora"]>,
+  { target_modules, ...lora }: NonNullable<ResolvedModel["lora"]>,
   seed: number,
   isRemote: boolean,
 ): LoraOptions {
@@ -41,10 +42,10 @@ function loraOptions(
   return { ...lora, seed, ...(target_modules === undefined ? {} : { targetModules: target_modules }) };
 }
 
-function modelSource(model: ModelConfig, isRemote: boolean): ModelSource {
+function modelSource(model: ResolvedModel, isRemote: boolean): ModelSource {
   if (model.path !== undefined) {
     // A remote engine reads its own disk.
-    if (!isRemote) checkModelDirectory(model.path);
+    if (!isRemote) assertModelDirectory(model.path);
     return { kind: "directory", path: model.path };
   }
   if (model.random === undefined)
@@ -69,17 +70,6 @@ function tokenizerConfig(files: Readonly<Record<string, Uint8Array>>): JsonObjec
     return id === undefined ? {} : { [`${name}_id`]: id };
   };
   return { vocab_size: tokenizer.vocabSize, ...idOf("bos_token"), ...idOf("eos_token"), ...idOf("pad_token") };
-}
-
-function checkModelDirectory(path: string): void {
-  if (!existsSync(path) || !statSync(path).isDirectory())
-    throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${path}.`);
-  const lacking = ["config.json", "tokenizer.json"].filter((name) => !existsSync(join(path, name)));
-  if (lacking.length > 0)
-    throw new MrlmError(
-      "MODEL_DIRECTORY_INVALID",
-      `${path} is not a Hugging Face model: it lacks ${lacking.join(" and ")}.`,
-    );
 }
 
 function checkAdapterDirectory(path: string): void {

@@ -1,28 +1,38 @@
 import {
   type AlgorithmDefinition,
+  type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
   type JsonValue,
   MrlmError,
   type PlayPlan,
+  type RolloutRequest,
   type TrackerDefinition,
   type TrainingEnvironment,
 } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import { configError, optionProblems } from "../config/config-problems.ts";
+import { trainedPolicy } from "../config/policies.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
+import { located } from "../config/located.ts";
 import type { ResolvedConfig, ResolvedEnvironment, ResolvedSampling } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
-import { adapterDirectory, modelDirectory } from "../run/model-directory.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { emptyHint, splitSize } from "../evaluation/split-size.ts";
+import type { PlayedEnvironment } from "../play/played-environment.ts";
+import { environmentsOf, frozenModels } from "../players/frozen-models.ts";
+import { type PlayerSource, resolvePlayers, type ScriptSource } from "../players/resolve-players.ts";
 import { dropUnknownOptions } from "./drop-unknown-options.ts";
-import { environmentPlace } from "./environment-place.ts";
+import { type EnvironmentList, environmentPath, environmentPlace } from "../config/environment-place.ts";
+import { policyPath, withModelDirectories } from "./model-directories.ts";
 import { policyOptions } from "./model-source.ts";
 import { rolloutSampling } from "./stage-context.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
+
+/** Players of an environment in requests for episodes. */
+type Playing = Pick<RolloutRequest, "players" | "sides">;
 
 /** Stage that is ready to start. */
 export interface PreparedStage {
@@ -48,7 +58,7 @@ export interface PreparedRun {
   readonly config: ResolvedConfig;
   readonly sourceText: string;
   readonly stages: readonly PreparedStage[];
-  readonly environments: readonly TrainingEnvironment[];
+  readonly environments: readonly PlayedEnvironment[];
   readonly evaluation: readonly MeasuredEnvironment[];
   readonly trackers: readonly PreparedTracker[];
   /** Notices for the user before the run: keys without effect, dropped options. */
@@ -60,36 +70,52 @@ export interface PreparedRun {
  */
 export async function prepareRun(
   loaded: LoadedConfig,
-  parts: { readonly host: EnvironmentHost; readonly algorithms: AlgorithmSource },
+  parts: {
+    readonly host: EnvironmentHost;
+    readonly algorithms: AlgorithmSource;
+    /** Default: the host. */
+    readonly scripts?: ScriptSource;
+  },
 ): Promise<PreparedRun> {
   const notices = [...loaded.notices, ...aboutDistribution(loaded)];
   const at = <T>(path: ConfigPath, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => Promise.reject(located(error, loaded.source.locate(path))));
-  const config = await at(["model", "path"], async () =>
-    withModelDirectory(await dropUnknownOptions(loaded, parts, (text) => notices.push(text)), notices),
-  );
+  const onNotice = (text: string): unknown => notices.push(text);
+  const config = await withModelDirectories(loaded, await dropUnknownOptions(loaded, parts, onNotice), onNotice);
+  const players: PlayerSource = {
+    policy: trainedPolicy(config).policy,
+    frozen: frozenModels(environmentsOf(config)),
+    scripts: parts.scripts ?? parts.host,
+    source: loaded.source,
+    refuse: (problems) => configError(loaded.source, problems),
+  };
   const each = async <E extends ResolvedEnvironment, T>(
-    list: ConfigPath,
+    list: EnvironmentList,
     entries: readonly E[],
-    work: (environment: E) => Promise<T>,
-  ): Promise<T[]> => {
-    const made: T[] = [];
-    for (const [i, environment] of entries.entries())
-      made.push(
-        await work(environment).catch((error: unknown) =>
-          Promise.reject(located(error, environmentPlace(loaded, list, environment, i, error))),
-        ),
-      );
+    work: (environment: E, description: EnvironmentDescription) => T,
+  ): Promise<(T & Playing)[]> => {
+    const made: (T & Playing)[] = [];
+    for (const [i, environment] of entries.entries()) {
+      const { id, options } = environment;
+      const [description, one] = await (async () => {
+        const described = await parts.host.describe({ id, options });
+        return [described, work(environment, described)] as const;
+      })().catch((error: unknown) => {
+        throw located(error, environmentPlace(loaded, list, i, options, error));
+      });
+      const path = environmentPath(loaded, list, i);
+      made.push({ ...one, ...(await resolvePlayers(environment, description, path, players)) });
+    }
     return made;
   };
-  const environments = await each(["environments"], config.environments, (environment) =>
-    trainingEnvironment(parts.host, environment),
+  const environments = await each("environments", config.environments, (environment, description) =>
+    trainingEnvironment(parts.host, environment, description),
   );
   const evaluation =
     config.eval.tasks === 0
       ? []
-      : await each(["eval", "environments"], config.eval.environments, (environment) =>
-          evaluationEnvironment(parts.host, environment, config),
+      : await each("eval.environments", config.eval.environments, (environment, description) =>
+          evaluationEnvironment(environment, description, config),
         );
   const stages: PreparedStage[] = [];
   for (const i of config.stages.keys())
@@ -97,31 +123,8 @@ export async function prepareRun(
   const trackers: PreparedTracker[] = [];
   for (const i of config.trackers.keys())
     trackers.push(await at(["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
-  await at(["model"], async () => policyOptions(config));
+  await at(policyPath(loaded), async () => policyOptions(config));
   return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, notices };
-}
-
-/**
- * Replaces a run or a checkpoint that `model.path` or `model.lora.path` names by the directory of its model or adapter, so that later changes of that run
- * have no effect on this one.
- */
-async function withModelDirectory(config: ResolvedConfig, notices: string[]): Promise<ResolvedConfig> {
-  const { path, lora, ...model } = config.model;
-  const found = async (given: string): Promise<string> => {
-    const { path: directory, notice } = await modelDirectory(given);
-    if (notice !== undefined) notices.push(notice);
-    return directory;
-  };
-  return {
-    ...config,
-    model: {
-      ...model,
-      ...(path === undefined ? {} : { path: await found(path) }),
-      ...(lora === undefined
-        ? {}
-        : { lora: lora.path === undefined ? lora : { ...lora, path: adapterDirectory(await found(lora.path)) } }),
-    },
-  };
 }
 
 async function prepareTracker(
@@ -149,7 +152,7 @@ async function prepareStage(
   config: ResolvedConfig,
   index: number,
   algorithms: AlgorithmSource,
-  environments: readonly TrainingEnvironment[],
+  environments: readonly (TrainingEnvironment & Playing)[],
   at: <T>(path: ConfigPath, work: () => Promise<T>) => Promise<T>,
 ): Promise<PreparedStage> {
   const stage = config.stages[index] as ResolvedConfig["stages"][number];
@@ -224,11 +227,11 @@ async function someRows(path: string, directory: string): Promise<readonly JsonV
   });
 }
 
-async function trainingEnvironment(
+function trainingEnvironment(
   host: EnvironmentHost,
   environment: ResolvedConfig["environments"][number],
-): Promise<TrainingEnvironment> {
-  const described = await host.describe({ id: environment.id, options: environment.options });
+  described: EnvironmentDescription,
+): TrainingEnvironment {
   const ref: EnvironmentRef = { id: described.id, options: environment.options };
   if (!described.splits["train"])
     throw new MrlmError("CONFIG_INVALID", `Environment ${described.id} has no tasks to train on under these options.`, {
@@ -245,12 +248,11 @@ async function trainingEnvironment(
   };
 }
 
-async function evaluationEnvironment(
-  host: EnvironmentHost,
+function evaluationEnvironment(
   environment: ResolvedEnvironment,
+  description: EnvironmentDescription,
   config: ResolvedConfig,
-): Promise<MeasuredEnvironment> {
-  const description = await host.describe({ id: environment.id, options: environment.options });
+): Omit<MeasuredEnvironment, keyof Playing> {
   const { split, tasks } = config.eval;
   const size = splitSize(description, split, environment.options, {
     code: "CONFIG_INVALID",
@@ -280,13 +282,4 @@ function aboutDistribution({ config, source }: LoadedConfig): string[] {
       },
     );
   return [];
-}
-
-function located(error: unknown, place: string): unknown {
-  if (!MrlmError.isInstance(error)) return error;
-  return new MrlmError(error.code, `${place}: ${error.message}`, {
-    hint: error.hint,
-    isRetryable: error.isRetryable,
-    cause: error,
-  });
 }

@@ -1,11 +1,14 @@
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import { withModelKey } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { type Change, describeChange, diffConfigs } from "./config-diff.ts";
 
 /** Returns the part of a configuration that decides what is learnt. */
 export function learningSettings(config: ResolvedConfig): JsonObject {
-  const { seed, model, environments, stages, sampling, play } = config;
-  return JSON.parse(JSON.stringify({ seed, model, environments, stages, sampling, play })) as JsonObject;
+  const { seed, environments, stages, sampling, play } = config;
+  const file = withModelKey(config);
+  const models = "model" in file ? { model: file.model } : { policies: file.policies };
+  return JSON.parse(JSON.stringify({ seed, ...models, environments, stages, sampling, play })) as JsonObject;
 }
 
 /** Permitted differences between a run and its checkpoint: lengths of stages, stages added, and the use of memory. */
@@ -13,12 +16,12 @@ export interface Extension {
   readonly changed: readonly { readonly stage: number; readonly before: number; readonly after: number }[];
   /** Number of stages added at the end. */
   readonly added: number;
-  /** Changes of {@link MEMORY_FIELDS}. */
+  /** Changes of {@link MEMORY_FIELD}. */
   readonly memory: readonly Change[];
 }
 
 /** Fields that decide how much is computed together. They change the last bits of the result only. */
-const MEMORY_FIELDS = ["model.micro_batch_tokens", "model.gradient_checkpointing", "sampling.concurrency"];
+const MEMORY_FIELD = /^((model|policies\.[^.]+)\.(micro_batch_tokens|gradient_checkpointing)|sampling\.concurrency)$/;
 
 /**
  * Returns how a run differs from its checkpoint: `steps` of a stage that is not complete, more stages, memory fields.
@@ -36,7 +39,7 @@ export function extensionOf(
   const memory: Change[] = [];
   let added = 0;
   const refused = diffConfigs(before, after).filter((change) => {
-    if (MEMORY_FIELDS.includes(change.field)) return memory.push(change) < 0;
+    if (MEMORY_FIELD.test(change.field)) return memory.push(change) < 0;
     const [, stage, place] = /^stages\[(\d+)\](.*)$/.exec(change.field) ?? [];
     const index = Number(stage);
     if (stage === undefined || index < firstOpen.stage) return true;

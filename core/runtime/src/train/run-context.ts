@@ -1,4 +1,5 @@
-import type { Engine, Logger, Rollouts } from "@mrlm/spec";
+import type { Engine, Logger, ModelId, Rollouts } from "@mrlm/spec";
+import { trainedPolicy } from "../config/policies.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import type { FailureWatch } from "./failure-watch.ts";
@@ -18,6 +19,8 @@ export interface RunContext {
   /** The only handle on the engine. It records publications in `state` and memory shortages in `memory`. */
   readonly engine: Engine;
   readonly policy: LoadedPolicy;
+  /** Frozen models that play. The engine holds them in every stage. */
+  readonly frozen: ReadonlySet<ModelId>;
   readonly rollouts: Rollouts;
   readonly memory: MemoryWatch;
   readonly failures: FailureWatch;
@@ -48,12 +51,13 @@ export async function publishPolicy({ state, engine, policy }: RunContext): Prom
 
 /** Writes the policy as a Hugging Face directory, with an adapter merged into the weights. */
 export async function exportPolicy({ engine, policy, prepared }: RunContext, directory: string): Promise<void> {
-  const { lora } = prepared.config.model;
+  const { lora } = trainedPolicy(prepared.config).model;
   await engine.export(policy.info.model, directory, lora === undefined ? {} : { mergeAdapter: true });
 }
 
-/** Releases the models that a stage created in addition to the policy (a reference, a critic), dependents first. */
-export async function releaseStageModels({ engine, policy }: RunContext): Promise<void> {
+/** Releases the models that a stage created (a reference, a critic), dependents first. */
+export async function releaseStageModels({ engine, policy, frozen }: RunContext): Promise<void> {
   const { models } = await engine.describe();
-  for (const { model } of models.toReversed()) if (model !== policy.info.model) await engine.releaseModel(model);
+  for (const { model } of models.toReversed())
+    if (model !== policy.info.model && !frozen.has(model)) await engine.releaseModel(model);
 }

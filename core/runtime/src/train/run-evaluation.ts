@@ -8,7 +8,7 @@ import { goalAccuracy } from "./stage-goal.ts";
 
 /** Evaluates the policy on held-out tasks. The evaluation remains due if the run is asked to stop before its end. */
 export async function evaluatePolicy(context: RunContext): Promise<void> {
-  const { prepared, run, state, policy, rollouts, drain, stop, onEvent } = context;
+  const { prepared, run, state, rollouts, drain, stop, onEvent } = context;
   const { config, evaluation } = prepared;
   if (evaluation.length === 0 || drain.aborted) return;
   const began = performance.now();
@@ -18,7 +18,6 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
     const results = await evaluate({
       rollouts,
       environments: evaluation,
-      model: policy.info.model,
       sampling: rolloutSampling(config.sampling),
       samples: config.eval.samples,
       signal: AbortSignal.any([drain, stop]),
@@ -67,7 +66,7 @@ export async function hasReachedGoal(
   { name, iterations }: PreparedStage,
   goal: NonNullable<PreparedStage["goal"]>,
 ): Promise<boolean> {
-  const { prepared, run, state, policy, rollouts, stop, onEvent } = context;
+  const { prepared, run, state, rollouts, stop, onEvent } = context;
   const { iteration, step } = state;
   const isLast = iteration >= iterations;
   const began = performance.now();
@@ -75,7 +74,6 @@ export async function hasReachedGoal(
   const results = await evaluate({
     rollouts,
     environments: goal.environments,
-    model: policy.info.model,
     sampling: rolloutSampling(prepared.config.sampling),
     samples: 0,
     signal: stop,

@@ -1,4 +1,6 @@
 import type { CreateModelOptions, Engine, MemoryEstimate } from "@mrlm/spec";
+import { trainedPolicy } from "../config/policies.ts";
+import { environmentsOf, frozenModels, frozenOptions } from "../players/frozen-models.ts";
 import { policyOptions } from "./model-source.ts";
 import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
 import { referenceId, referenceKind } from "./stage-context.ts";
@@ -25,7 +27,7 @@ export async function estimateRun(engine: Engine, prepared: PreparedRun): Promis
   for (const [index, stage] of prepared.stages.entries()) {
     const estimate = await engine.estimateMemory({
       models: stageModels(prepared, stage, index),
-      sampledModel: "policy",
+      sampledModel: trainedPolicy(prepared.config).policy,
       concurrency: sampling.concurrency,
       sequenceTokens: stated ?? Math.max(ASSUMED_TOKENS, ASSUMED_ANSWERS * answer),
       unitSequences: stage.definition.memory?.(stage.options).unitSequences ?? 1,
@@ -55,7 +57,7 @@ function allowance({ microBatchTokens, isLowered }: RunMemory): number {
   return isLowered ? microBatchTokens : Number.MAX_SAFE_INTEGER;
 }
 
-/** Returns the models that exist at the same time in a stage. Models other than the policy are released at its end. */
+/** Returns the models that exist at the same time in a stage. The policy and the frozen models that play stay; the others are released at its end. */
 function stageModels(
   { config, stages }: PreparedRun,
   { definition, options }: PreparedStage,
@@ -64,7 +66,8 @@ function stageModels(
   const policy = policyOptions(config);
   const valueHead = stages.some((stage) => stage.definition.needsValueHead?.(stage.options));
   const { reference = false, critic } = definition.memory?.(options) ?? {};
-  const models: CreateModelOptions[] = [{ ...policy, ...(valueHead ? { valueHead } : {}) }];
+  const frozen = frozenModels(environmentsOf(config)).map((each) => frozenOptions(each, config));
+  const models: CreateModelOptions[] = [{ ...policy, ...(valueHead ? { valueHead } : {}) }, ...frozen];
   if (critic !== undefined) {
     const source =
       critic === "copy"

@@ -11,6 +11,7 @@ import {
   type RolloutSampling,
   type TrainingEnvironment,
 } from "@mrlm/spec";
+import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedSampling } from "../config/resolved-config.ts";
 import { learningEngine } from "../play/learning-engine.ts";
 import type { RandomStreams } from "./random-streams.ts";
@@ -85,7 +86,8 @@ export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {
  * Returns the source of a stage's reference, which is the policy at the stage's beginning. In the first stage a new adapter is zero, so the policy with its
  * adapter off is the same model and takes no memory. In later stages, or with a loaded adapter, a copy is necessary.
  */
-export function referenceKind({ model: { lora } }: ResolvedConfig, index: number): "adapter-off" | "copy" {
+export function referenceKind(config: ResolvedConfig, index: number): "adapter-off" | "copy" {
+  const { lora } = trainedPolicy(config).model;
   return lora !== undefined && lora.path === undefined && index === 0 ? "adapter-off" : "copy";
 }
 

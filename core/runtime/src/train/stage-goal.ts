@@ -1,4 +1,4 @@
-import type { EnvironmentRef, TrainingEnvironment } from "@mrlm/spec";
+import type { TrainingEnvironment } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { EvaluationResult, MeasuredEnvironment } from "../evaluation/evaluate.ts";
 
@@ -17,15 +17,21 @@ export interface StageGoal {
 /** Returns the goal of a stage that has `until`. */
 export function stageGoal(
   until: NonNullable<Stage["until"]>,
-  training: readonly TrainingEnvironment[],
+  training: readonly (TrainingEnvironment & Pick<MeasuredEnvironment, "players" | "sides">)[],
   configured: ResolvedConfig["environments"],
 ): StageGoal {
-  const environments = training.map(({ ref, splits }, i) => {
+  const environments = training.map(({ ref, splits, players, sides }, i): MeasuredEnvironment => {
     const size = splits["train"] as number;
     const first = Math.max(0, size - until.tasks);
     const maxTurns = configured[i]?.max_turns;
     const tasks = Array.from({ length: size - first }, (_, k) => `train/${first + k}`);
-    return { ref: ref as EnvironmentRef, tasks, ...(maxTurns === undefined ? {} : { maxTurns }) };
+    return {
+      ref,
+      tasks,
+      players,
+      ...(sides === undefined ? {} : { sides }),
+      ...(maxTurns === undefined ? {} : { maxTurns }),
+    };
   });
   return { accuracy: until.accuracy, every: until.every, environments };
 }

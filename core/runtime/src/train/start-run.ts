@@ -1,9 +1,13 @@
-import type { Engine, EnvironmentHost, EnvironmentRef, LoadOptions } from "@mrlm/spec";
+import type { Engine, EnvironmentHost, EnvironmentRef, LoadOptions, ModelId } from "@mrlm/spec";
+import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
+import { environmentsOf, frozenModels } from "../players/frozen-models.ts";
 import { FailureWatch } from "./failure-watch.ts";
+import { loadFrozen } from "./load-frozen.ts";
+import { type LoadedModel, playingModel } from "./loaded-model.ts";
 import { loadPolicy } from "./loaded-policy.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { describeExtension, type Extension } from "./resume-compatibility.ts";
@@ -35,6 +39,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
       : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
   const changed = changedMemoryOptions(extension, prepared.config);
   const policy = await loadPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
+  const frozen = await loadFrozen(engine, frozenModels(environmentsOf(prepared.config)), prepared.config, run);
   const budget = changed.microBatchTokens ?? policy.microBatchTokens ?? state.microBatchTokens;
   state.microBatchTokens = budget === 0 ? null : budget;
   state.published = policy.published ?? state.published;
@@ -60,7 +65,8 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     state,
     engine: watched,
     policy,
-    rollouts: rolloutRunner(parts, watched, policy),
+    frozen: new Set(frozen.keys()),
+    rollouts: rolloutRunner(parts, watched, new Map([[policy.info.model, policy], ...frozen])),
     memory,
     failures: new FailureWatch(),
     store,
@@ -75,7 +81,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
 function rolloutRunner(
   { host, isDeterministic, logger, prepared }: StartParts,
   engine: Engine,
-  { info, renderer }: RunContext["policy"],
+  models: ReadonlyMap<ModelId, LoadedModel>,
 ): RolloutRunner {
   const { sampling, server, seed, environments } = prepared.config;
   // The key is the object, because two entries may differ in their limits only, and evaluations set their own limits.
@@ -90,8 +96,9 @@ function rolloutRunner(
     concurrency: sampling.concurrency,
     maxWaitMs: server.reconnect_seconds * 1000,
     logger,
-    renderer: () => renderer,
-    tokenLimit: () => Math.min(info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
+    renderer: (model) => playingModel(models, model).renderer,
+    tokenLimit: (model) =>
+      Math.min(playingModel(models, model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
     turnLimit: (environment) => turnLimits.get(environment) ?? 0,
   });
 }
@@ -100,11 +107,12 @@ function rolloutRunner(
  * Returns the memory options that the engine must not take from the checkpoint. A lowered token budget remains unless the
  * configuration has changed.
  */
-function changedMemoryOptions(extension: Extension | undefined, { model }: ResolvedConfig): LoadOptions {
-  const fields = extension?.memory.map(({ field }) => field) ?? [];
+function changedMemoryOptions(extension: Extension | undefined, config: ResolvedConfig): LoadOptions {
+  const fields = extension?.memory.map(({ field }) => field.split(".").at(-1)) ?? [];
+  const { model } = trainedPolicy(config);
   return {
-    ...(fields.includes("model.micro_batch_tokens") ? { microBatchTokens: model.micro_batch_tokens ?? 0 } : {}),
-    ...(fields.includes("model.gradient_checkpointing")
+    ...(fields.includes("micro_batch_tokens") ? { microBatchTokens: model.micro_batch_tokens ?? 0 } : {}),
+    ...(fields.includes("gradient_checkpointing")
       ? { gradientCheckpointing: model.gradient_checkpointing ?? false }
       : {}),
   };

@@ -59,7 +59,7 @@ export const request: RolloutRequest = {
   environment: { id: "counter" },
   tasks: ["train/0", "train/1", "train/2"],
   groupSize: 4,
-  model: "policy",
+  players: "policy",
   sampling: { temperature: 1, maxTokens: 12 },
   label: "test",
 };

@@ -85,7 +85,7 @@ const withDescription = <S extends z.ZodType>(schema: S, { description = "" }: z
 
 /** Configuration as a YAML file holds it: keys of the current form, of the legacy form, or of both. */
 export const fileSchema = configSchema.extend({
-  model: withDescription(modelSection.extend(legacyModelKeys), model),
+  model: withDescription(modelSection.extend(legacyModelKeys).optional(), model),
   output: withDescription(z.union([z.string().min(1), outputSection.extend(legacyOutputKeys)]).optional(), output),
   distributed: withDescription(distributedSection.extend(legacyDistributedKeys).optional(), distributed),
   ...legacyTopKeys,

@@ -164,7 +164,7 @@ function setEvaluation(rewrite: Rewrite, { eval: own, training, output }: FileCo
   if (typeof output === "object") rewrite.set(["eval", "every"], output.eval_interval, ["output", "eval_interval"]);
 }
 
-function setModel(rewrite: Rewrite, { model, training }: FileConfig): void {
+function setModel(rewrite: Rewrite, { model = {}, training }: FileConfig): void {
   if (training?.use_bf16 === true) rewrite.set(["model", "dtype"], "bfloat16", ["training", "use_bf16"]);
   else if (training?.use_fp16 === true) rewrite.set(["model", "dtype"], "float16", ["training", "use_fp16"]);
   if (model.use_lora !== true) return;
@@ -175,7 +175,7 @@ function setModel(rewrite: Rewrite, { model, training }: FileConfig): void {
   rewrite.set(["model", "lora", "target_modules"], modules, ["model", "lora_target_modules"]);
 }
 
-function setSampling(rewrite: Rewrite, { model, grpo }: FileConfig): void {
+function setSampling(rewrite: Rewrite, { model = {}, grpo }: FileConfig): void {
   const set = (to: string, value: unknown, from: ConfigPath): unknown => rewrite.set(["sampling", to], value, from);
   const generation = ["model", "generation"];
   set("max_tokens", model.generation?.max_new_tokens, [...generation, "max_new_tokens"]);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { evaluationEnvironmentSection } from "./environments.ts";
 import { pluginOptions } from "./json-schema.ts";
 
 /** Entry of `stages`: an algorithm and its options. */
@@ -91,7 +92,7 @@ export const playSection = z.strictObject({
 /** `eval`: evaluation on held-out tasks before, between and after the stages. */
 export const evalSection = z.strictObject({
   environments: z
-    .array(environmentReference())
+    .array(evaluationEnvironmentSection)
     .optional()
     .describe("Entries as in `environments`; default: the environments trained on"),
   split: z.string().min(1).optional().describe("Split of the tasks; default `eval`"),
@@ -119,11 +120,3 @@ export const evalSection = z.strictObject({
       "Iterations between two evaluations within a stage; default 0: only before, between and after the stages",
     ),
 });
-
-function environmentReference() {
-  return z.strictObject({
-    id: z.string().min(1).describe("`math@1`, or `math` for the newest version installed"),
-    options: pluginOptions.optional().describe("Options of the environment"),
-    max_turns: z.int().positive().optional().describe("Turn limit of an episode, beside the environment's own"),
-  });
-}

@@ -1,0 +1,47 @@
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import type { LoadedConfig } from "./load-config.ts";
+import type { ResolvedEnvironment } from "./resolved-config.ts";
+import { absolutePath, environmentKey, resolveEnvironment } from "./resolve-config.ts";
+import type { ConfigPath } from "./source-text.ts";
+import { valueAt } from "../plugins/schema-messages.ts";
+import { namedOption } from "../plugins/standard-options.ts";
+
+/** Lists of environments in a configuration. */
+export type EnvironmentList = "environments" | "eval.environments";
+
+/**
+ * Finds an entry of `environments` in the configuration's source. Equal entries are merged in a resolved configuration, so its indices differ from those
+ * of the source.
+ * @param index of the entry in the resolved list
+ */
+export function environmentPath({ source, config }: LoadedConfig, list: EnvironmentList, index: number): ConfigPath {
+  const resolved: readonly ResolvedEnvironment[] =
+    list === "environments" ? config.environments : config.eval.environments;
+  // If the evaluation has no list of environments, it uses the list of the training.
+  const written = valueAt(source.value, list.split("."));
+  const place = Array.isArray(written) ? list.split(".") : ["environments"];
+  const entries = (valueAt(source.value, place) ?? []) as Parameters<typeof resolveEnvironment>[0][];
+  const wanted = environmentKey(resolved[index] as ResolvedEnvironment);
+  const found = entries.findIndex(
+    (entry) =>
+      environmentKey(resolveEnvironment(entry, (path) => absolutePath(config.base_directory, path))) === wanted,
+  );
+  return [...place, found < 0 ? index : found];
+}
+
+/**
+ * Returns the line and column of an entry of `environments` or, for an error about its options, of the option that the
+ * error names.
+ */
+export function environmentPlace(
+  loaded: LoadedConfig,
+  list: EnvironmentList,
+  index: number,
+  options: JsonObject,
+  error: unknown,
+): string {
+  const path = environmentPath(loaded, list, index);
+  const option = MrlmError.hasCode(error, "OPTIONS_INVALID") ? namedOption(error.message, options) : [];
+  const { source } = loaded;
+  return option.length === 0 ? source.locate(path) : source.locate([...path, "options", ...option], "key");
+}

@@ -1,0 +1,134 @@
+import { didYouMean, quoted } from "../names/nearest.ts";
+import { type ConfigProblem, showPath } from "./config-problems.ts";
+import { DEFAULT_POLICY } from "./policies.ts";
+import type { ConfigInput } from "./schema.ts";
+import type { ConfigPath } from "./source-text.ts";
+
+type EnvironmentInput = NonNullable<NonNullable<ConfigInput["eval"]>["environments"]>[number];
+type PlayerInput = NonNullable<EnvironmentInput["players"]>[string];
+
+/** Names of other models of a run: an algorithm's critic and references, and frozen players. */
+const RESERVED = /^(critic|(reference|frozen)-\d+)$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Finds faults of the trained models, and of the players of environments, that need no plugin. */
+export function policyProblems(config: ConfigInput): ConfigProblem[] {
+  const { model, policies } = config;
+  const names = policies === undefined ? [DEFAULT_POLICY] : Object.keys(policies);
+  const lists: readonly (readonly [ConfigPath, readonly EnvironmentInput[]])[] = [
+    [["environments"], config.environments ?? []],
+    [["eval", "environments"], config.eval?.environments ?? []],
+  ];
+  return [
+    ...countProblems(config, names),
+    ...names.flatMap((name) => nameProblems(name)),
+    ...(model === undefined ? [] : sourceProblems(["model"], model)),
+    ...Object.entries(policies ?? {}).flatMap(([name, each]) => sourceProblems(["policies", name], each)),
+    ...lists.flatMap(([list, environments]) =>
+      environments.flatMap((environment, i) => environmentProblems([...list, i], environment, names)),
+    ),
+  ];
+}
+
+function countProblems({ model, policies }: ConfigInput, names: readonly string[]): ConfigProblem[] {
+  if (policies === undefined)
+    return model === undefined
+      ? [{ path: [], at: "value", text: "model: is missing: give the model to train here or under `policies`" }]
+      : [];
+  const problems: ConfigProblem[] = [];
+  if (model !== undefined)
+    problems.push({
+      path: ["model"],
+      at: "key",
+      text: "model is short for `policies: { policy: ... }`: leave `model` or `policies` out",
+    });
+  if (names.length !== 1)
+    problems.push({
+      path: names[1] === undefined ? ["policies"] : ["policies", names[1]],
+      at: "key",
+      text: `policies: a run trains exactly one model, and there are ${names.length}${names.length > 1 ? ` (${names.map(quoted).join(", ")})` : ""}`,
+    });
+  return problems;
+}
+
+function nameProblems(name: string): ConfigProblem[] {
+  const fault = !NAME.test(name)
+    ? "must be letters, digits, dots, dashes and underscores"
+    : RESERVED.test(name)
+      ? "is the name of another model of a run"
+      : undefined;
+  return fault === undefined
+    ? []
+    : [{ path: ["policies", name], at: "key", text: `the name ${quoted(name)} of a policy ${fault}` }];
+}
+
+function sourceProblems(
+  path: ConfigPath,
+  { path: directory, random }: NonNullable<ConfigInput["model"]>,
+): ConfigProblem[] {
+  return (directory === undefined) === (random === undefined)
+    ? [
+        {
+          path,
+          at: "key",
+          text: `${showPath(path)}: give either \`path\` (a directory) or \`random\` (random weights)`,
+        },
+      ]
+    : [];
+}
+
+function environmentProblems(
+  path: ConfigPath,
+  { players, sides }: EnvironmentInput,
+  policies: readonly string[],
+): ConfigProblem[] {
+  if (players === undefined)
+    return sides === "shuffle"
+      ? [
+          {
+            path: [...path, "sides"],
+            at: "key",
+            text: `${showPath([...path, "sides"])} has no effect: one policy plays every role, since there are no \`players\``,
+          },
+        ]
+      : [];
+  return Object.entries(players).flatMap(([role, player]) =>
+    playerProblems([...path, "players", role], player, policies),
+  );
+}
+
+function playerProblems(path: ConfigPath, player: PlayerInput, policies: readonly string[]): ConfigProblem[] {
+  if (typeof player === "string") return unknownPolicy(path, player, policies);
+  const kinds = (["policy", "model", "scripted"] as const).filter((kind) => player[kind] !== undefined);
+  if (kinds.length !== 1)
+    return [
+      {
+        path,
+        at: "value",
+        text: `${showPath(path)}: give exactly one of \`policy\`, \`model\` and \`scripted\``,
+      },
+    ];
+  const problems = player.policy === undefined ? [] : unknownPolicy([...path, "policy"], player.policy, policies);
+  return player.options === undefined || player.scripted !== undefined
+    ? problems
+    : [
+        ...problems,
+        {
+          path: [...path, "options"],
+          at: "key",
+          text: `${showPath([...path, "options"])} has no effect: only a scripted policy has options`,
+        },
+      ];
+}
+
+function unknownPolicy(path: ConfigPath, name: string, policies: readonly string[]): ConfigProblem[] {
+  if (policies.includes(name)) return [];
+  const advice = didYouMean(name, policies) || ` Policies: ${policies.join(", ")}.`;
+  return [
+    {
+      path,
+      at: "value",
+      text: `${showPath(path)}: there is no policy ${quoted(name)}.${advice} A scripted policy is named by \`{ scripted: NAME }\`, a frozen model by \`{ model: PATH }\``,
+    },
+  ];
+}

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { MrlmError, SINGLE_AGENT } from "@mrlm/spec";
+import { configError } from "../config/config-problems.ts";
+import type { LoadedConfig } from "../config/load-config.ts";
+import type { ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { EnvironmentSource } from "../plugins/plugin-kinds.ts";
+import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
+import { assertModelDirectory } from "../run/model-directory.ts";
+import { type PlayedEnvironment, roleProblems } from "./role-problems.ts";
+
+/**
+ * Checks the players of a configuration against the installed plugins and the disk, before any process is started. `prepareRun` checks them against the
+ * environments of the host.
+ * @param only environment to check, with or without its version; default: all
+ * @throws CONFIG_INVALID or MODEL_DIRECTORY_MISSING, with the place and the nearest name
+ */
+export async function checkPlayers(
+  loaded: LoadedConfig,
+  plugins: Pick<EnvironmentSource, "environment">,
+  only?: string,
+): Promise<void> {
+  const { config, source } = loaded;
+  const lists: Readonly<Record<EnvironmentList, readonly ResolvedEnvironment[]>> = {
+    environments: config.environments,
+    "eval.environments": config.eval.environments,
+  };
+  const entries = Object.entries(lists).flatMap(([list, environments]) =>
+    environments.flatMap(({ id, players }, i) =>
+      players === undefined || (only !== undefined && nameOf(only) !== nameOf(id))
+        ? []
+        : [{ id, players, path: environmentPath(loaded, list as EnvironmentList, i) }],
+    ),
+  );
+  const problems = await Promise.all(
+    entries.map(async ({ id, players, path }) => {
+      const played = await installedEnvironment(id, config.server.address !== undefined, plugins);
+      return played === undefined ? [] : roleProblems(path, players, played);
+    }),
+  );
+  if (problems.flat().length > 0) throw configError(source, problems.flat());
+  // A remote engine reads its own disk.
+  if (config.engine.address !== undefined) return;
+  for (const { players, path } of entries)
+    for (const [role, player] of Object.entries(players))
+      if ("model" in player && !existsSync(player.model))
+        assertModelDirectory(player.model, source.locate([...path, "players", role, "model"]));
+}
+
+function nameOf(id: string): string {
+  return id.split("@", 1)[0] as string;
+}
+
+/** Returns the names of an installed environment. An environment that a server alone has lacks them; `undefined` for one that is not installed, which the host reports. */
+async function installedEnvironment(
+  id: string,
+  isRemote: boolean,
+  plugins: Pick<EnvironmentSource, "environment">,
+): Promise<PlayedEnvironment | undefined> {
+  try {
+    const definition = await plugins.environment(id);
+    return {
+      id: definition.id,
+      roles: Object.keys(definition.roles ?? { [SINGLE_AGENT]: {} }),
+      scripts: Object.keys(definition.scriptedPolicies ?? {}),
+    };
+  } catch (error) {
+    if (!MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND")) throw error;
+    return isRemote ? { id, roles: undefined, scripts: null } : undefined;
+  }
+}

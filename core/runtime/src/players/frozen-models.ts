@@ -1,0 +1,38 @@
+import type { CreateModelOptions, ModelId } from "@mrlm/spec";
+import { trainedPolicy } from "../config/policies.ts";
+import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+
+/** Model that plays in a run and is not trained. */
+export interface FrozenModel {
+  readonly model: ModelId;
+  /** Hugging Face directory. */
+  readonly path: string;
+}
+
+/** Returns the frozen models that play in these environments, each once, in the order of the configuration. */
+export function frozenModels(environments: readonly ResolvedEnvironment[]): FrozenModel[] {
+  const paths = environments.flatMap(({ players = {} }) =>
+    Object.values(players).flatMap((player) => ("model" in player ? [player.model] : [])),
+  );
+  return [...new Set(paths)].map((path, i) => ({ model: `frozen-${i}`, path }));
+}
+
+/** Returns every environment of a run: those of the training and of the evaluation. */
+export function environmentsOf(config: ResolvedConfig): readonly ResolvedEnvironment[] {
+  return [...config.environments, ...config.eval.environments];
+}
+
+/**
+ * Returns the options with which the engine creates a frozen model: weights of the same type as the policy's, without gradients and optimizer state.
+ */
+export function frozenOptions({ model, path }: FrozenModel, config: ResolvedConfig): CreateModelOptions {
+  const { dtype, float32_head: float32Head } = trainedPolicy(config).model;
+  return {
+    model,
+    role: "policy",
+    source: { kind: "directory", path },
+    trainable: false,
+    dtype,
+    ...(float32Head === undefined ? {} : { float32Head }),
+  };
+}

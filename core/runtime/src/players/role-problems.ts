@@ -1,0 +1,68 @@
+import type { PlayerRef, RoleId } from "@mrlm/spec";
+import { type ConfigProblem, showPath } from "../config/config-problems.ts";
+import type { ConfigPath } from "../config/source-text.ts";
+import { didYouMean, quoted } from "../names/nearest.ts";
+
+/** Names that the players of an environment refer to. */
+export interface PlayedEnvironment {
+  readonly id: string;
+  /** `undefined` if only a server knows them. */
+  readonly roles: readonly RoleId[] | undefined;
+  /** Names of its scripted policies; `null` if its plugin is not installed here; absent if they are not to be checked. */
+  readonly scripts?: readonly string[] | null;
+}
+
+/**
+ * Finds players of roles that the environment lacks, scripted policies that it lacks, and environments in which no policy plays.
+ * @param path of the entry in `environments`
+ */
+export function roleProblems(
+  path: ConfigPath,
+  players: Readonly<Record<RoleId, PlayerRef>>,
+  environment: PlayedEnvironment,
+): ConfigProblem[] {
+  const { id, roles } = environment;
+  const place = [...path, "players"];
+  const problems = Object.entries(players).flatMap(([role, player]): ConfigProblem[] => {
+    const own: ConfigPath = [...place, role];
+    return [
+      ...(roles === undefined || roles.includes(role)
+        ? []
+        : [
+            {
+              path: own,
+              at: "key" as const,
+              text: `${showPath(place)}: ${id} has no role ${quoted(role)}.${didYouMean(role, roles) || ` Its roles: ${roles.join(", ")}.`}`,
+            },
+          ]),
+      ...("scripted" in player ? scriptProblems([...own, "scripted"], player.scripted, environment) : []),
+    ];
+  });
+  if (problems.length > 0 || roles === undefined || roles.some((role) => isPolicy(players[role]))) return problems;
+  return [
+    {
+      path: place,
+      at: "key",
+      text: `${showPath(place)}: no role of ${id} is played by a policy: nothing could be learnt or measured`,
+    },
+  ];
+}
+
+/** Whether a trained policy plays a role. A role without a player is played by the policy. */
+function isPolicy(player: PlayerRef | undefined): boolean {
+  return player === undefined || "policy" in player;
+}
+
+/** Returns the fault of a scripted policy whose environment is on a server only. */
+export function notInstalled(name: string, id: string): string {
+  return `the scripted policy ${quoted(name)} acts in this process, and no plugin here has ${id}: install the environment's plugin in this project too`;
+}
+
+function scriptProblems(path: ConfigPath, name: string, { id, scripts }: PlayedEnvironment): ConfigProblem[] {
+  if (scripts === undefined || scripts?.includes(name) === true) return [];
+  const fault =
+    scripts === null
+      ? notInstalled(name, id)
+      : `${id} has no scripted policy ${quoted(name)}.${didYouMean(name, scripts) || (scripts.length === 0 ? " It has none." : ` Its scripted policies: ${scripts.join(", ")}.`)}`;
+  return [{ path, at: "value", text: `${showPath(path)}: ${fault}` }];
+}

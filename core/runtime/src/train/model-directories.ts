@@ -1,0 +1,50 @@
+import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
+import type { LoadedConfig } from "../config/load-config.ts";
+import { trainedPolicy } from "../config/policies.ts";
+import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ConfigPath } from "../config/source-text.ts";
+import { directoryFinder, withFrozenDirectories } from "../players/frozen-directories.ts";
+import { valueAt } from "../plugins/schema-messages.ts";
+import { adapterDirectory } from "../run/model-directory.ts";
+
+/** Returns the path of the trained model in the configuration's source: `model` or an entry of `policies`. */
+export function policyPath({ source, config }: LoadedConfig): ConfigPath {
+  return valueAt(source.value, ["policies"]) === undefined ? ["model"] : ["policies", trainedPolicy(config).policy];
+}
+
+/**
+ * Replaces runs and checkpoints that paths of models name by the directories of their models or adapters, so that later changes of those runs have no
+ * effect on this one. Errors have the place in the configuration.
+ */
+export async function withModelDirectories(
+  loaded: LoadedConfig,
+  config: ResolvedConfig,
+  onNotice: (text: string) => void,
+): Promise<ResolvedConfig> {
+  const found = directoryFinder(loaded, onNotice);
+  const { policy, model } = trainedPolicy(config);
+  const { path, lora, ...others } = model;
+  const place = [...policyPath(loaded), "path"];
+  const trained = {
+    ...others,
+    ...(path === undefined ? {} : { path: await found(path, place) }),
+    ...(lora === undefined
+      ? {}
+      : {
+          lora:
+            lora.path === undefined
+              ? lora
+              : { ...lora, path: adapterDirectory(await found(lora.path, [...policyPath(loaded), "lora", "path"])) },
+        }),
+  };
+  const played = <E extends ResolvedEnvironment>(list: EnvironmentList, entries: readonly E[]): Promise<E[]> =>
+    Promise.all(
+      entries.map((entry, i) => withFrozenDirectories(entry, environmentPath(loaded, list, i), loaded, found)),
+    );
+  return {
+    ...config,
+    policies: { [policy]: trained },
+    environments: await played("environments", config.environments),
+    eval: { ...config.eval, environments: await played("eval.environments", config.eval.environments) },
+  };
+}

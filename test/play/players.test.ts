@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { dpo } from "@mrlm/dpo";
+import { grpo } from "@mrlm/grpo";
+import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
+import { ppo } from "@mrlm/ppo";
+import type { JsonObject } from "@mrlm/spec";
+import {
+  type BigramOutcome,
+  type BigramTraining,
+  duelEnvironment,
+  recordingEngine,
+  trainBigram,
+  trainBigramInterrupted,
+} from "@mrlm/testing";
+import { opponentDirectory, RIVAL_TOKENIZER } from "./support/opponent.ts";
+import { trainedTokens } from "./support/provenance.ts";
+
+let rival: string;
+beforeAll(async () => {
+  rival = await opponentDirectory();
+});
+
+const STAGES: Readonly<Record<string, JsonObject>> = {
+  grpo: { algorithm: "grpo", steps: 3, prompts_per_step: 4, group_size: 4, learning_rate: 0.2 },
+  dpo: { algorithm: "dpo", steps: 3, prompts: 6, group_size: 4, collect_every: 1, batch_size: 4, learning_rate: 0.2 },
+  ppo: { algorithm: "ppo", steps: 3, prompts_per_step: 4, learning_rate: 0.2 },
+};
+
+const training = (players: JsonObject | undefined, stage: string, config: JsonObject = {}): BigramTraining => ({
+  algorithms: [grpo, dpo, ppo],
+  environments: [duelEnvironment({ rounds: 2 })],
+  stages: [STAGES[stage] as JsonObject],
+  config: { environments: [{ id: "duel", ...(players === undefined ? {} : { players }) }], ...config },
+});
+
+const rewardNames = ({ reports }: BigramOutcome): string[] =>
+  Object.keys(reports[0]?.metrics ?? {})
+    .filter((name) => name.startsWith("reward/"))
+    .sort();
+
+describe.each(["grpo", "dpo", "ppo"])("%s in a game of two roles", (algorithm) => {
+  test("one policy in both roles: both are learnt from, and each has its own reward metrics", async () => {
+    const { engine, asked } = recordingEngine();
+    const outcome = await trainBigram({ ...training(undefined, algorithm), engine });
+    expect(trainedTokens(asked, "policy")).toEqual({ trained: expect.any(Number), foreign: 0 });
+    expect(trainedTokens(asked, "policy").trained).toBeGreaterThan(0);
+    expect(rewardNames(outcome)).toEqual([
+      "reward/first/mean",
+      "reward/first/share",
+      "reward/first/std",
+      "reward/second/mean",
+      "reward/second/share",
+      "reward/second/std",
+    ]);
+  });
+
+  test("mutation, training on a frozen opponent's tokens: none of them is in a pass, and metrics are of the policy alone", async () => {
+    const { engine, asked } = recordingEngine();
+    const outcome = await trainBigram({
+      ...training({ first: "policy", second: { model: rival } }, algorithm),
+      engine,
+    });
+    const { trained, foreign } = trainedTokens(asked, "policy");
+    expect(foreign).toBe(0);
+    expect(trained).toBeGreaterThan(0);
+    expect(new Set(asked.samples.map(({ model }) => model))).toEqual(new Set(["policy", "frozen-0"]));
+    expect(new Set(asked.passes.map(({ model }) => model)).has("frozen-0")).toBe(false);
+    expect(rewardNames(outcome)).toEqual(["reward/mean", "reward/share", "reward/std"]);
+  });
+
+  test("a script as the opponent has no tokens, and the policy learns against it", async () => {
+    const { engine, asked } = recordingEngine();
+    const players = { second: { scripted: "fixed", options: { text: "aab" } } };
+    const outcome = await trainBigram({ ...training(players, algorithm), engine });
+    expect(trainedTokens(asked, "policy")).toMatchObject({ foreign: 0 });
+    expect(new Set(asked.samples.map(({ model }) => model))).toEqual(new Set(["policy"]));
+    expect(rewardNames(outcome)).toEqual(["reward/mean", "reward/share", "reward/std"]);
+  });
+});
+
+test("the checker counts the tokens of an opponent that a faulty algorithm trains on", async () => {
+  const { engine, asked } = recordingEngine();
+  await trainBigram({ ...training({ second: { model: rival } }, "grpo"), engine });
+  const ofRival = asked.samples.filter(({ model }) => model === "frozen-0").slice(0, 2);
+  const units = ofRival.map(({ tokens, start }) => ({
+    sequences: [{ tokens, mask: Uint8Array.from(tokens, (_, t) => Number(t >= start)) }],
+  }));
+  const pass = { ...(asked.passes[0] as (typeof asked.passes)[number]), units };
+  const sampled = ofRival.reduce((sum, { tokens, start }) => sum + tokens.length - start, 0);
+  expect(trainedTokens({ ...asked, passes: [pass] }, "policy")).toEqual({ trained: sampled, foreign: sampled });
+});
+
+test("each model has the renderer of its own tokenizer: a frozen opponent reads the game in its own ids", async () => {
+  const { engine, asked } = recordingEngine();
+  await trainBigram({ ...training({ second: { model: rival } }, "grpo"), engine });
+  const rendererOf = (tokenizer: Parameters<typeof characterTokenizerFiles>[0]) =>
+    chatRenderer({ tokenizerFiles: characterTokenizerFiles(tokenizer), eosTokenIds: [1] });
+  const renderers = { policy: rendererOf({ alphabet: "abcd0123456789" }), "frozen-0": rendererOf(RIVAL_TOKENIZER) };
+  const read = (model: keyof typeof renderers, isShown: RegExp): void => {
+    const prompts = asked.samples.filter((sample) => sample.model === model);
+    expect(prompts.length).toBeGreaterThan(0);
+    for (const { tokens, start } of prompts) {
+      const text = renderers[model].decode(tokens.subarray(0, start));
+      expect([model, isShown.test(text) ? "" : text]).toEqual([model, ""]);
+    }
+  };
+  read("policy", /^<\|user\|>[0-9]<\|end\|>/);
+  read("frozen-0", /^<\|user\|>([abcd]+|0)<\|end\|>/);
+});
+
+test("a frozen opponent stays in the engine across stages, and a killed run continues with the same bits", async () => {
+  const whole = training({ second: { model: rival } }, "grpo");
+  const stages = [STAGES["grpo"], { ...STAGES["grpo"], name: "again", kl_coefficient: 0.1 }] as JsonObject[];
+  const undisturbed = await trainBigram({ ...whole, stages });
+  expect((await undisturbed.engine.describe()).models.map(({ model }) => model)).toEqual(["policy", "frozen-0"]);
+  for (const dieAt of [2, 5]) {
+    const resumed = await trainBigramInterrupted({ ...whole, stages }, dieAt);
+    expect(resumed.weights).toEqual(undisturbed.weights);
+  }
+});
+
+test("sides: shuffle changes sides between groups; one policy against one opponent keeps one reward metric", async () => {
+  const { engine, asked } = recordingEngine();
+  const environments = [{ id: "duel", players: { first: "policy", second: { model: rival } }, sides: "shuffle" }];
+  const outcome = await trainBigram({ ...training(undefined, "grpo", { environments }), engine });
+  expect(trainedTokens(asked, "policy").foreign).toBe(0);
+  expect(rewardNames(outcome)).toEqual(["reward/mean", "reward/share", "reward/std"]);
+  const beginners = asked.samples.filter(({ start }) => start === 4).map(({ model }) => model);
+  expect(new Set(beginners)).toEqual(new Set(["policy", "frozen-0"]));
+});
+
+test("evaluations measure the policy by role where it plays several, and never its opponent", async () => {
+  const config = { eval: { tasks: 4, samples: 1 } };
+  const both = await trainBigram(training(undefined, "grpo", config));
+  expect(both.summary.evaluations[0]?.results.map(({ environment, role }) => [environment, role])).toEqual([
+    ["duel@1/first", "first"],
+    ["duel@1/second", "second"],
+  ]);
+  const [first, second] = both.summary.evaluations[0]?.results ?? [];
+  expect(first?.sampled?.reward).toBeCloseTo(-(second?.sampled?.reward as number), 9);
+  const one = await trainBigram(training({ second: { scripted: "fixed", options: { text: "b" } } }, "grpo", config));
+  const [only, ...others] = one.summary.evaluations[0]?.results ?? [];
+  expect([only?.environment, only?.greedy.scored, others.length]).toEqual(["duel@1", 4, 0]);
+  expect(only?.greedy.reward).toBeGreaterThanOrEqual(0);
+});
