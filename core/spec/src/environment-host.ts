@@ -67,7 +67,7 @@ export interface EnvironmentHost {
     options?: { readonly signal?: AbortSignal },
   ): Promise<readonly Demonstration[]>;
   /**
-   * Creates a scripted policy of the environment. Absent where the environment's code is in another process. Rejects with PLAYER_NOT_FOUND, which names the
+   * Creates a scripted policy of the environment. Absent in the client of a server, which sends no code. Rejects with PLAYER_NOT_FOUND, which names the
    * nearest policy, with OPTIONS_INVALID, or as `describe` does.
    */
   scripted?(environment: EnvironmentRef, player: ScriptedPlayer): Promise<Policy>;

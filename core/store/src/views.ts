@@ -140,7 +140,7 @@ export const VIEWS: readonly View[] = [
         `turns.content ->> ('$.rewards."' || turns.agent || '".value')`,
         "reward of the agent for this step",
       ),
-      column("stop_reason", "text", "turns.content ->> '$.stopReason'", "`stop`, `length` or `cancelled`"),
+      column("stop_reason", "text", "turns.content ->> '$.stopReason'", "`stop`, `length`, `cancelled` or `exhausted`"),
       column(
         "tokens",
         "integer",
