@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { type EnvironmentDefinition, score, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
 import { counterEnvironment, messageOf, never } from "./support/counter-environment.ts";
 import { localHost } from "./support/rollouts.ts";
@@ -99,4 +100,45 @@ describe("a role with several agents", () => {
     const session = await sessionOf({ reset: async () => ({ agent: "browser", messages: [] }) });
     await expect(session.reset({ signal: never })).rejects.toThrow(/agent: "browser" is not an agent/);
   });
+
+  test("in any accepted episode no agent acts after its end, and each agent that exists has a flag", async () => {
+    const agent = fc.constantFrom("lead", "browser#1", "browser#2", "browser#3", "browser", "judge", "");
+    const flags = fc.dictionary(fc.constantFrom("lead", "browser#1", "browser#2", "lead#1"), fc.boolean(), {
+      maxKeys: 1,
+      noNullPrototype: true,
+    });
+    let accepted = 0;
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(agent, flags, flags), { minLength: 1, maxLength: 6 }), async (given) => {
+        const plan = given.map(([next, terminated, truncated]) => step(next, { terminated, truncated }));
+        const last = step("", { terminated: { lead: true, "browser#1": true, "browser#2": true, "browser#3": true } });
+        const seen = await results([...plan, last]).catch(() => undefined);
+        if (seen === undefined) return void refused++;
+        accepted++;
+        const ended = new Set<string>();
+        const named = new Set(["lead"]);
+        for (const { observation, terminated, truncated } of seen) {
+          for (const [flagged, isOver] of [...Object.entries(terminated), ...Object.entries(truncated)]) {
+            named.add(flagged);
+            if (isOver) ended.add(flagged);
+          }
+          if (observation.agent !== "") named.add(observation.agent);
+          expect(ended.has(observation.agent)).toBe(false);
+          expect(Object.keys(terminated).toSorted()).toEqual([...named].toSorted());
+          expect(Object.keys(truncated).toSorted()).toEqual([...named].toSorted());
+        }
+        expect([...named].filter((each) => !ended.has(each))).toEqual([]);
+      }),
+      { numRuns: 300, seed: 1 },
+    );
+    expect(Math.min(accepted, refused)).toBeGreaterThan(20);
+  });
+});
+
+test("isFresh: false is the same as no isFresh, in process as over gRPC", async () => {
+  const session = await sessionOf({ reset: async () => ({ agent: "lead", messages: [], isFresh: false }) });
+  expect(Object.keys(await session.reset({ signal: never }))).toEqual(["agent", "messages"]);
+  const wrong = await sessionOf({ reset: async () => ({ agent: "lead", messages: [], isFresh: 1 as never }) });
+  await expect(wrong.reset({ signal: never })).rejects.toThrow(/isFresh: must be true or false/);
 });

@@ -42,7 +42,11 @@ const observed = z.object({
   info: jsonObject.exactOptional(),
 });
 /** Without `isFresh: false`, which is the default and is not sent over gRPC. */
-const observation = observed.transform(({ isFresh, ...rest }) => (isFresh === true ? { ...rest, isFresh } : rest));
+const observation = observed.transform((given) => {
+  if (given.isFresh !== false) return given;
+  const { isFresh: _, ...rest } = given;
+  return rest;
+});
 const finite = z.number({ error: "must be a finite number" });
 /** Components of a reward. A name cannot be `mean` or `std`, which are metrics of the whole reward. */
 const components = z

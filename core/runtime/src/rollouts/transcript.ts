@@ -33,8 +33,8 @@ export class Transcript {
     const current = this.#segments.at(-1);
     this.#before = { segments: this.#segments.length, length: current?.length ?? 0 };
     if (isFresh === true) this.#history = [];
-    if (current === undefined || isFresh === true)
-      this.#begin(this.#prompts.render(this.#renderer, messages, this.#tools), null);
+    if (current === undefined) this.#begin(this.#prompts.render(this.#renderer, messages, this.#tools), null);
+    else if (isFresh === true) this.#begin(this.#renderer.render(messages, this.#tools).tokens, null);
     else this.#continue(current, messages);
     this.#history = [...this.#history, ...messages];
     return this.#current().tokens;
