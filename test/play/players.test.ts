@@ -1,10 +1,14 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { dpo } from "@mrlm/dpo";
 import { grpo } from "@mrlm/grpo";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { ppo } from "@mrlm/ppo";
-import type { JsonObject } from "@mrlm/spec";
+import { openRun } from "@mrlm/runtime";
+import type { JsonObject, MemoryEstimate, MemoryWorkload } from "@mrlm/spec";
 import {
+  BigramEngine,
   type BigramOutcome,
   type BigramTraining,
   duelEnvironment,
@@ -142,4 +146,70 @@ test("evaluations measure the policy by role where it plays several, and never i
   const [only, ...others] = one.summary.evaluations[0]?.results ?? [];
   expect([only?.environment, only?.greedy.scored, others.length]).toEqual(["duel@1", 4, 0]);
   expect(only?.greedy.reward).toBeGreaterThanOrEqual(0);
+});
+
+describe("a policy with a name of its own", () => {
+  const MODEL = {
+    random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } },
+  };
+  const named = (stage: string): BigramTraining => {
+    const players = { first: "alice", second: { model: rival } };
+    return training(players, stage, { model: undefined, policies: { alice: MODEL } } as unknown as JsonObject);
+  };
+
+  test.each(["grpo", "dpo", "ppo"])(
+    "%s trains it as it trains the policy of `model`, with the same bits",
+    async (algorithm) => {
+      const { engine, asked } = recordingEngine();
+      const alice = await trainBigram({ ...named(algorithm), engine });
+      const policy = await trainBigram(training({ second: { model: rival } }, algorithm));
+      expect(trainedTokens(asked, "alice")).toMatchObject({ foreign: 0 });
+      expect(new Set(asked.passes.map(({ model }) => model)).has("policy")).toBe(false);
+      expect(alice.weights).toEqual(policy.weights);
+      const changed = await trainBigramInterrupted(named(algorithm), 2);
+      expect(changed.weights).toEqual(alice.weights);
+    },
+  );
+});
+
+test("the memory estimate of a run has its frozen models", async () => {
+  const workloads: MemoryWorkload[] = [];
+  class Estimating extends BigramEngine {
+    override estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate> {
+      workloads.push(workload);
+      return super.estimateMemory(workload);
+    }
+  }
+  await trainBigram({ ...training({ second: { model: rival } }, "grpo"), engine: new Estimating() });
+  expect(workloads).toMatchObject([
+    {
+      models: [
+        { model: "policy", trainable: true },
+        { model: "frozen-0", trainable: false, source: { kind: "directory", path: rival } },
+      ],
+      sampledModel: "policy",
+    },
+  ]);
+});
+
+test("a resumed run must have the players and the policy of its checkpoint", async () => {
+  const { summary } = await trainBigram(training({ second: { model: rival } }, "grpo"));
+  const path = join(summary.directory, "config.yaml");
+  const written = readFileSync(path, "utf8");
+  const resumeWith = async (from: string, to: string): Promise<unknown> => {
+    expect(written).toContain(from);
+    writeFileSync(path, written.replace(from, to));
+    return openRun(summary.directory, () => undefined).catch((error: unknown) => error);
+  };
+  const refused = (field: string) =>
+    expect.objectContaining({ code: "CHECKPOINT_MISMATCH", message: expect.stringContaining(field) });
+  expect(await resumeWith(`model: ${rival}`, "scripted: fixed")).toEqual(
+    refused("environments[0].players.second.scripted"),
+  );
+  expect(await resumeWith("sides: fixed", "sides: shuffle")).toEqual(
+    refused('environments[0].sides: "fixed" -> "shuffle"'),
+  );
+  expect(await resumeWith("initializer_range: 0.5", "initializer_range: 0.4")).toEqual(
+    refused("model.random.config.initializer_range"),
+  );
 });

@@ -38,6 +38,21 @@ test("U4: an answer of special tokens alone is distinguished from an empty one",
     expect.stringContaining("assistant  (no text)\n"),
     expect.stringContaining("assistant  (no text: 16 tokens, all of them special)\n"),
   ]);
+  const ofScript = { ...row, agent: "con", role: "con", player: { kind: "scripted" as const, name: "random" } };
+  expect(episodeText({ row: { ...ofScript, messages: [], turns: [] } })).toContain(
+    "agent con · played by the scripted policy random\n",
+  );
+});
+
+test("the progress of a stage has the reward of each role", () => {
+  const { console, err } = recordedConsole();
+  const metrics = { "reward/pro/mean": { sum: 1, count: 4 }, "reward/pro/std": 1, "reward/con/mean": -0.25 };
+  const stage = { stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, played: [] };
+  const view = trainingView(console, new RunLog());
+  const about = { index: 0, name: "grpo", iterations: 1, iteration: 0, stages: 1, description: "Plays." };
+  view({ kind: "stage", ...about });
+  view({ kind: "iteration", ...stage, report: { iteration: 1, metrics, seconds: {} } });
+  expect(err()).toContain("1/1  reward of pro 0.250  reward of con -0.250  2.00 s/step");
 });
 
 test("U1: an evaluation's table and a collection's have the share of cut answers", () => {

@@ -107,6 +107,9 @@ test("U16: a summary has a curve, and two tasks before and after, in Unicode or 
   expect(out()).toMatch(
     /\(the first that improved\):\n\n {2}math@1, task eval\/3\n {4}user +sort 21\n {4}before +\(no text\)\n +\[reward 0 \(correct 0\), cut by max_tokens\]\n {4}after +<answer>12\n +\[reward 1 \(correct 0\)\]\n/,
   );
+  const ofRole = recordedConsole();
+  printSummary(ofRole.console, report({}, { curve: { ...curve, metric: "reward/doctor/mean" } }));
+  expect(ofRole.out()).toContain("\nmean reward of doctor, steps 5 to 7\n");
   inLocale("C", () => {
     const ascii = recordedConsole();
     printSummary(ascii.console, report({}, { curve, examples }));

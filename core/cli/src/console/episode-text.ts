@@ -6,7 +6,7 @@ type Message = Row["messages"][number];
 
 /** Formats an episode for people: its step, reward, end and conversation. */
 export function episodeText({ step, stage, row }: KeptEpisode): string {
-  const { environment, task, agent, error } = row;
+  const { environment, task, agent, player, error } = row;
   const played =
     stage === undefined
       ? []
@@ -20,6 +20,7 @@ export function episodeText({ step, stage, row }: KeptEpisode): string {
     environment,
     ...played,
     ...(agent === "agent" || agent === "" ? [] : [`agent ${agent}`]),
+    ...(player === null || player.kind === "policy" ? [] : [`played by the ${PLAYERS[player.kind]} ${player.name}`]),
   ].join(glyph(" · ", ", "));
   const lines = [head, `  ${outcomeText(row)}`];
   if (error) lines.push(`  failed with ${error.code}: ${error.message}`);
@@ -66,6 +67,13 @@ export function noText(turn?: Row["turns"][number]): string {
   const tokens = (turn?.end ?? 0) - (turn?.start ?? 0);
   return tokens > 1 ? `(no text: ${tokens} tokens, all of them special)` : "(no text)";
 }
+
+const PLAYERS = {
+  past: "earlier version of",
+  model: "frozen model",
+  endpoint: "endpoint",
+  scripted: "scripted policy",
+} as const;
 
 const LIMITS: Readonly<Record<string, string>> = {
   turns: "the limit of turns",

@@ -82,7 +82,9 @@ function curveText({ metric, points }: LearningCurve): string {
     CHART_WIDTH,
     decimal,
   );
-  return `${CURVES[metric] ?? metric}, steps ${first} to ${last}\n${chart}`;
+  const role = /^reward\/([^/]+)\/mean$/.exec(metric)?.[1];
+  const name = CURVES[metric] ?? (role === undefined ? metric : `mean reward of ${role}`);
+  return `${name}, steps ${first} to ${last}\n${chart}`;
 }
 
 /** Formats a row for each evaluation of each environment; a single environment is in the title instead of a column. */

@@ -69,7 +69,10 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
 }
 
 function shownMetrics(metrics: Metrics): string {
-  const known = SHOWN.flatMap(([metric, name, unit]) => {
+  const roles = Object.keys(metrics).flatMap((metric) => /^reward\/([^/]+)\/mean$/.exec(metric)?.[1] ?? []);
+  const byRole = roles.map((role) => [`reward/${role}/mean`, `reward of ${role}`] as const);
+  const shown = SHOWN.flatMap((row) => (row[0] === "reward/mean" && byRole.length > 0 ? byRole : [row]));
+  const known = shown.flatMap(([metric, name, unit]) => {
     const value = plain(metrics[metric]);
     if (value === undefined || (unit === "share above 0" && value === 0)) return [];
     return `${name} ${unit === undefined ? decimal(value) : percent(value)}`;

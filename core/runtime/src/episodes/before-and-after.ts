@@ -1,4 +1,4 @@
-import { type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
+import { isOfOtherPlayer, type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import { GREEDY } from "../evaluation/evaluate.ts";
@@ -52,6 +52,7 @@ function chosen(pairs: readonly BeforeAndAfter[]): BeforeAndAfter[] {
 function rowsAt(store: TrajectoryStore, step: number): Map<string, RecordedRow> {
   const rows = Array.from(store.read({ from: step, to: step }))
     .filter(({ stage }) => stage === GREEDY)
-    .flatMap(({ trajectory }) => toRecordedRows(trajectory, () => ""));
+    .flatMap(({ trajectory }) => toRecordedRows(trajectory, () => ""))
+    .filter((row) => !isOfOtherPlayer(row));
   return new Map(rows.map((row) => [JSON.stringify([row.environment, row.task, row.agent]), row]));
 }

@@ -33,7 +33,8 @@ export class FailureWatch {
     const failed = all.flatMap(({ error }) => error ?? []);
     const unscored = all
       .filter(({ error }) => error === undefined)
-      .flatMap(({ agents }) => Object.values(agents).flatMap(({ total }) => (total.scored ? [] : [total])));
+      .flatMap(({ agents }) => Object.values(agents))
+      .flatMap(({ player, total }) => (player.kind === "policy" && !total.scored ? [total] : []));
     const causes = [
       { what: `${failed.length} of ${all.length} episodes failed`, errors: failed },
       { what: `${unscored.length} of ${all.length} episodes have no score`, errors: unscored },
