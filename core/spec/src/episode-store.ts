@@ -193,8 +193,8 @@ export interface EpisodeStore {
   /** Adds rows of metrics.jsonl, which stays their source, so that queries find them beside the episodes. */
   mirror(rows: readonly JsonObject[]): Promise<void>;
   /**
-   * Deletes tokens and log-probabilities of episodes whose run step is below `beforeRunStep`, in several transactions. Conversations, rewards
-   * and the log of batches stay.
+   * Deletes tokens and log-probabilities of episodes whose run step is below `beforeRunStep`, in several transactions; those of collections
+   * stay. Conversations, rewards and the log of batches stay. A batch without its tokens cannot be taken again: DATA_INVALID.
    */
   prune(beforeRunStep: number): Promise<void>;
   /** Events after a number, then new ones as they come, until the signal is aborted. */

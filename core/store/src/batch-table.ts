@@ -44,6 +44,7 @@ export class BatchTable {
   readonly #otherWeights: StatementSync;
   readonly #insertBatch: StatementSync;
   readonly #logged: StatementSync;
+  readonly #deleted: StatementSync;
   readonly #group: StatementSync;
   readonly #groupEpisodes: StatementSync;
   readonly #refuse: StatementSync;
@@ -82,6 +83,10 @@ export class BatchTable {
     this.#logged = database.prepare(
       `SELECT ${LOGGED_GROUP}, batches.is_refused AS is_refused FROM batches JOIN groups ON groups.key = batches.group_key
        JOIN cohorts ON cohorts.key = groups.cohort WHERE batches.step = ? AND batches.refill = ? ORDER BY batches.position`,
+    );
+    this.#deleted = database.prepare(
+      `SELECT cohorts.run_step AS run_step FROM batches JOIN groups ON groups.key = batches.group_key
+       JOIN cohorts ON cohorts.key = groups.cohort WHERE batches.step = ? AND cohorts.has_tokens = 0 LIMIT 1`,
     );
     this.#group = database.prepare("SELECT id, task, players FROM groups WHERE key = ?");
     this.#groupEpisodes = database.prepare(
@@ -128,6 +133,7 @@ export class BatchTable {
     if (known !== undefined && logged !== undefined) {
       if (logged["count"] !== count || logged["rule"] !== encodeJson(rule))
         throw conflict(learner, at, `was logged for ${String(logged["count"])} groups by ${String(logged["rule"])}`);
+      this.#assertTokens(known["key"] as number, learner, at);
       if (at.refill === 0) this.#replay.run(known["key"] as number);
       const rows = this.#logged.all(known["key"] as number, at.refill);
       const refused = rows.filter((row) => row["is_refused"] === 1).map(({ id }) => id as string);
@@ -198,6 +204,17 @@ export class BatchTable {
     if (rule.from === "oldest") return this.#oldest.all({ learner, count });
     if (this.#unfinished.get(learner, step, refill) !== undefined) return [];
     return this.#ofCohorts.all({ learner, step, refill, count });
+  }
+
+  /** Throws DATA_INVALID for a batch whose tokens were deleted. */
+  #assertTokens(step: number, learner: LearnerId, at: TakePosition): void {
+    const runStep = this.#deleted.get(step)?.["run_step"];
+    if (typeof runStep !== "number") return;
+    throw new MrlmError(
+      "DATA_INVALID",
+      `Batch ${at.step} of learner ${learner} (step ${runStep} of the run) cannot be taken again: its tokens were deleted.`,
+      { hint: "Resume from a later checkpoint. Set store.keep_tokens to keep the tokens of more steps." },
+    );
   }
 
   #stepKey(learner: LearnerId, step: number): number {

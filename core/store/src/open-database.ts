@@ -103,6 +103,10 @@ function causeOf(code: number): readonly [name: "STORE_INVALID" | "STORE_FAILED"
       "Free space, then resume the run: the last checkpoint is complete.",
     ];
   if (code === CORRUPT || code === NOT_A_DATABASE)
-    return ["STORE_INVALID", "is damaged", "Restore it from a copy, or start a new run from the last checkpoint."];
+    return [
+      "STORE_INVALID",
+      "is damaged",
+      "Restore it from a copy. Or move it away: a run then resumes from its checkpoint with an empty store.",
+    ];
   return ["STORE_FAILED", "failed", "Resume the run when the cause is removed."];
 }

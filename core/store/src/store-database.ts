@@ -198,10 +198,13 @@ export class StoreDatabase {
   }
 
   prune(beforeRunStep: number): void {
-    const cohorts = this.#read("SELECT key FROM cohorts WHERE run_step < ? AND has_tokens = 1").all(beforeRunStep);
+    const cohorts = this.#read(
+      "SELECT key FROM cohorts WHERE run_step < ? AND has_tokens = 1 AND purpose <> 'collect'",
+    ).all(beforeRunStep);
     const ofCohort = "SELECT key FROM episodes WHERE cohort = ?";
     const drop = this.#read(`UPDATE segments SET tokens = NULL, logprobs = NULL WHERE episode IN (${ofCohort})`);
     const mark = this.#read("UPDATE cohorts SET has_tokens = 0 WHERE key = ?");
+    if (cohorts.length === 0) return;
     reported(this.#path, () =>
       inTransactions(this.#database, cohorts, (next) => {
         for (const { key } of next) {

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -100,6 +100,7 @@ describe("a file that is no store of this run is refused, with its path and what
       /belongs to run elsewhere/,
     ],
     ["a truncated file", () => truncateSync(path(), 5_000), "STORE_INVALID", /is damaged/],
+    ["half of a file", () => truncateSync(path(), statSync(path()).size / 2), "STORE_INVALID", /is damaged/],
   ];
   function edit(sql: string): void {
     const database = new DatabaseSync(path());
