@@ -81,11 +81,14 @@ export class EpisodeRows {
   }
 
   /**
-   * The episode of a row of `episodes` joined with its group's id as `group_id`. Throws DATA_INVALID where its tokens were deleted.
+   * The episode of a row of `episodes` joined with its group's id as `group_id`. Throws DATA_INVALID where its tokens were deleted, or leaves
+   * those segments out.
    */
-  read(row: Row): Trajectory {
+  read(row: Row, options: { readonly deleted: "refuse" | "leave out" } = { deleted: "refuse" }): Trajectory {
     const episode = row["key"] as number;
-    const segments = Map.groupBy(this.#segments.all(episode), (segment) => segment["part"] as number);
+    const stored = this.#segments.all(episode);
+    const isKept = (segment: Row): boolean => options.deleted === "refuse" || segment["tokens"] !== null;
+    const segments = Map.groupBy(stored.filter(isKept), (segment) => segment["part"] as number);
     const agents = this.#parts.all(episode).map((part): [AgentId, AgentTrajectory] => [
       part["agent"] as AgentId,
       {

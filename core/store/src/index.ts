@@ -1,3 +1,4 @@
+export { type CauseCount, type EpisodeQuery, EpisodeReader, type StoredEpisode } from "./episode-reader.ts";
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
 export { STORE_FILE, type StoreSettings } from "./store-database.ts";
 export { type View, type ViewColumn, VIEWS } from "./views.ts";

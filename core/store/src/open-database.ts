@@ -94,8 +94,14 @@ export function isCannotOpen(error: unknown): boolean {
 function causeOf(code: number): readonly [name: "STORE_INVALID" | "STORE_FAILED", reason: string, hint: string] {
   if (code === BUSY)
     return ["STORE_FAILED", "stayed locked by another process", "End the other process, then resume the run."];
-  if (code === READ_ONLY || code === CANNOT_OPEN)
+  if (code === READ_ONLY)
     return ["STORE_FAILED", "cannot be written", "Check the permissions of the file and of its directory."];
+  if (code === CANNOT_OPEN)
+    return [
+      "STORE_FAILED",
+      "cannot be opened",
+      "Check that its directory exists, and the permissions of both. To read it, copy the directory with all of its files to a place in which you may write.",
+    ];
   if (code === FULL)
     return [
       "STORE_FAILED",

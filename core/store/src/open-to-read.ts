@@ -1,6 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { SCHEMA } from "./schema.ts";
+import { VIEW_SCHEMA } from "./views.ts";
 import { assertStore, isCannotOpen, reported } from "./open-database.ts";
 
 /**
@@ -11,6 +13,7 @@ export function openToRead(path: string): DatabaseSync {
   return reported(path, () => {
     const database = opened(path);
     try {
+      if (database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) return empty(database);
       database.exec("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF");
       assertStore(database, path);
       return database;
@@ -19,6 +22,14 @@ export function openToRead(path: string): DatabaseSync {
       throw error;
     }
   });
+}
+
+/** A process that was killed may have made the file, and no tables. */
+function empty(database: DatabaseSync): DatabaseSync {
+  database.close();
+  const tables = new DatabaseSync(":memory:");
+  tables.exec(SCHEMA + VIEW_SCHEMA);
+  return tables;
 }
 
 function opened(path: string): DatabaseSync {

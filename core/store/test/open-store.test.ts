@@ -126,7 +126,7 @@ describe("a file that is no store of this run is refused, with its path and what
   test("a directory that is missing", async () => {
     await expect(open("none/episodes.sqlite")).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: expect.stringMatching(/cannot be written/),
+      message: expect.stringMatching(/cannot be opened/),
     });
   });
 

@@ -1,0 +1,158 @@
+import { existsSync } from "node:fs";
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { EpisodePurpose, Trajectory } from "@mrlm/spec";
+import { EpisodeRows } from "./episode-rows.ts";
+import { reported } from "./open-database.ts";
+import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+
+/** Stored episode. */
+export interface StoredEpisode {
+  readonly purpose: EpisodePurpose;
+  /** Step of the run that learnt from it first, or whose weights played. */
+  readonly step: number;
+  /** Name of the stage; `evaluation/greedy` or `evaluation/sampled` of an evaluation. */
+  readonly stage: string;
+  /** Segments whose tokens were deleted are left out. */
+  readonly trajectory: Trajectory;
+}
+
+/** Query for episodes. */
+export interface EpisodeQuery {
+  /** Task id (`eval/3`) or split (`eval`); all tasks by default. */
+  readonly task?: string | undefined;
+  /** `best` and `worst`: by mean reward of the agents, and different tasks first if it is equal; `failed`: the newest failed or unscored episodes. */
+  readonly order: "newest" | "best" | "worst" | "failed";
+  readonly limit: number;
+}
+
+/** Error code of failed or unscored episodes, with their number. */
+export interface CauseCount {
+  readonly code: string;
+  /** Most frequent message of this code. */
+  readonly message: string;
+  readonly episodes: number;
+}
+
+const EPISODES = `episodes JOIN cohorts ON cohorts.key = episodes.cohort AND cohorts.state = 'committed'
+  JOIN groups ON groups.key = episodes.group_key`;
+const COLUMNS =
+  "episodes.*, groups.id AS group_id, cohorts.purpose AS purpose, cohorts.run_step AS run_step, cohorts.stage AS stage";
+const REWARD = "(SELECT AVG(reward) FROM parts WHERE parts.episode = episodes.key)";
+const UNSCORED = "EXISTS (SELECT 1 FROM parts WHERE parts.episode = episodes.key AND parts.reward IS NULL)";
+/** Evaluations that the run itself made, not a later `mrlm eval`. */
+const OWN_EVALUATION =
+  "cohorts.purpose = 'eval' AND cohorts.incarnation IN (SELECT id FROM incarnations WHERE incarnations.purpose = 'train')";
+
+/** Rank of an episode among those of its task with the same reward. Sorting by it puts different tasks first. */
+const NTH_OF_TASK = `ROW_NUMBER() OVER (PARTITION BY episodes.task, ${REWARD} ORDER BY episodes.key DESC)`;
+
+/** Conditions and leading columns of each order of a query. */
+const ORDERS = {
+  newest: { where: "1", by: "" },
+  best: { where: `error IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} DESC, ${NTH_OF_TASK},` },
+  worst: { where: `error IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} ASC, ${NTH_OF_TASK},` },
+  failed: { where: `(error IS NOT NULL OR ${UNSCORED})`, by: "" },
+} as const;
+
+type Row = Record<string, SQLOutputValue>;
+
+/** Reads the episodes of a store, also while a run writes it. Episodes that were played anew are left out. */
+export class EpisodeReader {
+  readonly #path: string;
+  readonly #hadLog: boolean;
+  readonly #database: DatabaseSync;
+  readonly #episodes: EpisodeRows;
+
+  /** Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be read. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#hadLog = existsSync(`${path}-wal`);
+    this.#database = openToRead(path);
+    this.#episodes = new EpisodeRows(this.#database);
+  }
+
+  /** Returns the episodes of a query, in its order. */
+  find({ task, order, limit }: EpisodeQuery): StoredEpisode[] {
+    const isTask =
+      task === undefined
+        ? "1"
+        : "(episodes.task = :task OR episodes.task LIKE replace(replace(:task, '%', '\\%'), '_', '\\_') || '/%' ESCAPE '\\')";
+    const { where, by } = ORDERS[order];
+    const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE ${isTask} AND ${where} ORDER BY ${by} episodes.key DESC LIMIT :limit`;
+    return this.#all(sql, { limit, ...(task === undefined ? {} : { task }) }).map((row) => this.#stored(row));
+  }
+
+  /** Yields the training episodes of a range of steps, in order of play. Throws DATA_INVALID where tokens were deleted. */
+  *training({ from = 0, to = Number.MAX_SAFE_INTEGER } = {}): Generator<StoredEpisode> {
+    const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE cohorts.purpose = 'train' AND cohorts.run_step BETWEEN ? AND ? ORDER BY episodes.key`;
+    for (const row of this.#database.prepare(sql).iterate(from, to)) yield this.#stored(row, "refuse");
+  }
+
+  /** Returns the tasks that have episodes. */
+  tasks(): string[] {
+    return this.#all(`SELECT DISTINCT episodes.task AS task FROM ${EPISODES}`).map((row) => String(row["task"]));
+  }
+
+  /** Returns the lowest and the highest step of the run's own evaluations. */
+  evaluationSteps(): { readonly first: number | undefined; readonly last: number | undefined } {
+    const [row] = this.#all(
+      `SELECT MIN(run_step) AS first, MAX(run_step) AS last FROM cohorts WHERE state = 'committed' AND ${OWN_EVALUATION}`,
+    );
+    return {
+      first: (row?.["first"] ?? undefined) as number | undefined,
+      last: (row?.["last"] ?? undefined) as number | undefined,
+    };
+  }
+
+  /** Returns the episodes of the run's own evaluation after a step, in order of play. */
+  evaluation(step: number, stage: string): Trajectory[] {
+    const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE ${OWN_EVALUATION} AND cohorts.run_step = :step AND cohorts.stage = :stage`;
+    return this.#all(`${sql} ORDER BY episodes.key`, { step, stage }).map((row) => this.#stored(row).trajectory);
+  }
+
+  /** Returns the errors of training episodes that failed, the most frequent code first. */
+  failures(): CauseCount[] {
+    return this.#causes(
+      `SELECT error ->> '$.code' AS code, error ->> '$.message' AS message, COUNT(*) AS episodes FROM ${EPISODES}
+       WHERE cohorts.purpose = 'train' AND error IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
+    );
+  }
+
+  /** Returns the reasons why parts of agents have no score in training episodes that did not fail, the most frequent code first. */
+  unscored(): CauseCount[] {
+    return this.#causes(
+      `SELECT total ->> '$.code' AS code, total ->> '$.message' AS message, COUNT(*) AS episodes FROM ${EPISODES}
+       JOIN parts ON parts.episode = episodes.key AND parts.reward IS NULL
+       WHERE cohorts.purpose = 'train' AND error IS NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
+    );
+  }
+
+  close(): void {
+    this.#database.close();
+    if (!this.#hadLog) tidyAfterRead(this.#path);
+  }
+
+  /** Counts codes and not messages, because a message may name an episode or a time. Each code has its most frequent message. */
+  #causes(sql: string): CauseCount[] {
+    const byCode = Map.groupBy(this.#all(sql), (row) => String(row["code"]));
+    const counts = Array.from(byCode, ([code, rows]) => ({
+      code,
+      message: String(rows[0]?.["message"]),
+      episodes: rows.reduce((sum, { episodes }) => sum + Number(episodes), 0),
+    }));
+    return counts.toSorted((one, other) => other.episodes - one.episodes);
+  }
+
+  #stored(row: Row, deleted: "refuse" | "leave out" = "leave out"): StoredEpisode {
+    return {
+      purpose: row["purpose"] as EpisodePurpose,
+      step: row["run_step"] as number,
+      stage: row["stage"] as string,
+      trajectory: reported(this.#path, () => this.#episodes.read(row, { deleted })),
+    };
+  }
+
+  #all(sql: string, parameters: Record<string, SQLInputValue> = {}): Row[] {
+    return reported(this.#path, () => this.#database.prepare(sql).all(parameters));
+  }
+}
