@@ -8,6 +8,7 @@ import {
   type EnvironmentDefinition,
   type IterationReport,
   type JsonObject,
+  type Logger,
   MrlmError,
   type TrajectoryGroup,
 } from "@mrlm/spec";
@@ -27,6 +28,7 @@ export interface BigramTraining {
   /** Sections that replace defaults: a seed, `sampling`, `model`, ... */
   readonly config?: JsonObject;
   readonly engine?: Engine;
+  readonly logger?: Logger;
   /** Directory of a run to resume. */
   readonly resume?: string;
 }
@@ -73,6 +75,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
     prepared: await prepareRun(loaded, { host, algorithms: source }),
     host,
     engine,
+    ...(training.logger === undefined ? {} : { logger: training.logger }),
     ...(opened === undefined ? {} : { run: opened.run }),
     ...(opened?.checkpoint === undefined ? {} : { checkpoint: opened.checkpoint }),
     onEvent: (event) => {
