@@ -13,9 +13,10 @@ export function beforeAfterText({ environment, task, before, after }: BeforeAndA
     0,
     before.messages.findIndex(({ role }) => role === "assistant"),
   );
+  const agent = before.agent === "agent" ? "" : `, agent ${before.agent}`;
   const shown = prompt.map((message) => entry(message.role, messageText(message)));
   return [
-    `  ${environment}, task ${task}`,
+    `  ${environment}, task ${task}${agent}`,
     ...shown,
     entry("before", answer(before), note(before)),
     entry("after", answer(after), note(after)),
