@@ -1,6 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import { textMessage } from "@mrlm/kit";
-import { type Action, type EnvironmentDefinition, type EnvironmentHost, MrlmError, score } from "@mrlm/spec";
+import {
+  type Action,
+  type EnvironmentDefinition,
+  type EnvironmentHost,
+  MrlmError,
+  type Policy,
+  score,
+} from "@mrlm/spec";
 import { type EpisodeCounts, episodeMetrics, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
 import { overGrpc } from "@mrlm/testing";
 import { counterEnvironment } from "./support/counter-environment.ts";
@@ -95,12 +102,26 @@ describe("an agent whose context is full", () => {
     expect((await play(denying)).agents["a"]?.end).toMatchObject({ truncatedBy: "tokens" });
   });
 
-  test("without room at the first turn fails the episode", async () => {
+  test("without room at the first turn of a model fails the episode, also after a script", async () => {
     const [group] = await collect(
       await runner({ host: await localHost(relayEnvironment()), tokenLimit: () => 3 }),
       once,
     );
     expect(group?.trajectories[0]?.error).toMatchObject({ code: "SEQUENCE_TOO_LONG" });
+    const script: Policy = {
+      act: async ({ agent }) => ({ agent, message: textMessage("assistant", "ab"), finishReason: "stop" }),
+    };
+    const [afterScript] = await collect(
+      await runner({ host: await localHost(relayEnvironment()), tokenLimit: () => 3 }),
+      {
+        ...once,
+        players: {
+          a: { kind: "scripted", name: "opener", create: async () => script },
+          b: { kind: "policy", policy: "policy" },
+        },
+      },
+    );
+    expect(afterScript?.trajectories[0]).toMatchObject({ error: { code: "SEQUENCE_TOO_LONG" }, turns: { length: 1 } });
   });
 
   test("is learnt from up to its last message, and no metric counts an answer that it did not give", async () => {

@@ -50,6 +50,11 @@ export class EpisodeRecord {
     return this.#turns.length;
   }
 
+  /** Whether a model has acted. */
+  get hasTokens(): boolean {
+    return this.#turns.some(({ tokens }) => tokens !== undefined);
+  }
+
   /** Measures the time of a call. */
   async timed<T>(what: "sampling" | "environment", work: () => Promise<T>): Promise<T> {
     const began = performance.now();

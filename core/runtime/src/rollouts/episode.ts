@@ -82,7 +82,7 @@ async function playTurn(
   const prompt = record.observe(observation);
   const room = plan.tokenLimit(model) - prompt.length;
   if (room < Math.max(1, plan.sampling.minTokens ?? 0)) {
-    if (record.turnCount === 0)
+    if (!record.hasTokens)
       throw new MrlmError(
         "SEQUENCE_TOO_LONG",
         `The prompt of ${prompt.length} tokens leaves no room for an answer within ${plan.tokenLimit(model)}.`,
