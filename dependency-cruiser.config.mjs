@@ -29,7 +29,7 @@ const CORE_IMPORTS = {
   runtime: ["spec", "kit", "store"],
   client: ["spec", "wire"],
   server: ["spec", "kit", "wire"],
-  testing: ["spec", "kit", "runtime", "client", "server"],
+  testing: ["spec", "kit", "store", "runtime", "client", "server"],
 };
 
 export default {

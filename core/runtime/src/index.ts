@@ -27,7 +27,7 @@ export { evaluate, type EvaluationResult, type MeasuredEnvironment } from "./eva
 export type { Interval } from "./evaluation/intervals.ts";
 export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.ts";
 export { splitSize } from "./evaluation/split-size.ts";
-export { Learner, type LearnerParts, type LearnerState } from "./play/learner.ts";
+export { type GroupPlayer, Learner, type LearnerParts, type LearnerState } from "./play/learner.ts";
 export { learningEngine } from "./play/learning-engine.ts";
 export { type PreparedRun, type PreparedStage, prepareRun } from "./train/prepare-run.ts";
 export type { EvaluationPoint, RunEvent, RunSummary } from "./train/run-events.ts";

@@ -1,6 +1,18 @@
-import { describe, expect, test } from "@jest/globals";
-import type { PlayPlan, RolloutRequest, Rollouts, TrainingEnvironment, Trajectory, TrajectoryGroup } from "@mrlm/spec";
-import { Learner, type LearnerParts, type LearnerState } from "@mrlm/runtime";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type EpisodeStore,
+  type PlayPlan,
+  type RolloutRequest,
+  score,
+  type TrainingEnvironment,
+  type Trajectory,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
+import { type GroupPlayer, Learner, type LearnerParts, type LearnerState } from "@mrlm/runtime";
+import { openLocalStore } from "@mrlm/store";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { runner, localHost } from "./support/rollouts.ts";
 
@@ -15,7 +27,7 @@ const environment = (id: string, weight = 1): TrainingEnvironment => ({
 
 /** Plays one episode of one token, sampled by the version that the task's index is given. */
 function fakeRollouts(versionOf: (task: number) => number = () => 10): {
-  readonly rollouts: Rollouts;
+  readonly rollouts: GroupPlayer;
   readonly requests: RolloutRequest[];
 } {
   const requests: RolloutRequest[] = [];
@@ -25,8 +37,14 @@ function fakeRollouts(versionOf: (task: number) => number = () => 10): {
       const version = versionOf(Number(task.split("/")[1]));
       const player = { kind: "policy", name: "policy", policy: "policy" } as const;
       const id = `${request.label}/${task}`;
-      const trajectory = {
+      const trajectory: Trajectory = {
         id: `${id}/0`,
+        environment: request.environment.id,
+        task,
+        seed: 0,
+        group: id,
+        member: 0,
+        turns: [],
         agents: {
           agent: {
             role: "agent",
@@ -40,39 +58,55 @@ function fakeRollouts(versionOf: (task: number) => number = () => 10): {
                 parent: null,
               },
             ],
-            total: { scored: true, value: 1, components: {} },
+            total: score(1),
             end: { terminated: true, truncated: false },
           },
         },
-        turns: [],
         seconds: { sampling: 3, environment: 1 },
-      } as unknown as Trajectory;
+      };
       yield { id, task, players: { agent: player }, trajectories: [trajectory] };
     }
   }
-  return { rollouts: { collect }, requests };
+  const groupsOf: GroupPlayer["groupsOf"] = async ({ tasks, label }) =>
+    tasks.map((task) => ({ id: `${label}/${task}`, task, seed: 0, size: 1 }));
+  return { rollouts: { collect, groupsOf }, requests };
 }
 
 interface Setting extends Partial<LearnerParts> {
-  readonly plan: PlayPlan;
+  readonly plan: PlayPlan | undefined;
+}
+
+const stores: EpisodeStore[] = [];
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+});
+
+async function openStore(
+  path = join(mkdtempSync(join(tmpdir(), "mrlm-learner-")), "episodes.sqlite"),
+): Promise<EpisodeStore> {
+  const store = await openLocalStore({ path, run: "test", purpose: "train", endsLeases: true });
+  stores.push(store);
+  return store;
 }
 
 /** Returns a learner whose iteration is that of `at`. */
-function learnerOf(parts: Setting | { readonly plan: undefined }, restored?: LearnerState) {
+async function learnerOf(parts: Setting, restored?: LearnerState) {
   const at = { iteration: 1 };
   const { rollouts, requests } = fakeRollouts();
   const learner = new Learner(
     {
       algorithm: "test@1",
       stage: 2,
+      stageName: "test",
       policy: "policy",
       sampling: { temperature: 1, maxTokens: 8 },
       environments: [environment("e@1")],
       seed: 3,
       cohorts: 1,
       rollouts,
-      iteration: () => at.iteration,
-      publish: async () => ({ version: 10 }),
+      store: parts.store ?? (await openStore()),
+      progress: () => ({ iteration: at.iteration, runStep: at.iteration }),
+      publish: async () => ({ version: 10, checksum: "a" }),
       signal: new AbortController().signal,
       ...parts,
     },
@@ -87,7 +121,7 @@ const tasksOf = (groups: readonly TrajectoryGroup[]): number[] => groups.map(({ 
 describe("labels", () => {
   test("are STAGE/NAME/TAKE/ENVIRONMENT, with the refill exactly where the plan states refills, 0 included", async () => {
     const labels = async (changes: Partial<PlayPlan>) => {
-      const { learner, at, requests } = learnerOf({ plan: plan(changes) });
+      const { learner, at, requests } = await learnerOf({ plan: plan(changes) });
       await learner.take();
       at.iteration = 2;
       await learner.take();
@@ -105,7 +139,7 @@ describe("labels", () => {
 
   test("count entries of one environment from the second on", async () => {
     const environments = ["e@1", "f@1", "e@1", "e@1"].map((id) => environment(id));
-    const { learner, requests } = learnerOf({ plan: plan(), environments });
+    const { learner, requests } = await learnerOf({ plan: plan(), environments });
     await learner.take();
     expect(requests.map(({ label }) => label)).toEqual([
       "2/test/1/e@1",
@@ -119,14 +153,14 @@ describe("labels", () => {
 describe("refused groups", () => {
   test("numerics 22: a group that is too old is replaced by one of another task; ages count from the version at the take", async () => {
     const { rollouts, requests } = fakeRollouts((task) => (task === 1 || task === 2 ? 6 : 10));
-    const { learner } = learnerOf({ plan: plan({ refills: 1, maxStaleness: 2 }), rollouts });
+    const { learner } = await learnerOf({ plan: plan({ refills: 1, maxStaleness: 2 }), rollouts });
     const { played, groups, refills, version } = await learner.take();
     expect([tasksOf(played), tasksOf(groups), refills, version]).toEqual([[0, 1, 2, 3, 4, 5], [0, 3, 4, 5], 1, 10]);
     expect(requests.map(({ tasks }) => tasks.length)).toEqual([4, 2]);
   });
 
   test("numerics 22: replacements that are too old as well are not sought for ever: the batch stays short, the take counts", async () => {
-    const { learner } = learnerOf({
+    const { learner } = await learnerOf({
       plan: plan({ refills: 2, maxStaleness: 2 }),
       rollouts: fakeRollouts(() => 0).rollouts,
     });
@@ -138,14 +172,14 @@ describe("refused groups", () => {
     const asked: unknown[] = [];
     const accept: PlayPlan["accept"] = ({ task }, at) => (asked.push([task, at]), task !== "train/1");
     const { rollouts } = fakeRollouts((task) => (task === 0 ? 1 : 10));
-    const { learner } = learnerOf({ plan: plan({ groups: 2, refills: 1, maxStaleness: 0, accept }), rollouts });
+    const { learner } = await learnerOf({ plan: plan({ groups: 2, refills: 1, maxStaleness: 0, accept }), rollouts });
     const { groups } = await learner.take();
     expect(tasksOf(groups)).toEqual([2, 3]);
     expect(asked).toEqual([1, 2, 3].map((task) => [`train/${task}`, { policy: "policy", version: 10 }]));
   });
 
   test("without limits every group stays", async () => {
-    const { learner } = learnerOf({ plan: plan(), rollouts: fakeRollouts(() => 0).rollouts });
+    const { learner } = await learnerOf({ plan: plan(), rollouts: fakeRollouts(() => 0).rollouts });
     const { played, groups, refills } = await learner.take();
     expect([groups, refills]).toEqual([played, 0]);
   });
@@ -157,7 +191,7 @@ describe("a take off the plan", () => {
     ["between two takes", { every: 3 }, 2, /iteration 2: by its `plays` a batch is for the iterations 1, 4, .../],
     ["after the only one", { every: 0 }, 2, /iteration 2: by its `plays` a batch is for the first iteration only/],
   ])("is refused, %s", async (_, changes, iteration, message) => {
-    const { learner, at, requests } = learnerOf({ plan: changes && plan(changes) } as Setting);
+    const { learner, at, requests } = await learnerOf({ plan: changes && plan(changes) } as Setting);
     at.iteration = iteration;
     await expect(learner.take()).rejects.toMatchObject({
       code: "ALGORITHM_INVALID",
@@ -167,7 +201,7 @@ describe("a take off the plan", () => {
   });
 
   test("is refused for the second one of an iteration, also while the first is under way", async () => {
-    const { learner, at } = learnerOf({ plan: plan({ every: 2 }) });
+    const { learner, at } = await learnerOf({ plan: plan({ every: 2 }) });
     const [, second] = await Promise.allSettled([learner.take(), learner.take()]);
     const refused = {
       code: "ALGORITHM_INVALID",
@@ -181,7 +215,7 @@ describe("a take off the plan", () => {
 
   test("rejects with CANCELLED after a stop", async () => {
     const stop = new AbortController();
-    const { learner } = learnerOf({ plan: plan(), signal: stop.signal });
+    const { learner } = await learnerOf({ plan: plan(), signal: stop.signal });
     stop.abort();
     await expect(learner.take()).rejects.toMatchObject({ code: "CANCELLED" });
   });
@@ -190,29 +224,30 @@ describe("a take off the plan", () => {
 test("numerics 52: a restored learner takes the batch that the saved one would have taken; a take that failed does not count", async () => {
   const environments = [environment("e@1", 2), environment("f@1")];
   const shape = { plan: plan({ refills: 0 }), environments };
-  const { learner, at, requests } = learnerOf(shape);
+  const { learner, at, requests } = await learnerOf(shape);
   await learner.take();
   const saved = JSON.parse(JSON.stringify(learner.state())) as LearnerState;
   at.iteration = 2;
   await learner.take();
   const second = requests.slice(-2).map(({ label, tasks }) => [label, tasks]);
-  const failing: Rollouts = {
+  const failing: GroupPlayer = {
+    ...fakeRollouts().rollouts,
     collect: () => {
       throw new Error("gone");
     },
   };
-  const broken = learnerOf({ ...shape, rollouts: failing }, saved);
+  const broken = await learnerOf({ ...shape, rollouts: failing }, saved);
   broken.at.iteration = 2;
   await expect(broken.learner.take()).rejects.toThrow("gone");
   expect(broken.learner.state()).toEqual(saved);
-  const restored = learnerOf(shape, saved);
+  const restored = await learnerOf(shape, saved);
   restored.at.iteration = 2;
   await restored.learner.take();
   expect(restored.requests.map(({ label, tasks }) => [label, tasks])).toEqual(second);
 });
 
 test("seconds of play are divided by what episodes waited for; a batch is reported once", async () => {
-  const { learner } = learnerOf({ plan: plan() });
+  const { learner } = await learnerOf({ plan: plan() });
   expect(learner.lap()).toBeUndefined();
   await learner.take();
   const { sampling = 0, environment: waiting = 0 } = learner.lap()?.seconds ?? {};
@@ -225,7 +260,7 @@ test("cohorts divide a take and change no group: tasks that occur twice keep the
   const rollouts = await runner({ host });
   const [few] = [{ ...environment("counter@1"), splits: { train: 3 } }];
   const play = async (cohorts: number) => {
-    const { learner } = learnerOf({
+    const { learner } = await learnerOf({
       plan: plan({ groups: 8 }),
       environments: [few as TrainingEnvironment],
       rollouts,
@@ -244,7 +279,7 @@ test("cohorts divide a take and change no group: tasks that occur twice keep the
 
 describe("credits", () => {
   const taken = async () => {
-    const { learner } = learnerOf({ plan: plan({ accept: ({ task }) => task !== "train/1" }) });
+    const { learner } = await learnerOf({ plan: plan({ accept: ({ task }) => task !== "train/1" }) });
     await learner.take();
     return learner;
   };
@@ -252,8 +287,8 @@ describe("credits", () => {
 
   test("of accepted episodes are taken, and those of a later report too", async () => {
     const learner = await taken();
-    learner.settle([credit(0), { ...credit(2), advantage: Float32Array.of(1), logprobs: Float32Array.of(-1) }]);
-    learner.settle([credit(0)]);
+    await learner.settle([credit(0), { ...credit(2), advantage: Float32Array.of(1), logprobs: Float32Array.of(-1) }]);
+    await learner.settle([credit(0)]);
   });
 
   test.each([
@@ -273,8 +308,9 @@ describe("credits", () => {
     ],
   ])("%s are refused", async (_, credits, message) => {
     const learner = await taken();
-    expect(() => learner.settle(credits)).toThrow(
-      expect.objectContaining({ code: "ALGORITHM_INVALID", message: expect.stringMatching(message) }),
-    );
+    await expect(learner.settle(credits)).rejects.toMatchObject({
+      code: "ALGORITHM_INVALID",
+      message: expect.stringMatching(message),
+    });
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Engine, MrlmError } from "@mrlm/spec";
+import { openLocalStore } from "@mrlm/store";
 import { BigramEngine } from "@mrlm/testing";
 import { MetricsFile, openRun, RunDirectory, type RunEvent, type RunSummary, trainRun } from "@mrlm/runtime";
 import { z } from "zod";
@@ -46,7 +47,17 @@ async function train(
   const notices: string[] = [];
   const { prepared, host } = await prepare(config, lettersOfFile);
   const onEvent = (event: RunEvent): void => void (event.kind === "notice" && notices.push(event.text));
-  return { summary: await trainRun({ prepared, host, engine: new BigramEngine(), onEvent, ...extra }), notices };
+  return {
+    summary: await trainRun({
+      prepared,
+      host,
+      engine: new BigramEngine(),
+      openStore: openLocalStore,
+      onEvent,
+      ...extra,
+    }),
+    notices,
+  };
 }
 
 /** Resumes under a configuration that may have been edited. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { observe, singleStep, textMessage } from "@mrlm/kit";
 import { type Engine, type EnvironmentHost, MrlmError, unscored } from "@mrlm/spec";
+import { openLocalStore } from "@mrlm/store";
 import { BigramEngine } from "@mrlm/testing";
 import { parse } from "yaml";
 import {
@@ -25,7 +26,8 @@ async function train(
   const engine = new BigramEngine();
   const events: RunEvent[] = [];
   const { prepared, host } = await prepare(config);
-  const summary = await trainRun({ prepared, host, engine, onEvent: (event) => events.push(event), ...extra });
+  const onEvent = (event: RunEvent): void => void events.push(event);
+  const summary = await trainRun({ prepared, host, engine, openStore: openLocalStore, onEvent, ...extra });
   return { summary, engine, events };
 }
 

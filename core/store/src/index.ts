@@ -2,4 +2,4 @@ export { type CauseCount, type EpisodeQuery, EpisodeReader, type StoredEpisode }
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
 export { STORE_FILE, type StoreSettings } from "./store-database.ts";
 export { type View, type ViewColumn, VIEWS } from "./views.ts";
-export { openEpisodeStore } from "./worker-store.ts";
+export { openEpisodeStore, openLocalStore } from "./worker-store.ts";

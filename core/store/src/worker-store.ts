@@ -1,22 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { type EpisodeStore, MrlmError, type StoreEvent, type TrajectoryGroup } from "@mrlm/spec";
+import type { StoreCall, StoreReply } from "./answer-call.ts";
 import type { LoggedBatch } from "./batch-table.ts";
+import { LocalPort } from "./local-port.ts";
 import { PlayedGroups } from "./played-groups.ts";
-import type { StoreDatabase, StoreSettings } from "./store-database.ts";
-
-/** Call of a method of `StoreDatabase` in the store's thread. */
-export interface StoreCall {
-  readonly id: number;
-  readonly method: Exclude<keyof StoreDatabase, symbol>;
-  readonly args: readonly unknown[];
-}
-
-/** Result or error of a call; the reply to opening the store has id 0. */
-export interface StoreReply {
-  readonly id: number;
-  readonly result?: unknown;
-  readonly error?: { readonly code: string; readonly message: string; readonly hint: string };
-}
+import type { StoreSettings } from "./store-database.ts";
 
 type Pending = PromiseWithResolvers<unknown>;
 
@@ -24,8 +12,26 @@ type Pending = PromiseWithResolvers<unknown>;
 const POLL_MS = 250;
 
 /** Opens the episode store of a run in a thread of its own. Rejects with STORE_INVALID or STORE_FAILED where it cannot be opened. */
-export async function openEpisodeStore(settings: StoreSettings): Promise<EpisodeStore> {
-  const store = new WorkerStore(settings);
+export function openEpisodeStore(settings: StoreSettings): Promise<EpisodeStore> {
+  return opened(new WorkerStore(settings.path, startWorker(settings)));
+}
+
+/** Opens a store in this thread, which its writes block: for tests of many short runs, as the start of a thread takes longer than such a run. */
+export function openLocalStore(settings: StoreSettings): Promise<EpisodeStore> {
+  return opened(new WorkerStore(settings.path, new LocalPort(settings)));
+}
+
+function startWorker(settings: StoreSettings): Worker {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new Worker(new URL(isSource ? "./store-worker.ts" : "./store-worker.js", import.meta.url), {
+    workerData: settings,
+    name: "mrlm-store",
+    // From the sources, packages are imported from their sources too. Flags of the process, such as --input-type, may be invalid for a thread.
+    execArgv: isSource ? ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] : [],
+  });
+}
+
+async function opened(store: WorkerStore): Promise<EpisodeStore> {
   try {
     await store.opened;
     return store;
@@ -38,22 +44,16 @@ export async function openEpisodeStore(settings: StoreSettings): Promise<Episode
 class WorkerStore implements EpisodeStore {
   readonly opened: Promise<unknown>;
   readonly #path: string;
-  readonly #worker: Worker;
+  readonly #worker: Worker | LocalPort;
   readonly #pending = new Map<number, Pending>();
   readonly #listeners = new Set<() => void>();
   readonly #played = new PlayedGroups();
   #nextId = 0;
   #failure: MrlmError | undefined;
 
-  constructor(settings: StoreSettings) {
-    this.#path = settings.path;
-    const isSource = import.meta.url.endsWith(".ts");
-    this.#worker = new Worker(new URL(isSource ? "./store-worker.ts" : "./store-worker.js", import.meta.url), {
-      workerData: settings,
-      name: "mrlm-store",
-      // From the sources, packages are imported from their sources too.
-      ...(isSource ? { execArgv: ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] } : {}),
-    });
+  constructor(path: string, port: Worker | LocalPort) {
+    this.#path = path;
+    this.#worker = port;
     this.#worker.on("message", (reply: StoreReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(error));
     this.#worker.on("exit", () => this.#fail(undefined));

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { randomStream, silentLogger } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { Learner, learningEngine, RolloutRunner } from "@mrlm/runtime";
@@ -16,6 +17,8 @@ import type {
   TrainingEnvironment,
   TrajectoryGroup,
 } from "@mrlm/spec";
+import { openLocalStore } from "@mrlm/store";
+import { temporaryDirectory } from "./real-engine.ts";
 
 /** A tokenizer of a few letters, as files of a model directory. */
 export const tokenizerFiles = characterTokenizerFiles({ alphabet: "abcd0123456789" });
@@ -84,18 +87,22 @@ export async function* iterate(
   const environments = [{ ref: environment, weight: 1, splits, orderedSplits, hasDemonstrations, demonstrate }];
   const sampling = { temperature: 1, maxTokens: 8, ...place.sampling };
   const { signal } = new AbortController();
+  const path = join(temporaryDirectory(), "episodes.sqlite");
+  const store = await openLocalStore({ path, run: algorithm.id, purpose: "train", endsLeases: true });
   let iteration = 1;
   const learner = new Learner({
     algorithm: algorithm.id,
     plan: algorithm.plays?.(options.value, sampling),
     stage: 0,
+    stageName: algorithm.id,
     policy,
     sampling,
     environments,
     seed,
     cohorts: 1,
     rollouts: rolloutsOf(place),
-    iteration: () => iteration,
+    store,
+    progress: () => ({ iteration, runStep: iteration }),
     publish: () => engine.publish(policy),
     signal,
   });
@@ -115,9 +122,13 @@ export async function* iterate(
     signal,
   };
   const run = await algorithm.create(context, options.value);
-  for await (const report of run.run()) {
-    yield { ...report, played: learner.lap()?.played ?? [] };
-    iteration++;
+  try {
+    for await (const report of run.run()) {
+      yield { ...report, played: learner.lap()?.played ?? [] };
+      iteration++;
+    }
+  } finally {
+    await store.close();
   }
 }
 

@@ -83,6 +83,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       reconnect_seconds: input.server?.reconnect_seconds ?? 60,
     },
     checkpoint: { every: input.checkpoint?.every ?? 50, keep: input.checkpoint?.keep ?? 2 },
+    store: { keep_tokens: input.store?.keep_tokens ?? 50 },
     output: {
       directory: resolve(place.workingDirectory, output.directory ?? "runs"),
       trajectories: output.trajectories ?? true,

@@ -97,6 +97,7 @@ export interface ResolvedConfig {
     readonly reconnect_seconds: number;
   };
   readonly checkpoint: { readonly every: number; readonly keep: number };
+  readonly store: { readonly keep_tokens: number };
   readonly output: { readonly directory: string; readonly trajectories: boolean };
   readonly trackers: readonly { readonly name: string; readonly options: JsonObject }[];
   readonly plugins: Readonly<Record<string, PluginOptions>>;

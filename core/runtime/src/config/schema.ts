@@ -8,6 +8,7 @@ import {
   engineSection,
   outputSection,
   serverSection,
+  storeSection,
   trackerSection,
 } from "./sections/operation.ts";
 import { evalSection, playSection, samplingSection, stageSection } from "./sections/stages.ts";
@@ -38,6 +39,7 @@ export const configSchema = z.strictObject({
   engine: engineSection.optional().describe("Process that holds the model"),
   server: serverSection.optional().describe("Process that holds the environments"),
   checkpoint: checkpointSection.optional().describe("When checkpoints are written, from which a run resumes"),
+  store: storeSection.optional().describe("Retention of the episode store"),
   output: z
     .union([z.string().min(1), outputSection])
     .optional()

@@ -1,14 +1,22 @@
 import {
+  type Cohort,
   type Credit,
   type EpisodeBatch,
   type EpisodeSource,
+  type EpisodeStore,
+  type JsonValue,
+  type LearnerId,
   type ModelId,
   MrlmError,
+  type PlannedGroup,
   type PlayPlan,
+  type RolloutRequest,
   type Rollouts,
   type RolloutSampling,
+  type TakePosition,
   type TrajectoryGroup,
 } from "@mrlm/spec";
+import { BatchLog } from "./batch-log.ts";
 import { cohortsOf } from "./cohorts.ts";
 import { assertCredits, type LearnableParts, learnableParts } from "./credits.ts";
 import { groupLabel } from "./labels.ts";
@@ -24,6 +32,18 @@ export interface LearnerState {
   readonly tasks: TaskPosition | null;
 }
 
+/** Plays groups whose ids are known beforehand. */
+export interface GroupPlayer extends Rollouts {
+  /** Returns the groups that `collect` plays for a request, in their order. */
+  groupsOf(request: RolloutRequest): Promise<readonly PlannedGroup[]>;
+}
+
+/** Weights that play the episodes of a take. */
+export interface PlayingWeights {
+  readonly version: number;
+  readonly checksum: string;
+}
+
 /** Parts of a learner. */
 export interface LearnerParts {
   /** Id of the algorithm, for errors. */
@@ -32,6 +52,8 @@ export interface LearnerParts {
   readonly plan: PlayPlan | undefined;
   /** Index of the stage from 0. */
   readonly stage: number;
+  /** Name of the stage, as in metrics.jsonl. */
+  readonly stageName: string;
   readonly policy: ModelId;
   readonly sampling: RolloutSampling;
   readonly environments: readonly PlayedEnvironment[];
@@ -39,11 +61,12 @@ export interface LearnerParts {
   readonly seed: number;
   /** Parts into which the groups of an environment are divided. */
   readonly cohorts: number;
-  readonly rollouts: Rollouts;
-  /** Number of the iteration in progress, from 1. */
-  iteration(): number;
-  /** Publishes the policy's weights if they have changed, and returns their version. */
-  publish(): Promise<{ readonly version: number }>;
+  readonly rollouts: GroupPlayer;
+  readonly store: EpisodeStore;
+  /** Number of the iteration in progress, from 1, in the stage and in the run. */
+  progress(): { readonly iteration: number; readonly runStep: number };
+  /** Publishes the policy's weights if they have changed. */
+  publish(): Promise<PlayingWeights>;
   readonly signal: AbortSignal;
 }
 
@@ -57,10 +80,17 @@ export interface TimedBatch extends EpisodeBatch {
   };
 }
 
-/** Plays the batches of one algorithm in one stage, inside `take`. */
+/** Cohort with the request that plays it. */
+interface PlannedCohort {
+  readonly cohort: Cohort;
+  readonly request: RolloutRequest;
+}
+
+/** Plays the batches of one algorithm in one stage, inside `take`. A batch is in the store's log before it is returned. */
 export class Learner implements EpisodeSource {
   readonly #parts: LearnerParts;
   readonly #order: TaskOrder | undefined;
+  readonly #log: BatchLog;
   #state: LearnerState;
   #takenIn = 0;
   #taken: EpisodeBatch | undefined;
@@ -69,10 +99,11 @@ export class Learner implements EpisodeSource {
 
   /** @param restored result of `state` */
   constructor(parts: LearnerParts, restored?: LearnerState) {
-    const { plan, environments, seed } = parts;
+    const { plan, environments, seed, store } = parts;
     this.#parts = parts;
     this.#order = plan === undefined ? undefined : taskOrder(environments, `${plan.name}/tasks`, seed);
     if (restored !== undefined && restored.tasks !== null) this.#order?.seek(restored.tasks);
+    this.#log = new BatchLog(store, learnerId(parts));
     this.#state = restored ?? { takes: 0, tasks: this.#order?.position() ?? null };
   }
 
@@ -80,12 +111,23 @@ export class Learner implements EpisodeSource {
     return this.#state;
   }
 
-  /** Checks the credits of an iteration, which are of the last batch. Throws ALGORITHM_INVALID. */
-  settle(credits: readonly Credit[]): void {
-    // A resumed run does not have the groups of a batch that was taken before.
-    if (this.#taken === undefined || credits.length === 0) return;
-    this.#learnable ??= learnableParts(this.#taken.groups, this.#parts.policy);
-    assertCredits(credits, this.#learnable, this.#parts.algorithm);
+  /** Stores the credits of an iteration, which are of the last batch. Rejects with ALGORITHM_INVALID for others. */
+  async settle(credits: readonly Credit[]): Promise<void> {
+    if (credits.length === 0) return;
+    const { algorithm, policy, store } = this.#parts;
+    // A resumed run does not have the groups of a batch that was taken before; the store compares their ids.
+    if (this.#taken !== undefined) {
+      this.#learnable ??= learnableParts(this.#taken.groups, policy);
+      assertCredits(credits, this.#learnable, algorithm);
+    }
+    await store.settle(learnerId(this.#parts), this.#state.takes, { credits, isApplied: false });
+  }
+
+  /** Marks the last batch as applied: the stage has ended. */
+  async end(): Promise<void> {
+    const { takes } = this.#state;
+    if (this.#taken !== undefined)
+      await this.#parts.store.settle(learnerId(this.#parts), takes, { credits: [], isApplied: true });
   }
 
   /** Returns the batch that was taken since the last call. */
@@ -97,26 +139,38 @@ export class Learner implements EpisodeSource {
 
   async take(): Promise<EpisodeBatch> {
     const { plan, order } = this.#assertDue();
-    this.#takenIn = this.#parts.iteration();
-    const take = this.#state.takes + 1;
+    const { iteration, runStep } = this.#parts.progress();
+    this.#takenIn = iteration;
+    const step = this.#state.takes + 1;
     const began = performance.now();
-    const { version } = await this.#parts.publish();
-    const published = performance.now();
+    const weights = await this.#parts.publish();
+    const publish = (performance.now() - began) / 1000;
     const played: TrajectoryGroup[] = [];
     const groups: TrajectoryGroup[] = [];
+    let { version } = weights;
     let playedSeconds = 0;
     let refill = 0;
     for (; ; refill++) {
-      const draws = order.take(plan.groups - groups.length);
-      const start = performance.now();
-      const found = await this.#play(plan, draws, take, plan.refills === undefined ? undefined : refill);
-      playedSeconds += (performance.now() - start) / 1000;
-      played.push(...found);
-      groups.push(...found.filter((group) => this.#isAccepted(plan, group, version)));
+      const at = { step, refill };
+      const cohorts = await this.#plan(plan, order.take(plan.groups - groups.length), at, weights);
+      const record = { runStep, iteration, version, tasks: order.position() as unknown as JsonValue };
+      const requests = new Map(cohorts.map(({ cohort, request }) => [cohort.id, request]));
+      const batch = await this.#log.take(
+        at,
+        cohorts.map(({ cohort }) => cohort),
+        record,
+        ({ id }) => Array.fromAsync(this.#parts.rollouts.collect(requests.get(id) as RolloutRequest)),
+      );
+      version = batch.record.version;
+      playedSeconds += batch.playedSeconds;
+      played.push(...batch.groups);
+      const isAccepted = batch.groups.map((group) => this.#isAccepted(plan, group, version));
+      groups.push(...batch.groups.filter((_, i) => isAccepted[i]));
+      const refused = batch.groups.filter((_, i) => !isAccepted[i]).map(({ id }) => id);
+      if (refused.length > 0) await this.#parts.store.refuse(learnerId(this.#parts), at, refused);
       if (groups.length >= plan.groups || refill >= (plan.refills ?? 0)) break;
     }
-    this.#state = { takes: take, tasks: order.position() };
-    const publish = (published - began) / 1000;
+    this.#state = { takes: step, tasks: order.position() };
     const waited = Math.max(0, (performance.now() - began) / 1000 - publish - playedSeconds);
     const batch = { played, groups, refills: refill, version };
     this.#taken = batch;
@@ -127,44 +181,51 @@ export class Learner implements EpisodeSource {
 
   /** Returns the plan and its order. Throws ALGORITHM_INVALID for a take off the plan, CANCELLED after a stop. */
   #assertDue(): { readonly plan: PlayPlan; readonly order: TaskOrder } {
-    const { algorithm, plan, signal, iteration } = this.#parts;
+    const { algorithm, plan, signal, progress } = this.#parts;
     if (signal.aborted) throw new MrlmError("CANCELLED", "The run was stopped.", { cause: signal.reason });
+    const { iteration } = progress();
     const refuse = (reason: string): never => {
       throw new MrlmError(
         "ALGORITHM_INVALID",
-        `${algorithm} takes a batch of episodes in iteration ${iteration()}: ${reason}.`,
+        `${algorithm} takes a batch of episodes in iteration ${iteration}: ${reason}.`,
       );
     };
     if (plan === undefined || this.#order === undefined) return refuse("its `plays` states no episodes");
-    if (this.#takenIn === iteration()) return refuse("it has taken the batch of this iteration already");
-    if (!isTakeDue(plan, iteration())) return refuse(`by its \`plays\` a batch is for ${describeEvery(plan)}`);
+    if (this.#takenIn === iteration) return refuse("it has taken the batch of this iteration already");
+    if (!isTakeDue(plan, iteration)) return refuse(`by its \`plays\` a batch is for ${describeEvery(plan)}`);
     return { plan, order: this.#order };
   }
 
-  async #play(
+  /** Plans the cohorts of a part of a batch. */
+  #plan(
     plan: PlayPlan,
     draws: readonly TaskDraw[],
-    take: number,
-    refill: number | undefined,
-  ): Promise<TrajectoryGroup[]> {
-    const { stage, policy, sampling, environments, cohorts, rollouts, signal } = this.#parts;
-    const groups: TrajectoryGroup[] = [];
-    for (const { environment, tasks, occurrences } of cohortsOf(draws, cohorts)) {
+    at: TakePosition,
+    { version, checksum }: PlayingWeights,
+  ): Promise<PlannedCohort[]> {
+    const { stage, stageName, policy, sampling, environments, rollouts, signal, progress } = this.#parts;
+    const refill = plan.refills === undefined ? undefined : at.refill;
+    const cohorts = cohortsOf(draws, this.#parts.cohorts).map(async ({ environment, part, tasks, occurrences }) => {
       const { ref, players = policy, sides = "fixed" } = environments[environment] as PlayedEnvironment;
-      const request = {
-        environment: ref,
-        players,
-        sides,
-        tasks,
-        occurrences,
-        groupSize: plan.groupSize,
-        sampling,
-        label: groupLabel({ stage, name: plan.name, take, refill }, environments, environment),
-        signal,
+      const label = groupLabel({ stage, name: plan.name, take: at.step, refill }, environments, environment);
+      const { groupSize } = plan;
+      const play = { environment: ref, players, sides, sampling, label, signal };
+      const request = { ...play, tasks, occurrences, groupSize };
+      const cohort: Cohort = {
+        id: `${label}/${part}`,
+        stage: stageName,
+        learner: learnerId(this.#parts),
+        ...at,
+        place: [environment, part],
+        environment: ref.id,
+        runStep: progress().runStep,
+        versions: { [policy]: version },
+        checksum,
+        groups: await rollouts.groupsOf(request),
       };
-      for await (const group of rollouts.collect(request)) groups.push(group);
-    }
-    return groups;
+      return { cohort, request };
+    });
+    return Promise.all(cohorts);
   }
 
   #isAccepted({ maxStaleness, accept }: PlayPlan, group: TrajectoryGroup, version: number): boolean {
@@ -185,4 +246,8 @@ function describeEvery({ every = 1 }: PlayPlan): string {
     : every === 1
       ? "each iteration"
       : `the iterations 1, ${1 + every}, ...`;
+}
+
+function learnerId({ stage, policy }: LearnerParts): LearnerId {
+  return `${stage}/${policy}`;
 }

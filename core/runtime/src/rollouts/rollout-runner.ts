@@ -7,6 +7,7 @@ import {
   type Logger,
   type ModelId,
   type MrlmError,
+  type PlannedGroup,
   type Renderer,
   type RolloutRequest,
   type Rollouts,
@@ -96,6 +97,19 @@ export class RolloutRunner implements Rollouts {
       await playing;
       await Promise.allSettled([...samplers.values()].map(async (sampler) => (await sampler).close()));
     }
+  }
+
+  /** Returns the groups that `collect` plays for a request, in their order. */
+  async groupsOf(request: RolloutRequest): Promise<PlannedGroup[]> {
+    const { signal = new AbortController().signal } = request;
+    const plans = this.#plan(request, await this.#options.host.describe(request.environment), signal);
+    return Array.from(
+      Map.groupBy(plans, ({ group }) => group),
+      ([id, members]) => {
+        const { identity, seed } = members[0] as EpisodePlan;
+        return { id, task: identity.task, seed, size: members.length };
+      },
+    );
   }
 
   #plan(request: RolloutRequest, description: EnvironmentDescription, signal: AbortSignal): EpisodePlan[] {

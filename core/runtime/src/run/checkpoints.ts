@@ -91,6 +91,12 @@ export class Checkpoints {
       .sort((a, b) => compare(b, a));
   }
 
+  /** Step of the oldest checkpoint; `undefined` if there is none. */
+  oldestStep(): number | undefined {
+    const name = this.names().at(-1);
+    return name === undefined ? undefined : Number.parseInt(name, 10);
+  }
+
   /**
    * Opens the newest complete checkpoint; `undefined` if there is no checkpoint. Rejects with CHECKPOINT_INCOMPLETE if all of them are damaged.
    * @param onDamaged called for each newer one with its fault and the checkpoint that is used instead

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileFault, type JsonObject, type ModelId, MrlmError } from "@mrlm/spec";
+import { STORE_FILE } from "@mrlm/store";
 import { stringify } from "yaml";
 import { withModelKey } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
@@ -28,6 +29,7 @@ const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a direct
  *     lock                  held by the process that trains it
  *     train.log             printed lines and details, for people
  *     metrics.jsonl         a row for each iteration and evaluation
+ *     episodes.sqlite       buffer and record of all episodes: batches, credits, published weights
  *     trajectories.sqlite   every episode of the training, down to the tokens
  *     evaluations.sqlite    every episode of the evaluations, in the same form
  *     tokenizer/            the tokenizer's files
@@ -95,6 +97,11 @@ export class RunDirectory {
 
   get modelPath(): string {
     return join(this.path, "model");
+  }
+
+  /** Path of the episode store. */
+  get episodesPath(): string {
+    return join(this.path, STORE_FILE);
   }
 
   writeConfig(config: ResolvedConfig): void {

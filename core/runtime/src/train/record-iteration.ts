@@ -2,22 +2,22 @@ import type { IterationReport } from "@mrlm/spec";
 import type { TimedBatch } from "../play/learner.ts";
 import { plainMetrics } from "../run/metrics-file.ts";
 import type { PreparedStage } from "./prepare-run.ts";
-import { addSeconds, type RunContext } from "./run-context.ts";
+import { addSeconds, appendMetrics, type RunContext } from "./run-context.ts";
 
 /**
  * Records an iteration in the run's state, metrics and episode store, and emits its events.
  * @param batch that the iteration took, if any
  * @param seconds wall time of the iteration, and how much of it the engine computed
- * @throws the first episode's error if all episodes of several iterations have failed
+ * Rejects with the first episode's error if all episodes of several iterations have failed
  */
-export function recordIteration(
+export async function recordIteration(
   context: RunContext,
   stage: PreparedStage,
   reported: IterationReport,
   batch: TimedBatch | undefined,
   seconds: { readonly total: number; readonly engine: number },
-): void {
-  const { run, state, memory, failures, store, onEvent } = context;
+): Promise<void> {
+  const { state, memory, failures, store, onEvent } = context;
   const report = memory.addTo({ ...reported, seconds: { ...batch?.seconds, ...reported.seconds } });
   const played = batch?.played ?? [];
   state.iteration = report.iteration;
@@ -25,7 +25,7 @@ export function recordIteration(
   state.trainingSeconds += seconds.total;
   for (const [phase, spent] of Object.entries(report.seconds)) addSeconds(context, phase, spent);
   const { metrics, counts } = plainMetrics(report.metrics);
-  run.metrics.append({
+  await appendMetrics(context, {
     kind: "iteration",
     step: state.step,
     stage: stage.name,

@@ -1,5 +1,7 @@
-import type { Engine, Logger, ModelId, Rollouts } from "@mrlm/spec";
+import type { Engine, EpisodeStore, Logger, ModelId } from "@mrlm/spec";
 import { trainedPolicy } from "../config/policies.ts";
+import type { GroupPlayer } from "../play/learner.ts";
+import type { MetricsRow } from "../run/metrics-file.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import type { FailureWatch } from "./failure-watch.ts";
@@ -21,9 +23,11 @@ export interface RunContext {
   readonly policy: LoadedPolicy;
   /** Frozen models that play. The engine holds them in every stage. */
   readonly frozen: ReadonlySet<ModelId>;
-  readonly rollouts: Rollouts;
+  readonly rollouts: GroupPlayer;
   readonly memory: MemoryWatch;
   readonly failures: FailureWatch;
+  /** Buffer and record of all episodes of the run. */
+  readonly episodes: EpisodeStore;
   /** Store of the training episodes. */
   readonly store: TrajectoryStore | undefined;
   /** Store of the evaluation episodes. */
@@ -45,8 +49,26 @@ export function addSeconds({ state }: RunContext, phase: string, seconds: number
  * Publishes the policy's weights to the sampler if they have changed since the last publication. Takes of episodes, evaluations, scheduled
  * checkpoints and the next stage need the current weights.
  */
-export async function publishPolicy({ state, engine, policy }: RunContext): Promise<PublishedWeights> {
-  return state.published ?? (await engine.publish(policy.info.model));
+export async function publishPolicy(context: RunContext): Promise<PublishedWeights> {
+  const { state, engine, policy } = context;
+  if (state.published !== null) return state.published;
+  const published = await engine.publish(policy.info.model);
+  await announce(context, published);
+  return published;
+}
+
+/** Records published weights in the episode store. */
+export async function announce(
+  { state, policy, episodes }: Pick<RunContext, "state" | "policy" | "episodes">,
+  { version, checksum }: PublishedWeights,
+): Promise<void> {
+  await episodes.announce({ policy: policy.info.model, version, step: state.step, checksum });
+}
+
+/** Appends a row to metrics.jsonl, and its mirror in the episode store. */
+export async function appendMetrics({ run, episodes }: RunContext, row: MetricsRow): Promise<void> {
+  run.metrics.append(row);
+  await episodes.mirror([row]);
 }
 
 /** Writes the policy as a Hugging Face directory, with an adapter merged into the weights. */

@@ -2,18 +2,20 @@ import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import { assertScored } from "../evaluation/assert-scored.ts";
 import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
 import type { PreparedStage } from "./prepare-run.ts";
-import { addSeconds, publishPolicy, type RunContext } from "./run-context.ts";
+import { addSeconds, appendMetrics, publishPolicy, type RunContext } from "./run-context.ts";
 import { rolloutSampling } from "./stage-context.ts";
 import { goalAccuracy } from "./stage-goal.ts";
+import type { PublishedWeights } from "./watched-engine.ts";
 
 /** Evaluates the policy on held-out tasks. The evaluation remains due if the run is asked to stop before its end. */
 export async function evaluatePolicy(context: RunContext): Promise<void> {
-  const { prepared, run, state, rollouts, drain, stop, onEvent } = context;
+  const { prepared, state, rollouts, drain, stop, onEvent } = context;
   const { config, evaluation } = prepared;
   if (evaluation.length === 0 || drain.aborted) return;
   const began = performance.now();
-  await publishPolicy(context);
+  const weights = await publishPolicy(context);
   const label = evaluationLabel(context);
+  const played: PlayedEvaluation = new Map();
   try {
     const results = await evaluate({
       rollouts,
@@ -21,15 +23,19 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
       sampling: rolloutSampling(config.sampling),
       samples: config.eval.samples,
       signal: AbortSignal.any([drain, stop]),
-      onEpisodes: (kind, group) => storeEpisodes(context, kind, group),
+      onEpisodes(kind, group) {
+        storeEpisodes(context, kind, group);
+        addGroup(played, kind, group);
+      },
       onProgress: (done, total) => onEvent({ kind: "progress", done, total }),
     });
+    if (config.output.trajectories) await recordEpisodes(context, played, weights);
     const seconds = (performance.now() - began) / 1000;
     state.evaluations.push({ step: state.step, label, results });
     state.isEvaluationDue = false;
     addSeconds(context, "evaluation", seconds);
     for (const result of results)
-      run.metrics.append({
+      await appendMetrics(context, {
         kind: "evaluation",
         step: state.step,
         stage: label,
@@ -60,13 +66,36 @@ function storeEpisodes({ evaluations, state }: RunContext, kind: string, group: 
   evaluations?.add(step, kind, [{ ...group, trajectories: renamed }]);
 }
 
+/** Groups of an evaluation by environment, then by label. */
+type PlayedEvaluation = Map<string, Map<string, TrajectoryGroup[]>>;
+
+function addGroup(played: PlayedEvaluation, label: string, group: TrajectoryGroup): void {
+  const environment = group.trajectories[0]?.environment ?? "";
+  const labels = played.get(environment) ?? new Map<string, TrajectoryGroup[]>();
+  const groups = labels.get(label) ?? [];
+  groups.push(group);
+  played.set(environment, labels.set(label, groups));
+}
+
+/** Records the groups of an evaluation in the episode store. */
+async function recordEpisodes(
+  { episodes, policy, state }: RunContext,
+  played: PlayedEvaluation,
+  { version, checksum }: PublishedWeights,
+): Promise<void> {
+  const weights = { versions: { [policy.info.model]: version }, checksum };
+  for (const [place, [environment, labels]] of [...played].entries())
+    for (const [stage, groups] of labels)
+      await episodes.record({ purpose: "eval", stage, runStep: state.step, place, environment, ...weights, groups });
+}
+
 /** Measures the greedy accuracy on training tasks and compares it with the goal of the stage. */
 export async function hasReachedGoal(
   context: RunContext,
   { name, iterations }: PreparedStage,
   goal: NonNullable<PreparedStage["goal"]>,
 ): Promise<boolean> {
-  const { prepared, run, state, rollouts, stop, onEvent } = context;
+  const { prepared, state, rollouts, stop, onEvent } = context;
   const { iteration, step } = state;
   const isLast = iteration >= iterations;
   const began = performance.now();
@@ -81,7 +110,7 @@ export async function hasReachedGoal(
   const accuracy = goalAccuracy(results) ?? null;
   const seconds = (performance.now() - began) / 1000;
   addSeconds(context, "evaluation", seconds);
-  run.metrics.append({
+  await appendMetrics(context, {
     kind: "goal",
     step,
     stage: name,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
@@ -9,6 +10,8 @@ import type { RunSummary } from "./run-events.ts";
 
 /** Writes run.json: start, versions, resumptions and result of a run. */
 export class RunRecorder {
+  /** Id of the run, which its episode store has too. It stays where the directory is renamed or copied. */
+  readonly id: string;
   readonly #run: RunDirectory;
   readonly #before: JsonObject;
   readonly #record: JsonObject;
@@ -22,7 +25,8 @@ export class RunRecorder {
       ...((this.#before["resumed"] as JsonValue[] | undefined) ?? []),
       ...(this.hasBegunBefore ? [{ at: now, from: from ?? null }] : []),
     ];
-    this.#record = { ...about, started: this.#before["started"] ?? now, resumed, versions };
+    this.id = typeof this.#before["id"] === "string" ? this.#before["id"] : randomUUID();
+    this.#record = { id: this.id, ...about, started: this.#before["started"] ?? now, resumed, versions };
     run.writeRecord({ ...this.#record, status: "running" });
   }
 

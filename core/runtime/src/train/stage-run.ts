@@ -27,8 +27,8 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
     const next = await reports.next();
     if (next.done === true) break;
     const total = (performance.now() - began) / 1000;
-    learner.settle(next.value.credits ?? []);
-    recordIteration(context, stage, next.value, learner.lap(), { total, engine: await clock.lap() });
+    await learner.settle(next.value.credits ?? []);
+    await recordIteration(context, stage, next.value, learner.lap(), { total, engine: await clock.lap() });
     const due = dueAfter(context, stage);
     if (due.goal !== undefined && (await hasReachedGoal(context, stage, due.goal))) {
       await reports.return?.();
@@ -53,8 +53,8 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
 }
 
 /** Creates the learner of a stage's policy, or restores it where the stage had begun before. */
-function stageLearner(context: RunContext, { definition, plan }: PreparedStage): Learner {
-  const { prepared, state, policy, rollouts, stop } = context;
+function stageLearner(context: RunContext, { name, definition, plan }: PreparedStage): Learner {
+  const { prepared, state, policy, rollouts, episodes, stop } = context;
   const { seed, stages, play } = prepared.config;
   const { sampling } = stages[state.stage] as ResolvedConfig["stages"][number];
   return new Learner(
@@ -62,13 +62,15 @@ function stageLearner(context: RunContext, { definition, plan }: PreparedStage):
       algorithm: definition.id,
       plan,
       stage: state.stage,
+      stageName: name,
       policy: policy.info.model,
       sampling: rolloutSampling(sampling),
       environments: prepared.environments,
       seed: stageSeed(seed, state.stage),
       cohorts: play.cohorts,
       rollouts,
-      iteration: () => state.iteration + 1,
+      store: episodes,
+      progress: () => ({ iteration: state.iteration + 1, runStep: state.step + 1 }),
       publish: () => publishPolicy(context),
       signal: stop,
     },
@@ -160,6 +162,7 @@ async function endStage(
   const isLast = state.stage === prepared.stages.length - 1;
   const { stage, iteration, data } = state;
   const learners = { [learnerId(context)]: learner.state() };
+  await learner.end();
   if (!isLast) await releaseStageModels(context);
   Object.assign(state, {
     stage: stage + 1,

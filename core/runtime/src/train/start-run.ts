@@ -1,4 +1,4 @@
-import type { Engine, EnvironmentHost, EnvironmentRef, LoadOptions, ModelId } from "@mrlm/spec";
+import type { Engine, EnvironmentHost, EnvironmentRef, EpisodeStore, LoadOptions, ModelId } from "@mrlm/spec";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
@@ -11,7 +11,7 @@ import { type LoadedModel, playingModel } from "./loaded-model.ts";
 import { loadPolicy } from "./loaded-policy.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { describeExtension, type Extension } from "./resume-compatibility.ts";
-import type { RunContext } from "./run-context.ts";
+import { announce, type RunContext } from "./run-context.ts";
 import { identitiesOf, initialState, loadState, type RunState } from "./run-state.ts";
 import { watchEngine } from "./watched-engine.ts";
 
@@ -25,6 +25,8 @@ export interface StartParts extends Pick<
   readonly isDeterministic: boolean;
   /** Checkpoint to resume from; `undefined` starts at the beginning. */
   readonly checkpoint: Checkpoint | undefined;
+  /** Opens the episode store; `resumedAt` is the last step of the run that is not repeated, -1 for none. */
+  openEpisodes(resumedAt: number): Promise<EpisodeStore>;
 }
 
 /**
@@ -54,6 +56,10 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     });
   run.metrics.keep((row) => isKept(row, state));
   for (const each of [store, evaluations]) each?.truncateAfter(state.step);
+  // An evaluation that is due is repeated.
+  const episodes = await parts.openEpisodes(state.isEvaluationDue ? state.step - 1 : state.step);
+  await episodes.mirror(run.metrics.rows().filter(({ step }) => step === state.step && state.isEvaluationDue));
+  if (policy.published !== undefined) await announce({ state, policy, episodes }, policy.published);
   const memory = new MemoryWatch();
   const watched = watchEngine(engine, policy.info.model, state, {
     onPass: (model, result) => memory.note(model, result),
@@ -69,6 +75,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     rollouts: rolloutRunner(parts, watched, new Map([[policy.info.model, policy], ...frozen])),
     memory,
     failures: new FailureWatch(),
+    episodes,
     store,
     evaluations,
     logger,

@@ -1,5 +1,13 @@
 import { silentLogger } from "@mrlm/kit";
-import { type Engine, type EnvironmentHost, type JsonObject, type Logger, MrlmError } from "@mrlm/spec";
+import {
+  type Engine,
+  type EnvironmentHost,
+  type EpisodeStore,
+  type JsonObject,
+  type Logger,
+  MrlmError,
+} from "@mrlm/spec";
+import { openEpisodeStore, type StoreSettings } from "@mrlm/store";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { isFaultOfModel } from "../evaluation/failure-advice.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
@@ -31,6 +39,8 @@ export interface TrainOptions {
   readonly plugins?: Readonly<Record<string, string>>;
   readonly logger?: Logger;
   readonly onEvent?: (event: RunEvent) => void;
+  /** Opens the episode store; default: in a thread of its own. */
+  readonly openStore?: (settings: StoreSettings) => Promise<EpisodeStore>;
   /** Aborted to stop after the current iteration, with a checkpoint. */
   readonly drain?: AbortSignal;
   /** Aborted to stop at once. */
@@ -71,6 +81,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
     if (event.kind === "memory") record.add({ memory: JSON.parse(JSON.stringify(event.memory)) as JsonObject });
     notify(event);
   };
+  let episodes: EpisodeStore | undefined;
   let status: RunSummary["status"] | "failed" = "failed";
   try {
     for (const text of [...prepared.notices, ...record.differences()]) onEvent({ kind: "notice", text });
@@ -81,6 +92,11 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       engine,
       isDeterministic: info.deterministic,
       checkpoint,
+      async openEpisodes(resumedAt) {
+        const { openStore = openEpisodeStore } = options;
+        const about = { path: run.episodesPath, run: record.id, purpose: "train", endsLeases: true } as const;
+        return (episodes = await openStore(record.hasBegunBefore ? { ...about, resumedAt } : about));
+      },
       store,
       evaluations,
       logger,
@@ -105,6 +121,8 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       );
     await tracking.close(status);
     for (const each of [store, evaluations]) each?.close();
+    // An error of the store has ended the run already.
+    await episodes?.close().catch(() => undefined);
   }
 }
 

@@ -3,20 +3,25 @@ import { identitiesOf, saveState } from "./run-state.ts";
 
 /** Writes a checkpoint of the engine's models and of the run's state, after the rows and episodes up to it are on the disk. */
 export async function writeCheckpoint(context: RunContext): Promise<void> {
-  const { run, state, engine, prepared, store, evaluations, onEvent } = context;
+  const { run, state, engine, prepared, episodes, store, evaluations, onEvent } = context;
+  const { checkpoint, output, store: retention } = prepared.config;
   const began = performance.now();
   for (const each of [store, evaluations]) each?.flush();
+  await episodes.flush();
   run.metrics.flush();
   const { step, stage } = state;
   const path = await run.checkpoints.write(
     { step, stage },
-    prepared.config.checkpoint.keep,
+    checkpoint.keep,
     saveState(state, prepared.config, identitiesOf(prepared)),
     {
       engine: (directory) => engine.save(directory),
       model: (directory) => exportPolicy(context, directory),
     },
   );
+  // A run that goes back to its oldest checkpoint takes the batches after it again.
+  const kept = run.checkpoints.oldestStep() ?? 0;
+  await episodes.prune(kept + 1 - (output.trajectories ? retention.keep_tokens : 0));
   const seconds = (performance.now() - began) / 1000;
   addSeconds(context, "checkpoint", seconds);
   onEvent({ kind: "checkpoint", step, path, seconds });

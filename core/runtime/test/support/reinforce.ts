@@ -36,9 +36,11 @@ async function start(
     // Uses a random stream, whose position a resume must restore.
     const order = random.shuffle(groups);
     const samples = order.flatMap(({ trajectories }) =>
-      trajectories.flatMap(({ agents, error }) =>
-        Object.values(agents).flatMap(({ segments, total }) =>
-          error === undefined && total.scored ? segments.map((segment) => ({ segment, reward: total.value })) : [],
+      trajectories.flatMap(({ id, agents, error }) =>
+        Object.entries(agents).flatMap(([agent, { segments, total }]) =>
+          error === undefined && total.scored
+            ? segments.map((segment) => ({ segment, reward: total.value, trajectory: id, agent }))
+            : [],
         ),
       ),
     );
@@ -70,6 +72,7 @@ async function start(
       iteration,
       metrics: { "reward/mean": { sum: mean * samples.length, count: samples.length }, "optim/grad_norm": gradNorm },
       seconds: { training: 0 },
+      credits: samples.map(({ trajectory, agent, reward }) => ({ trajectory, agent, advantage: reward - baseline })),
     };
   }
 

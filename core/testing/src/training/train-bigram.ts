@@ -12,7 +12,17 @@ import {
   MrlmError,
   type TrajectoryGroup,
 } from "@mrlm/spec";
-import { LocalHost, openRun, parseConfig, PluginHost, prepareRun, type RunSummary, trainRun } from "@mrlm/runtime";
+import {
+  LocalHost,
+  openRun,
+  parseConfig,
+  PluginHost,
+  prepareRun,
+  type RunSummary,
+  type TrainOptions,
+  trainRun,
+} from "@mrlm/runtime";
+import { openLocalStore } from "@mrlm/store";
 import { BigramEngine } from "../bigram/engine.ts";
 import { lettersEnvironment } from "./letters-environment.ts";
 
@@ -29,6 +39,8 @@ export interface BigramTraining {
   readonly config?: JsonObject;
   readonly engine?: Engine;
   readonly logger?: Logger;
+  /** Default: a store in this thread, without the start of another one. */
+  readonly openStore?: NonNullable<TrainOptions["openStore"]>;
   /** Directory of a run to resume. */
   readonly resume?: string;
 }
@@ -76,6 +88,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
     host,
     engine,
     ...(training.logger === undefined ? {} : { logger: training.logger }),
+    openStore: training.openStore ?? openLocalStore,
     ...(opened === undefined ? {} : { run: opened.run }),
     ...(opened?.checkpoint === undefined ? {} : { checkpoint: opened.checkpoint }),
     onEvent: (event) => {

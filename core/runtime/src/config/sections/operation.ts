@@ -61,6 +61,17 @@ export const checkpointSection = z.strictObject({
   keep: z.int().positive().optional().describe("Number of newest checkpoints to keep; default 2"),
 });
 
+/** `store`: retention of the episode store. */
+export const storeSection = z.strictObject({
+  keep_tokens: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      "Steps before the oldest kept checkpoint whose episodes keep their tokens; conversations and rewards stay of all; default 50",
+    ),
+});
+
 /** `output` as an object. */
 export const outputSection = z.strictObject({
   directory: z
@@ -71,7 +82,9 @@ export const outputSection = z.strictObject({
   trajectories: z
     .boolean()
     .optional()
-    .describe("Store every episode of training and evaluations with its tokens; default true"),
+    .describe(
+      "Keep the tokens of episodes after a checkpoint holds their step, and store those of evaluations; default true",
+    ),
 });
 
 /** `distributed`: several processes for one engine. */

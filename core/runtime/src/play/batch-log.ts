@@ -1,0 +1,95 @@
+import {
+  type Cohort,
+  type EpisodeStore,
+  type LearnerId,
+  type Lease,
+  MrlmError,
+  type TakenBatch,
+  type TakePosition,
+  type TakeRecord,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
+
+/** Name of the only player of a run. */
+const WORKER = "trainer";
+/** The commit of an expired lease is accepted, as no other process leases cohorts of a run. */
+const LEASE_MS = 60_000;
+
+/** Groups of a part of a batch, and the seconds in which episodes were played for it. */
+export interface PlayedBatch extends TakenBatch {
+  readonly playedSeconds: number;
+}
+
+/** Batches of one learner in the episode store. What the store has logged, or what was committed for it, is not played again. */
+export class BatchLog {
+  readonly #store: EpisodeStore;
+  readonly #learner: LearnerId;
+  readonly #leases = new Map<string, Lease>();
+
+  constructor(store: EpisodeStore, learner: LearnerId) {
+    this.#store = store;
+    this.#learner = learner;
+  }
+
+  /**
+   * Logs and returns the groups of some cohorts. A batch that other weights played is abandoned with all later ones, and played anew.
+   * @param play returns the groups of a cohort
+   */
+  async take(
+    at: TakePosition,
+    cohorts: readonly Cohort[],
+    record: TakeRecord,
+    play: (cohort: Cohort) => Promise<readonly TrajectoryGroup[]>,
+  ): Promise<PlayedBatch> {
+    const count = cohorts.reduce((sum, { groups }) => sum + groups.length, 0);
+    const rule = { from: "cohorts", checksum: cohorts[0]?.checksum ?? null } as const;
+    const logged = await this.#store.take(this.#learner, at, count, rule, record);
+    if (typeof logged !== "string") return { ...logged, playedSeconds: 0 };
+    if (logged === "outdated") await this.#store.abandon(this.#learner, at.step);
+    let playedSeconds = 0;
+    for (const cohort of cohorts) {
+      const lease = await this.#lease(cohort);
+      // A process that was killed has committed it.
+      if (lease === undefined) continue;
+      const began = performance.now();
+      const groups = await play(cohort);
+      playedSeconds += (performance.now() - began) / 1000;
+      const committed = await this.#store.commit(lease, groups, { isLast: true });
+      if (committed === "late") throw lost(cohort.id, "was leased by another process");
+    }
+    const taken = await this.#store.take(this.#learner, at, count, rule, record);
+    if (typeof taken === "string") throw lost(`${this.#learner}/${at.step}/${at.refill}`, `is ${taken} after its play`);
+    return { ...taken, playedSeconds };
+  }
+
+  /** Opens a cohort and leases it; `undefined` for a committed one. */
+  async #lease(cohort: Cohort): Promise<Lease | undefined> {
+    await this.#open(cohort);
+    // Cohorts of a process that was killed are leased on the way, where they were opened earlier.
+    while (!this.#leases.has(cohort.id)) {
+      const [lease] = await this.#store.lease(WORKER, 1, LEASE_MS);
+      if (lease === undefined) return undefined;
+      this.#leases.set(lease.cohort.id, lease);
+    }
+    const lease = this.#leases.get(cohort.id);
+    this.#leases.delete(cohort.id);
+    return lease;
+  }
+
+  /** Publications count up with evaluations and checkpoints, whose intervals a resumed run may change: equal weights may have another version. */
+  async #open(cohort: Cohort): Promise<void> {
+    try {
+      await this.#store.open(cohort);
+    } catch (error) {
+      if (!MrlmError.hasCode(error, "STORE_CONFLICT") || cohort.refill > 0) throw error;
+      await this.#store.abandon(this.#learner, cohort.step);
+      await this.#store.open(cohort);
+    }
+  }
+}
+
+function lost(what: string, how: string): MrlmError {
+  return new MrlmError("STORE_CONFLICT", `Batch or cohort ${what} ${how}.`, {
+    hint: "Another process writes to the store of this run. End it, then resume the run.",
+  });
+}

@@ -1,0 +1,31 @@
+import { EventEmitter } from "node:events";
+import { answer, answerCall, type StoreCall, type StoreReply } from "./answer-call.ts";
+import { StoreDatabase, type StoreSettings } from "./store-database.ts";
+
+/** Connection of a store in this thread, with the interface of its worker. */
+export class LocalPort extends EventEmitter<{ message: [StoreReply]; error: [unknown]; exit: [] }> {
+  #database: StoreDatabase | undefined;
+
+  constructor(settings: StoreSettings) {
+    super();
+    this.#reply(() =>
+      answer(0, () => {
+        this.#database = new StoreDatabase(settings);
+      }),
+    );
+  }
+
+  /** Copies the call, as a worker would: its caller may change the arrays afterwards. */
+  postMessage(call: StoreCall): void {
+    const copy = structuredClone(call);
+    this.#reply(() => answerCall(this.#database, copy));
+  }
+
+  async terminate(): Promise<void> {
+    this.emit("exit");
+  }
+
+  #reply(work: () => StoreReply): void {
+    queueMicrotask(() => this.emit("message", work()));
+  }
+}
