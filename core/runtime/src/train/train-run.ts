@@ -7,7 +7,7 @@ import {
   type Logger,
   MrlmError,
 } from "@mrlm/spec";
-import { openEpisodeStore, type StoreSettings } from "@mrlm/store";
+import { checkEpisodeStore, openEpisodeStore, type StoreSettings } from "@mrlm/store";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { isFaultOfModel } from "../evaluation/failure-advice.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
@@ -142,7 +142,8 @@ export interface OpenedRun {
 }
 
 /**
- * Opens a run for `--resume`: its configuration, and the named checkpoint or the newest complete one. Rejects, before any process is started, with RUN_NOT_FOUND, RUN_IN_USE, CHECKPOINT_INCOMPLETE or CHECKPOINT_MISMATCH.
+ * Opens a run for `--resume`: its configuration, and the named checkpoint or the newest complete one. Rejects, before any process is started, with RUN_NOT_FOUND, RUN_IN_USE,
+ * CHECKPOINT_INCOMPLETE, CHECKPOINT_MISMATCH, STORE_INVALID or STORE_FAILED.
  * @param steps of the last stage; replaces those of the configuration
  */
 export async function openRun(path: string, onNotice: (text: string) => void, steps?: number): Promise<OpenedRun> {
@@ -154,7 +155,10 @@ export async function openRun(path: string, onNotice: (text: string) => void, st
   const checkpoint = isRun ? await run.checkpoints.newest(onNotice) : await openCheckpoint(path);
   if (checkpoint !== undefined) loadState(checkpoint.path, checkpoint.state, loaded.config);
   const finished = isRun && checkpoint !== undefined ? finishedSummary(run, checkpoint, loaded.config) : undefined;
-  if (finished === undefined) run.assertWritable();
+  if (finished === undefined) {
+    run.assertWritable();
+    checkEpisodeStore(run.episodesPath, String(run.readRecord()["id"]));
+  }
   if (checkpoint === undefined) onNotice(`${run.path} has no checkpoint yet: the run starts at its beginning.`);
   return { run, loaded, checkpoint, finished };
 }
