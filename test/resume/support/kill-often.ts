@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Finished, Mrlm } from "../../e2e/support/mrlm.ts";
 import { type Outcome, outcomeOf } from "../../e2e/support/outcome.ts";
+import { type BatchLog, batchLogOf, hasUnfinishedBatch, isBetweenRefills } from "./batch-log.ts";
 import { type EngineCall, survivingCalls } from "./engine-calls.ts";
 import { kill, type Victim } from "./victims.ts";
 
@@ -11,6 +12,7 @@ export interface Undisturbed {
   readonly directory: string;
   readonly outcome: Outcome;
   readonly calls: readonly EngineCall[];
+  readonly log: BatchLog;
   readonly startMs: number;
   readonly runMs: number;
 }
@@ -20,14 +22,16 @@ export interface Kill {
   readonly victim: Victim;
   /** Number of iterations that the process had reported. */
   readonly steps: number;
-  readonly during: "start" | "checkpoint" | "run";
+  /** `refill`: a part of a batch was logged, and another one was not. */
+  readonly during: "start" | "checkpoint" | "refill" | "run";
 }
 
-/** Kills of an interrupted run, its final outcome, and the engine's calls that led to it. */
+/** Kills of an interrupted run, its final outcome, the engine's calls that led to it, and the batches in its store. */
 export interface Disturbed {
   readonly kills: readonly Kill[];
   readonly outcome: Outcome;
   readonly calls: readonly EngineCall[];
+  readonly log: BatchLog;
 }
 
 export async function leaveAlone(config: string, output: string): Promise<Undisturbed> {
@@ -38,7 +42,8 @@ export async function leaveAlone(config: string, output: string): Promise<Undist
   assertFinished(await mrlm.finished);
   const directory = directoryIn(output) as string;
   const runMs = performance.now() - began - startMs;
-  return { directory, outcome: outcomeOf(directory), calls: callsOf(output), startMs, runMs };
+  const log = batchLogOf(directory) as BatchLog;
+  return { directory, outcome: outcomeOf(directory), calls: callsOf(output), log, startMs, runMs };
 }
 
 /**
@@ -50,7 +55,7 @@ export async function killOften(
   config: string,
   output: string,
   victims: readonly Victim[],
-  { startMs, runMs }: Undisturbed,
+  { startMs, runMs, log }: Undisturbed,
   random: () => number,
 ): Promise<Disturbed> {
   const kills: Kill[] = [];
@@ -67,15 +72,20 @@ export async function killOften(
         sleep(isEarly ? startMs * random() : (runMs * random()) / 2, undefined, { ref: false }),
         end,
       ]);
+      if (!isEarly && hasRefills(log) && random() < 0.3) await stopBetweenRefills(mrlm, output, log);
       if (finished === undefined) {
         const isWriting = hasUnfinishedCheckpoint(output);
         const { code } = await kill(victim, mrlm);
-        kills.push({ victim, steps: mrlm.lastStep(), during: isEarly ? "start" : isWriting ? "checkpoint" : "run" });
+        const parts = isEarly ? undefined : batchLogOf(directoryIn(output) as string)?.parts;
+        const isRefilling = parts !== undefined && hasUnfinishedBatch(parts, log);
+        const during = isEarly ? "start" : isWriting ? "checkpoint" : isRefilling ? "refill" : "run";
+        kills.push({ victim, steps: mrlm.lastStep(), during });
         if (code !== 0) continue;
       }
     }
     assertFinished(await end);
-    return { kills, outcome: outcomeOf(directoryIn(output) as string), calls: callsOf(output) };
+    const directory = directoryIn(output) as string;
+    return { kills, outcome: outcomeOf(directory), calls: callsOf(output), log: batchLogOf(directory) as BatchLog };
   }
 }
 
@@ -115,6 +125,18 @@ export function callsOf(output: string): EngineCall[] {
 function hasUnfinishedCheckpoint(output: string): boolean {
   const checkpoints = join(directoryIn(output) ?? output, "checkpoints");
   return existsSync(checkpoints) && readdirSync(checkpoints).some((name) => name.endsWith(".partial"));
+}
+
+/** Waits until refills of a batch are missing, or the run has ended. Stops the trainer, which `kill` continues. */
+async function stopBetweenRefills({ child }: Mrlm, output: string, log: BatchLog): Promise<void> {
+  while (child.exitCode === null) {
+    if (isBetweenRefills(directoryIn(output) as string, log)) return void child.kill("SIGSTOP");
+    await sleep(2);
+  }
+}
+
+function hasRefills({ parts }: BatchLog): boolean {
+  return [...parts.values()].some((count) => count > 1);
 }
 
 function assertFinished({ code, events, stderr }: Finished): void {

@@ -11,7 +11,7 @@ import { grpoAlone, type Scenario, WARM } from "./scenarios.ts";
 import { kill, type Victim } from "./victims.ts";
 
 const SEED = Number(process.env["RESUME_SEED"] ?? 0);
-const VICTIMS = (process.env["RESUME_VICTIMS"] ?? "all,trainer,engine").split(",") as Victim[];
+const VICTIMS = (process.env["RESUME_VICTIMS"] ?? "all,trainer,engine,store").split(",") as Victim[];
 
 /**
  * Defines a test for each kind of run: it is killed at random instants and resumed each time, and has the result of an undisturbed run. The calls
@@ -41,22 +41,28 @@ export function killTests(makeScenarios: (model: string, directory: string) => S
           const path = writeConfig(directory, config, `${i}.yaml`);
           const undisturbed = await leaveAlone(path, join(directory, `${i}-alone`));
           const done: Kill[] = [];
+          let replays = 0;
           while (done.length < kills) {
             const victims = Array.from(
               { length: kills - done.length },
               (__, j) => VICTIMS[(done.length + j + i) % VICTIMS.length] as Victim,
             );
             const run = await killOften(path, join(directory, `${i}-killed`), victims, undisturbed, random.next);
-            // The message of a failure lists the kills.
-            expect({ kills: run.kills, calls: differenceOf(run.calls, undisturbed.calls), ...run.outcome }).toEqual({
-              kills: run.kills,
+            // The message of a failure lists the kills. On a CPU no logged batch is played anew.
+            const { kills: those, calls, log, outcome } = run;
+            expect({ those, calls: differenceOf(calls, undisturbed.calls), ...log, replays: 0, ...outcome }).toEqual({
+              those,
               calls: undefined,
+              ...undisturbed.log,
               ...undisturbed.outcome,
             });
+            replays += log.replays;
             done.push(...run.kills);
           }
           survived.push(...done);
-          print(`${name}: ${describeKills(done)}; ${undisturbed.calls.length} calls of the engine are equal`);
+          print(
+            `${name}: ${describeKills(done)}; ${undisturbed.calls.length} calls of the engine are equal, ${replays} logged batches were taken again`,
+          );
         },
         3_600_000,
       );
@@ -85,7 +91,10 @@ export function killTests(makeScenarios: (model: string, directory: string) => S
 function describeKills(kills: readonly Kill[]): string {
   const count = (holds: (kill: Kill) => boolean): number => kills.filter(holds).length;
   const victims = VICTIMS.map((victim) => `${count((kill) => kill.victim === victim)} ${victim}`).join(", ");
-  return `${kills.length} kills survived bit for bit (${victims}), ${count(({ during }) => during === "start")} of them during a start and ${count(({ during }) => during === "checkpoint")} during the writing of a checkpoint`;
+  const [start, checkpoint, refill] = (["start", "checkpoint", "refill"] as const).map((kind) =>
+    count(({ during }) => during === kind),
+  );
+  return `${kills.length} kills survived bit for bit (${victims}): ${start} during a start, ${checkpoint} during the writing of a checkpoint, ${refill} between refills`;
 }
 
 function print(text: string): void {

@@ -9,7 +9,10 @@ import { gone, killAll, processTree, ranksIn } from "../../e2e/support/process-t
  */
 export type Victim = "all" | "trainer" | "engine" | "store";
 
-/** Kills a part of a run, and waits until no process of it remains. A run that has just finished is left as it is. */
+/**
+ * Kills a part of a run, which may have been stopped by SIGSTOP, and waits until no process of it remains. A run that has just finished is left as
+ * it is.
+ */
 export async function kill(victim: Victim, mrlm: Mrlm): Promise<Finished> {
   const tree = processTree(mrlm.child.pid as number);
   const [trainer] = tree;
@@ -18,6 +21,7 @@ export async function kill(victim: Victim, mrlm: Mrlm): Promise<Finished> {
     else if (victim === "trainer") killAll([trainer]);
     else if (victim === "store") process.kill(trainer.pid, "SIGUSR2");
     else await killEngine(mrlm);
+    mrlm.child.kill("SIGCONT");
   }
   const finished = await mrlm.finished;
   await gone(tree);
