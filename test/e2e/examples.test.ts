@@ -80,7 +80,7 @@ describeWithEngine(
     );
 
     test("U18: gsm8k/gsm8k.yaml, with a tiny model and two problems in place of the downloads", async () => {
-      const { config } = loadConfig(join(ROOT, "examples/gsm8k/gsm8k.yaml"));
+      const { policies: _, ...config } = loadConfig(join(ROOT, "examples/gsm8k/gsm8k.yaml")).config;
       const problems = [
         ["What is 1 + 1?", 2],
         ["What is 2 + 3?", 5],

@@ -32,7 +32,7 @@ describeWithEngine(
     test.each(GOALS.flatMap(([path, goal]) => SEEDS.map((seed) => [path, seed, goal] as const)))(
       "%s, seed %i: greedy accuracy of at least %f",
       async (path, seed, goal) => {
-        const { stages, ...config } = example(path);
+        const { stages, policies: _, ...config } = example(path);
         const only = {
           ...config,
           model: { path: start },
