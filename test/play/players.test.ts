@@ -112,6 +112,24 @@ test("each model has the renderer of its own tokenizer: a frozen opponent reads 
   read("frozen-0", /^<\|user\|>([abcd]+|0)<\|end\|>/);
 });
 
+test("each model has its own limit of positions and stop tokens", async () => {
+  const short = await opponentDirectory({ max_position_embeddings: 16, eos_token_id: [1, 22] });
+  const { engine, asked } = recordingEngine();
+  const { played } = await trainBigram({ ...training({ second: { model: short } }, "grpo"), engine });
+  const [own, other] = ["policy", "frozen-0"].map((name) => asked.samples.filter(({ model }) => model === name));
+  expect(Math.max(...(other ?? []).map(({ tokens }) => tokens.length))).toBe(16);
+  expect(Math.max(...(own ?? []).map(({ tokens }) => tokens.length))).toBeGreaterThan(16);
+  expect(new Set(other?.map(({ stopTokenIds }) => stopTokenIds.join()))).toEqual(new Set(["1,22"]));
+  expect(new Set(own?.map(({ stopTokenIds }) => stopTokenIds.join()))).toEqual(new Set(["1"]));
+  const episodes = played.flat().flatMap(({ trajectories }) => trajectories);
+  const exhausted = episodes.flatMap(({ turns }) => turns.filter(({ stopReason }) => stopReason === "exhausted"));
+  expect(new Set(exhausted.map(({ agent }) => agent))).toEqual(new Set(["second"]));
+  expect(episodes.filter(({ error }) => error !== undefined)).toEqual([]);
+  // Each batch is played with the weights after the one before it.
+  expect(played.map(([group]) => group?.players["first"]?.version)).toEqual([1, 2, 3]);
+  expect(played[0]?.[0]?.players["second"]).toEqual({ kind: "model", name: short });
+});
+
 test("a frozen opponent stays in the engine across stages, and a killed run continues with the same bits", async () => {
   const whole = training({ second: { model: rival } }, "grpo");
   const stages = [STAGES["grpo"], { ...STAGES["grpo"], name: "again", kl_coefficient: 0.1 }] as JsonObject[];

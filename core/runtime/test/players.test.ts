@@ -77,6 +77,7 @@ describe("policies and players in a configuration", () => {
       'run.yaml:4:23: unknown key "scriptd" in environments[0].players.first. Did you mean "scripted"?',
     ],
     ["    players: {first: {policy: policy, past: {}}}", 'unknown key "past"'],
+    ["    players: {__proto__: policy}", 'run.yaml:4:15: environments[0].players: "__proto__" is no role'],
     ["    sides: shuffle", "run.yaml:4:5: environments[0].sides has no effect"],
     ["    sides: shufle", "did you mean shuffle?"],
   ])("%s is refused at its place", (players, message) => {
@@ -110,6 +111,12 @@ describe("players that the environment or the disk lacks", () => {
       "    players: {frst: policy}",
       'run.yaml:4:15: environments[0].players: duel@1 has no role "frst". Did you mean "first"?',
     ],
+    [
+      "a role of an object's own members",
+      "    players: {constructor: policy}",
+      'run.yaml:4:15: environments[0].players: duel@1 has no role "constructor". Its roles: first, second.',
+    ],
+    ["a script of that kind", "    players: {first: {scripted: toString}}", 'duel@1 has no scripted policy "toString"'],
     ["an unknown scripted policy", "    players: {first: {scripted: fxed}}", 'Did you mean "fixed"?'],
     [
       "an unknown directory",

@@ -54,7 +54,7 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
   const parsed = configSchema.safeParse(source.value ?? {});
   if (!parsed.success) throw configError(source, problemsOf(configSchema, source.value ?? {}, parsed.error));
   const config = parsed.data;
-  const problems = [...repeated, ...incompleteness(config)];
+  const problems = [...repeated, ...incompleteness(config, source)];
   if (problems.length > 0) throw configError(source, problems);
   const place = {
     fallbackName: basename(options.path).replace(/\.[^.]*$/, "") || "run",
@@ -71,8 +71,8 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
   };
 }
 
-function incompleteness(config: ConfigInput): ConfigProblem[] {
-  const problems: ConfigProblem[] = policyProblems(config);
+function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[] {
+  const problems: ConfigProblem[] = policyProblems(config, source.value);
   if (config.stages === undefined)
     problems.push({ path: [], at: "value", text: "there is nothing to do: `stages` is missing" });
   for (const section of ["engine", "server"] as const)

@@ -1,4 +1,5 @@
 import { didYouMean, quoted } from "../names/nearest.ts";
+import { valueAt } from "../plugins/schema-messages.ts";
 import { type ConfigProblem, showPath } from "./config-problems.ts";
 import { DEFAULT_POLICY } from "./policies.ts";
 import type { ConfigInput } from "./schema.ts";
@@ -11,8 +12,11 @@ type PlayerInput = NonNullable<EnvironmentInput["players"]>[string];
 const RESERVED = /^(critic|(reference|frozen)-\d+)$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** Finds faults of the trained models, and of the players of environments, that need no plugin. */
-export function policyProblems(config: ConfigInput): ConfigProblem[] {
+/**
+ * Finds faults of the trained models, and of the players of environments, that need no plugin.
+ * @param written the configuration as it was given
+ */
+export function policyProblems(config: ConfigInput, written: unknown): ConfigProblem[] {
   const { model, policies } = config;
   const names = policies === undefined ? [DEFAULT_POLICY] : Object.keys(policies);
   const lists: readonly (readonly [ConfigPath, readonly EnvironmentInput[]])[] = [
@@ -25,7 +29,10 @@ export function policyProblems(config: ConfigInput): ConfigProblem[] {
     ...(model === undefined ? [] : sourceProblems(["model"], model)),
     ...Object.entries(policies ?? {}).flatMap(([name, each]) => sourceProblems(["policies", name], each)),
     ...lists.flatMap(([list, environments]) =>
-      environments.flatMap((environment, i) => environmentProblems([...list, i], environment, names)),
+      environments.flatMap((environment, i) => [
+        ...droppedRoles([...list, i, "players"], written),
+        ...environmentProblems([...list, i], environment, names),
+      ]),
     ),
   ];
 }
@@ -74,6 +81,14 @@ function sourceProblems(
           text: `${showPath(path)}: give either \`path\` (a directory) or \`random\` (random weights)`,
         },
       ]
+    : [];
+}
+
+/** Finds the key `__proto__`, which the parser of the schema drops. */
+function droppedRoles(path: ConfigPath, written: unknown): ConfigProblem[] {
+  const players = valueAt(written, path);
+  return typeof players === "object" && players !== null && Object.hasOwn(players, "__proto__")
+    ? [{ path: [...path, "__proto__"], at: "key", text: `${showPath(path)}: "__proto__" is no role` }]
     : [];
 }
 

@@ -12,6 +12,7 @@ import type { ConfigProblem } from "../config/config-problems.ts";
 import { located } from "../config/located.ts";
 import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { ConfigPath, SourceText } from "../config/source-text.ts";
+import { ownMember } from "../names/own-member.ts";
 import type { FrozenModel } from "./frozen-models.ts";
 import { notInstalled, roleProblems } from "./role-problems.ts";
 
@@ -46,7 +47,8 @@ export async function resolvePlayers(
   const resolved = await Promise.all(
     Object.keys(roles).map(async (role) => {
       const place = [...path, "players", role];
-      return [role, await resolvePlayer(players[role] ?? { policy }, { id, options }, place, source)] as const;
+      const player = ownMember(players, role) ?? { policy };
+      return [role, await resolvePlayer(player, { id, options }, place, source)] as const;
     }),
   );
   return { players: Object.fromEntries(resolved), sides: sides ?? "fixed" };

@@ -2,6 +2,7 @@ import type { PlayerRef, RoleId } from "@mrlm/spec";
 import { type ConfigProblem, showPath } from "../config/config-problems.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
+import { ownMember } from "../names/own-member.ts";
 
 /** Names that the players of an environment refer to. */
 export interface PlayedEnvironment {
@@ -38,7 +39,8 @@ export function roleProblems(
       ...("scripted" in player ? scriptProblems([...own, "scripted"], player.scripted, environment) : []),
     ];
   });
-  if (problems.length > 0 || roles === undefined || roles.some((role) => isPolicy(players[role]))) return problems;
+  if (problems.length > 0 || roles === undefined || roles.some((role) => isPolicy(ownMember(players, role))))
+    return problems;
   return [
     {
       path: place,

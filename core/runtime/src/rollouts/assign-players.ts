@@ -1,4 +1,5 @@
 import { hash64, randomStream } from "@mrlm/kit";
+import { ownMember } from "../names/own-member.ts";
 import { MrlmError, type PlayedBy, type Player, type RoleId, type RolloutRequest } from "@mrlm/spec";
 
 /**
@@ -17,16 +18,19 @@ export function assignPlayers(
   return Object.fromEntries(roles.map((role, i) => [role, assigned[i] as Player]));
 }
 
-/** Returns the record of a player for trajectories. */
-export function playedBy(player: Player): PlayedBy {
-  return player.kind === "policy"
-    ? { kind: "policy", name: player.policy, policy: player.policy }
-    : { kind: player.kind, name: player.name };
+/**
+ * Returns the record of a player for trajectories.
+ * @param version weight version of the policy, if it is known
+ */
+export function playedBy(player: Player, version?: number): PlayedBy {
+  if (player.kind !== "policy") return { kind: player.kind, name: player.name };
+  const { kind, policy } = player;
+  return { kind, name: policy, policy, ...(version === undefined ? {} : { version }) };
 }
 
 function playerOf(players: RolloutRequest["players"], role: RoleId): Player {
   if (typeof players === "string") return { kind: "policy", policy: players };
-  const found = Object.hasOwn(players, role) ? players[role] : undefined;
+  const found = ownMember(players, role);
   if (found !== undefined) return found;
   throw new MrlmError("MODEL_NOT_FOUND", `No player has the role "${role}".`, {
     hint: "Name a player for every role of the environment.",

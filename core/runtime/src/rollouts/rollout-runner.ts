@@ -8,6 +8,7 @@ import {
   type ModelId,
   type MrlmError,
   type PlannedGroup,
+  type PolicyId,
   type Renderer,
   type RolloutRequest,
   type Rollouts,
@@ -37,6 +38,8 @@ export interface RolloutRunnerOptions {
   renderer(model: ModelId): Renderer;
   /** Longest sequence that the model and the configuration permit. */
   tokenLimit(model: ModelId): number;
+  /** Version of the weights with which a policy begins to play, if it is known. */
+  version?(policy: PolicyId): number | undefined;
   /** Turn limit of the configuration for an environment; 0: none. */
   turnLimit(environment: EnvironmentRef): number;
 }
@@ -124,7 +127,12 @@ export class RolloutRunner implements Rollouts {
         seen.set(task, occurrence + 1);
         const of = { runSeed, label, environment: description.id, task, occurrence };
         const acting = assignPlayers(request, roles, { runSeed, group: groupId(of) });
-        const players = Object.fromEntries(Object.entries(acting).map(([role, player]) => [role, playedBy(player)]));
+        const players = Object.fromEntries(
+          Object.entries(acting).map(([role, player]) => [
+            role,
+            playedBy(player, player.kind === "policy" ? this.#options.version?.(player.policy) : undefined),
+          ]),
+        );
         return Array.from({ length: groupSize }, (_, member): Omit<EpisodePlan, "order"> => {
           const identity = { ...of, member };
           const group = groupId(identity);

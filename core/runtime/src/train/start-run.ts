@@ -72,7 +72,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     engine: watched,
     policy,
     frozen: new Set(frozen.keys()),
-    rollouts: rolloutRunner(parts, watched, new Map([[policy.info.model, policy], ...frozen])),
+    rollouts: rolloutRunner(parts, watched, new Map([[policy.info.model, policy], ...frozen]), state),
     memory,
     failures: new FailureWatch(),
     episodes,
@@ -89,6 +89,7 @@ function rolloutRunner(
   { host, isDeterministic, logger, prepared }: StartParts,
   engine: Engine,
   models: ReadonlyMap<ModelId, LoadedModel>,
+  state: RunState,
 ): RolloutRunner {
   const { sampling, server, seed, environments } = prepared.config;
   // The key is the object, because two entries may differ in their limits only, and evaluations set their own limits.
@@ -106,6 +107,7 @@ function rolloutRunner(
     renderer: (model) => playingModel(models, model).renderer,
     tokenLimit: (model) =>
       Math.min(playingModel(models, model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
+    version: () => state.published?.version,
     turnLimit: (environment) => turnLimits.get(environment) ?? 0,
   });
 }

@@ -73,12 +73,12 @@ function duel(rounds: number): SimulatedEnvironment {
       for (const role of ROLES) written[role] = "";
       return shown("first", String(Number(task.split("/")[1]) % 10));
     },
-    async step({ agent, message }): Promise<StepResult> {
+    async step({ agent, message, finishReason }): Promise<StepResult> {
       // The other role is shown letters only: its tokenizer may lack other characters.
       const letters = [...messageText(message)].filter((letter) => LETTERS.includes(letter)).join("");
       written[agent] += letters;
       turn++;
-      const isOver = turn >= rounds * ROLES.length;
+      const isOver = turn >= rounds * ROLES.length || finishReason === "exhausted";
       const ends = Object.fromEntries(ROLES.map((role) => [role, isOver]));
       return {
         observation: isOver ? { agent: "", messages: [] } : shown(ROLES[turn % ROLES.length] as string, letters || "0"),

@@ -7,6 +7,7 @@ export interface RecordedSample {
   readonly tokens: Int32Array;
   /** Index of the first sampled token. */
   readonly start: number;
+  readonly stopTokenIds: readonly number[];
 }
 
 /** Passes, optimizer steps and samples of a run, in order. */
@@ -43,7 +44,7 @@ function recordingSampler(inner: Sampler, model: ModelId, samples: RecordedSampl
     async sample(request, options) {
       const result = await inner.sample(request, options);
       const tokens = Int32Array.of(...request.prompt, ...result.tokens);
-      samples.push({ model, tokens, start: request.prompt.length });
+      samples.push({ model, tokens, start: request.prompt.length, stopTokenIds: request.params.stopTokenIds });
       return result;
     },
     barrier: () => inner.barrier(),
