@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "@jest/globals";
-import { loadConfig, MetricsFile, TrajectoryStore } from "@mrlm/runtime";
+import { loadConfig, MetricsFile } from "@mrlm/runtime";
+import { EpisodeReader } from "@mrlm/store";
 import { describeWithEngine, installed } from "./support/engine.ts";
 import { type Finished, run } from "./support/mrlm.ts";
 import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
@@ -96,7 +97,7 @@ describeWithEngine(
         "iteration 6",
         "evaluation 6",
       ]);
-      const store = new TrajectoryStore(path("trajectories.sqlite"));
+      const store = new EpisodeReader(path("episodes.sqlite"));
       expect(Array.from(store.read(), ({ step }) => step)).toEqual(
         [4, 5, 6].flatMap((step) => Array<number>(32).fill(step)),
       );
@@ -171,7 +172,7 @@ describeWithEngine(
         pieces: string[];
       }[];
       // The very tokens that the run's first policy was shown.
-      const store = new TrajectoryStore(path("evaluations.sqlite"));
+      const store = new EpisodeReader(path("episodes.sqlite"));
       const [played] = store.find({ task: "eval/0", order: "newest", limit: 1 });
       store.close();
       const shown = Array.from(played?.trajectory.agents["agent"]?.segments[0]?.tokens ?? []).slice(

@@ -30,8 +30,8 @@ test("an environment that is configured twice: measurements are distinct, and no
     ...Array<number>(16).fill(1),
     ...Array<number>(16).fill(2),
   ]);
-  const store = RunDirectory.open(summary.directory).openTrajectories();
-  expect([...store.read()]).toHaveLength(32);
-  store.close();
+  const store = RunDirectory.open(summary.directory).readEpisodes();
+  expect([...(store?.read() ?? [])]).toHaveLength(32);
+  store?.close();
   expect(diagnose(readRun(summary.directory)).map(({ rule }) => rule)).not.toContain("evaluation-drop");
 });

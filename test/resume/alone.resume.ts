@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { launchEngine } from "@mrlm/engine-torch";
 import { writeTokenFile } from "@mrlm/kit";
-import { loadConfig, MetricsFile, TrajectoryStore } from "@mrlm/runtime";
+import { loadConfig, MetricsFile } from "@mrlm/runtime";
+import { EpisodeReader } from "@mrlm/store";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Finished, Mrlm, ROOT, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
@@ -131,7 +132,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
     expect((await resume(path)).code).toBe(0);
     const rows = new MetricsFile(join(path, "metrics.jsonl")).rows().filter(({ kind }) => kind === "iteration");
     expect(rows.map(({ step }) => step)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
-    const store = new TrajectoryStore(join(path, "trajectories.sqlite"));
+    const store = new EpisodeReader(join(path, "episodes.sqlite"));
     const played = Array.from(store.read(), ({ step, trajectory }) => ({
       step,
       version: Math.max(

@@ -20,6 +20,7 @@ import {
   trainRun,
   writeCollection,
 } from "@mrlm/runtime";
+import { EpisodeReader } from "@mrlm/store";
 import javascriptPlugin from "@mrlm/sandbox-javascript";
 import pythonPlugin from "@mrlm/sandbox-python";
 import scorerMathPlugin from "@mrlm/scorer-math";
@@ -150,7 +151,7 @@ function warmConfig(runs: string): object {
 /** Writes the episodes of a run, as `mrlm collect` writes them. */
 async function writeCollected(run: string, { collected, parquet }: Data): Promise<void> {
   const { fingerprint } = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
-  const store = RunDirectory.open(run).openTrajectories();
+  const store = new EpisodeReader(RunDirectory.open(run).episodesPath);
   const rows = Array.from(store.read()).flatMap(({ trajectory }) => toRecordedRows(trajectory, () => fingerprint));
   store.close();
   const journal = await Journal.open(`${collected}.partial`, {});

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -151,8 +151,8 @@ function metricsOf(directory: string): unknown[] {
 }
 
 function episodesOf(directory: string): unknown[] {
-  if (!existsSync(join(directory, "trajectories.sqlite"))) return [];
-  const store = RunDirectory.open(directory).openTrajectories();
+  const store = RunDirectory.open(directory).readEpisodes();
+  if (store === undefined) return [];
   try {
     return Array.from(store.read(), ({ step, stage, trajectory }) => ({
       step,

@@ -55,5 +55,4 @@ export { type BeforeAndAfter, beforeAndAfter } from "./episodes/before-and-after
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { type DirectoryRenderer, directoryRenderer } from "./run/directory-renderer.ts";
 export { RunDirectory } from "./run/run-directory.ts";
-export { type EpisodeQuery, type StoredTrajectory, TrajectoryStore } from "./run/trajectory-store.ts";
 export { type EngineThreads, engineThreads } from "./train/engine-threads.ts";

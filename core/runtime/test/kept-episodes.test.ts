@@ -1,14 +1,13 @@
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { toRecordedRows } from "@mrlm/kit/learning";
+import type { EpisodeQuery } from "@mrlm/store";
 import { BigramEngine } from "@mrlm/testing";
 import { readRun } from "../src/diagnosis/run-record.ts";
 import { beforeAndAfter } from "../src/episodes/before-and-after.ts";
 import { keptEpisodes } from "../src/episodes/kept-episodes.ts";
 import { RunDirectory } from "../src/run/run-directory.ts";
-import { type EpisodeQuery, TrajectoryStore } from "../src/run/trajectory-store.ts";
 import { trainRun } from "../src/train/train-run.ts";
 import { CONFIG, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
@@ -51,9 +50,9 @@ describe("U4: episodes of a run", () => {
 
   test("a recorded file, or a directory of them, has the same answers as the run that it came from", async () => {
     const run = RunDirectory.open(directory);
-    const store = run.openTrajectories();
-    const rows = Array.from(store.read(), ({ trajectory }) => toRecordedRows(trajectory, () => "")).flat();
-    store.close();
+    const store = run.readEpisodes();
+    const rows = Array.from(store?.read() ?? [], ({ trajectory }) => toRecordedRows(trajectory, () => "")).flat();
+    store?.close();
     const folder = temporaryDirectory();
     const [half, file] = [Math.floor(rows.length / 2), join(folder, "b.jsonl")];
     const write = (path: string, part: typeof rows): void =>
@@ -120,11 +119,9 @@ describe("U4: episodes of a run", () => {
       output: { directory: temporaryDirectory(), trajectories: false },
     });
     const bare = await trainRun({ prepared, host, engine: new BigramEngine() });
-    expect(await refused(bare.directory)).toMatchObject({
-      code: "EPISODE_NOT_FOUND",
-      hint: expect.stringContaining("output.trajectories"),
-    });
     expect(beforeAndAfter(RunDirectory.open(bare.directory))).toEqual([]);
+    rmSync(join(bare.directory, "episodes.sqlite"));
+    expect(await refused(bare.directory)).toMatchObject({ code: "EPISODE_NOT_FOUND" });
   });
 });
 
@@ -140,30 +137,14 @@ describe("U5: a run directory that cannot be written", () => {
     chmodSync(copy, 0o755);
   });
 
-  // Permissions do not stop a test that root runs. So the length of the name prevents SQLite from creating files in the folder.
-  test("a store is read where SQLite can make no file beside it, unless that would miss what is in its log", () => {
-    const folder = temporaryDirectory();
-    const [store, path] = [join(directory, "trajectories.sqlite"), join(folder, "s".repeat(253))];
-    copyFileSync(store, path);
-    expect(() => new DatabaseSync(path).prepare("SELECT * FROM trajectories").get()).toThrow("unable to open");
-    const kept = new TrajectoryStore(path, { readOnly: true });
-    expect(kept.steps()).toEqual({ first: 1, last: 12 });
-    kept.close();
-    writeFileSync(path, "no database, however long the text of the file may be");
-    expect(() => new TrajectoryStore(path, { readOnly: true })).toThrow(
-      expect.objectContaining({
-        code: "DATA_INVALID",
-        message: expect.stringContaining("cannot be read: file is not a database"),
-      }),
-    );
-  });
-
-  test("a store without tables has no episodes", () => {
-    const path = join(temporaryDirectory(), "trajectories.sqlite");
-    writeFileSync(path, "");
-    const kept = new TrajectoryStore(path, { readOnly: true });
-    expect([kept.tasks(), kept.failures()]).toEqual([[], []]);
-    kept.close();
+  test("a run of an earlier build is reported, and is no run without episodes", async () => {
+    const copy = temporaryDirectory();
+    cpSync(directory, copy, { recursive: true });
+    renameSync(join(copy, "episodes.sqlite"), join(copy, "trajectories.sqlite"));
+    const refused = { code: "STORE_INVALID", message: expect.stringContaining("of an earlier build") };
+    await expect(keptEpisodes(copy, query())).rejects.toMatchObject(refused);
+    expect(() => beforeAndAfter(RunDirectory.open(copy))).toThrow(expect.objectContaining(refused));
+    expect(readRun(copy)).toMatchObject({ status: "finished", unread: expect.stringContaining("of an earlier build") });
   });
 });
 

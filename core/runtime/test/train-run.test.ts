@@ -3,18 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { observe, singleStep, textMessage } from "@mrlm/kit";
 import { type Engine, type EnvironmentHost, MrlmError, unscored } from "@mrlm/spec";
-import { openLocalStore } from "@mrlm/store";
+import { EpisodeReader, openLocalStore } from "@mrlm/store";
 import { BigramEngine } from "@mrlm/testing";
 import { parse } from "yaml";
-import {
-  MetricsFile,
-  openRun,
-  parseConfig,
-  type RunEvent,
-  type RunSummary,
-  trainRun,
-  TrajectoryStore,
-} from "@mrlm/runtime";
+import { MetricsFile, openRun, parseConfig, type RunEvent, type RunSummary, trainRun } from "@mrlm/runtime";
 import { CONFIG, letters, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
@@ -34,9 +26,9 @@ async function train(
 const weights = (summary: RunSummary): Buffer => readFileSync(join(summary.directory, "model", "weights.bin"));
 const iterations = (directory: string): unknown[] =>
   new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row);
-const episodes = (directory: string, name = "trajectories.sqlite"): unknown[] => {
-  const store = new TrajectoryStore(join(directory, name));
-  const all = [...store.read()].map(({ trajectory: { seconds: _, ...trajectory }, ...rest }) => ({
+const episodes = (directory: string, purpose: "train" | "eval" = "train"): unknown[] => {
+  const store = new EpisodeReader(join(directory, "episodes.sqlite"));
+  const all = [...store.read({ purpose })].map(({ trajectory: { seconds: _, ...trajectory }, ...rest }) => ({
     ...rest,
     trajectory,
   }));
@@ -73,8 +65,7 @@ describe("a run", () => {
       "config.source.yaml",
       "run.json",
       "metrics.jsonl",
-      "trajectories.sqlite",
-      "evaluations.sqlite",
+      "episodes.sqlite",
       "tokenizer/tokenizer.json",
       "model/config.json",
       "checkpoints/00000007-2/manifest.json",
@@ -112,8 +103,8 @@ describe("a run", () => {
     const [again, other] = [await train(), await train({ ...CONFIG, seed: 8 })];
     expect(weights(again.summary)).toEqual(weights(whole.summary));
     expect(iterations(again.summary.directory)).toEqual(iterations(whole.summary.directory));
-    for (const name of ["trajectories.sqlite", "evaluations.sqlite"])
-      expect(episodes(again.summary.directory, name)).toEqual(episodes(whole.summary.directory, name));
+    for (const purpose of ["train", "eval"] as const)
+      expect(episodes(again.summary.directory, purpose)).toEqual(episodes(whole.summary.directory, purpose));
     expect(weights(other.summary)).not.toEqual(weights(whole.summary));
   });
 
@@ -160,8 +151,8 @@ describe("numerics 52: an interrupted run continues bit for bit", () => {
     const resumed = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
     expect(weights(resumed.summary)).toEqual(weights(whole.summary));
     expect(iterations(directory)).toEqual(iterations(whole.summary.directory));
-    for (const name of ["trajectories.sqlite", "evaluations.sqlite"])
-      expect(episodes(directory, name)).toEqual(episodes(whole.summary.directory, name));
+    for (const purpose of ["train", "eval"] as const)
+      expect(episodes(directory, purpose)).toEqual(episodes(whole.summary.directory, purpose));
     expect(resumed.summary.evaluations).toEqual(whole.summary.evaluations);
   });
 

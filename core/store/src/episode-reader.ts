@@ -25,6 +25,13 @@ export interface EpisodeQuery {
   readonly limit: number;
 }
 
+/** Part of a store. */
+export interface EpisodeRange {
+  readonly purpose?: EpisodePurpose;
+  readonly from?: number;
+  readonly to?: number;
+}
+
 /** Error code of failed or unscored episodes, with their number. */
 export interface CauseCount {
   readonly code: string;
@@ -82,10 +89,10 @@ export class EpisodeReader {
     return this.#all(sql, { limit, ...(task === undefined ? {} : { task }) }).map((row) => this.#stored(row));
   }
 
-  /** Yields the training episodes of a range of steps, in order of play. Throws DATA_INVALID where tokens were deleted. */
-  *training({ from = 0, to = Number.MAX_SAFE_INTEGER } = {}): Generator<StoredEpisode> {
-    const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE cohorts.purpose = 'train' AND cohorts.run_step BETWEEN ? AND ? ORDER BY episodes.key`;
-    for (const row of this.#database.prepare(sql).iterate(from, to)) yield this.#stored(row, "refuse");
+  /** Yields episodes of a purpose (default `train`) in a range of steps, in order of play. Throws DATA_INVALID where tokens were deleted. */
+  *read({ purpose = "train", from = 0, to = Number.MAX_SAFE_INTEGER }: EpisodeRange = {}): Generator<StoredEpisode> {
+    const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE cohorts.purpose = ? AND cohorts.run_step BETWEEN ? AND ? ORDER BY episodes.key`;
+    for (const row of this.#database.prepare(sql).iterate(purpose, from, to)) yield this.#stored(row, "refuse");
   }
 
   /** Returns the tasks that have episodes. */

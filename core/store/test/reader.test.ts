@@ -73,8 +73,8 @@ test("episodes are found by order, task and split; tokens that were deleted are 
   expect(ids({ order: "newest", task: "t%", limit: 9 })).toEqual([]);
   const [newest] = reader.find({ order: "best", task: "train", limit: 1 });
   expect([newest?.purpose, newest?.step, newest?.stage]).toEqual(["train", 2, "stage"]);
-  expect([...reader.training({ from: 2 })]).toHaveLength(4);
-  expect(() => [...reader.training()]).toThrow(expect.objectContaining({ code: "DATA_INVALID" }));
+  expect([...reader.read({ from: 2 })]).toHaveLength(4);
+  expect(() => [...reader.read()]).toThrow(expect.objectContaining({ code: "DATA_INVALID" }));
   expect(reader.tasks().sort()).toEqual(["eval/7", "train/0", "train/1"]);
   expect(reader.failures()).toEqual([{ code: "SESSION_FAILED", message: "lost", episodes: 2 }]);
   expect(reader.unscored()).toEqual([{ code: "SCORER_FAILED", message: "no verdict", episodes: 2 }]);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { MetricsFile, TrajectoryStore } from "@mrlm/runtime";
+import { MetricsFile } from "@mrlm/runtime";
+import { EpisodeReader } from "@mrlm/store";
 
 /** Result of a run, to the last bit, without its durations. */
 export interface Outcome {
@@ -11,7 +12,7 @@ export interface Outcome {
 }
 
 export function outcomeOf(directory: string): Outcome {
-  const store = new TrajectoryStore(join(directory, "trajectories.sqlite"));
+  const store = new EpisodeReader(join(directory, "episodes.sqlite"));
   try {
     return {
       weights: createHash("sha256")

@@ -27,6 +27,7 @@ function doctorRun({ console }: CommandContext, path: string): number {
   );
   if (run.status === "interrupted" || run.status === "failed" || run.status === "stopped")
     console.print(resumeLine(run.directory));
+  if (run.unread !== undefined) console.note(`note: the causes of lost episodes are not known. ${run.unread}`);
   for (const finding of findings) console.print(`\n${described(finding)}`);
   if (findings.length === 0)
     console.print(iterations === 0 ? "\nThe run has no complete iteration yet." : "\nNothing looks wrong.");

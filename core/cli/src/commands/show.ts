@@ -1,5 +1,6 @@
-import { type EpisodeQuery, type KeptEpisode, keptEpisodes } from "@mrlm/runtime";
+import { type KeptEpisode, keptEpisodes } from "@mrlm/runtime";
 import type { JsonObject } from "@mrlm/spec";
+import type { EpisodeQuery } from "@mrlm/store";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { episodeText } from "../console/episode-text.ts";

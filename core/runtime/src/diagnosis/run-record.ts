@@ -1,8 +1,9 @@
+import { MrlmError } from "@mrlm/spec";
+import type { CauseCount } from "@mrlm/store";
 import { loadConfig } from "../config/load-config.ts";
 import type { EpisodeSummary } from "../evaluation/summarise.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import { RunDirectory } from "../run/run-directory.ts";
-import type { CauseCount } from "../run/trajectory-store.ts";
 
 /** Iteration from metrics.jsonl. */
 export interface IterationRecord {
@@ -49,6 +50,8 @@ export interface RunRecord {
   /** Errors of failed episodes and of rewards that could not be computed, the most frequent first; empty if episodes are not stored. */
   readonly failures: readonly CauseCount[];
   readonly unscored: readonly CauseCount[];
+  /** Reason why the episodes could not be read. */
+  readonly unread?: string;
 }
 
 /** Reads a run directory. Throws RUN_NOT_FOUND for any other path. */
@@ -57,9 +60,6 @@ export function readRun(path: string): RunRecord {
   const { stages } = loadConfig(run.configPath).config;
   const rows = run.metrics.rows();
   const record = run.readRecord() as { readonly status?: string; readonly error?: RunError | string };
-  const store = run.keptTrajectories();
-  const [failures, unscored] = [store?.failures() ?? [], store?.unscored() ?? []];
-  store?.close();
   // A killed process cannot write its status, but its lock is released.
   const status = record.status === "running" && !run.isLocked ? "interrupted" : (record.status ?? "unknown");
   const error = typeof record.error === "string" ? { message: record.error } : record.error;
@@ -69,9 +69,21 @@ export function readRun(path: string): RunRecord {
     error,
     stages: stagesOf(rows, stages),
     evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation),
-    failures,
-    unscored,
+    ...causesOf(run),
   };
+}
+
+/** The causes of lost episodes. The rest of a run is examined where its store cannot be read. */
+function causesOf(run: RunDirectory): Pick<RunRecord, "failures" | "unscored" | "unread"> {
+  try {
+    const reader = run.readEpisodes();
+    const causes = { failures: reader?.failures() ?? [], unscored: reader?.unscored() ?? [] };
+    reader?.close();
+    return causes;
+  } catch (error) {
+    if (!MrlmError.hasCode(error, "STORE_INVALID", "STORE_FAILED")) throw error;
+    return { failures: [], unscored: [], unread: error.message };
+  }
 }
 
 /** Divides rows into stages. Stages may have equal names, so a row whose iteration does not follow the last one begins a new stage. */

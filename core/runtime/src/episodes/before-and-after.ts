@@ -1,6 +1,6 @@
 import { isOfOtherPlayer, type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import type { RunDirectory } from "../run/run-directory.ts";
-import type { TrajectoryStore } from "../run/trajectory-store.ts";
+import type { EpisodeReader } from "@mrlm/store";
 import { GREEDY } from "../evaluation/evaluate.ts";
 
 /** One held-out task, answered greedily by the first and by the last policy of a run. */
@@ -17,12 +17,12 @@ export interface BeforeAndAfter {
  * kept, or there was one alone.
  */
 export function beforeAndAfter(run: RunDirectory): BeforeAndAfter[] {
-  const store = run.keptEvaluations();
-  if (store === undefined) return [];
+  const reader = run.readEpisodes();
+  if (reader === undefined) return [];
   try {
-    const { first, last } = store.steps();
+    const { first, last } = reader.evaluationSteps();
     if (first === undefined || last === undefined || first === last) return [];
-    const [before, after] = [rowsAt(store, first), rowsAt(store, last)];
+    const [before, after] = [rowsAt(reader, first), rowsAt(reader, last)];
     const pairs = [...after].flatMap(([key, row]) => {
       const earlier = before.get(key);
       return earlier === undefined
@@ -31,7 +31,7 @@ export function beforeAndAfter(run: RunDirectory): BeforeAndAfter[] {
     });
     return chosen(pairs);
   } finally {
-    store.close();
+    reader.close();
   }
 }
 
@@ -49,10 +49,10 @@ function chosen(pairs: readonly BeforeAndAfter[]): BeforeAndAfter[] {
 }
 
 /** Returns the greedy episodes by what stays the same from one evaluation to the next. */
-function rowsAt(store: TrajectoryStore, step: number): Map<string, RecordedRow> {
-  const rows = Array.from(store.read({ from: step, to: step }))
-    .filter(({ stage }) => stage === GREEDY)
-    .flatMap(({ trajectory }) => toRecordedRows(trajectory, () => ""))
+function rowsAt(reader: EpisodeReader, step: number): Map<string, RecordedRow> {
+  const rows = reader
+    .evaluation(step, GREEDY)
+    .flatMap((trajectory) => toRecordedRows(trajectory, () => ""))
     .filter((row) => !isOfOtherPlayer(row));
   return new Map(rows.map((row) => [JSON.stringify([row.environment, row.task, row.agent]), row]));
 }

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import { type RecordedRow, isRecordedRow, parseRecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import { MrlmError } from "@mrlm/spec";
+import type { EpisodeQuery, StoredEpisode } from "@mrlm/store";
 import { readRows } from "../collection/rows.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { runNotFound } from "../run/run-not-found.ts";
-import type { EpisodeQuery, StoredTrajectory } from "../run/trajectory-store.ts";
 
 /** One agent's part of an episode that a run or a collection has kept. */
 export interface KeptEpisode {
@@ -42,20 +42,15 @@ const COLLECTED = [".jsonl", ".parquet"];
 
 function ofRun(path: string, query: EpisodeQuery): KeptEpisode[] {
   const run = openKept(path);
-  const stores = [run.keptTrajectories(), run.keptEvaluations()].filter((store) => store !== undefined);
+  const reader = run.readEpisodes();
+  if (reader === undefined) throw noEpisodes(run.path, NONE_IN_RUN);
   try {
     const isPlayedOrder = query.order === "newest" || query.order === "failed";
-    const found = stores.flatMap((store) => (isPlayedOrder ? store.find(query).toReversed() : store.find(query)));
-    if (found.length === 0)
-      assertTask(
-        query,
-        stores.flatMap((store) => store.tasks()),
-        run.path,
-        NONE_IN_RUN,
-      );
+    const found = isPlayedOrder ? reader.find(query).toReversed() : reader.find(query);
+    if (found.length === 0) assertTask(query, reader.tasks(), run.path, NONE_IN_RUN);
     return firstOf(found.flatMap(toKept), query);
   } finally {
-    for (const store of stores) store.close();
+    reader.close();
   }
 }
 
@@ -74,7 +69,7 @@ function openKept(path: string): RunDirectory {
   return run;
 }
 
-function toKept({ step, stage, trajectory }: StoredTrajectory): KeptEpisode[] {
+function toKept({ step, stage, trajectory }: StoredEpisode): KeptEpisode[] {
   return toRecordedRows(trajectory, () => "").map((row) => ({ step, stage, row }));
 }
 
@@ -138,11 +133,15 @@ function tasksFirst(episodes: readonly KeptEpisode[]): KeptEpisode[] {
 }
 
 const NONE_IN_RUN =
-  "A run keeps its episodes from the first evaluation or iteration on, unless `output.trajectories` is false; a stage without environments (sft and dpo with `data`) plays none.";
+  "A run keeps its episodes from the first evaluation or iteration on; a stage without environments (sft and dpo with `data`) plays none.";
+
+function noEpisodes(where: string, hint: string): MrlmError {
+  return new MrlmError("EPISODE_NOT_FOUND", `${where} has no episodes.`, { hint });
+}
 
 /** Throws where nothing is kept at all, or nothing of the task. */
 function assertTask({ task }: EpisodeQuery, tasks: readonly string[], where: string, whyNone: string): void {
-  if (tasks.length === 0) throw new MrlmError("EPISODE_NOT_FOUND", `${where} has no episodes.`, { hint: whyNone });
+  if (tasks.length === 0) throw noEpisodes(where, whyNone);
   if (task === undefined || tasks.some((name) => name === task || name.startsWith(`${task}/`))) return;
   const splits = [...Map.groupBy(tasks, (name) => name.split("/")[0] as string)].map(
     ([split, of]) => `${of.length} tasks of ${split}`,

@@ -4,11 +4,3 @@ export function encodeBytes(value: unknown): string {
     member instanceof Uint8Array ? { $bytes: Buffer.from(member).toString("base64") } : member,
   );
 }
-
-/** Decodes JSON from `encodeBytes`. */
-export function decodeBytes(text: string): unknown {
-  return JSON.parse(text, (_key, member: unknown) => {
-    const encoded = typeof member === "object" && member !== null ? (member as { $bytes?: unknown }).$bytes : undefined;
-    return typeof encoded === "string" ? new Uint8Array(Buffer.from(encoded, "base64")) : member;
-  });
-}

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileFault, type JsonObject, type ModelId, MrlmError } from "@mrlm/spec";
-import { STORE_FILE } from "@mrlm/store";
+import { EpisodeReader, STORE_FILE } from "@mrlm/store";
 import { stringify } from "yaml";
 import { withModelKey } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
@@ -10,13 +10,12 @@ import { makeDirectory, writeAtomically } from "./atomic-write.ts";
 import { MetricsFile } from "./metrics-file.ts";
 import { isLocked, lockRun, type RunLock } from "./run-lock.ts";
 import { runNotFound } from "./run-not-found.ts";
-import { TrajectoryStore } from "./trajectory-store.ts";
 import { asOutputFault } from "./write-failure.ts";
 
 const CONFIG = "config.yaml";
 const RECORD = "run.json";
-const TRAJECTORIES = "trajectories.sqlite";
-const EVALUATIONS = "evaluations.sqlite";
+/** Store of the episodes of a run of an earlier build. */
+const EARLIER_STORE = "trajectories.sqlite";
 
 const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a directory in which you may write.";
 
@@ -30,8 +29,6 @@ const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a direct
  *     train.log             printed lines and details, for people
  *     metrics.jsonl         a row for each iteration and evaluation
  *     episodes.sqlite       buffer and record of all episodes: batches, credits, published weights
- *     trajectories.sqlite   every episode of the training, down to the tokens
- *     evaluations.sqlite    every episode of the evaluations, in the same form
  *     tokenizer/            the tokenizer's files
  *     tokenizer-frozen-N/   the same of a frozen model that plays
  *     checkpoints/N/        complete checkpoints by step
@@ -149,24 +146,19 @@ export class RunDirectory {
     }
   }
 
-  /** Opens the store of the training episodes. The caller closes it. */
-  openTrajectories(): TrajectoryStore {
-    return new TrajectoryStore(join(this.path, TRAJECTORIES));
-  }
-
-  /** Opens the store of the evaluation episodes. The caller closes it. */
-  openEvaluations(): TrajectoryStore {
-    return new TrajectoryStore(join(this.path, EVALUATIONS));
-  }
-
-  /** Opens the training episodes for reading; `undefined` if they were not kept. The caller closes it. */
-  keptTrajectories(): TrajectoryStore | undefined {
-    return kept(join(this.path, TRAJECTORIES));
-  }
-
-  /** Opens the evaluation episodes for reading; `undefined` if they were not kept. The caller closes it. */
-  keptEvaluations(): TrajectoryStore | undefined {
-    return kept(join(this.path, EVALUATIONS));
+  /**
+   * Opens the episodes for reading; `undefined` if there are none. The caller closes it. Throws STORE_INVALID for a run of an earlier build.
+   */
+  readEpisodes(): EpisodeReader | undefined {
+    if (existsSync(this.episodesPath)) return new EpisodeReader(this.episodesPath);
+    if (!existsSync(join(this.path, EARLIER_STORE))) return undefined;
+    throw new MrlmError(
+      "STORE_INVALID",
+      `${this.path} keeps its episodes in ${EARLIER_STORE}, in the form of an earlier build.`,
+      {
+        hint: `This version reads ${STORE_FILE}. Use the build that wrote the run, or start a new one.`,
+      },
+    );
   }
 
   /**
@@ -189,10 +181,6 @@ export class RunDirectory {
   #tokenizerPath(model: ModelId | undefined): string {
     return join(this.path, model === undefined ? "tokenizer" : `tokenizer-${model}`);
   }
-}
-
-function kept(path: string): TrajectoryStore | undefined {
-  return existsSync(path) ? new TrajectoryStore(path, { readOnly: true }) : undefined;
 }
 
 function unusedName(preferred: string): string {

@@ -4,7 +4,7 @@ import { failureAdvice } from "../evaluation/failure-advice.ts";
 /** Number of consecutive iterations in which all episodes failed, after which the run ends. */
 const MAX_FAILED_ITERATIONS = 3;
 
-/** Largest number of different episode errors that a run reports. All of them are in trajectories.sqlite. */
+/** Largest number of different episode errors that a run reports. All of them are in the episode store. */
 const MAX_REPORTED = 5;
 
 /** Reports why episodes fail or have no score. Ends a run in which every episode fails, since it would train for hours and learn nothing. */

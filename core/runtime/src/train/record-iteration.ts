@@ -17,7 +17,7 @@ export async function recordIteration(
   batch: TimedBatch | undefined,
   seconds: { readonly total: number; readonly engine: number },
 ): Promise<void> {
-  const { state, memory, failures, store, onEvent } = context;
+  const { state, memory, failures, onEvent } = context;
   const report = memory.addTo({ ...reported, seconds: { ...batch?.seconds, ...reported.seconds } });
   const played = batch?.played ?? [];
   state.iteration = report.iteration;
@@ -35,7 +35,6 @@ export async function recordIteration(
     seconds: { ...report.seconds, ...seconds },
     notices: [...(report.notices ?? [])],
   });
-  store?.add(state.step, stage.name, played);
   onEvent({
     kind: "iteration",
     stage: state.stage,

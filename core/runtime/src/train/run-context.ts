@@ -3,7 +3,6 @@ import { trainedPolicy } from "../config/policies.ts";
 import type { GroupPlayer } from "../play/learner.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
-import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import type { FailureWatch } from "./failure-watch.ts";
 import type { LoadedPolicy } from "./loaded-policy.ts";
 import type { MemoryWatch } from "./memory-watch.ts";
@@ -28,10 +27,6 @@ export interface RunContext {
   readonly failures: FailureWatch;
   /** Buffer and record of all episodes of the run. */
   readonly episodes: EpisodeStore;
-  /** Store of the training episodes. */
-  readonly store: TrajectoryStore | undefined;
-  /** Store of the evaluation episodes. */
-  readonly evaluations: TrajectoryStore | undefined;
   readonly logger: Logger;
   readonly onEvent: (event: RunEvent) => void;
   /** Aborted: finish the iteration, write a checkpoint, stop. */

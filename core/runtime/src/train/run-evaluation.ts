@@ -23,10 +23,7 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
       sampling: rolloutSampling(config.sampling),
       samples: config.eval.samples,
       signal: AbortSignal.any([drain, stop]),
-      onEpisodes(kind, group) {
-        storeEpisodes(context, kind, group);
-        addGroup(played, kind, group);
-      },
+      onEpisodes: (kind, group) => addGroup(played, kind, group),
       onProgress: (done, total) => onEvent({ kind: "progress", done, total }),
     });
     if (config.output.trajectories) await recordEpisodes(context, played, weights);
@@ -54,16 +51,6 @@ function evaluationLabel({ prepared: { stages }, state }: RunContext): string {
   if (state.step === 0) return "start";
   const stage = state.iteration === 0 ? stages[state.stage - 1] : stages[state.stage];
   return stage?.name ?? "start";
-}
-
-/** Every evaluation plays the same episodes, so the step and the environment's name are added to make their ids unique. */
-function storeEpisodes({ evaluations, state }: RunContext, kind: string, group: TrajectoryGroup): void {
-  const { step } = state;
-  const renamed = group.trajectories.map((trajectory) => ({
-    ...trajectory,
-    id: `${step}/${trajectory.environment}/${trajectory.id}`,
-  }));
-  evaluations?.add(step, kind, [{ ...group, trajectories: renamed }]);
 }
 
 /** Groups of an evaluation by environment, then by label. */

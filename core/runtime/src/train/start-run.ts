@@ -16,10 +16,7 @@ import { identitiesOf, initialState, loadState, type RunState } from "./run-stat
 import { watchEngine } from "./watched-engine.ts";
 
 /** Parts from which a run starts. */
-export interface StartParts extends Pick<
-  RunContext,
-  "prepared" | "run" | "store" | "evaluations" | "logger" | "onEvent" | "drain" | "stop"
-> {
+export interface StartParts extends Pick<RunContext, "prepared" | "run" | "logger" | "onEvent" | "drain" | "stop"> {
   readonly host: EnvironmentHost;
   readonly engine: Engine;
   readonly isDeterministic: boolean;
@@ -34,7 +31,7 @@ export interface StartParts extends Pick<
  * passed: a checkpoint that cannot be resumed loses no later step.
  */
 export async function startRun(parts: StartParts): Promise<RunContext> {
-  const { checkpoint, engine, prepared, run, store, evaluations, logger, onEvent, drain, stop } = parts;
+  const { checkpoint, engine, prepared, run, logger, onEvent, drain, stop } = parts;
   const { state, extension } =
     checkpoint === undefined
       ? { state: initialState(), extension: undefined }
@@ -55,7 +52,6 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
       text: `The run goes back to step ${state.step}: later checkpoints are removed (${dropped.join(", ")}).`,
     });
   run.metrics.keep((row) => isKept(row, state));
-  for (const each of [store, evaluations]) each?.truncateAfter(state.step);
   // An evaluation that is due is repeated.
   const episodes = await parts.openEpisodes(state.isEvaluationDue ? state.step - 1 : state.step);
   await episodes.mirror(run.metrics.rows().filter(({ step }) => step === state.step && state.isEvaluationDue));
@@ -76,8 +72,6 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     memory,
     failures: new FailureWatch(),
     episodes,
-    store,
-    evaluations,
     logger,
     onEvent,
     drain,

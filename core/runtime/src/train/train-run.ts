@@ -71,8 +71,6 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
     directory: config.base_directory,
   });
   const record = new RunRecorder(run, { name: config.name, seed: config.seed }, versions, checkpoint?.path);
-  const store = config.output.trajectories ? run.openTrajectories() : undefined;
-  const evaluations = config.output.trajectories && prepared.evaluation.length > 0 ? run.openEvaluations() : undefined;
   const never = new AbortController().signal;
   const resumedAt = record.hasBegunBefore ? Number(checkpoint?.state["step"] ?? 0) : undefined;
   const tracking = await trackRun(prepared, run, resumedAt, (text) => notify({ kind: "notice", text }));
@@ -97,8 +95,6 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
         const about = { path: run.episodesPath, run: record.id, purpose: "train", endsLeases: true } as const;
         return (episodes = await openStore(record.hasBegunBefore ? { ...about, resumedAt } : about));
       },
-      store,
-      evaluations,
       logger,
       onEvent,
       drain: options.drain ?? never,
@@ -120,7 +116,6 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
         notify({ kind: "notice", text: `The models in the engine were not released: ${error.message}` }),
       );
     await tracking.close(status);
-    for (const each of [store, evaluations]) each?.close();
     // An error of the store has ended the run already.
     await episodes?.close().catch(() => undefined);
   }

@@ -3,10 +3,9 @@ import { identitiesOf, saveState } from "./run-state.ts";
 
 /** Writes a checkpoint of the engine's models and of the run's state, after the rows and episodes up to it are on the disk. */
 export async function writeCheckpoint(context: RunContext): Promise<void> {
-  const { run, state, engine, prepared, episodes, store, evaluations, onEvent } = context;
+  const { run, state, engine, prepared, episodes, onEvent } = context;
   const { checkpoint, output, store: retention } = prepared.config;
   const began = performance.now();
-  for (const each of [store, evaluations]) each?.flush();
   await episodes.flush();
   run.metrics.flush();
   const { step, stage } = state;

@@ -1,5 +1,5 @@
+import type { CauseCount } from "@mrlm/store";
 import { mean, percent, recent, series, short, type StageRule } from "../finding.ts";
-import type { CauseCount } from "../../run/trajectory-store.ts";
 
 /** Share of the answers that `max_tokens` cut. */
 export const CUT = 0.2;
