@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { grpo } from "@mrlm/grpo";
@@ -36,6 +36,13 @@ const faults: readonly (readonly [
     /has schema 999/,
   ],
   ["another file", (path) => writeFileSync(path, "episodes ".repeat(1_000)), "STORE_INVALID", /is damaged/],
+  ["missing", (path) => rmSync(path), "STORE_INVALID", /is missing/],
+  [
+    "of an earlier time",
+    (path) => edit(path, "DELETE FROM steps WHERE step > 2"),
+    "STORE_INVALID",
+    /lacks batch 3 of learner 0\/policy/,
+  ],
   ["locked by another process", lock, "STORE_FAILED", /stayed locked by another process/],
   ...(canMakeReadOnly ? [["read-only", () => undefined, "STORE_FAILED", /cannot be written/] as const] : []),
 ];
@@ -81,7 +88,7 @@ test(`${faults.length} faults of a store file: --resume refuses them before any 
 }, 60_000);
 
 function edit(path: string, sql: string): void {
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   database.exec(sql);
   database.close();
 }
