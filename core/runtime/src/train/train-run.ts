@@ -19,7 +19,7 @@ import { releaseModels } from "./loaded-policy.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "./run-state.ts";
-import { finishedSummary, RunRecorder } from "./run-recorder.ts";
+import { finishedSummary, idOfRun, RunRecorder } from "./run-recorder.ts";
 import { runStages } from "./run-stages.ts";
 import { startRun } from "./start-run.ts";
 import { trackRun } from "./track-run.ts";
@@ -153,7 +153,7 @@ export async function openRun(path: string, onNotice: (text: string) => void, st
   const finished = isRun && checkpoint !== undefined ? finishedSummary(run, checkpoint, loaded.config) : undefined;
   if (finished === undefined) {
     run.assertWritable();
-    checkEpisodeStore(run.episodesPath, String(run.readRecord()["id"]), state?.learners);
+    checkEpisodeStore(run.episodesPath, idOfRun(run) ?? "", state?.learners);
   }
   if (checkpoint === undefined) onNotice(`${run.path} has no checkpoint yet: the run starts at its beginning.`);
   return { run, loaded, checkpoint, finished };
