@@ -78,7 +78,7 @@ function recording(engine: Engine, keys: bigint[]): Engine {
 
 type Operation = Exclude<keyof EpisodeStore, "watch">;
 
-/** Opens a store after whose `nth` call of an operation, or before it, the process is killed: it makes no more calls. */
+/** Opens a store after whose `nth` call of an operation, or before it, the process is killed: it makes no more calls. Of commits, the last one of each cohort counts. */
 const dying =
   (operation: Operation, nth: number, when: "before" | "after") =>
   async (settings: StoreSettings): Promise<EpisodeStore> => {
@@ -104,7 +104,8 @@ const dying =
       name,
       async (...args: readonly unknown[]) => {
         const call = store[name].bind(store) as (...args: readonly unknown[]) => Promise<unknown>;
-        const isLast = name === operation && ++made === nth;
+        const isCounted = name === operation && (name !== "commit" || (args[2] as { readonly isLast: boolean }).isLast);
+        const isLast = isCounted && ++made === nth;
         isDead ||= isLast && when === "before";
         if (isDead) throw killed;
         const result = await call(...args);

@@ -33,13 +33,13 @@ export class BatchLog {
 
   /**
    * Logs and returns the groups of some cohorts. A batch that other weights played is abandoned with all later ones, and played anew.
-   * @param play returns the groups of a cohort
+   * @param play yields the groups of a cohort
    */
   async take(
     at: TakePosition,
     cohorts: readonly Cohort[],
     record: TakeRecord,
-    play: (cohort: Cohort) => Promise<readonly TrajectoryGroup[]>,
+    play: (cohort: Cohort) => AsyncIterable<TrajectoryGroup>,
   ): Promise<PlayedBatch> {
     const count = cohorts.reduce((sum, { groups }) => sum + groups.length, 0);
     const rule = { from: "cohorts", checksum: cohorts[0]?.checksum ?? null } as const;
@@ -51,15 +51,39 @@ export class BatchLog {
       const lease = await this.#lease(cohort);
       // A process that was killed has committed it.
       if (lease === undefined) continue;
-      const began = performance.now();
-      const groups = await play(cohort);
-      playedSeconds += (performance.now() - began) / 1000;
-      const committed = await this.#store.commit(lease, groups, { isLast: true });
-      if (committed === "late") throw lost(cohort.id, "was leased by another process");
+      playedSeconds += await this.#commit(lease, play(cohort));
     }
     const taken = await this.#store.take(this.#learner, at, count, rule, record);
     if (typeof taken === "string") throw lost(`${this.#learner}/${at.step}/${at.refill}`, `is ${taken} after its play`);
     return { ...taken, playedSeconds };
+  }
+
+  /** Commits groups while later ones are played. Returns the seconds of the play. */
+  async #commit(lease: Lease, play: AsyncIterable<TrajectoryGroup>): Promise<number> {
+    const began = performance.now();
+    let waiting: TrajectoryGroup[] = [];
+    let writing: Promise<void> | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    const write = async (isLast: boolean): Promise<void> => {
+      const groups = waiting;
+      waiting = [];
+      if ((await this.#store.commit(lease, groups, { isLast })) === "late")
+        throw lost(lease.cohort.id, "was leased by another process");
+    };
+    for await (const group of play) {
+      // The last group waits for the commit that makes the cohort visible.
+      if (waiting.length > 0)
+        writing ??= write(false)
+          .catch((error: unknown) => void (failure ??= { error }))
+          .finally(() => (writing = undefined));
+      waiting.push(group);
+      if (failure !== undefined) throw failure.error;
+    }
+    const seconds = (performance.now() - began) / 1000;
+    await writing;
+    if (failure !== undefined) throw failure.error;
+    await write(true);
+    return seconds;
   }
 
   /** Opens a cohort and leases it; `undefined` for a committed one. */

@@ -158,7 +158,7 @@ export class Learner implements EpisodeSource {
         at,
         cohorts.map(({ cohort }) => cohort),
         record,
-        ({ id }) => Array.fromAsync(this.#parts.rollouts.collect(requests.get(id) as RolloutRequest)),
+        ({ id }) => this.#parts.rollouts.collect(requests.get(id) as RolloutRequest),
       );
       version = batch.record.version;
       playedSeconds += batch.playedSeconds;

@@ -6,7 +6,7 @@ import { runStage } from "./stage-run.ts";
 
 /** Runs the remaining stages, with the evaluations before, between and after them, and exports the trained model. */
 export async function runStages(context: RunContext, resumedAt: number | undefined): Promise<RunSummary> {
-  const { prepared, run, state, drain, onEvent } = context;
+  const { prepared, run, state, episodes, drain, onEvent } = context;
   const { stages } = prepared;
   onEvent({
     kind: "start",
@@ -20,6 +20,8 @@ export async function runStages(context: RunContext, resumedAt: number | undefin
     if (state.stage >= stages.length) break;
     await runStage(context, stages[state.stage] as PreparedStage);
   }
+  // Records of the last evaluation may still be on their way.
+  await episodes.flush();
   await exportPolicy(context, run.modelPath);
   await releaseStageModels(context);
   return summaryOf(context, "finished");

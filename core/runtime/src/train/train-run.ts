@@ -10,6 +10,7 @@ import {
 import { checkEpisodeStore, openEpisodeStore, type StoreSettings } from "@mrlm/store";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { isFaultOfModel } from "../evaluation/failure-advice.ts";
+import { withBackgroundWrites } from "../play/background-writes.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { assertFree } from "../run/run-lock.ts";
@@ -93,7 +94,8 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       async openEpisodes(resumedAt) {
         const { openStore = openEpisodeStore } = options;
         const about = { path: run.episodesPath, run: record.id, purpose: "train", endsLeases: true } as const;
-        return (episodes = await openStore(record.hasBegunBefore ? { ...about, resumedAt } : about));
+        episodes = withBackgroundWrites(await openStore(record.hasBegunBefore ? { ...about, resumedAt } : about));
+        return episodes;
       },
       logger,
       onEvent,
