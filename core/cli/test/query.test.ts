@@ -83,7 +83,7 @@ describe("mrlm query", () => {
     expect(lines[1]).toMatchObject({
       row: { episode: "episode-1", reward: 0.25, info: JSON.stringify({ text: "line\n".repeat(40) }) },
     });
-    expect(lines[2]).toEqual({ event: "query", rows: 2, cut: true });
+    expect(lines[2]).toEqual({ event: "query", rows: 2, cut: true, seconds: expect.any(Number) });
     expect(err).toMatch(/more rows than 2: raise --limit/);
   });
 

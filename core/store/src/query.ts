@@ -14,6 +14,8 @@ export interface QueryResult {
   readonly rows: readonly (readonly QueryValue[])[];
   /** Whether there are more rows than the limit. */
   readonly isCut: boolean;
+  /** Time of the query itself, without the start of its process. */
+  readonly seconds: number;
 }
 
 /** Bounds of a query. */
@@ -33,7 +35,7 @@ export interface QueryRequest extends QueryLimits {
 export type QueryLine =
   | { readonly columns: readonly string[] }
   | { readonly row: readonly QueryValue[] }
-  | { readonly isCut: boolean }
+  | { readonly isCut: boolean; readonly seconds: number }
   | { readonly error: { readonly code: string; readonly message: string; readonly hint: string } };
 
 /**
@@ -65,7 +67,7 @@ export async function queryStore(path: string, sql: string, limits: QueryLimits)
       const line = JSON.parse(text) as QueryLine;
       if ("columns" in line) columns = line.columns;
       else if ("row" in line) rows.push(line.row);
-      else if ("isCut" in line) return { columns, rows, isCut: line.isCut };
+      else if ("isCut" in line) return { columns, rows, isCut: line.isCut, seconds: line.seconds };
       else throw toError(line.error);
     }
     throw endedError(await ended, isLate, limits);

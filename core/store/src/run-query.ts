@@ -21,6 +21,8 @@ export function runQuery(
   { path, sql, rows }: Pick<QueryRequest, "path" | "sql" | "rows">,
   write: (line: QueryLine) => void,
 ): void {
+  const began = performance.now();
+  const seconds = (): number => (performance.now() - began) / 1000;
   const database = openToRead(path);
   try {
     // Sorts and temporary tables count as memory, so that a query fills no disk.
@@ -32,10 +34,10 @@ export function runQuery(
     write({ columns: uniqueNames(statement) });
     let count = 0;
     for (const row of statement.iterate() as Iterable<unknown>) {
-      if (count++ === rows) return write({ isCut: true });
+      if (count++ === rows) return write({ isCut: true, seconds: seconds() });
       write({ row: (row as unknown[]).map(toValue) });
     }
-    write({ isCut: false });
+    write({ isCut: false, seconds: seconds() });
   } catch (error) {
     throw queryError(error);
   } finally {

@@ -37,8 +37,6 @@ export const SCHEMA = `
     terminated INTEGER NOT NULL, truncated INTEGER NOT NULL, truncated_by TEXT, turns INTEGER NOT NULL, tokens INTEGER NOT NULL,
     oldest_version INTEGER, newest_version INTEGER, PRIMARY KEY (episode, position)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX parts_by_reward ON parts (reward);
-  CREATE INDEX parts_by_role ON parts (role, reward);
   CREATE TABLE turns (
     episode INTEGER NOT NULL REFERENCES episodes, position INTEGER NOT NULL, agent TEXT NOT NULL, content TEXT NOT NULL,
     PRIMARY KEY (episode, position)

@@ -49,19 +49,23 @@ const PLACE = [
   column("environment", "text", "episodes.environment", "id of the environment, for example `math@1`"),
   column("task", "text", "episodes.task", "id of the task, for example `train/3`"),
   column("seed", "integer", "episodes.seed", "seed of the episode; null where the environment takes none"),
-  column("group_id", "text", "groups.id", "id of the group: episodes of one task, seed and players"),
+  column(
+    "group_id",
+    "text",
+    "(SELECT id FROM groups WHERE groups.key = episodes.group_key)",
+    "id of the group: episodes of one task, seed and players",
+  ),
   column("member", "integer", "episodes.member", "index in the group, from 0"),
   column("episode", "text", "episodes.id", "id of the episode"),
 ];
 
 const IS_WHOLE = "cohorts.state = 'committed'";
 
-// Joins to the right are LEFT JOINs by a unique key: SQLite leaves those out of which a query uses no column.
-const EPISODES = `episodes JOIN cohorts ON cohorts.key = episodes.cohort LEFT JOIN groups ON groups.key = episodes.group_key
-  LEFT JOIN parts ON parts.episode = episodes.key`;
+// Values of other tables are subqueries where a join is not needed to select rows: SQLite computes them only where a query uses them.
+const EPISODES = `episodes JOIN cohorts ON cohorts.key = episodes.cohort LEFT JOIN parts ON parts.episode = episodes.key`;
 
 const BATCH_STATE = `(SELECT iif(is_refused, 'refused', 'taken') FROM batches
-  WHERE batches.group_key = episodes.group_key AND batches.learner = cohorts.learner AND NOT batches.is_abandoned)`;
+  WHERE batches.group_key = episodes.group_key AND batches.learner = cohorts.learner AND batches.is_abandoned = 0)`;
 
 const EPISODE_COLUMNS = [
   ...PLACE,
@@ -126,7 +130,7 @@ export const VIEWS: readonly View[] = [
     name: "v_turns",
     meaning: "One row for each turn of an episode of `v_episodes`.",
     from: `FROM turns JOIN episodes ON episodes.key = turns.episode JOIN cohorts ON cohorts.key = episodes.cohort
-      LEFT JOIN groups ON groups.key = episodes.group_key WHERE ${IS_WHOLE}`,
+      WHERE ${IS_WHOLE}`,
     columns: [
       ...PLACE,
       column("turn", "integer", "turns.position", "index of the turn in the episode, from 0"),

@@ -46,7 +46,7 @@ export async function query(
     await writeParquet(file, result);
     console.print(`${result.rows.length} rows in ${parquet}`);
   }
-  console.emit({ event: "query", rows: result.rows.length, cut: result.isCut });
+  console.emit({ event: "query", rows: result.rows.length, cut: result.isCut, seconds: result.seconds });
   if (result.isCut)
     console.note(`There are more rows than ${rows}: raise --limit, or add LIMIT and OFFSET to the query.`);
 
