@@ -9,7 +9,7 @@ import { median } from "../train/measurement.ts";
 
 const LEARNER = "0/policy";
 
-/** What a step of a run writes. */
+/** Episodes, credits and metrics of a step of a run. */
 export interface RecordedStep {
   readonly groups: readonly TrajectoryGroup[];
   readonly credits: readonly Credit[];

@@ -8,7 +8,7 @@ test("a configuration in the legacy form loads unchanged", () => {
   const { config } = loadConfig(`${ROOT}examples/seed/math_grpo.yaml`);
   expect(config).toMatchObject({
     name: "math_grpo",
-    model: { path: `${ROOT}models/my-model`, dtype: "float32" },
+    policies: { policy: { path: `${ROOT}models/my-model`, dtype: "float32" } },
     stages: [
       {
         algorithm: "grpo",

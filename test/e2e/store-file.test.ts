@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { grpo } from "@mrlm/grpo";
@@ -36,11 +36,18 @@ const faults: readonly (readonly [
     /has schema 999/,
   ],
   ["another file", (path) => writeFileSync(path, "episodes ".repeat(1_000)), "STORE_INVALID", /is damaged/],
+  ["missing", (path) => rmSync(path), "STORE_INVALID", /is missing/],
+  [
+    "of an earlier time",
+    (path) => edit(path, "DELETE FROM steps WHERE step > 2"),
+    "STORE_INVALID",
+    /lacks batch 3 of learner 0\/policy/,
+  ],
   ["locked by another process", lock, "STORE_FAILED", /stayed locked by another process/],
   ...(canMakeReadOnly ? [["read-only", () => undefined, "STORE_FAILED", /cannot be written/] as const] : []),
 ];
 
-test(`${faults.length} faults of a store file: --resume refuses them before any process starts, and loses nothing (read-only: skipped without bubblewrap)`, async () => {
+test(`${faults.length} faults of a store file: --resume refuses them before any process starts, and loses nothing; it resumes without run.json (read-only: skipped without bubblewrap)`, async () => {
   const alone = await trainBigram({ ...training, config: { output: join(directory, "alone") } });
   const output = join(directory, "runs");
   await expect(trainBigram({ ...training, engine: mortalEngine(4), config: { output } })).rejects.toMatchObject({
@@ -77,11 +84,12 @@ test(`${faults.length} faults of a store file: --resume refuses them before any 
     expect(error?.["message"]).toContain(store);
   });
   await Promise.all(tried);
+  rmSync(join(run, "run.json"));
   expect((await trainBigram({ ...training, resume: run })).weights).toEqual(alone.weights);
 }, 60_000);
 
 function edit(path: string, sql: string): void {
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   database.exec(sql);
   database.close();
 }

@@ -1,4 +1,4 @@
 // npm run test:faults -- resume has a failure at each call.
 import { exactlyOnceTest } from "./support/exactly-once.ts";
 
-exactlyOnceTest(10);
+exactlyOnceTest(8);

@@ -1,5 +1,5 @@
 import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import type { Credit, EngineUnit, PolicyId, TrajectoryGroup } from "@mrlm/spec";
+import type { AgentId, Credit, EngineUnit, PolicyId, TrajectoryGroup } from "@mrlm/spec";
 import type { PpoOptions } from "./options.ts";
 import { tokenRewards } from "./token-rewards.ts";
 
@@ -9,7 +9,7 @@ export interface PpoEpisode extends Pick<Credit, "trajectory" | "agent"> {
   readonly sampled: Float32Array;
   /** Rewards of the environment. */
   readonly rewards: Float64Array;
-  /** Whether a limit ended it. Then the critic's value of the final state stands for the rewards that would follow. */
+  /** Whether a limit cut off its rewards. Then the critic's value of the final state stands for the rewards that would follow. */
   readonly isTruncated: boolean;
 }
 
@@ -27,19 +27,25 @@ export function toEpisodes(
   const episodes = groups.map(({ trajectories }) =>
     trajectories
       .flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts))
-      .map((episode): PpoEpisode => {
-        const end = episode.trajectory.agents[episode.agent]?.end;
-        return {
-          trajectory: episode.trajectory.id,
-          agent: episode.agent,
-          rows: episode.rows,
-          sampled: episode.sampled,
-          rewards: tokenRewards(episode, options),
-          isTruncated: end?.truncated === true && !end.terminated,
-        };
-      }),
+      .map((episode): PpoEpisode => ({
+        trajectory: episode.trajectory.id,
+        agent: episode.agent,
+        rows: episode.rows,
+        sampled: episode.sampled,
+        rewards: tokenRewards(episode, options),
+        isTruncated: isTruncated(episode),
+      })),
   );
   return { groups: episodes.filter((group) => group.length > 0), counts };
+}
+
+/** Returns true if a limit cut off rewards of the agent. One that ran out of context has all of them if the others played the episode to its end. */
+function isTruncated({ trajectory: { agents, turns }, agent }: LearnableEpisode): boolean {
+  const isExhausted = (id: AgentId): boolean =>
+    turns.some((turn) => turn.agent === id && turn.stopReason === "exhausted");
+  const isCut = (id: AgentId): boolean => agents[id]?.end.truncated === true && !agents[id].end.terminated;
+  if (!isCut(agent)) return false;
+  return !isExhausted(agent) || Object.keys(agents).some((other) => !isExhausted(other) && isCut(other));
 }
 
 export function unitOf(group: PpoGroup): EngineUnit {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { score } from "@mrlm/spec";
+import { type AgentEnd, type AgentTrajectory, score } from "@mrlm/spec";
 import fc from "fast-check";
 import { toEpisodes } from "../src/batch.ts";
 import { FrozenBatch, type FrozenEpisode } from "../src/frozen-batch.ts";
@@ -59,6 +59,27 @@ describe("token rewards", () => {
       counts: { cut: 1 },
     });
   });
+});
+
+test("an agent that ran out of context has all its rewards if the others played the episode to its end", () => {
+  const { tokens: _, ...exhausted } = turn(1, 3, 0.25, { stopReason: "exhausted" });
+  const isTruncated = (other: Partial<AgentEnd>, own: Partial<AgentEnd> = {}, turns = [turn(1, 3, 1), exhausted]) => {
+    const alone = episode([segment([0, 1, 1])], turns, {
+      terminated: false,
+      truncated: true,
+      truncatedBy: "tokens",
+      ...own,
+    });
+    const [part] = Object.values(alone.agents) as [AgentTrajectory];
+    const second = { ...part, role: "second", end: { terminated: false, truncated: false, ...other } };
+    const found = toEpisodes([group({ ...alone, agents: { ...alone.agents, second } })], options(), "policy");
+    expect(Array.from(found.groups[0]?.[0]?.rewards ?? [])).toEqual([0, turns.length === 2 ? 1.25 : 1]);
+    return found.groups[0]?.[0]?.isTruncated;
+  };
+  expect(isTruncated({ terminated: true })).toBe(false);
+  expect(isTruncated({ truncated: true, truncatedBy: "turns" })).toBe(true);
+  expect(isTruncated({ truncated: true, truncatedBy: "turns" }, { terminated: true })).toBe(false);
+  expect(isTruncated({ terminated: true }, {}, [turn(1, 3, 1)])).toBe(true);
 });
 
 describe("what a batch is learnt from", () => {

@@ -250,7 +250,7 @@ describe("faults of a store or of an algorithm", () => {
     const aside = join(renamed, "own.sqlite");
     renameSync(join(renamed, STORE_FILE), aside);
     copyFileSync(join(other.directory, STORE_FILE), join(renamed, STORE_FILE));
-    expect((await live({ resume: renamed })).error).toMatchObject({ code: "STORE_INVALID" });
+    await expect(live({ resume: renamed })).rejects.toMatchObject({ code: "STORE_INVALID" });
     renameSync(aside, join(renamed, STORE_FILE));
     const resumed = await live({ resume: renamed });
     expect(weights(resumed)).toEqual(weights(other));

@@ -1,21 +1,47 @@
 import { existsSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { type LearnerId, MrlmError } from "@mrlm/spec";
 import { openDatabase, reported } from "./open-database.ts";
 
 /** Longest wait for another process that writes. Its transactions take milliseconds. */
 const BUSY_MS = 2_000;
 
+type Learners = Readonly<Record<LearnerId, { readonly takes: number }>>;
+
 /**
- * Throws STORE_INVALID or STORE_FAILED where the store of a run could not be opened to write, and changes no row. A store that does not exist
- * has no fault.
+ * Throws STORE_INVALID or STORE_FAILED where a run that resumes could not use its store, and changes no row.
  * @param run id of the run
+ * @param learners with the number of batches that each has taken by the checkpoint; omitted without one: the store may be missing
  */
-export function checkEpisodeStore(path: string, run: string): void {
-  if (!existsSync(path)) return;
+export function checkEpisodeStore(path: string, run: string, learners?: Learners): void {
+  if (!existsSync(path)) {
+    if (learners === undefined) return;
+    throw incomplete(`The episode store ${path} is missing.`);
+  }
   const database = openDatabase(path, run, BUSY_MS);
   try {
-    // SQLite opens a read-only file without an error, and begins transactions that only read.
-    reported(path, () => database.exec("UPDATE meta SET value = value WHERE FALSE"));
+    reported(path, () => {
+      // SQLite opens a read-only file without an error, and begins transactions that only read.
+      database.exec("UPDATE meta SET value = value WHERE FALSE");
+      assertTaken(database, path, learners ?? {});
+    });
   } finally {
     database.close();
   }
+}
+
+/** Throws STORE_INVALID where the last batch of a learner is not in the log: the file is an earlier copy. */
+function assertTaken(database: DatabaseSync, path: string, learners: Learners): void {
+  const logged = database.prepare("SELECT 1 FROM steps WHERE learner = ? AND step = ? AND state <> 'abandoned'");
+  for (const [learner, { takes }] of Object.entries(learners))
+    if (takes > 0 && logged.get(learner, takes) === undefined)
+      throw incomplete(
+        `The episode store ${path} lacks batch ${takes} of learner ${learner}, which the run has learnt.`,
+      );
+}
+
+function incomplete(message: string): MrlmError {
+  return new MrlmError("STORE_INVALID", message, {
+    hint: "Restore it from a copy, or start a new run from the model of the checkpoint.",
+  });
 }

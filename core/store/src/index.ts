@@ -1,4 +1,5 @@
 export { type CauseCount, type EpisodeQuery, EpisodeReader, type StoredEpisode } from "./episode-reader.ts";
+export { runOfStore } from "./open-to-read.ts";
 export { checkEpisodeStore } from "./check-store.ts";
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
 export { STORE_FILE, type StoreSettings } from "./store-database.ts";

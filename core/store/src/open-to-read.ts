@@ -32,6 +32,17 @@ function empty(database: DatabaseSync): DatabaseSync {
   return tables;
 }
 
+/** Returns the id of the run that a store belongs to; `undefined` where there is no file. Throws as `openToRead` does. */
+export function runOfStore(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  const database = openToRead(path);
+  try {
+    return reported(path, () => assertStore(database, path)["run"] as string);
+  } finally {
+    database.close();
+  }
+}
+
 function opened(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   try {

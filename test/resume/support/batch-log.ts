@@ -11,6 +11,8 @@ export interface BatchLog {
   /** Number of cohorts that were played, by learner, step and refill. */
   readonly cohorts: ReadonlyMap<string, number>;
   readonly abandoned: number;
+  /** Number of batches of which more could be learnt: none at the end of a run. */
+  readonly open: number;
   /** Number of times that a logged batch was taken again. */
   readonly replays: number;
 }
@@ -69,7 +71,7 @@ function read(database: DatabaseSync): BatchLog | undefined {
     if (database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) return undefined;
     const totals = counts(
       database,
-      "SELECT 'replays' AS name, COALESCE(SUM(replays), 0) AS count FROM steps UNION ALL SELECT 'abandoned', COUNT(*) FROM steps WHERE state = 'abandoned'",
+      "SELECT 'replays' AS name, COALESCE(SUM(replays), 0) AS count FROM steps UNION ALL SELECT state, COUNT(*) FROM steps GROUP BY state",
     );
     const cohorts = counts(
       database,
@@ -79,6 +81,7 @@ function read(database: DatabaseSync): BatchLog | undefined {
       parts: partsOf(database),
       cohorts,
       abandoned: totals.get("abandoned") ?? 0,
+      open: totals.get("taken") ?? 0,
       replays: totals.get("replays") ?? 0,
     };
   } finally {

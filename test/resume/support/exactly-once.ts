@@ -14,6 +14,7 @@ import {
   score,
 } from "@mrlm/spec";
 import { BigramEngine, lettersEnvironment, trainBigram } from "@mrlm/testing";
+import { type BatchLog, batchLogOf } from "./batch-log.ts";
 import { differenceOf, type EngineCall, survivingCalls } from "./engine-calls.ts";
 
 /** Groups of odd tasks have no signal, so that GRPO refills its batches. */
@@ -64,23 +65,35 @@ export function exactlyOnceTest(most: number): void {
       await expect(train(first, directory)).rejects.toMatchObject({ code: "ENGINE_EXITED" });
       const hasSameWeights = (await train(second, directory)).equals(weights);
       const difference = differenceOf(survivingCalls([first.calls, second.calls]), alone.calls);
-      expect({ failAt, hasSameWeights, difference }).toEqual({ failAt, hasSameWeights: true, difference: undefined });
+      const { abandoned, open } = batchLogOf(runIn(directory) as string) as BatchLog;
+      expect({ failAt, hasSameWeights, difference, abandoned, open }).toEqual({
+        failAt,
+        hasSameWeights: true,
+        difference: undefined,
+        abandoned: 0,
+        open: 0,
+      });
     }
   }, 600_000);
 }
 
 /** Starts the run of a directory, or resumes it. Returns the bytes of the trained weights. */
 async function train({ engine }: RecordedEngine, output: string): Promise<Buffer> {
-  const [run] = existsSync(output) ? readdirSync(output) : [];
+  const run = runIn(output);
   const { weights } = await trainBigram({
     algorithms: [grpo, dpo],
     environments: [environment],
     stages,
     config: { checkpoint: { every: 1, keep: 2 }, output },
     engine,
-    ...(run === undefined ? {} : { resume: join(output, run) }),
+    ...(run === undefined ? {} : { resume: run }),
   });
   return weights;
+}
+
+function runIn(output: string): string | undefined {
+  const [name] = existsSync(output) ? readdirSync(output) : [];
+  return name === undefined ? undefined : join(output, name);
 }
 
 /** Engine that records its calls. It fails at one call and at all later ones. */

@@ -86,8 +86,8 @@ export class Session implements EnvironmentSession {
 
   async step(given: Action, options: { readonly signal: AbortSignal }): Promise<StepResult> {
     const action = this.#admit(given);
-    const exhausted = new Set(this.#exhausted);
-    if (action.finishReason === "exhausted") exhausted.add(action.agent);
+    const exhausted =
+      action.finishReason === "exhausted" ? new Set([...this.#exhausted, action.agent]) : this.#exhausted;
     const before = { roles: this.description.roles, agents: this.#agents, ended: this.#ended, exhausted };
     const returned = await this.#work("step", "step", options.signal, async (signal) =>
       this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), before)),

@@ -31,18 +31,21 @@ export function checkStep(returned: unknown, { roles, agents, ended, exhausted }
   const checked = validateResult<StepResult>("stepResult", returned);
   if ("problem" in checked) return checked;
   const result = checked.value;
-  const existing = new Set(agents);
+  const existing = [...agents];
+  const join = (agent: AgentId): string | undefined => {
+    if (existing.includes(agent)) return undefined;
+    existing.push(agent);
+    return agentFault(agent, roles);
+  };
   for (const field of ["rewards", "terminated", "truncated"] as const) {
     for (const agent of Object.keys(result[field])) {
-      const fault = existing.has(agent) ? undefined : agentFault(agent, roles);
+      const fault = join(agent);
       if (fault !== undefined) return { problem: `${field}: ${fault}` };
-      existing.add(agent);
     }
   }
   const { agent: next } = result.observation;
-  const fault = next === "" || existing.has(next) ? undefined : agentFault(next, roles);
+  const fault = next === "" ? undefined : join(next);
   if (fault !== undefined) return { problem: `observation.agent: ${fault}` };
-  if (next !== "") existing.add(next);
   const terminated: Record<AgentId, boolean> = {};
   const truncated: Record<AgentId, boolean> = {};
   for (const agent of existing) {
@@ -53,7 +56,7 @@ export function checkStep(returned: unknown, { roles, agents, ended, exhausted }
   const isOver = (agent: AgentId): boolean =>
     ended.has(agent) || terminated[agent] === true || truncated[agent] === true;
   const value = { ...result, terminated, truncated };
-  const living = [...existing].filter((agent) => !isOver(agent));
+  const living = existing.filter((agent) => !isOver(agent));
   if (living.length === 0 && !Object.values(roles).some(({ many }) => many === true))
     return { value: { ...value, observation: { ...result.observation, agent: "" } } };
   if (next === "" && living.length > 0)

@@ -34,18 +34,12 @@ const message = z.object({
   name: z.string().exactOptional(),
   parts: z.array(part),
 });
-const observed = z.object({
+const observation = z.object({
   agent: z.string(),
   messages: z.array(message),
   isFresh: z.boolean({ error: "must be true or false" }).exactOptional(),
   tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: jsonObject })).exactOptional(),
   info: jsonObject.exactOptional(),
-});
-/** Without `isFresh: false`, which is the default and is not sent over gRPC. */
-const observation = observed.transform((given) => {
-  if (given.isFresh !== false) return given;
-  const { isFresh: _, ...rest } = given;
-  return rest;
 });
 const finite = z.number({ error: "must be a finite number" });
 /** Components of a reward. A name cannot be `mean` or `std`, which are metrics of the whole reward. */
@@ -92,7 +86,7 @@ export function validateResult<T>(
   what: keyof typeof SCHEMAS,
   value: unknown,
 ): { readonly value: T } | { readonly problem: string } {
-  const result = SCHEMAS[what].safeParse(dropUndefined(value));
+  const result = SCHEMAS[what].safeParse(dropDefaults(value));
   if (result.success) return { value: result.data as T };
   const { issues } = result.error;
   // Values are omitted: they may be private.
@@ -107,12 +101,14 @@ export function validateResult<T>(
   return { problem: problems.slice(0, 3).join("; ") + advice };
 }
 
-/** Removes optional members that are `undefined`. */
-function dropUndefined(value: unknown): unknown {
+/** Removes optional members that are `undefined`, and `isFresh: false`: it is the default, which is not sent over gRPC. */
+function dropDefaults(value: unknown): unknown {
   if (!isPlainObject(value)) return value;
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const members = Object.entries(value).filter(
+    ([key, member]) => member !== undefined && (member !== false || key !== "isFresh"),
+  );
   return Object.fromEntries(
-    members.map(([key, member]) => [key, key === "observation" ? dropUndefined(member) : member]),
+    members.map(([key, member]) => [key, key === "observation" ? dropDefaults(member) : member]),
   );
 }
 

@@ -126,8 +126,7 @@ export class Learner implements EpisodeSource {
   /** Marks the last batch as applied: the stage has ended. */
   async end(): Promise<void> {
     const { takes } = this.#state;
-    if (this.#taken !== undefined)
-      await this.#parts.store.settle(learnerId(this.#parts), takes, { credits: [], isApplied: true });
+    if (takes > 0) await this.#parts.store.settle(learnerId(this.#parts), takes, { credits: [], isApplied: true });
   }
 
   /** Returns the batch that was taken since the last call. */

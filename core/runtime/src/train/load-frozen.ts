@@ -4,28 +4,39 @@ import { type FrozenModel, frozenOptions } from "../players/frozen-models.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import { type LoadedModel, loadedModel } from "./loaded-model.ts";
 
+/** Frozen models of the run of which the engine has loaded a checkpoint. */
+interface RestoredModels {
+  /** Stores the tokenizers. */
+  readonly run: RunDirectory;
+  /** Directories of the restored models, by id. */
+  readonly restored: Readonly<Record<ModelId, string>>;
+}
+
 /**
- * Creates the frozen models that play. Checkpoints hold them, so that a resumed run needs their directories no more: those that the engine has restored
- * are kept.
- * @param run stores their tokenizers; absent: nothing is resumed
+ * Creates the frozen models that play. Those of a checkpoint are kept, so that later changes of their directories have no effect on the run. Another
+ * player of an evaluation, which a resumed run may have, replaces the model of the checkpoint.
  */
 export async function loadFrozen(
   engine: Engine,
   frozen: readonly FrozenModel[],
   config: ResolvedConfig,
-  run?: RunDirectory,
+  from?: RestoredModels,
 ): Promise<ReadonlyMap<ModelId, LoadedModel>> {
-  const { models } = frozen.length === 0 ? { models: [] } : await engine.describe();
+  const restored = Object.entries(from?.restored ?? {});
+  const isKept = ({ model, path }: FrozenModel): boolean => from?.restored[model] === path;
+  const { models } = restored.length === 0 ? { models: [] } : await engine.describe();
+  for (const [model, path] of restored)
+    if (!frozen.some((each) => each.model === model && each.path === path)) await engine.releaseModel(model);
   const loaded = new Map<ModelId, LoadedModel>();
   for (const each of frozen) {
-    const restored = models.find(({ model }) => model === each.model);
-    if (restored !== undefined && run !== undefined) {
-      loaded.set(each.model, loadedModel(run.readTokenizer(each.model), restored));
+    const info = models.find(({ model }) => model === each.model);
+    if (info !== undefined && from !== undefined && isKept(each)) {
+      loaded.set(each.model, loadedModel(from.run.readTokenizer(each.model), info));
       continue;
     }
-    const { info, tokenizerFiles } = await engine.createModel(frozenOptions(each, config));
-    run?.writeTokenizer(tokenizerFiles, each.model);
-    loaded.set(each.model, loadedModel(tokenizerFiles, info));
+    const created = await engine.createModel(frozenOptions(each, config));
+    from?.run.writeTokenizer(created.tokenizerFiles, each.model);
+    loaded.set(each.model, loadedModel(created.tokenizerFiles, created.info));
   }
   return loaded;
 }

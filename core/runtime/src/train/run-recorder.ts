@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import { runOfStore } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
@@ -25,7 +26,7 @@ export class RunRecorder {
       ...((this.#before["resumed"] as JsonValue[] | undefined) ?? []),
       ...(this.hasBegunBefore ? [{ at: now, from: from ?? null }] : []),
     ];
-    this.id = typeof this.#before["id"] === "string" ? this.#before["id"] : randomUUID();
+    this.id = idOfRun(run) ?? randomUUID();
     this.#record = { id: this.id, ...about, started: this.#before["started"] ?? now, resumed, versions };
     run.writeRecord({ ...this.#record, status: "running" });
   }
@@ -65,6 +66,12 @@ export class RunRecorder {
   failed(error: unknown): void {
     writeFailure(this.#run, this.#record, error);
   }
+}
+
+/** Returns the id of a run, also where its run.json was moved away; `undefined` for a run that has not begun. */
+export function idOfRun(run: RunDirectory): string | undefined {
+  const { id } = run.readRecord();
+  return typeof id === "string" ? id : runOfStore(run.episodesPath);
 }
 
 /** Records the error that ended a run before its training began. */

@@ -1,4 +1,4 @@
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { type JsonObject, type ModelId, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
@@ -39,6 +39,8 @@ export interface RunState {
   published: PublishedWeights | null;
   /** Token budget of models that are later created from directories, if memory requires a lower one than their default; else `null`. */
   microBatchTokens: number | null;
+  /** Directories of the frozen models that play, by their ids in the engine. */
+  frozen: Readonly<Record<ModelId, string>>;
   /** State of the running algorithm; `null` between stages. */
   algorithm: JsonObject | null;
   /** Positions of the stage's random streams. */
@@ -87,6 +89,7 @@ const savedState = z.object({
   isEvaluationDue: z.boolean(),
   published: z.object({ version: z.int().nonnegative(), checksum: z.string() }).nullable(),
   microBatchTokens: z.int().positive().nullable(),
+  frozen: z.record(z.string(), z.string()),
   algorithm: jsonObject.nullable(),
   random: jsonObject,
   learners,
@@ -113,6 +116,7 @@ export function initialState(): RunState {
     isEvaluationDue: true,
     published: null,
     microBatchTokens: null,
+    frozen: {},
     algorithm: null,
     random: {},
     learners: {},

@@ -38,7 +38,9 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
       : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
   const changed = changedMemoryOptions(extension, prepared.config);
   const policy = await loadPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
-  const frozen = await loadFrozen(engine, frozenModels(environmentsOf(prepared.config)), prepared.config, run);
+  const playing = frozenModels(environmentsOf(prepared.config));
+  const frozen = await loadFrozen(engine, playing, prepared.config, { run, restored: state.frozen });
+  state.frozen = Object.fromEntries(playing.map(({ model, path }) => [model, path]));
   const budget = changed.microBatchTokens ?? policy.microBatchTokens ?? state.microBatchTokens;
   state.microBatchTokens = budget === 0 ? null : budget;
   state.published = policy.published ?? state.published;

@@ -20,7 +20,7 @@ import { releaseModels } from "./loaded-policy.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "./run-state.ts";
-import { finishedSummary, RunRecorder } from "./run-recorder.ts";
+import { finishedSummary, idOfRun, RunRecorder } from "./run-recorder.ts";
 import { runStages } from "./run-stages.ts";
 import { startRun } from "./start-run.ts";
 import { trackRun } from "./track-run.ts";
@@ -150,11 +150,12 @@ export async function openRun(path: string, onNotice: (text: string) => void, st
   const loaded = withSteps(loadConfig(run.configPath), steps);
   const isRun = run.names(path);
   const checkpoint = isRun ? await run.checkpoints.newest(onNotice) : await openCheckpoint(path);
-  if (checkpoint !== undefined) loadState(checkpoint.path, checkpoint.state, loaded.config);
+  const state =
+    checkpoint === undefined ? undefined : loadState(checkpoint.path, checkpoint.state, loaded.config).state;
   const finished = isRun && checkpoint !== undefined ? finishedSummary(run, checkpoint, loaded.config) : undefined;
   if (finished === undefined) {
     run.assertWritable();
-    checkEpisodeStore(run.episodesPath, String(run.readRecord()["id"]));
+    checkEpisodeStore(run.episodesPath, idOfRun(run) ?? "", state?.learners);
   }
   if (checkpoint === undefined) onNotice(`${run.path} has no checkpoint yet: the run starts at its beginning.`);
   return { run, loaded, checkpoint, finished };
