@@ -56,8 +56,8 @@ test("a batch is logged before it is learnt from; credits are stored and the sto
   });
   const iteration = ["forwardBackward", "settle", "flush", "save"];
   const played = ["take", "take", ...iteration];
-  // The last batch is applied at the end of the stage, before its checkpoint.
-  const end = ["forwardBackward", "settle", "settle", "flush", "save"];
+  // The last batch is applied at the end of the stage, before its checkpoint. A last evaluation may follow it.
+  const end = ["forwardBackward", "settle", "settle", "flush", "save", "flush"];
   expect(calls).toEqual([...played, ...iteration, "take", "take", ...end]);
 });
 
