@@ -51,6 +51,21 @@ test.each([
   expect(code).toBe(2);
 });
 
+test("players that do not exist are reported before the environment server is started", async () => {
+  const environments = [{ ...TINY.environments[0], players: { agnt: "policy", agent: { scripted: "random" } } }];
+  const { code, stderr } = await train(
+    { ...REMOTE, server: { spawn: true }, environments },
+    { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") },
+  );
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^error CONFIG_INVALID: \S+:\d+:\d+: .* math@1 has no role "agnt"\. Did you mean "agent"\?\n\S+:\d+:\d+: .* math@1 has no scripted policy "random"/m,
+    ),
+  ]);
+  expect(stderr).not.toContain("starting");
+});
+
 test.each([{}, { spawn: true }])(
   "a file that an environment's options name is looked for beside the configuration, with server: %j",
   async (server) => {
