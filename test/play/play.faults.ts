@@ -40,13 +40,17 @@ describe("batches against a frozen opponent have no token of the opponent in the
     ["1,000 batches of grpo", 1000, { algorithm: "grpo", prompts_per_step: 2, group_size: 2, learning_rate: 0.01 }],
     ["1,000 batches of ppo", 1000, { algorithm: "ppo", prompts_per_step: 2, learning_rate: 0.01 }],
     [
-      "300 batches of dpo",
-      300,
+      "1,000 batches of dpo",
+      1000,
       { algorithm: "dpo", prompts: 3, group_size: 2, collect_every: 1, batch_size: 2, learning_rate: 0.01 },
     ],
-  ])("%s", async (_title, steps, options) => {
-    const { batches, trained, foreign } = await trainAgainst({ steps, ...options });
-    expect({ batches, foreign }).toEqual({ batches: steps, foreign: 0 });
-    expect(trained).toBeGreaterThan(steps);
-  });
+  ])(
+    "%s",
+    async (_title, steps, options) => {
+      const { batches, trained, foreign } = await trainAgainst({ steps, ...options });
+      expect({ batches, foreign }).toEqual({ batches: steps, foreign: 0 });
+      expect(trained).toBeGreaterThan(steps);
+    },
+    600_000,
+  );
 });
