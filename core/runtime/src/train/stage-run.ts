@@ -1,13 +1,10 @@
-import { type AlgorithmRun, MrlmError } from "@mrlm/spec";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
-import { Learner } from "../play/learner.ts";
+import { MrlmError } from "@mrlm/spec";
 import { EngineClock } from "./engine-clock.ts";
 import type { PreparedStage } from "./prepare-run.ts";
-import { RandomStreams } from "./random-streams.ts";
 import { recordIteration } from "./record-iteration.ts";
 import { publishPolicy, releaseStageModels, type RunContext } from "./run-context.ts";
 import { evaluatePolicy, hasReachedGoal } from "./run-evaluation.ts";
-import { rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
+import { StageLearner } from "./stage-learner.ts";
 import { writeCheckpoint } from "./write-checkpoint.ts";
 
 /**
@@ -16,116 +13,56 @@ import { writeCheckpoint } from "./write-checkpoint.ts";
  */
 export async function runStage(context: RunContext, stage: PreparedStage): Promise<void> {
   const { state, engine, drain, stop } = context;
-  const streams = new RandomStreams(stageSeed(context.prepared.config.seed, state.stage), state.random);
-  const learner = stageLearner(context, stage);
-  const algorithm = await beginStage(context, stage, streams, learner);
-  const reports = algorithm.run()[Symbol.asyncIterator]();
+  const learner = await beginStage(context, stage);
   const clock = await EngineClock.start(engine);
   for (;;) {
     if (stop.aborted) throw new MrlmError("CANCELLED", "The run was stopped.", { cause: stop.reason });
-    const began = performance.now();
-    const next = await reports.next();
-    if (next.done === true) break;
-    const total = (performance.now() - began) / 1000;
-    await learner.settle(next.value.credits ?? []);
-    await recordIteration(context, stage, next.value, learner.lap(), { total, engine: await clock.lap() });
+    const learnt = await learner.next();
+    if (learnt === undefined) break;
+    const { report, batch, seconds: total } = learnt;
+    await recordIteration(context, stage, report, batch, { total, engine: await clock.lap() });
     const due = dueAfter(context, stage);
     if (due.goal !== undefined && (await hasReachedGoal(context, stage, due.goal))) {
-      await reports.return?.();
+      await learner.stop();
       break;
     }
     state.isEvaluationDue = due.evaluation;
     if (due.evaluation) await evaluatePolicy(context);
     const isStopping = drain.aborted && !due.end;
     if (isStopping || due.checkpoint) {
-      state.algorithm = algorithm.state();
-      state.random = streams.state();
-      state.learners = { [learnerId(context)]: learner.state() };
+      Object.assign(state, learner.state());
       // A checkpoint that is written only because the run stops must not change later weight versions: it publishes nothing.
       if (due.checkpoint) await publishPolicy(context);
       await writeCheckpoint(context);
     }
-    if (isStopping) return void (await reports.return?.());
+    if (isStopping) return learner.stop();
     // The compute time of evaluations and checkpoints belongs to no iteration.
     if (due.goal !== undefined || due.evaluation || due.checkpoint) await clock.lap();
   }
-  await endStage(context, algorithm, streams, learner);
+  await endStage(context, learner);
 }
 
-/** Creates the learner of a stage's policy, or restores it where the stage had begun before. */
-function stageLearner(context: RunContext, { name, definition, plan }: PreparedStage): Learner {
-  const { prepared, state, policy, rollouts, episodes, stop } = context;
-  const { seed, stages, play } = prepared.config;
-  const { sampling } = stages[state.stage] as ResolvedConfig["stages"][number];
-  return new Learner(
-    {
-      algorithm: definition.id,
-      plan,
-      stage: state.stage,
-      stageName: name,
-      policy: policy.info.model,
-      sampling: rolloutSampling(sampling),
-      environments: prepared.environments,
-      seed: stageSeed(seed, state.stage),
-      cohorts: play.cohorts,
-      rollouts,
-      store: episodes,
-      progress: () => ({ iteration: state.iteration + 1, runStep: state.step + 1 }),
-      publish: () => publishPolicy(context),
-      signal: stop,
-    },
-    state.learners[learnerId(context)],
-  );
-}
-
-/** Returns the name of the current stage's learner: `STAGE/POLICY`. */
-function learnerId({ state, policy }: RunContext): string {
-  return `${state.stage}/${policy.info.model}`;
-}
-
-/** Creates the algorithm of a stage and restores its state if the stage had begun before. */
-async function beginStage(
-  context: RunContext,
-  stage: PreparedStage,
-  streams: RandomStreams,
-  learner: Learner,
-): Promise<AlgorithmRun> {
-  const { prepared, state, engine, policy, logger, stop, onEvent } = context;
-  const { stage: index, iteration, algorithm: saved } = state;
-  if (saved === null) {
+/** Emits the event of a stage and creates its learner. A new stage begins without the models of the one before. */
+async function beginStage(context: RunContext, stage: PreparedStage): Promise<StageLearner> {
+  const { prepared, state, onEvent } = context;
+  const isNew = state.algorithm === null;
+  if (isNew) {
     state.ended = null;
     await releaseStageModels(context);
   }
   onEvent({
     kind: "stage",
-    index,
+    index: state.stage,
     name: stage.name,
     iterations: stage.iterations,
-    iteration,
+    iteration: state.iteration,
     stages: prepared.stages.length,
     description: stage.definition.description,
     ...(stage.goal === undefined ? {} : { until: stage.goal.accuracy }),
   });
-  const algorithm = await stage.definition.create(
-    stageContext({
-      index,
-      config: prepared.config,
-      engine,
-      policy: policy.info,
-      restored: policy.restored,
-      renderer: policy.renderer,
-      episodes: learner,
-      environments: prepared.environments,
-      streams,
-      onData: (path, sha256) => recordData(context, path, sha256),
-      logger,
-      signal: stop,
-    }),
-    stage.options,
-  );
-  if (saved !== null) algorithm.restore(saved);
-  else await publishPolicy(context);
-  return algorithm;
+  const learner = await StageLearner.start(context, stage);
+  if (isNew) await publishPolicy(context);
+  return learner;
 }
 
 /**
@@ -152,16 +89,10 @@ function dueAfter(
 }
 
 /** Records the end of a stage and writes a checkpoint. The last stage keeps its state and models, so that it can be made longer. */
-async function endStage(
-  context: RunContext,
-  algorithm: AlgorithmRun,
-  streams: RandomStreams,
-  learner: Learner,
-): Promise<void> {
+async function endStage(context: RunContext, learner: StageLearner): Promise<void> {
   const { prepared, state } = context;
-  const isLast = state.stage === prepared.stages.length - 1;
   const { stage, iteration, data } = state;
-  const learners = { [learnerId(context)]: learner.state() };
+  const isLast = stage === prepared.stages.length - 1;
   await learner.end();
   if (!isLast) await releaseStageModels(context);
   Object.assign(state, {
@@ -171,23 +102,9 @@ async function endStage(
     random: {},
     learners: {},
     data: {},
-    ended: isLast ? { iteration, algorithm: algorithm.state(), random: streams.state(), learners, data } : null,
+    ended: isLast ? { ...learner.state(), iteration, data } : null,
     isEvaluationDue: prepared.evaluation.length > 0,
   });
   await publishPolicy(context);
   await writeCheckpoint(context);
-}
-
-/** Throws CHECKPOINT_MISMATCH for a data file that has changed since the run first read it: positions in it would mean other rows. */
-function recordData({ state }: RunContext, path: string, sha256: string): void {
-  const before = state.data[path];
-  if (before !== undefined && before !== sha256)
-    throw new MrlmError(
-      "CHECKPOINT_MISMATCH",
-      `The data file ${path} has changed since the run read it: its SHA-256 was ${before} and is ${sha256}.`,
-      {
-        hint: "Put the file back as it was, or start a new run.",
-      },
-    );
-  state.data[path] = sha256;
 }
