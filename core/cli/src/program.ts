@@ -244,7 +244,11 @@ function withRolloutFlags(command: Command, split: string): Command {
     .option("--split <name>", "split of the tasks", split)
     .option("--temperature <t>", "of sampled episodes; default: the configuration's, else 1")
     .option("--max-tokens <n>", "of one turn; default: the configuration's, else 256")
-    .option("--seed <n>", "of everything random; default: the configuration's, else 0");
+    .option("--seed <n>", "of everything random; default: the configuration's, else 0")
+    .option(
+      "--store <file>",
+      "episode store to which the episodes are added; default: that of the run which the model belongs to",
+    );
 }
 
 /** Returns the flag that sets a key of a configuration; it may be given several times. */

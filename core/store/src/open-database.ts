@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
@@ -14,24 +14,23 @@ const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
 /**
- * Opens the store of a run to write, and creates it where it is missing. Rejects a file that is no store, of another run or schema.
+ * Opens a store to write, and creates it where it is missing. Rejects a file that is no store, of another run or schema, and leaves it as it is.
  * Commits survive the end of the process at once, and a loss of power from the next flush on.
- * @param run id of the run
+ * @param run id of the run; `undefined` for any store: a new one gets an id of its own
  * @param busyMs time that a write waits for another process
  */
-export function openDatabase(path: string, run: string, busyMs: number): DatabaseSync {
-  const isNew = !existsSync(path);
+export function openDatabase(path: string, run: string | undefined, busyMs: number): DatabaseSync {
   return reported(path, () => {
     const database = new DatabaseSync(path, { timeout: busyMs, enableForeignKeyConstraints: false });
     try {
+      if (hasTables(database)) assertRun(database, path, run);
       database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000");
       transaction(database, () => {
-        if (database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined) {
-          database.exec(SCHEMA + VIEW_SCHEMA);
-          const insert = database.prepare("INSERT INTO meta VALUES (?, ?)");
-          insert.run("schema", String(SCHEMA_VERSION));
-          insert.run("run", run);
-        } else if (!isNew) assertRun(database, path, run);
+        if (hasTables(database)) return assertRun(database, path, run);
+        database.exec(SCHEMA + VIEW_SCHEMA);
+        const insert = database.prepare("INSERT INTO meta VALUES (?, ?)");
+        insert.run("schema", String(SCHEMA_VERSION));
+        insert.run("run", run ?? randomUUID());
       });
       return database;
     } catch (error) {
@@ -41,9 +40,13 @@ export function openDatabase(path: string, run: string, busyMs: number): Databas
   });
 }
 
-function assertRun(database: DatabaseSync, path: string, run: string): void {
+function hasTables(database: DatabaseSync): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined;
+}
+
+function assertRun(database: DatabaseSync, path: string, run: string | undefined): void {
   const { run: found } = assertStore(database, path);
-  if (found !== run)
+  if (run !== undefined && found !== run)
     throw new MrlmError("STORE_INVALID", `${path} belongs to run ${String(found)}, not to ${run}.`, {
       hint: "Restore the store of this run: directories of two runs were mixed.",
     });

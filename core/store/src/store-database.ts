@@ -28,8 +28,8 @@ export const STORE_FILE = "episodes.sqlite";
 /** Settings of an opened store. */
 export interface StoreSettings {
   readonly path: string;
-  /** Id of the run; a store of another run is refused. */
-  readonly run: string;
+  /** Id of the run; a store of another run is refused. Left out: any store. */
+  readonly run?: string;
   readonly purpose: EpisodePurpose;
   /** Ends all leases: the caller holds the run's lock, so that no earlier process of the run is alive. */
   readonly endsLeases: boolean;

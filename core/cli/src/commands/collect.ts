@@ -38,7 +38,7 @@ export async function runCollect(context: CommandContext, args: CollectArguments
   const interrupts = listenForInterrupts(console, `stopping; the same command continues from ${args.output}.partial`);
   let session: RolloutSession | undefined;
   try {
-    session = await openRolloutSession(context, args, interrupts.drain);
+    session = await openRolloutSession(context, args, interrupts.drain, "collect");
     const identity = identityOf(session, args, job);
     if (args.overwrite === true) rmSync(job.partial, { force: true });
     const written = <T>(work: Promise<T>): Promise<T> =>
@@ -120,6 +120,7 @@ async function play(
       ...(filterReward === undefined ? {} : { filterReward }),
       batchTasks: engine.deterministic ? Math.max(1, Math.floor(config.sampling.concurrency / groupSize)) : undefined,
       signal,
+      onEpisodes: (groups) => session.record.add("collect", groups),
       onProgress: (done, total) => bar.update(done, total, "episodes"),
     },
     journal,

@@ -31,7 +31,7 @@ export async function runEval(context: CommandContext, args: EvalArguments): Pro
   const interrupts = listenForInterrupts(console, "stopping");
   let session: RolloutSession | undefined;
   try {
-    session = await openRolloutSession(context, args, interrupts.drain);
+    session = await openRolloutSession(context, args, interrupts.drain, "eval");
     const { size } = session.environment;
     const tasks = Math.min(size, wanted);
     if (tasks < wanted && (args.tasks ?? args.numEpisodes) !== undefined)
@@ -96,6 +96,7 @@ async function measure(
     sampling,
     samples,
     signal,
+    onEpisodes: (label, group) => session.record.add(label, [group]),
     onProgress: (done, total) => bar.update(done, total, "episodes"),
   }).finally(() => bar.clear());
   for (const result of results)

@@ -23,6 +23,7 @@ export interface RolloutArguments {
   readonly temperature?: string;
   readonly maxTokens?: string;
   readonly seed?: string;
+  readonly store?: string;
 }
 
 /** Configuration of a rollout session, with its origin. */
@@ -35,6 +36,8 @@ export interface RolloutSessionConfig {
   /** `--set KEY=VALUE` flags, which replace keys of the file. */
   readonly overrides: readonly string[];
   readonly modelDirectory: string;
+  /** Directory of the run that the model belongs to. */
+  readonly run: string | undefined;
   /** Note about the model, for people. */
   readonly notice?: string | undefined;
 }
@@ -67,6 +70,7 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
     path,
     overrides: args.set ?? [],
     modelDirectory: directory,
+    run,
     notice,
   };
 }

@@ -26,12 +26,15 @@ import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
+import { type EpisodeOrigin, EpisodeRecord } from "./episode-record.ts";
 import { rolloutSessionConfig, type RolloutArguments } from "./rollout-session-config.ts";
 
 /** One model and one environment, with everything that plays episodes. */
 export interface RolloutSession {
   readonly config: ResolvedConfig;
   readonly modelDirectory: string;
+  /** Receives the episodes for an episode store. */
+  readonly record: EpisodeRecord;
   readonly environment: RolloutEnvironment;
   readonly rollouts: Rollouts;
   readonly model: ModelInfo;
@@ -61,8 +64,9 @@ export async function openRolloutSession(
   { console, directory }: CommandContext,
   args: RolloutArguments,
   signal: AbortSignal,
+  purpose: EpisodeOrigin["purpose"],
 ): Promise<RolloutSession> {
-  const { config, loaded, path: configPath, overrides, modelDirectory, notice } = await rolloutSessionConfig(args);
+  const { config, loaded, path: configPath, overrides, modelDirectory, run, notice } = await rolloutSessionConfig(args);
   if (notice !== undefined) console.note(`note: ${notice}`);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
   const logger = lineLogger((line) => console.note(line));
@@ -71,6 +75,8 @@ export async function openRolloutSession(
     for (const each of closing.splice(0)) await each().catch((error: Error) => console.note(`note: ${error.message}`));
   };
   try {
+    const record = await EpisodeRecord.open(console, { purpose, model: modelDirectory, run, store: args.store });
+    closing.unshift(() => record.close());
     const plugins = await PluginHost.discover({
       directory,
       logger,
@@ -142,7 +148,18 @@ export async function openRolloutSession(
       const model = kind === "policy" ? name : frozen.find(({ path }) => kind === "model" && path === name)?.model;
       return model === undefined ? "" : playingModel(models, model).renderer.fingerprint;
     };
-    return { config, modelDirectory, environment, rollouts, model: info, engine: described, fingerprint, lost, close };
+    return {
+      config,
+      modelDirectory,
+      record,
+      environment,
+      rollouts,
+      model: info,
+      engine: described,
+      fingerprint,
+      lost,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

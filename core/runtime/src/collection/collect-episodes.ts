@@ -33,6 +33,8 @@ export interface CollectionRequest {
   readonly batchTasks: number | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (episodes: number, total: number) => void;
+  /** Called with groups after the journal has them. */
+  readonly onEpisodes?: (groups: readonly TrajectoryGroup[]) => void;
 }
 
 /** Plays the batches that the journal lacks. */
@@ -49,6 +51,7 @@ export async function collectEpisodes(request: CollectionRequest, journal: Journ
     const pending = batches.filter((each) => !journal.has(each.batch));
     const add = (number: number, groups: readonly TrajectoryGroup[]): void => {
       journal.add({ batch: number, ...rowsOf(groups, request) });
+      request.onEpisodes?.(groups);
       progress();
     };
     if (batchTasks === undefined) {

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { RunDirectory } from "@mrlm/runtime";
+import { type EpisodePurpose, type EpisodeStore, MrlmError, type TrajectoryGroup } from "@mrlm/spec";
+import { openEpisodeStore } from "@mrlm/store";
+import type { Console } from "../console/console.ts";
+
+/** Origin of the episodes that a command plays. */
+export interface EpisodeOrigin {
+  readonly purpose: Extract<EpisodePurpose, "eval" | "collect">;
+  /** Path of the model. */
+  readonly model: string;
+  /** Directory of the run that the model belongs to. */
+  readonly run: string | undefined;
+  /** `--store`. */
+  readonly store: string | undefined;
+}
+
+/** Adds the episodes of `mrlm eval` and `mrlm collect` to an episode store. A fault is reported once, and the command continues. */
+export class EpisodeRecord {
+  readonly #console: Console;
+  readonly #origin: EpisodeOrigin;
+  readonly #runStep: number;
+  #store: EpisodeStore | undefined;
+  #written: Promise<void> = Promise.resolve();
+
+  private constructor(console: Console, origin: EpisodeOrigin, store: EpisodeStore | undefined) {
+    this.#console = console;
+    this.#origin = origin;
+    this.#runStep = stepOf(origin);
+    this.#store = store;
+  }
+
+  /** Opens the store of `--store`, else that of the run; without either nothing is recorded. Rejects for `--store` only. */
+  static async open(console: Console, origin: EpisodeOrigin): Promise<EpisodeRecord> {
+    const { store, purpose, run } = origin;
+    if (store !== undefined)
+      return new EpisodeRecord(
+        console,
+        origin,
+        await openEpisodeStore({ path: resolve(store), purpose, endsLeases: false }),
+      );
+    try {
+      return new EpisodeRecord(console, origin, run === undefined ? undefined : await openOfRun(run, purpose));
+    } catch (error) {
+      const record = new EpisodeRecord(console, origin, undefined);
+      record.#report(error);
+      return record;
+    }
+  }
+
+  /** Adds groups after those of earlier calls. */
+  add(stage: string, groups: readonly TrajectoryGroup[]): void {
+    const { purpose } = this.#origin;
+    const environment = groups[0]?.trajectories[0]?.environment ?? "";
+    const place = { runStep: this.#runStep, place: 0, environment, versions: {}, checksum: null };
+    this.#written = this.#written
+      .then(() => this.#store?.record({ purpose, stage, ...place, groups }))
+      .catch((error: unknown) => this.#report(error));
+  }
+
+  /** Waits until everything is stored. */
+  async close(): Promise<void> {
+    await this.#written;
+    await this.#store?.close().catch((error: unknown) => this.#report(error));
+  }
+
+  #report(error: unknown): void {
+    if (!MrlmError.isInstance(error)) throw error;
+    const store = this.#store;
+    this.#store = undefined;
+    void store?.close().catch(() => undefined);
+    this.#console.note(`note: the episodes are not added to an episode store. ${error.message} ${error.hint}`);
+  }
+}
+
+async function openOfRun(path: string, purpose: EpisodeOrigin["purpose"]): Promise<EpisodeStore> {
+  const run = RunDirectory.open(path);
+  const { id } = run.readRecord();
+  if (typeof id !== "string" || !existsSync(run.episodesPath))
+    throw new MrlmError("STORE_INVALID", `The run ${run.path} has no episode store.`, {
+      hint: "An earlier build wrote it, or the file was moved. Name another store: --store FILE.",
+    });
+  return openEpisodeStore({ path: run.episodesPath, run: id, purpose, endsLeases: false });
+}
+
+/** Step of the run whose weights the model has: its checkpoint's, else the last one of the run; 0 for another model. */
+function stepOf({ model, run }: EpisodeOrigin): number {
+  for (let path = resolve(model); dirname(path) !== path; path = dirname(path))
+    if (basename(dirname(path)) === "checkpoints") return Number.parseInt(basename(path), 10) || 0;
+  return run === undefined ? 0 : (RunDirectory.open(run).metrics.rows().at(-1)?.step ?? 0);
+}
