@@ -17,9 +17,9 @@ export function frozenModels(environments: readonly ResolvedEnvironment[]): Froz
   return [...new Set(paths)].map((path, i) => ({ model: `frozen-${i}`, path }));
 }
 
-/** Returns every environment of a run: those of the training and of the evaluation. */
-export function environmentsOf(config: ResolvedConfig): readonly ResolvedEnvironment[] {
-  return [...config.environments, ...config.eval.environments];
+/** Returns every environment that a run plays: those of the training and, unless there is none, of the evaluation. */
+export function environmentsOf({ environments, eval: evaluation }: ResolvedConfig): readonly ResolvedEnvironment[] {
+  return [...environments, ...(evaluation.tasks === 0 ? [] : evaluation.environments)];
 }
 
 /**
