@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "@jest/globals";
 import { loadConfig, MetricsFile } from "@mrlm/runtime";
+import { EpisodeReader } from "@mrlm/store";
 import { describeWithEngine } from "./support/engine.ts";
 import { Mrlm, run } from "./support/mrlm.ts";
 import { sharedEngine } from "./support/shared-engine.ts";
@@ -88,6 +89,10 @@ describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", (
     expect(await run([...collect(), "--config", own, "-o", again])).toMatchObject({ code: 0 });
     expect(readFileSync(again, "utf8")).toBe(readFileSync(jsonl, "utf8"));
     expect(existsSync(partial)).toBe(false);
+    const reader = new EpisodeReader(join(model, "episodes.sqlite"));
+    const stored = Array.from(reader.read({ purpose: "collect" }), ({ trajectory }) => trajectory.id);
+    reader.close();
+    expect(new Set(stored)).toEqual(new Set(rowsOf(jsonl).map(({ id }) => id)));
   }, 300_000);
 
   test("SFT learns the tokens of its episodes, DPO compares them within their groups, from JSONL and from Parquet", async () => {

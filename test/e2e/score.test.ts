@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
+import { openEpisodeStore } from "@mrlm/store";
 import { Mrlm, run } from "./support/mrlm.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "mrlm-score-"));
@@ -35,6 +36,26 @@ test("mrlm score prints each row with its verdict", async () => {
       { id: 7, verdict: "different", reward: 0 },
     ],
   ]);
+});
+
+test("mrlm score takes rows from a query of a store, and refuses two sources of rows", async () => {
+  const store = join(directory, "episodes.sqlite");
+  await (await openEpisodeStore({ path: store, purpose: "eval", endsLeases: false })).close();
+  const score = (...flags: string[]): ReturnType<typeof run> => run(["score", "--scorer", "math", ...flags]);
+  const query = "select '$\\\\frac12$' as expected, '0.5' as answer, 7 as id, '{}' as options";
+  const { code, stdout } = await score("--run", store, "--query", query);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: 7, verdict: "equivalent", reward: 1 }]);
+  for (const [flags, message] of [
+    [
+      ["--run", store, "--query", "select 1 as expected, 'a' as answer"],
+      /row 1 of the query has no text in "expected"/,
+    ],
+    [["--run", store, "--query", "select task as expected, task as answer from v_episodes"], /The query has no rows/],
+    [["--run", store, "--query", "select tsk from v_episodes"], /no such column: tsk\. Did you mean "task"/],
+    [["--run", store], /--run and --query/],
+    [["--run", store, "--query", query, "--file", file(RIGHT)], /--file, or from --run and --query/],
+  ] as const)
+    expect(await score(...flags)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(message) });
 });
 
 test.each([

@@ -192,10 +192,17 @@ export function createProgram(finish: (exitCode: number) => void): Program {
 
   program
     .command("score")
-    .description("score the rows {expected, answer} of a JSONL file and print each with its verdict")
+    .description(
+      "score rows {expected, answer}, of a JSONL file or of a query of a run, and print each with its verdict",
+    )
     .requiredOption("--scorer <id>", "which scorer, for example math")
-    .requiredOption("--file <path>", "JSONL file; each row may have schema and options of its own")
-    .action(async (args: ScoreArguments) => (await import("./commands/score.ts")).scoreFile(context(), args));
+    .option("--file <path>", "JSONL file; each row may have schema and options of its own")
+    .option("--run <path>", "run's directory, or an episode store, to take the rows from")
+    .option(
+      "--query <sql>",
+      "with --run: a SELECT with columns `expected` and `answer`, see `mrlm query`; `options` is JSON",
+    )
+    .action(async (args: ScoreArguments) => (await import("./commands/score.ts")).scoreRows(context(), args));
 
   program
     .command("engine")

@@ -115,7 +115,7 @@ function causeOf(code: number): readonly [name: "STORE_INVALID" | "STORE_FAILED"
     return [
       "STORE_INVALID",
       "is damaged",
-      "Restore it from a copy. Or move it away: a run then resumes from its checkpoint with an empty store.",
+      "Restore it from a copy, or start a new run from the model of the last checkpoint.",
     ];
   return ["STORE_FAILED", "failed", "Resume the run when the cause is removed."];
 }

@@ -1,13 +1,11 @@
-import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { type ColumnShape, didYouMean, ParquetFile, RunDirectory } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
-import { type QueryResult, type QueryValue, queryStore, STORE_FILE, VIEWS } from "@mrlm/store";
+import { type ColumnShape, ParquetFile } from "@mrlm/runtime";
+import type { QueryResult, QueryValue } from "@mrlm/store";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { table } from "../console/table.ts";
 import { glyph } from "../console/unicode.ts";
 import { outputFile } from "../services/output-file.ts";
+import { queryRun } from "../services/query-run.ts";
 
 /** Options of `mrlm query`. */
 export interface QueryArguments {
@@ -21,7 +19,6 @@ export interface QueryArguments {
 const PRINTED_ROWS = 1_000;
 const WRITTEN_ROWS = 1_000_000;
 
-const MEGABYTES = 2_048;
 const ROWS_OF_A_GROUP = 10_000;
 const LONGEST_CELL = 80;
 
@@ -36,11 +33,7 @@ export async function query(
   const rows =
     limit === undefined ? (file === undefined ? PRINTED_ROWS : WRITTEN_ROWS) : wholeNumber(limit, "--limit", 1);
   const seconds = realNumber(timeout, "--timeout");
-  const result = await queryStore(storeOf(path), sql, { rows, seconds, megabytes: MEGABYTES }).catch(
-    (error: unknown) => {
-      throw withNearest(error, sql);
-    },
-  );
+  const result = await queryRun(path, sql, { rows, seconds });
   if (file === undefined) print(result);
   else {
     await writeParquet(file, result);
@@ -55,35 +48,6 @@ export async function query(
       console.emit({ event: "row", row: Object.fromEntries(columns.map((name, i) => [name, row[i] as QueryValue])) });
     console.print(table([columns, ...found.map((row) => row.map(cell))]));
   }
-}
-
-/** Returns the store of a run, of one of its checkpoints, or the file itself. Throws RUN_NOT_FOUND or EPISODE_NOT_FOUND. */
-function storeOf(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
-  const run = RunDirectory.open(path);
-  const store = join(run.path, STORE_FILE);
-  if (existsSync(store)) return store;
-  throw new MrlmError("EPISODE_NOT_FOUND", `${run.path} has no ${STORE_FILE}.`, {
-    hint: "A run has it from its first iteration on. Runs of earlier versions of mrlm keep their episodes in another form.",
-  });
-}
-
-/** Adds the nearest name of a view or column to an error about an unknown one. */
-function withNearest(error: unknown, sql: string): unknown {
-  if (!MrlmError.hasCode(error, "QUERY_INVALID")) return error;
-  const [, kind, name] = /no such (column|table): "?([\w.]*\w)/.exec(error.message) ?? [];
-  if (kind === undefined || name === undefined) return error;
-  const named = VIEWS.filter((view) => new RegExp(`\\b${view.name}\\b`, "i").test(sql));
-  const candidates =
-    kind === "table"
-      ? VIEWS.map((view) => view.name)
-      : (named.length === 0 ? VIEWS : named).flatMap(({ columns }) => columns.map((column) => column.name));
-  const suggestion = didYouMean(name.split(".").at(-1) as string, candidates);
-  const hint =
-    kind === "table"
-      ? `The views are ${candidates.join(", ")}; docs/reference/store.md has their columns.`
-      : error.hint;
-  return new MrlmError("QUERY_INVALID", `${error.message}${suggestion}`, { hint, cause: error });
 }
 
 function cell(value: QueryValue): string {

@@ -1,17 +1,25 @@
 import { jsonlRows } from "@mrlm/kit";
 import { PluginHost } from "@mrlm/runtime";
 import { fileFault, type JsonObject, type JsonValue, MrlmError, type Scorer, type ScoreRequest } from "@mrlm/spec";
+import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
+import { queryRun } from "../services/query-run.ts";
 
 /** Options of `mrlm score`. */
 export interface ScoreArguments {
   readonly scorer: string;
-  readonly file: string;
+  readonly file?: string;
+  readonly run?: string;
+  readonly query?: string;
 }
 
-/** Prints each row of the file with its verdict, as JSONL. Rejects with DATA_INVALID before the first verdict. */
-export async function scoreFile({ directory }: CommandContext, { scorer: id, file }: ScoreArguments): Promise<void> {
-  const rows = await readRows(file);
+/** Largest number of rows of a query, and its time. */
+const LIMITS = { rows: 1_000_000, seconds: 600 };
+
+/** Prints each row with its verdict, as JSONL. Rejects with DATA_INVALID before the first verdict. */
+export async function scoreRows({ directory }: CommandContext, args: ScoreArguments): Promise<void> {
+  const { scorer: id } = args;
+  const rows = await rowsOf(args);
   const plugins = await PluginHost.discover({ directory });
   try {
     const scorer = await plugins.service("scorer", id, "the command `mrlm score`");
@@ -30,6 +38,29 @@ async function score(scorer: Scorer, row: ScoreRequest): Promise<JsonObject> {
     reason: grade.reason,
     ...(grade.detail === undefined ? {} : { detail: grade.detail }),
   };
+}
+
+async function rowsOf({ file, run, query }: ScoreArguments): Promise<ScoreRequest[]> {
+  if (file !== undefined && run === undefined && query === undefined) return readRows(file);
+  if (file === undefined && run !== undefined && query !== undefined) return queryRows(run, query);
+  throw new MrlmError("USAGE", "Rows to score come from --file, or from --run and --query.", {
+    hint: 'For example --file rows.jsonl, or --run runs/RUN --query "select ... as expected, text as answer from v_turns".',
+  });
+}
+
+async function queryRows(run: string, sql: string): Promise<ScoreRequest[]> {
+  const { columns, rows, isCut } = await queryRun(run, sql, LIMITS);
+  if (isCut)
+    throw new MrlmError("USAGE", `The query has more than ${LIMITS.rows} rows.`, {
+      hint: "Add LIMIT and OFFSET to it.",
+    });
+  if (rows.length === 0) throw new MrlmError("DATA_INVALID", "The query has no rows.", { hint: "Select other rows." });
+  return rows.map((row, i) => {
+    const place = `row ${i + 1} of the query`;
+    const value: JsonObject = Object.fromEntries(columns.map((name, column) => [name, row[column] ?? null]));
+    if (typeof value["options"] === "string") value["options"] = jsonObject(value["options"], `options of ${place}`);
+    return rowOf(value, place);
+  });
 }
 
 async function readRows(file: string): Promise<ScoreRequest[]> {

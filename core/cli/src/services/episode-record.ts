@@ -65,12 +65,12 @@ export class EpisodeRecord {
     await this.#store?.close().catch((error: unknown) => this.#report(error));
   }
 
-  #report(error: unknown): void {
-    if (!MrlmError.isInstance(error)) throw error;
+  #report(fault: unknown): void {
+    if (!MrlmError.isInstance(fault)) throw fault;
+    this.#console.note(`note: the episodes are not added to an episode store. ${fault.message} ${fault.hint}`);
     const store = this.#store;
     this.#store = undefined;
     void store?.close().catch(() => undefined);
-    this.#console.note(`note: the episodes are not added to an episode store. ${error.message} ${error.hint}`);
   }
 }
 
