@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { ForwardBackwardResult } from "@mrlm/spec";
-import { MemoryWatch } from "../src/train/memory-watch.ts";
+import { MemoryWatch } from "../src/models/memory-watch.ts";
 
 const pass = (memoryRetries: number, microBatchTokens: number): ForwardBackwardResult => ({
   outputs: [],

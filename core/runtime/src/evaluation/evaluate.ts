@@ -36,6 +36,15 @@ export interface EvaluationResult {
   readonly sampled?: EpisodeSummary;
 }
 
+/** One evaluation of a run. */
+export interface EvaluationPoint {
+  /** Iterations of the run before the evaluation. */
+  readonly step: number;
+  /** `start`, or the name of the stage that had just ended or was in progress. */
+  readonly label: string;
+  readonly results: readonly EvaluationResult[];
+}
+
 /** Plays held-out tasks greedily and sampled. The same weights give the same result at any time. */
 export async function evaluate(options: {
   readonly rollouts: Rollouts;

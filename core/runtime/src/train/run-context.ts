@@ -4,12 +4,12 @@ import type { GroupPlayer } from "../play/learner.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { FailureWatch } from "./failure-watch.ts";
-import type { LoadedPolicy } from "./loaded-policy.ts";
-import type { MemoryWatch } from "./memory-watch.ts";
-import type { PreparedRun } from "./prepare-run.ts";
+import type { LoadedPolicy } from "../models/loaded-policy.ts";
+import type { MemoryWatch } from "../models/memory-watch.ts";
+import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
-import type { RunState } from "./run-state.ts";
-import type { PublishedWeights } from "./watched-engine.ts";
+import type { RunState } from "../resume/run-state.ts";
+import type { PublishedWeights } from "../models/watched-engine.ts";
 
 /** Everything that stages, evaluations and checkpoints of one training run share. */
 export interface RunContext {

@@ -1,11 +1,11 @@
 import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import { assertScored } from "../evaluation/assert-scored.ts";
 import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
-import type { PreparedStage } from "./prepare-run.ts";
+import type { PreparedStage } from "../prepare/prepare-run.ts";
 import { addSeconds, appendMetrics, publishPolicy, type RunContext } from "./run-context.ts";
-import { rolloutSampling } from "./stage-context.ts";
-import { goalAccuracy } from "./stage-goal.ts";
-import type { PublishedWeights } from "./watched-engine.ts";
+import { rolloutSampling } from "../prepare/rollout-sampling.ts";
+import { goalAccuracy } from "../prepare/stage-goal.ts";
+import type { PublishedWeights } from "../models/watched-engine.ts";
 
 /** Evaluates the policy on held-out tasks. The evaluation remains due if the run is asked to stop before its end. */
 export async function evaluatePolicy(context: RunContext): Promise<void> {

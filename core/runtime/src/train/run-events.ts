@@ -1,6 +1,6 @@
 import type { IterationReport, TrajectoryGroup } from "@mrlm/spec";
-import type { RunMemory } from "./run-memory.ts";
-import type { EvaluationResult } from "../evaluation/evaluate.ts";
+import type { RunMemory } from "../models/run-memory.ts";
+import type { EvaluationPoint, EvaluationResult } from "../evaluation/evaluate.ts";
 
 /** Event emitted during a run. */
 export type RunEvent =
@@ -48,15 +48,6 @@ export type RunEvent =
   | { readonly kind: "progress"; readonly done: number; readonly total: number }
   | { readonly kind: "checkpoint"; readonly step: number; readonly path: string; readonly seconds: number }
   | { readonly kind: "notice"; readonly text: string };
-
-/** One evaluation of a run. */
-export interface EvaluationPoint {
-  /** Iterations of the run before the evaluation. */
-  readonly step: number;
-  /** `start`, or the name of the stage that had just ended or was in progress. */
-  readonly label: string;
-  readonly results: readonly EvaluationResult[];
-}
 
 /** Result of a run. */
 export interface RunSummary {

@@ -5,8 +5,8 @@ import { runOfStore } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
-import { describeChange, diffConfigs } from "./config-diff.ts";
-import { learningSettings } from "./resume-compatibility.ts";
+import { describeChange, diffConfigs } from "../resume/config-diff.ts";
+import { learningSettings } from "../resume/resume-compatibility.ts";
 import type { RunSummary } from "./run-events.ts";
 
 /** Writes run.json: start, versions, resumptions and result of a run. */

@@ -1,4 +1,4 @@
-import type { PreparedStage } from "./prepare-run.ts";
+import type { PreparedStage } from "../prepare/prepare-run.ts";
 import { exportPolicy, releaseStageModels, type RunContext } from "./run-context.ts";
 import { evaluatePolicy } from "./run-evaluation.ts";
 import type { RunSummary } from "./run-events.ts";

@@ -8,12 +8,12 @@ import {
   type ModelId,
   type ModelInfo,
   type Renderer,
-  type RolloutSampling,
   type TrainingEnvironment,
 } from "@mrlm/spec";
-import { trainedPolicy } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedSampling } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { learningEngine } from "../play/learning-engine.ts";
+import { makeReference } from "../models/reference-model.ts";
+import { rolloutSampling } from "../prepare/rollout-sampling.ts";
 import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";
 import { sha256OfFile } from "../run/atomic-write.ts";
@@ -63,48 +63,4 @@ export function stageContext(parts: StageParts): AlgorithmContext {
 /** Returns the seed of a stage, 53 bits. Each stage has its own, so that two stages of one algorithm read data in different orders. */
 export function stageSeed(runSeed: number, index: number): number {
   return Number(hash64(`stage/${runSeed}/${index}`) >> 11n);
-}
-
-/** Returns the id of the reference model of a stage. */
-export function referenceId(index: number): ModelId {
-  return `reference-${index}`;
-}
-
-/** Converts the sampling section of the configuration to the contract's type. */
-export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {
-  return {
-    temperature: sampling.temperature,
-    maxTokens: sampling.max_tokens,
-    ...(sampling.min_tokens === undefined ? {} : { minTokens: sampling.min_tokens }),
-    ...(sampling.top_p === undefined ? {} : { topP: sampling.top_p }),
-    ...(sampling.top_k === undefined ? {} : { topK: sampling.top_k }),
-    ...(sampling.ignore_stop === undefined ? {} : { ignoreStop: sampling.ignore_stop }),
-  };
-}
-
-/**
- * Returns the source of a stage's reference, which is the policy at the stage's beginning. In the first stage a new adapter is zero, so the policy with its
- * adapter off is the same model and takes no memory. In later stages, or with a loaded adapter, a copy is necessary.
- */
-export function referenceKind(config: ResolvedConfig, index: number): "adapter-off" | "copy" {
-  const { lora } = trainedPolicy(config).model;
-  return lora !== undefined && lora.path === undefined && index === 0 ? "adapter-off" : "copy";
-}
-
-async function makeReference(
-  engine: Engine,
-  policy: ModelInfo,
-  index: number,
-  config: ResolvedConfig,
-  restored: ReadonlySet<ModelId>,
-): Promise<ModelId> {
-  const model = referenceId(index);
-  if (restored.has(model)) return model;
-  await engine.createModel({
-    model,
-    role: "reference",
-    source: { kind: referenceKind(config, index), of: policy.model },
-    trainable: false,
-  });
-  return model;
 }

@@ -1,11 +1,12 @@
 import { type AlgorithmRun, type IterationReport, MrlmError } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { Learner, type TimedBatch } from "../play/learner.ts";
-import type { PreparedStage } from "./prepare-run.ts";
+import type { PreparedStage } from "../prepare/prepare-run.ts";
 import { RandomStreams } from "./random-streams.ts";
 import { publishPolicy, type RunContext } from "./run-context.ts";
-import type { RunState } from "./run-state.ts";
-import { rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
+import type { RunState } from "../resume/run-state.ts";
+import { rolloutSampling } from "../prepare/rollout-sampling.ts";
+import { stageContext, stageSeed } from "./stage-context.ts";
 
 /** Report of an iteration, with the batch that it took, if any. */
 export interface LearntIteration {

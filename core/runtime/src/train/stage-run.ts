@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import { EngineClock } from "./engine-clock.ts";
-import type { PreparedStage } from "./prepare-run.ts";
+import type { PreparedStage } from "../prepare/prepare-run.ts";
 import { recordIteration } from "./record-iteration.ts";
 import { publishPolicy, releaseStageModels, type RunContext } from "./run-context.ts";
 import { evaluatePolicy, hasReachedGoal } from "./run-evaluation.ts";

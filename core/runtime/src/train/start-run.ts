@@ -6,14 +6,14 @@ import type { Checkpoint } from "../run/checkpoints.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import { environmentsOf, frozenModels } from "../players/frozen-models.ts";
 import { FailureWatch } from "./failure-watch.ts";
-import { loadFrozen } from "./load-frozen.ts";
-import { type LoadedModel, playingModel } from "./loaded-model.ts";
-import { loadPolicy } from "./loaded-policy.ts";
-import { MemoryWatch } from "./memory-watch.ts";
-import { describeExtension, type Extension } from "./resume-compatibility.ts";
+import { loadFrozen } from "../models/load-frozen.ts";
+import { type LoadedModel, playingModel } from "../models/loaded-model.ts";
+import { loadPolicy } from "../models/loaded-policy.ts";
+import { MemoryWatch } from "../models/memory-watch.ts";
+import { describeExtension, type Extension } from "../resume/resume-compatibility.ts";
 import { announce, type RunContext } from "./run-context.ts";
-import { identitiesOf, initialState, loadState, type RunState } from "./run-state.ts";
-import { watchEngine } from "./watched-engine.ts";
+import { identitiesOf, initialState, loadState, type RunState } from "../resume/run-state.ts";
+import { watchEngine } from "../models/watched-engine.ts";
 
 /** Parts from which a run starts. */
 export interface StartParts extends Pick<RunContext, "prepared" | "run" | "logger" | "onEvent" | "drain" | "stop"> {

@@ -2,7 +2,7 @@ import type { JsonObject, Tracker, TrackedRow } from "@mrlm/spec";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import { type MetricsRow, plainMetrics } from "../run/metrics-file.ts";
-import type { PreparedRun } from "./prepare-run.ts";
+import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
 
 /** Active trackers of a run. */

@@ -2,11 +2,11 @@ import { type JsonObject, type ModelId, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
-import type { PreparedRun } from "./prepare-run.ts";
+import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
 import type { LearnerState } from "../play/learner.ts";
-import type { EvaluationPoint } from "./run-events.ts";
-import type { PublishedWeights } from "./watched-engine.ts";
+import type { EvaluationPoint } from "../evaluation/evaluate.ts";
+import type { PublishedWeights } from "../models/watched-engine.ts";
 
 /** Environments and algorithms that the names of a configuration resolved to, with their versions. */
 export interface Identities {

@@ -1,9 +1,9 @@
 import type { CreateModelOptions, Engine, MemoryEstimate } from "@mrlm/spec";
 import { trainedPolicy } from "../config/policies.ts";
 import { environmentsOf, frozenModels, frozenOptions } from "../players/frozen-models.ts";
-import { policyOptions } from "./model-source.ts";
-import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
-import { referenceId, referenceKind } from "./stage-context.ts";
+import { policyOptions } from "../prepare/model-source.ts";
+import type { PreparedRun, PreparedStage } from "../prepare/prepare-run.ts";
+import { referenceId, referenceKind } from "./reference-model.ts";
 
 /** Memory estimate of the stage that needs most. */
 export interface RunMemory extends MemoryEstimate {

@@ -4,10 +4,9 @@ import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import { type LoadedModel, loadedModel } from "./loaded-model.ts";
 import { checkMemory } from "./memory-check.ts";
-import { policyOptions } from "./model-source.ts";
-import type { PreparedRun } from "./prepare-run.ts";
-import type { RunEvent } from "./run-events.ts";
-import { estimateRun } from "./run-memory.ts";
+import { policyOptions } from "../prepare/model-source.ts";
+import type { PreparedRun } from "../prepare/prepare-run.ts";
+import { estimateRun, type RunMemory } from "./run-memory.ts";
 import type { PublishedWeights } from "./watched-engine.ts";
 
 /** Trained model, created in the engine and ready to sample. */
@@ -20,6 +19,11 @@ export interface LoadedPolicy extends LoadedModel {
   readonly microBatchTokens?: number;
 }
 
+/** Event emitted while the policy is loaded. */
+export type LoadEvent =
+  /** Memory estimate of the run, emitted before any model is created. */
+  { readonly kind: "memory"; readonly memory: RunMemory } | { readonly kind: "notice"; readonly text: string };
+
 /**
  * Creates the policy by the configuration, or restores it with everything else of a checkpoint. Emits the memory estimate before.
  * A checkpoint has its own token budgets, so that a resumed run computes the same bits.
@@ -30,7 +34,7 @@ export async function loadPolicy(
   prepared: PreparedRun,
   run: RunDirectory,
   checkpoint: Checkpoint | undefined,
-  { changed, onEvent }: { readonly changed: LoadOptions; onEvent(event: RunEvent): void },
+  { changed, onEvent }: { readonly changed: LoadOptions; onEvent(event: LoadEvent): void },
 ): Promise<LoadedPolicy> {
   const { config, stages } = prepared;
   // An engine that was not started for this run may still hold models of a killed one.

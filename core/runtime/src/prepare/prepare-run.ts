@@ -28,7 +28,7 @@ import { dropUnknownOptions } from "./drop-unknown-options.ts";
 import { type EnvironmentList, environmentPath, environmentPlace } from "../config/environment-place.ts";
 import { policyPath, withModelDirectories } from "./model-directories.ts";
 import { policyOptions } from "./model-source.ts";
-import { rolloutSampling } from "./stage-context.ts";
+import { rolloutSampling } from "./rollout-sampling.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
 
 /** Players of an environment in requests for episodes. */
