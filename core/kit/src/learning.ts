@@ -16,6 +16,7 @@ export {
   type EpisodeCounts,
   type EpisodeRules,
   isCut,
+  isPlayedBy,
   type LearnableEpisode,
   learnableEpisodes,
   noEpisodeCounts,

@@ -10,7 +10,11 @@ import {
   type TrainingEnvironment,
   type Trajectory,
   type TrajectoryGroup,
+  unscored,
 } from "@mrlm/spec";
+import { learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
+import fc from "fast-check";
+import { learnableParts } from "../src/play/credits.ts";
 import { type GroupPlayer, Learner, type LearnerParts, type LearnerState } from "@mrlm/runtime";
 import { openLocalStore } from "@mrlm/store";
 import { counterEnvironment } from "./support/counter-environment.ts";
@@ -313,4 +317,52 @@ describe("credits", () => {
       message: expect.stringMatching(message),
     });
   });
+});
+
+test("numerics 20, 32: parts that may have credits are those that are learnt from, with their numbers of tokens", () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({
+          mask: fc.array(fc.constantFrom(0, 1), { maxLength: 4 }),
+          logprob: fc.constantFrom(-1, Number.NaN, -Infinity),
+          isScored: fc.boolean(),
+          isFailed: fc.boolean(),
+          policy: fc.constantFrom("policy", "other"),
+        }),
+        { maxLength: 6 },
+      ),
+      (episodes) => {
+        const trajectories = episodes.map(({ mask, logprob, isScored, isFailed, policy }, i): Trajectory => {
+          const segment = {
+            tokens: new Int32Array(mask.length),
+            logprobs: Float32Array.from(mask, (_, t) => (t === 1 ? logprob : -1)),
+            mask: Uint8Array.from(mask),
+            versions: new Int32Array(mask.length),
+            parent: null,
+          };
+          const part = {
+            role: "agent",
+            player: { kind: "policy" as const, name: policy, policy },
+            segments: [segment, segment],
+            total: isScored ? score(1) : unscored("JUDGE_FAILED", "down"),
+            end: { terminated: true, truncated: false },
+          };
+          return {
+            ...{ id: String(i), environment: "e@1", task: "train/0", seed: 0, group: "g", member: i, turns: [] },
+            agents: { agent: part },
+            ...(isFailed ? { error: { code: "ENVIRONMENT_FAILED", message: "gone" } } : {}),
+            seconds: { sampling: 0, environment: 0 },
+          };
+        });
+        const learnt = trajectories.flatMap((trajectory) =>
+          learnableEpisodes(trajectory, { policy: "policy", dropCut: false }, noEpisodeCounts()),
+        );
+        const parts = learnableParts([{ id: "g", task: "train/0", players: {}, trajectories }], "policy");
+        expect([...parts]).toEqual(
+          learnt.map(({ trajectory, agent, sampled }) => [JSON.stringify([trajectory.id, agent]), sampled.length]),
+        );
+      },
+    ),
+  );
 });

@@ -15,6 +15,9 @@ const WORKER = "trainer";
 /** The commit of an expired lease is accepted, as no other process leases cohorts of a run. */
 const LEASE_MS = 60_000;
 
+/** Leases of this process that no learner has used yet, by id of the cohort: those of a later stage outlive the learner that met them. */
+const held = new WeakMap<EpisodeStore, Map<string, Lease>>();
+
 /** Groups of a part of a batch, and the seconds in which episodes were played for it. */
 export interface PlayedBatch extends TakenBatch {
   readonly playedSeconds: number;
@@ -24,11 +27,13 @@ export interface PlayedBatch extends TakenBatch {
 export class BatchLog {
   readonly #store: EpisodeStore;
   readonly #learner: LearnerId;
-  readonly #leases = new Map<string, Lease>();
+  readonly #leases: Map<string, Lease>;
 
   constructor(store: EpisodeStore, learner: LearnerId) {
     this.#store = store;
     this.#learner = learner;
+    this.#leases = held.get(store) ?? new Map();
+    held.set(store, this.#leases);
   }
 
   /**

@@ -1,15 +1,34 @@
-import { learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import { type AgentId, type Credit, type ModelId, MrlmError, type TrajectoryGroup } from "@mrlm/spec";
+import { isPlayedBy } from "@mrlm/kit/learning";
+import {
+  type AgentId,
+  type AgentTrajectory,
+  type Credit,
+  type ModelId,
+  MrlmError,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
 
 /** Learnable parts of episodes: the number of learnt tokens of each. */
 export type LearnableParts = ReadonlyMap<string, number>;
 
-/** Returns the parts of these groups that a policy may learn from. */
+/** Returns the parts of these groups that a policy may learn from, those of `learnableEpisodes`, without copies of their tokens. */
 export function learnableParts(groups: readonly TrajectoryGroup[], policy: ModelId): LearnableParts {
-  const episodes = groups
-    .flatMap(({ trajectories }) => trajectories)
-    .flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false, policy }, noEpisodeCounts()));
-  return new Map(episodes.map(({ trajectory, agent, sampled }) => [keyOf(trajectory.id, agent), sampled.length]));
+  const parts = new Map<string, number>();
+  for (const { id, agents, error } of groups.flatMap(({ trajectories }) => trajectories)) {
+    if (error !== undefined) continue;
+    for (const [agent, part] of Object.entries(agents)) {
+      const tokens = part.total.scored && isPlayedBy(part, policy) ? learntTokens(part) : 0;
+      if (tokens > 0) parts.set(keyOf(id, agent), tokens);
+    }
+  }
+  return parts;
+}
+
+function learntTokens({ segments }: AgentTrajectory): number {
+  let count = 0;
+  for (const { mask, logprobs } of segments)
+    for (let t = 0; t < mask.length; t++) if (mask[t] === 1 && Number.isFinite(logprobs[t])) count++;
+  return count;
 }
 
 /**
