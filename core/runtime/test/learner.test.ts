@@ -182,6 +182,19 @@ describe("refused groups", () => {
     expect(asked).toEqual([1, 2, 3].map((task) => [`train/${task}`, { policy: "policy", version: 10 }]));
   });
 
+  test("a batch that is judged in another way when it is taken again is an error", async () => {
+    const store = await openStore();
+    const judge = (refused: string) =>
+      learnerOf({ plan: plan({ refills: 1, accept: ({ task }) => task !== refused }), store });
+    await (await judge("train/1")).learner.take();
+    const same = await (await judge("train/1")).learner.take();
+    expect([tasksOf(same.groups), same.refills]).toEqual([[0, 2, 3, 4], 1]);
+    await expect((await judge("train/2")).learner.take()).rejects.toMatchObject({
+      code: "ALGORITHM_INVALID",
+      message: expect.stringContaining("`accept` is no pure function"),
+    });
+  });
+
   test("without limits every group stays", async () => {
     const { learner } = await learnerOf({ plan: plan(), rollouts: fakeRollouts(() => 0).rollouts });
     const { played, groups, refills } = await learner.take();

@@ -166,6 +166,8 @@ export class Learner implements EpisodeSource {
       const isAccepted = batch.groups.map((group) => this.#isAccepted(plan, group, version));
       groups.push(...batch.groups.filter((_, i) => isAccepted[i]));
       const refused = batch.groups.filter((_, i) => !isAccepted[i]).map(({ id }) => id);
+      // A process that was killed may have logged the batch and not yet what it refused.
+      if (batch.refused.length > 0) this.#assertSame(batch.refused, refused);
       if (refused.length > 0) await this.#parts.store.refuse(learnerId(this.#parts), at, refused);
       if (groups.length >= plan.groups || refill >= (plan.refills ?? 0)) break;
     }
@@ -176,6 +178,15 @@ export class Learner implements EpisodeSource {
     this.#learnable = undefined;
     this.#unreported = { ...batch, seconds: { ...playSeconds(played, playedSeconds), publish, waited } };
     return batch;
+  }
+
+  /** Throws ALGORITHM_INVALID where a logged batch is judged in another way than before. */
+  #assertSame(before: readonly string[], now: readonly string[]): void {
+    if (new Set(before).symmetricDifference(new Set(now)).size === 0) return;
+    throw new MrlmError(
+      "ALGORITHM_INVALID",
+      `${this.#parts.algorithm} refuses ${now.length} groups of a logged batch of which it refused ${before.length} before: its \`accept\` is no pure function of its arguments.`,
+    );
   }
 
   /** Returns the plan and its order. Throws ALGORITHM_INVALID for a take off the plan, CANCELLED after a stop. */
