@@ -1,22 +1,10 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import {
-  type Cohort,
-  type Lease,
-  MrlmError,
-  type PlayedRecord,
-  type Trajectory,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import { type Cohort, type Lease, MrlmError, type PlayedRecord } from "@mrlm/spec";
+import type { EncodedEpisode, EncodedGroups } from "./encoded-groups.ts";
 import type { EpisodeRows } from "./episode-rows.ts";
 import { decodeJson, encodeJson } from "./json.ts";
 
 type Row = Record<string, SQLOutputValue>;
-
-/** An episode with its group. */
-export interface PlayedEpisode {
-  readonly group: TrajectoryGroup;
-  readonly episode: Trajectory;
-}
 
 /** Cohort that a lease may still commit: its key, and the keys of its groups by id. */
 export interface OpenCohort {
@@ -145,15 +133,21 @@ export class CohortTable {
   }
 
   /** Adds episodes of a leased cohort, group by group. */
-  add({ cohort, attempt }: Lease, { key, groups }: OpenCohort, episodes: Iterable<PlayedEpisode>): void {
-    let last: TrajectoryGroup | undefined;
-    for (const { group, episode } of episodes) {
-      const groupKey = groups.get(group.id);
-      if (groupKey === undefined || episode.group !== group.id)
+  add(
+    { cohort, attempt }: Lease,
+    { key, groups }: OpenCohort,
+    encoded: EncodedGroups,
+    next: Iterable<EncodedEpisode>,
+  ): void {
+    let last: number | undefined;
+    for (const episode of next) {
+      const { id, players } = encoded.groups[episode.of] as EncodedGroups["groups"][number];
+      const group = groups.get(id);
+      if (group === undefined || episode.group !== id)
         throw new MrlmError("STORE_CONFLICT", `Episode ${episode.id} is of no group of cohort ${cohort.id}.`);
-      if (group !== last) this.#setPlayers.run(encodeJson(group.players), groupKey);
-      last = group;
-      this.#episodes.insert({ cohort: key, group: groupKey, attempt }, episode);
+      if (episode.of !== last) this.#setPlayers.run(players, group);
+      last = episode.of;
+      this.#episodes.insert({ cohort: key, group, attempt }, episode, encoded.bytes);
     }
   }
 

@@ -8,8 +8,9 @@ import {
   type Segment,
   type Trajectory,
 } from "@mrlm/spec";
-import { decodeJson, encodeJson } from "./json.ts";
-import { bytesOf, decodeRuns, encodeRuns, float32Of, int32Of } from "./runs.ts";
+import type { EncodedEpisode } from "./encoded-groups.ts";
+import { decodeJson } from "./json.ts";
+import { decodeRuns, float32Of, int32Of } from "./runs.ts";
 
 type Row = Record<string, SQLOutputValue>;
 
@@ -43,41 +44,33 @@ export class EpisodeRows {
     this.#segments = database.prepare("SELECT * FROM segments WHERE episode = ? ORDER BY part, position");
   }
 
-  /** Adds an episode. One that the attempt has added before is left as it is. */
-  insert({ cohort, group, attempt }: EpisodeOwner, trajectory: Trajectory): void {
-    const { id, environment, task, seed, member, error, info, seconds, turns, agents } = trajectory;
-    const { changes, lastInsertRowid: episode } = this.#insertEpisode.run(
-      cohort,
-      group,
-      attempt,
-      member,
-      id,
-      environment,
-      task,
-      seed,
-      error === undefined ? null : encodeJson(error),
-      info === undefined ? null : encodeJson(info),
-      seconds.sampling,
-      seconds.environment,
-    );
+  /**
+   * Adds an episode. One that the attempt has added before is left as it is.
+   * @param bytes of the groups that it was encoded with
+   */
+  insert(
+    { cohort, group, attempt }: EpisodeOwner,
+    { head, turns, parts, segments }: EncodedEpisode,
+    bytes: Uint8Array,
+  ): void {
+    const { changes, lastInsertRowid: episode } = this.#insertEpisode.run(cohort, group, attempt, ...head);
     if (changes === 0) return;
-    turns.forEach((turn, position) => this.#insertTurn.run(episode, position, turn.agent, encodeJson(turn)));
-    Object.entries(agents).forEach(([agent, part], position) => {
-      this.#insertPartOf(episode, position, agent, part, turns.filter((turn) => turn.agent === agent).length);
-      part.segments.forEach(({ tokens, logprobs, mask, versions, parent }, place) =>
-        this.#insertSegment.run(
-          episode,
-          position,
-          place,
-          parent,
-          tokens.length,
-          bytesOf(tokens),
-          bytesOf(logprobs),
-          encodeRuns(mask),
-          encodeRuns(versions),
-        ),
+    turns.forEach((turn, position) => this.#insertTurn.run(episode, position, ...turn));
+    parts.forEach((part, position) => this.#insertPart.run(episode, position, ...part));
+    for (const { part, position, parent, length, start, ends } of segments) {
+      const [tokens, logprobs, mask, versions] = ends;
+      this.#insertSegment.run(
+        episode,
+        part,
+        position,
+        parent,
+        length,
+        bytes.subarray(start, tokens),
+        bytes.subarray(tokens, logprobs),
+        bytes.subarray(logprobs, mask),
+        bytes.subarray(mask, versions),
       );
-    });
+    }
   }
 
   /**
@@ -118,44 +111,6 @@ export class EpisodeRows {
       ...(row["info"] === null ? {} : { info: decodeJson(row["info"] as string) as JsonObject }),
       seconds: { sampling: row["seconds_sampling"] as number, environment: row["seconds_environment"] as number },
     };
-  }
-
-  #insertPartOf(
-    episode: number | bigint,
-    position: number,
-    agent: AgentId,
-    { role, player, segments, total, end }: AgentTrajectory,
-    turns: number,
-  ): void {
-    let tokens = 0;
-    let oldest = Number.POSITIVE_INFINITY;
-    let newest = Number.NEGATIVE_INFINITY;
-    for (const { mask, versions } of segments)
-      for (let i = 0; i < mask.length; i++) {
-        if (mask[i] === 0) continue;
-        tokens++;
-        oldest = Math.min(oldest, versions[i] as number);
-        newest = Math.max(newest, versions[i] as number);
-      }
-    this.#insertPart.run(
-      episode,
-      position,
-      agent,
-      role,
-      player.kind,
-      player.name,
-      player.policy ?? null,
-      player.version ?? null,
-      total.scored ? total.value : null,
-      encodeJson(total),
-      Number(end.terminated),
-      Number(end.truncated),
-      end.truncatedBy ?? null,
-      turns,
-      tokens,
-      tokens === 0 ? null : oldest,
-      tokens === 0 ? null : newest,
-    );
   }
 }
 

@@ -16,8 +16,8 @@ export class LocalPort extends EventEmitter<{ message: [StoreReply]; error: [unk
   }
 
   /** Copies the call, as a worker would: its caller may change the arrays afterwards. */
-  postMessage(call: StoreCall): void {
-    const copy = structuredClone(call);
+  postMessage(call: StoreCall, transfer: ArrayBuffer[]): void {
+    const copy = structuredClone(call, { transfer });
     this.#reply(() => answerCall(this.#database, copy));
   }
 

@@ -17,6 +17,7 @@ import type {
 } from "@mrlm/spec";
 import { BatchTable, type LoggedBatch } from "./batch-table.ts";
 import { CohortTable } from "./cohort-table.ts";
+import { type EncodedGroups, encodeGroups } from "./encoded-groups.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { encodeJson } from "./json.ts";
 import { openDatabase, reported } from "./open-database.ts";
@@ -90,14 +91,13 @@ export class StoreDatabase {
     return this.#write(() => this.#cohorts.renew(leases, this.#now() + ttlMs));
   }
 
-  commit(lease: Lease, groups: readonly TrajectoryGroup[], isLast: boolean): "accepted" | "late" {
+  commit(lease: Lease, groups: EncodedGroups, isLast: boolean): "accepted" | "late" {
     const { id, step } = lease.cohort;
-    const episodes = groups.flatMap((group) => group.trajectories.map((episode) => ({ group, episode })));
     const result = reported(this.#path, () =>
-      inTransactions(this.#database, episodes, (next, isEnd) => {
+      inTransactions(this.#database, groups.episodes, (next, isEnd) => {
         const cohort = this.#cohorts.committable(lease);
         if (cohort === undefined) return "late";
-        this.#cohorts.add(lease, cohort, next);
+        this.#cohorts.add(lease, cohort, groups, next);
         if (isEnd() && isLast) {
           this.#cohorts.complete(lease, cohort);
           this.#log("committed", id, step);
@@ -154,17 +154,16 @@ export class StoreDatabase {
   }
 
   record(played: PlayedRecord): void {
-    const { purpose, stage, runStep, place, groups } = played;
+    const { purpose, stage, runStep, place } = played;
     const id = [purpose, this.#incarnation, runStep, place, stage, ++this.#records].join("/");
-    const episodes = groups.flatMap((group) => group.trajectories.map((episode) => ({ group, episode })));
+    const { groups, episodes, bytes } = encodeGroups(played.groups);
     const cohort = this.#write(() => this.#cohorts.record(played, id, this.#incarnation));
     reported(this.#path, () =>
       inTransactions(this.#database, episodes, (next, isEnd) => {
-        for (const { group, episode } of next)
-          this.#episodes.insert(
-            { cohort: cohort.key, group: cohort.groups.get(group.id) as number, attempt: 1 },
-            episode,
-          );
+        for (const episode of next) {
+          const group = cohort.groups.get(groups[episode.of]?.id ?? "") as number;
+          this.#episodes.insert({ cohort: cohort.key, group, attempt: 1 }, episode, bytes);
+        }
         if (!isEnd()) return;
         this.#cohorts.finish(cohort.key);
         this.#log("recorded", stage, runStep);

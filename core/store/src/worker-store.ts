@@ -3,6 +3,7 @@ import { type EpisodeStore, MrlmError, type StoreEvent, type TrajectoryGroup } f
 import type { StoreCall, StoreReply } from "./answer-call.ts";
 import type { LoggedBatch } from "./batch-table.ts";
 import { LocalPort } from "./local-port.ts";
+import { encodeGroups } from "./encoded-groups.ts";
 import { PlayedGroups } from "./played-groups.ts";
 import type { StoreSettings } from "./store-database.ts";
 
@@ -74,7 +75,9 @@ class WorkerStore implements EpisodeStore {
   flush: EpisodeStore["flush"] = () => this.#call("flush", []);
 
   commit: EpisodeStore["commit"] = async (lease, groups, { isLast }) => {
-    const result = await this.#write<"accepted" | "late">("commit", [lease, groups, isLast]);
+    const encoded = encodeGroups(groups);
+    const args = [lease, encoded, isLast];
+    const result = await this.#write<"accepted" | "late">("commit", args, [encoded.bytes.buffer]);
     if (result === "accepted") this.#played.add(lease, groups);
     return result;
   };
@@ -118,16 +121,17 @@ class WorkerStore implements EpisodeStore {
     await this.#worker.terminate();
   }
 
-  async #write<T>(method: StoreCall["method"], args: readonly unknown[]): Promise<T> {
-    const result = await this.#call<T>(method, args);
+  async #write<T>(method: StoreCall["method"], args: readonly unknown[], moved: ArrayBuffer[] = []): Promise<T> {
+    const result = await this.#call<T>(method, args, moved);
     for (const listener of this.#listeners) listener();
     return result;
   }
 
-  #call<T>(method: StoreCall["method"], args: readonly unknown[]): Promise<T> {
+  /** @param moved buffers that the thread receives without a copy */
+  #call<T>(method: StoreCall["method"], args: readonly unknown[], moved: ArrayBuffer[] = []): Promise<T> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const expected = this.#expect();
-    this.#worker.postMessage({ id: this.#nextId - 1, method, args } satisfies StoreCall);
+    this.#worker.postMessage({ id: this.#nextId - 1, method, args } satisfies StoreCall, moved);
     return expected as Promise<T>;
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { encodeGroups } from "../src/encoded-groups.ts";
 import { StoreDatabase } from "../src/store-database.ts";
 import { cohort, playedGroups } from "./support/episodes.ts";
 
@@ -58,7 +59,8 @@ function inMount(mount: readonly string[], mode: string): unknown[] {
     });
     const opened = cohort("0/policy", 1);
     store.open(opened);
-    for (const lease of store.lease("worker", 1, 1000)) store.commit(lease, playedGroups(opened, 1), true);
+    for (const lease of store.lease("worker", 1, 1000))
+      store.commit(lease, encodeGroups(playedGroups(opened, 1)), true);
     store.close();
     expect(inMount(["--ro-bind", folder, folder], "read-only")).toEqual([
       {

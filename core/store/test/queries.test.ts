@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type QueryResult, type QueryValue, queryStore, VIEWS } from "../src/index.ts";
 import { runQuery } from "../src/run-query.ts";
+import { encodeGroups } from "../src/encoded-groups.ts";
 import { StoreDatabase } from "../src/store-database.ts";
 import { cohort, playedGroups, record } from "./support/episodes.ts";
 
@@ -34,7 +35,7 @@ beforeAll(() => {
   store.open(begun);
   const [lease] = store.lease("worker", 1, 1000);
   if (lease === undefined) throw new Error("nothing to lease");
-  store.commit(lease, playedGroups(begun, 1).slice(0, 1), false);
+  store.commit(lease, encodeGroups(playedGroups(begun, 1).slice(0, 1)), false);
   const evaluated = playedGroups(cohort("eval", 1, 0, { groups: 1 }), 1);
   store.record({
     purpose: "eval",
@@ -66,7 +67,7 @@ function play(step: number, salt: number): void {
   store.open(cohort("0/policy", step));
   const [lease] = store.lease("worker", 1, 1000);
   if (lease === undefined) throw new Error("nothing to lease");
-  store.commit(lease, playedGroups(lease.cohort, salt), true);
+  store.commit(lease, encodeGroups(playedGroups(lease.cohort, salt)), true);
 }
 
 function take(step: number): void {

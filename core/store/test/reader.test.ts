@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import { EpisodeReader } from "../src/index.ts";
+import { encodeGroups } from "../src/encoded-groups.ts";
 import { StoreDatabase } from "../src/store-database.ts";
 import { cohort, playedGroups } from "./support/episodes.ts";
 
@@ -17,7 +18,8 @@ beforeAll(() => {
   const run = new StoreDatabase({ path, run: "run", purpose: "train", endsLeases: true });
   for (const step of [1, 2]) {
     run.open(cohort("0/policy", step));
-    for (const lease of run.lease("worker", 1, 1000)) run.commit(lease, broken(playedGroups(lease.cohort, step)), true);
+    for (const lease of run.lease("worker", 1, 1000))
+      run.commit(lease, encodeGroups(broken(playedGroups(lease.cohort, step))), true);
   }
   for (const runStep of [0, 2]) run.record({ ...RECORD, runStep, groups: evaluated(runStep) });
   run.prune(2);

@@ -14,6 +14,7 @@ import type {
 } from "@mrlm/spec";
 import fc from "fast-check";
 import { decodeJson, encodeJson } from "../src/json.ts";
+import { encodeGroups } from "../src/encoded-groups.ts";
 import { StoreDatabase } from "../src/store-database.ts";
 import { cohort, record } from "./support/episodes.ts";
 
@@ -147,7 +148,7 @@ test("groups are read back bit for bit, with every member in its order", () => {
           store.open(opened);
           const [lease] = store.lease("worker", 1, 1000);
           if (lease === undefined) throw new Error("nothing to lease");
-          store.commit(lease, groups, true);
+          store.commit(lease, encodeGroups(groups), true);
           const rule = { from: "cohorts" as const, checksum: opened.checksum };
           const batch = store.take("0/policy", { step, refill: 0 }, 1, rule, record(step));
           if (typeof batch === "string") throw new Error(batch);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Lease, MrlmError, type TakeRule, type TrajectoryGroup } from "@mrlm/spec";
 import { expect } from "@jest/globals";
 import fc from "fast-check";
+import { encodeGroups } from "../../src/encoded-groups.ts";
 import { StoreDatabase } from "../../src/store-database.ts";
 import { cohort, playedGroups, record } from "./episodes.ts";
 import { StoreModel } from "./model.ts";
@@ -127,8 +128,9 @@ class Bench {
       const groups = playedGroups(lease.cohort, lease.attempt);
       // The first member alone shows nothing, and a later lease leaves nothing of it.
       const { play } = operation;
-      if (play !== "whole") expect(store.commit(lease, firstMember(groups), false)).toEqual(model.commit(lease, false));
-      if (play !== "begun") expect(store.commit(lease, groups, true)).toEqual(model.commit(lease, true));
+      if (play !== "whole")
+        expect(store.commit(lease, encodeGroups(firstMember(groups)), false)).toEqual(model.commit(lease, false));
+      if (play !== "begun") expect(store.commit(lease, encodeGroups(groups), true)).toEqual(model.commit(lease, true));
     } else if (operation.kind === "take") {
       this.#take(operation);
     } else if (operation.kind === "refuse") {
