@@ -35,7 +35,9 @@ export function recordedSteps(directory: string): RecordedStep[] {
   const bySteps = Map.groupBy(reader.read(), ({ step }) => step);
   reader.close();
   const database = new DatabaseSync(path, { readOnly: true });
-  const credits = database.prepare("SELECT episode, agent, advantage FROM v_credits WHERE step = ?");
+  const credits = database.prepare(
+    "SELECT episode, agent, advantage FROM v_credits JOIN v_steps USING (learner, step) WHERE run_step = ? AND state <> 'abandoned'",
+  );
   const metrics = database.prepare("SELECT content FROM metrics WHERE step = ?");
   const steps = Array.from(bySteps, ([step, episodes]): RecordedStep => ({
     groups: Array.from(
