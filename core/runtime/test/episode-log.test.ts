@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { copyFileSync, readFileSync, renameSync } from "node:fs";
+import { copyFileSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Engine, type EpisodeStore, MrlmError, type Sampler, type TakenBatch } from "@mrlm/spec";
@@ -282,21 +282,28 @@ describe("a store", () => {
     expect([second.error, weights(second)]).toEqual([undefined, weights(bare)]);
   });
 
-  test("has the rows of metrics.jsonl, the published weights and the evaluations, each once after a resume", async () => {
-    const config = { ...RUN, eval: { tasks: 2, every: 3 } };
-    const expected = await live({ config, openStore: openEpisodeStore });
-    const first = await live({ config, openStore: dying("record", 6, "before") });
-    expect(first.error).toBeDefined();
-    const second = await live({ config, resume: first.directory });
-    for (const sql of [
-      "SELECT step, content ->> 'kind' AS kind, content ->> 'iteration' AS iteration FROM metrics ORDER BY key",
-      "SELECT cohorts.stage, cohorts.run_step, COUNT(*) AS episodes FROM cohorts JOIN episodes ON episodes.cohort = cohorts.key WHERE purpose = 'eval' AND state = 'committed' GROUP BY 1, 2 ORDER BY 2, 1",
-      "SELECT DISTINCT policy, version, step, checksum FROM weights ORDER BY version",
-    ])
-      expect(query(second, sql)).toEqual(query(expected, sql));
-    const rows = new MetricsFile(join(second.directory, "metrics.jsonl")).rows();
-    expect(
-      query(second, "SELECT content FROM metrics ORDER BY key").map(({ content }) => JSON.parse(String(content))),
-    ).toEqual(rows);
-  });
+  test.each([
+    ["a resume", () => undefined],
+    ["a resume without run.json", (directory: string) => rmSync(join(directory, "run.json"))],
+  ])(
+    "has the rows of metrics.jsonl, the published weights and the evaluations, each once after %s",
+    async (_, lose) => {
+      const config = { ...RUN, eval: { tasks: 2, every: 3 } };
+      const expected = await live({ config, openStore: openEpisodeStore });
+      const first = await live({ config, openStore: dying("record", 6, "before") });
+      expect(first.error).toBeDefined();
+      lose(first.directory);
+      const second = await live({ config, resume: first.directory });
+      for (const sql of [
+        "SELECT step, content ->> 'kind' AS kind, content ->> 'iteration' AS iteration FROM metrics ORDER BY key",
+        "SELECT cohorts.stage, cohorts.run_step, COUNT(*) AS episodes FROM cohorts JOIN episodes ON episodes.cohort = cohorts.key WHERE purpose = 'eval' AND state = 'committed' GROUP BY 1, 2 ORDER BY 2, 1",
+        "SELECT DISTINCT policy, version, step, checksum FROM weights ORDER BY version",
+      ])
+        expect(query(second, sql)).toEqual(query(expected, sql));
+      const rows = new MetricsFile(join(second.directory, "metrics.jsonl")).rows();
+      expect(
+        query(second, "SELECT content FROM metrics ORDER BY key").map(({ content }) => JSON.parse(String(content))),
+      ).toEqual(rows);
+    },
+  );
 });

@@ -94,7 +94,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       async openEpisodes(resumedAt) {
         const { openStore = openEpisodeStore } = options;
         const about = { path: run.episodesPath, run: record.id, purpose: "train", endsLeases: true } as const;
-        episodes = withBackgroundWrites(await openStore(record.hasBegunBefore ? { ...about, resumedAt } : about));
+        episodes = withBackgroundWrites(await openStore({ ...about, resumedAt }));
         return episodes;
       },
       logger,
