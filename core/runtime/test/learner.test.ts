@@ -263,6 +263,19 @@ test("numerics 52: a restored learner takes the batch that the saved one would h
   expect(restored.requests.map(({ label, tasks }) => [label, tasks])).toEqual(second);
 });
 
+test("a take commits under its own lease where an earlier stage met the lease of a killed process and other weights play now", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "mrlm-learner-")), "episodes.sqlite");
+  const killed = await openStore(path);
+  killed.commit = () => Promise.reject(new Error("killed"));
+  const before = await learnerOf({ plan: plan(), stage: 3, store: killed });
+  await expect(before.learner.take()).rejects.toThrow("killed");
+  const store = await openStore(path);
+  await (await learnerOf({ plan: plan(), stage: 2, store })).learner.take();
+  const publish = async () => ({ version: 11, checksum: "b" });
+  const { groups } = await (await learnerOf({ plan: plan(), stage: 3, store, publish })).learner.take();
+  expect(groups).toHaveLength(4);
+});
+
 test("seconds of play are divided by what episodes waited for; a batch is reported once", async () => {
   const { learner } = await learnerOf({ plan: plan() });
   expect(learner.lap()).toBeUndefined();
@@ -329,6 +342,11 @@ describe("credits", () => {
       code: "ALGORITHM_INVALID",
       message: expect.stringMatching(message),
     });
+  });
+
+  test("before any batch was taken are refused, with the algorithm's name", async () => {
+    const { learner } = await learnerOf({ plan: plan() });
+    await expect(learner.settle([credit(0)])).rejects.toThrow(/test@1.*no learnable part/);
   });
 });
 

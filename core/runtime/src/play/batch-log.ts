@@ -50,7 +50,7 @@ export class BatchLog {
     const rule = { from: "cohorts", checksum: cohorts[0]?.checksum ?? null } as const;
     const logged = await this.#store.take(this.#learner, at, count, rule, record);
     if (typeof logged !== "string") return { ...logged, playedSeconds: 0 };
-    if (logged === "outdated") await this.#store.abandon(this.#learner, at.step);
+    if (logged === "outdated") await this.#abandon(at.step);
     let playedSeconds = 0;
     for (const cohort of cohorts) {
       const lease = await this.#lease(cohort);
@@ -111,9 +111,16 @@ export class BatchLog {
       await this.#store.open(cohort);
     } catch (error) {
       if (!MrlmError.hasCode(error, "STORE_CONFLICT") || cohort.refill > 0) throw error;
-      await this.#store.abandon(this.#learner, cohort.step);
+      await this.#abandon(cohort.step);
       await this.#store.open(cohort);
     }
+  }
+
+  /** A lease of an abandoned cohort commits nothing to the one that is opened in its place. */
+  async #abandon(fromStep: number): Promise<void> {
+    await this.#store.abandon(this.#learner, fromStep);
+    for (const [id, { cohort }] of this.#leases)
+      if (cohort.learner === this.#learner && cohort.step >= fromStep) this.#leases.delete(id);
   }
 }
 

@@ -116,8 +116,8 @@ export class Learner implements EpisodeSource {
     if (credits.length === 0) return;
     const { algorithm, policy, store } = this.#parts;
     // A resumed run does not have the groups of a batch that was taken before; the store compares their ids.
-    if (this.#taken !== undefined) {
-      this.#learnable ??= learnableParts(this.#taken.groups, policy);
+    if (this.#taken !== undefined || this.#state.takes === 0) {
+      this.#learnable ??= learnableParts(this.#taken?.groups ?? [], policy);
       assertCredits(credits, this.#learnable, algorithm);
     }
     await store.settle(learnerId(this.#parts), this.#state.takes, { credits, isApplied: false });
