@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type {
   Cohort,
   Credit,
@@ -22,6 +22,8 @@ import { EpisodeRows } from "./episode-rows.ts";
 import { encodeJson } from "./json.ts";
 import { openDatabase, reported } from "./open-database.ts";
 import { inTransactions, transaction } from "./transaction.ts";
+
+type Row = Record<string, SQLOutputValue>;
 
 /** Name of the store in the directory of a run. */
 export const STORE_FILE = "episodes.sqlite";
@@ -222,7 +224,21 @@ export class StoreDatabase {
   }
 
   flush(): void {
-    reported(this.#path, () => this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)"));
+    reported(this.#path, () => {
+      const { log, checkpointed } = this.#database.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() as Row;
+      if (log !== checkpointed) this.#syncLog();
+    });
+  }
+
+  /** Syncs the log by a commit of one change: where a reader keeps a checkpoint from the end of the log, the checkpoint may sync nothing. */
+  #syncLog(): void {
+    const count = Number(this.#database.prepare("PRAGMA user_version").get()?.["user_version"]);
+    this.#database.exec("PRAGMA synchronous = FULL");
+    try {
+      this.#database.exec(`PRAGMA user_version = ${(count + 1) % 1_000_000}`);
+    } finally {
+      this.#database.exec("PRAGMA synchronous = NORMAL");
+    }
   }
 
   close(): void {

@@ -111,9 +111,15 @@ class WorkerStore implements EpisodeStore {
 
   async close(): Promise<void> {
     if (this.#failure !== undefined) return;
-    await this.#call("close", []);
-    this.#failure = new MrlmError("STORE_FAILED", `The episode store ${this.#path} was used after it had been closed.`);
-    await this.end();
+    try {
+      await this.#call("close", []);
+    } finally {
+      this.#failure = new MrlmError(
+        "STORE_FAILED",
+        `The episode store ${this.#path} was used after it had been closed.`,
+      );
+      await this.end();
+    }
   }
 
   /** Ends the thread. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { EpisodeStore, PlayedRecord, TakenBatch } from "@mrlm/spec";
 import { openEpisodeStore } from "../src/index.ts";
@@ -162,4 +163,23 @@ test("a later take applies earlier batches, and the last one is applied when it 
     [1, "applied"],
     [2, "applied"],
   ]);
+});
+
+test("a flush syncs the log also where a reader of an earlier state stops a checkpoint: a full commit adds a frame", async () => {
+  await play(1);
+  await store.flush();
+  const reader = new DatabaseSync(join(folder, "a.sqlite"), { readOnly: true });
+  const other = new DatabaseSync(join(folder, "a.sqlite"));
+  const frames = (): unknown => other.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()?.["log"];
+  try {
+    reader.exec("BEGIN");
+    reader.prepare("SELECT * FROM cohorts").all();
+    await play(2);
+    const before = frames();
+    await store.flush();
+    expect(frames()).toBeGreaterThan(before as number);
+  } finally {
+    reader.close();
+    other.close();
+  }
 });
