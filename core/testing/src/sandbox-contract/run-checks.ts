@@ -95,7 +95,7 @@ export const runChecks: readonly SandboxCheck[] = [
     async run({ sandbox, programs }) {
       const { stdout, stdoutTruncated, verdict } = await sandbox.run({
         code: programs.floods,
-        limits: { outputBytes: 1000, wallMs: 1000 },
+        limits: { outputBytes: 1000, wallMs: 3000, cpuMs: 60_000 },
       });
       assert(Buffer.byteLength(stdout) <= 1000 && stdout.startsWith("ping\nping\n"), stdout);
       assert.equal(stdoutTruncated, true);
