@@ -6,26 +6,11 @@ import { episodeText } from "../src/console/episode-text.ts";
 import { RunLog } from "../src/console/run-log.ts";
 import { trainingView } from "../src/console/training-view.ts";
 import { recordedConsole } from "./support/console.ts";
+import { episodeRow } from "./support/episode-row.ts";
 import { evaluation } from "./support/evaluation.ts";
 
 test("U4: an answer of special tokens alone is distinguished from an empty one", () => {
-  const row = {
-    id: "0",
-    environment: "math@1",
-    task: "eval/3",
-    seed: 1,
-    group: "0",
-    member: 0,
-    agent: "agent",
-    role: "agent",
-    player: { kind: "policy" as const, name: "policy", policy: "policy" },
-    renderer: "",
-    segments: [],
-    components: {},
-    terminated: true,
-    truncated: false,
-    reward: 0,
-  };
+  const row = { ...episodeRow, reward: 0 };
   const shown = (end: number): string =>
     episodeText({
       row: {

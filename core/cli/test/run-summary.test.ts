@@ -4,6 +4,7 @@ import { barChart } from "../src/console/bar-chart.ts";
 import { printSummary, type RunReport } from "../src/console/run-summary.ts";
 import { timeTable } from "../src/console/time-table.ts";
 import { inLocale, recordedConsole } from "./support/console.ts";
+import { episodeRow } from "./support/episode-row.ts";
 import { evaluation } from "./support/evaluation.ts";
 
 const summary: RunSummary = {
@@ -67,22 +68,7 @@ test("a stopped run prints how to continue", () => {
 });
 
 test("U16: a summary has a curve, and two tasks before and after, in Unicode or in ASCII", () => {
-  const row = {
-    id: "0",
-    environment: "math@1",
-    task: "eval/3",
-    seed: 1,
-    group: "0",
-    member: 0,
-    agent: "agent",
-    role: "agent",
-    player: { kind: "policy" as const, name: "policy", policy: "policy" },
-    renderer: "",
-    segments: [],
-    components: { correct: 0 },
-    terminated: true,
-    truncated: false,
-  };
+  const row = { ...episodeRow, components: { correct: 0 } };
   const answered = (content: string, reward: number, stop_reason: string) => ({
     ...row,
     reward,

@@ -16,6 +16,7 @@ export {
   type EpisodeCounts,
   type EpisodeRules,
   isCut,
+  isLearnt,
   isPlayedBy,
   type LearnableEpisode,
   learnableEpisodes,

@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { type ErrorRecord, toErrorRecord } from "./error-record.ts";
 import type { StoreDatabase } from "./store-database.ts";
 
 /** Call of a method of `StoreDatabase`. */
@@ -12,7 +12,7 @@ export interface StoreCall {
 export interface StoreReply {
   readonly id: number;
   readonly result?: unknown;
-  readonly error?: { readonly code: string; readonly message: string; readonly hint: string };
+  readonly error?: ErrorRecord;
 }
 
 /** Calls a method of the database. */
@@ -26,7 +26,6 @@ export function answer(id: number, work: () => unknown): StoreReply {
   try {
     return { id, result: work() };
   } catch (error) {
-    if (!(error instanceof MrlmError)) return { id, error: { code: "INTERNAL", message: String(error), hint: "" } };
-    return { id, error: { code: error.code, message: error.message, hint: error.hint } };
+    return { id, error: toErrorRecord(error) };
   }
 }

@@ -94,8 +94,8 @@ export class BatchTable {
        WHERE group_key = ? ORDER BY member`,
     );
     this.#refuse = database.prepare(
-      `UPDATE batches SET is_refused = 1 WHERE learner = ? AND step = ? AND refill = ?
-       AND group_key = (SELECT group_key FROM batches AS b JOIN groups ON groups.key = b.group_key WHERE b.step = ? AND b.refill = ? AND groups.id = ?)`,
+      `UPDATE batches SET is_refused = 1 WHERE step = ? AND refill = ?
+       AND EXISTS (SELECT 1 FROM groups WHERE groups.key = batches.group_key AND groups.id = ?)`,
     );
     this.#episodesOfBatch = database.prepare(
       `SELECT episodes.key AS key, episodes.id AS id FROM batches CROSS JOIN episodes ON episodes.group_key = batches.group_key
@@ -154,8 +154,7 @@ export class BatchTable {
   refuse(learner: LearnerId, at: TakePosition, groups: readonly string[]): void {
     const step = this.#stepKey(learner, at.step);
     for (const group of groups)
-      if (this.#refuse.run(learner, step, at.refill, step, at.refill, group).changes === 0)
-        throw conflict(learner, at, `has no group ${group}`);
+      if (this.#refuse.run(step, at.refill, group).changes === 0) throw conflict(learner, at, `has no group ${group}`);
   }
 
   credit(learner: LearnerId, step: number, credits: Iterable<Credit>): void {

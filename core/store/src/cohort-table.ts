@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { type Cohort, type Lease, MrlmError, type PlayedRecord } from "@mrlm/spec";
-import type { EncodedEpisode, EncodedGroups } from "./encoded-groups.ts";
+import type { EncodedEpisode, EncodedGroup, EncodedGroups } from "./encoded-groups.ts";
 import type { EpisodeRows } from "./episode-rows.ts";
 import { decodeJson, encodeJson } from "./json.ts";
 
@@ -141,7 +141,7 @@ export class CohortTable {
   ): void {
     let last: number | undefined;
     for (const episode of next) {
-      const { id, players } = encoded.groups[episode.of] as EncodedGroups["groups"][number];
+      const { id, players } = encoded.groups[episode.of] as EncodedGroup;
       const group = groups.get(id);
       if (group === undefined || episode.group !== id)
         throw new MrlmError("STORE_CONFLICT", `Episode ${episode.id} is of no group of cohort ${cohort.id}.`);
@@ -168,8 +168,13 @@ export class CohortTable {
   }
 
   /** Adds a cohort that was played without a lease; `id` is unique. Nothing leases it, and it is visible after {@link finish}. */
-  record(played: PlayedRecord, id: string, incarnation: number): OpenCohort {
-    const { purpose, stage, place, environment, runStep, versions, checksum, groups } = played;
+  record(
+    played: Omit<PlayedRecord, "groups">,
+    groups: readonly EncodedGroup[],
+    id: string,
+    incarnation: number,
+  ): OpenCohort {
+    const { purpose, stage, place, environment, runStep, versions, checksum } = played;
     const { lastInsertRowid } = this.#insert.run(
       id,
       purpose,
@@ -189,7 +194,7 @@ export class CohortTable {
       1,
     );
     const keys = groups.map((group, position): [string, number] => {
-      const row = this.#insertGroup.run(lastInsertRowid, position, group.id, group.task, encodeJson(group.players));
+      const row = this.#insertGroup.run(lastInsertRowid, position, group.id, group.task, group.players);
       return [group.id, Number(row.lastInsertRowid)];
     });
     return { key: Number(lastInsertRowid), groups: new Map(keys) };

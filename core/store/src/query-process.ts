@@ -1,7 +1,7 @@
 // Process of one query: reads a request from standard input and writes lines of JSON.
 import { readFileSync, writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { MrlmError } from "@mrlm/spec";
+import { toErrorRecord } from "./error-record.ts";
 import type { QueryLine, QueryRequest } from "./query.ts";
 import { runQuery } from "./run-query.ts";
 
@@ -19,8 +19,7 @@ const watch = new Worker(WATCH, { eval: true, workerData: request.megabytes * 1_
 try {
   runQuery(request, write);
 } catch (error) {
-  const { code, message, hint } = MrlmError.isInstance(error) ? error : new MrlmError("INTERNAL", String(error));
-  write({ error: { code, message, hint } });
+  write({ error: toErrorRecord(error) });
 }
 flush();
 watch.unref();

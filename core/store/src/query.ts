@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { isErrorCode, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import { type ErrorRecord, fromErrorRecord } from "./error-record.ts";
 import { tidyAfterRead } from "./open-to-read.ts";
 
 /** A value of a result. Bytes are written in hexadecimal, integers above 2^53 and numbers that are not finite as text. */
@@ -36,7 +37,7 @@ export type QueryLine =
   | { readonly columns: readonly string[] }
   | { readonly row: readonly QueryValue[] }
   | { readonly isCut: boolean; readonly seconds: number }
-  | { readonly error: { readonly code: string; readonly message: string; readonly hint: string } };
+  | { readonly error: ErrorRecord };
 
 /**
  * Runs one SELECT on a store over a connection that can only read, in a process of its own, because SQLite cannot be interrupted in this
@@ -68,7 +69,7 @@ export async function queryStore(path: string, sql: string, limits: QueryLimits)
       if ("columns" in line) columns = line.columns;
       else if ("row" in line) rows.push(line.row);
       else if ("isCut" in line) return { columns, rows, isCut: line.isCut, seconds: line.seconds };
-      else throw toError(line.error);
+      else throw fromErrorRecord(line.error);
     }
     throw endedError(await ended, isLate, limits);
   } finally {
@@ -89,16 +90,4 @@ function endedError(how: string, isLate: boolean, { seconds, megabytes }: QueryL
       hint: "Select fewer columns or rows: a sort holds all of them.",
     });
   return new MrlmError("INTERNAL", `The process of the query ended (${how}) without a result.`);
-}
-
-function toError({
-  code,
-  message,
-  hint,
-}: {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-}): MrlmError {
-  return new MrlmError(isErrorCode(code) ? code : "INTERNAL", message, { hint });
 }

@@ -17,7 +17,7 @@ import type {
 } from "@mrlm/spec";
 import { BatchTable, type LoggedBatch } from "./batch-table.ts";
 import { CohortTable } from "./cohort-table.ts";
-import { type EncodedGroups, encodeGroups } from "./encoded-groups.ts";
+import type { EncodedGroups } from "./encoded-groups.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { encodeJson } from "./json.ts";
 import { openDatabase, reported } from "./open-database.ts";
@@ -155,11 +155,11 @@ export class StoreDatabase {
     });
   }
 
-  record(played: PlayedRecord): void {
+  record(played: Omit<PlayedRecord, "groups">, encoded: EncodedGroups): void {
     const { purpose, stage, runStep, place } = played;
     const id = [purpose, this.#incarnation, runStep, place, stage, ++this.#records].join("/");
-    const { groups, episodes, bytes } = encodeGroups(played.groups);
-    const cohort = this.#write(() => this.#cohorts.record(played, id, this.#incarnation));
+    const { groups, episodes, bytes } = encoded;
+    const cohort = this.#write(() => this.#cohorts.record(played, groups, id, this.#incarnation));
     reported(this.#path, () =>
       inTransactions(this.#database, episodes, (next, isEnd) => {
         for (const episode of next) {

@@ -4,6 +4,7 @@ import type { StoreCall, StoreReply } from "./answer-call.ts";
 import type { LoggedBatch } from "./batch-table.ts";
 import { LocalPort } from "./local-port.ts";
 import { encodeGroups } from "./encoded-groups.ts";
+import { fromErrorRecord } from "./error-record.ts";
 import { PlayedGroups } from "./played-groups.ts";
 import type { StoreSettings } from "./store-database.ts";
 
@@ -67,7 +68,10 @@ class WorkerStore implements EpisodeStore {
   refuse: EpisodeStore["refuse"] = (...args) => this.#write("refuse", args);
   settle: EpisodeStore["settle"] = (learner, step, { credits, isApplied }) =>
     this.#write("settle", [learner, step, credits, isApplied]);
-  record: EpisodeStore["record"] = (...args) => this.#write("record", args);
+  record: EpisodeStore["record"] = ({ groups, ...place }) => {
+    const encoded = encodeGroups(groups);
+    return this.#write("record", [place, encoded], [encoded.bytes.buffer]);
+  };
   mirror: EpisodeStore["mirror"] = (...args) => this.#write("mirror", args);
   prune: EpisodeStore["prune"] = (...args) => this.#write("prune", args);
   announce: EpisodeStore["announce"] = (...args) => this.#write("announce", args);
@@ -151,7 +155,7 @@ class WorkerStore implements EpisodeStore {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (error === undefined) pending?.resolve(result);
-    else pending?.reject(new MrlmError(error.code as MrlmError["code"], error.message, { hint: error.hint }));
+    else pending?.reject(fromErrorRecord(error));
   }
 
   /** The thread has ended: nothing more can be written. */

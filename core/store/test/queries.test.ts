@@ -37,16 +37,18 @@ beforeAll(() => {
   if (lease === undefined) throw new Error("nothing to lease");
   store.commit(lease, encodeGroups(playedGroups(begun, 1).slice(0, 1)), false);
   const evaluated = playedGroups(cohort("eval", 1, 0, { groups: 1 }), 1);
-  store.record({
-    purpose: "eval",
-    stage: "evaluation/greedy",
-    runStep: 2,
-    place: 0,
-    environment: "game@1",
-    versions: { policy: 2 },
-    checksum: null,
-    groups: evaluated,
-  });
+  store.record(
+    {
+      purpose: "eval",
+      stage: "evaluation/greedy",
+      runStep: 2,
+      place: 0,
+      environment: "game@1",
+      versions: { policy: 2 },
+      checksum: null,
+    },
+    encodeGroups(evaluated),
+  );
   store.mirror([
     {
       kind: "iteration",

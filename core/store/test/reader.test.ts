@@ -21,11 +21,11 @@ beforeAll(() => {
     for (const lease of run.lease("worker", 1, 1000))
       run.commit(lease, encodeGroups(broken(playedGroups(lease.cohort, step))), true);
   }
-  for (const runStep of [0, 2]) run.record({ ...RECORD, runStep, groups: evaluated(runStep) });
+  for (const runStep of [0, 2]) run.record({ ...RECORD, runStep }, encodeGroups(evaluated(runStep)));
   run.prune(2);
   run.close();
   const later = new StoreDatabase({ path, run: "run", purpose: "eval", endsLeases: false });
-  later.record({ ...RECORD, runStep: 5, groups: evaluated(5) });
+  later.record({ ...RECORD, runStep: 5 }, encodeGroups(evaluated(5)));
   later.close();
 });
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,4 @@
 import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { didYouMean, RunDirectory } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { type QueryLimits, type QueryResult, queryStore, STORE_FILE, VIEWS } from "@mrlm/store";
@@ -26,8 +25,7 @@ export async function queryRun(
 function storeOf(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
   const run = RunDirectory.open(path);
-  const store = join(run.path, STORE_FILE);
-  if (existsSync(store)) return store;
+  if (existsSync(run.episodesPath)) return run.episodesPath;
   throw new MrlmError("EPISODE_NOT_FOUND", `${run.path} has no ${STORE_FILE}.`, {
     hint: "A run has it from its first iteration on. Runs of earlier versions of mrlm keep their episodes in another form.",
   });

@@ -1,5 +1,5 @@
 import type { AgentTrajectory, Metrics, PolicyId, TrajectoryGroup } from "@mrlm/spec";
-import { type EpisodeCounts, isPlayedBy } from "./learnable-episodes.ts";
+import { type EpisodeCounts, isLearnt, isPlayedBy } from "./learnable-episodes.ts";
 import { meanOf } from "./mean.ts";
 import { policyRoles } from "./policy-roles.ts";
 import { standardDeviation } from "./standard-deviation.ts";
@@ -73,9 +73,10 @@ function rewardMetrics(parts: readonly AgentTrajectory[], prefix: string): Metri
  */
 function sampledTokens(agents: readonly AgentTrajectory[]): Metrics {
   let [sum, count, oldest, newest] = [0, 0, Number.POSITIVE_INFINITY, 0];
-  for (const { logprobs, mask, versions } of agents.flatMap(({ segments }) => segments)) {
-    for (let t = 0; t < mask.length; t++) {
-      if (mask[t] === 0 || !Number.isFinite(logprobs[t])) continue;
+  for (const segment of agents.flatMap(({ segments }) => segments)) {
+    const { logprobs, versions } = segment;
+    for (let t = 0; t < logprobs.length; t++) {
+      if (!isLearnt(segment, t)) continue;
       sum -= logprobs[t] as number;
       count++;
       oldest = Math.min(oldest, versions[t] as number);

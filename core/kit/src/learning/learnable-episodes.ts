@@ -102,10 +102,15 @@ export function isCut(trajectory: Trajectory, agent: AgentId): boolean {
   return isTurnCut || trajectory.agents[agent]?.end.truncatedBy === "tokens";
 }
 
-/** Removes tokens from the mask whose log-probability is not finite: they have no importance ratio. No denominator counts them. */
+/** Returns true if a token is learnt: it was sampled, and its log-probability is finite. Other tokens have no importance ratio. */
+export function isLearnt({ mask, logprobs }: Segment, token: number): boolean {
+  return mask[token] === 1 && Number.isFinite(logprobs[token]);
+}
+
+/** Removes tokens from the mask whose log-probability is not finite. No denominator counts them. */
 function learnableMask(segment: Segment, counts: EpisodeCounts): Uint8Array {
   return segment.mask.map((chosen, t) => {
-    if (chosen === 0 || Number.isFinite(segment.logprobs[t])) return chosen;
+    if (chosen === 0 || isLearnt(segment, t)) return chosen;
     counts.nonFiniteTokens++;
     return 0;
   });

@@ -1,4 +1,4 @@
-import { isPlayedBy } from "@mrlm/kit/learning";
+import { isLearnt, isPlayedBy } from "@mrlm/kit/learning";
 import {
   type AgentId,
   type AgentTrajectory,
@@ -26,8 +26,7 @@ export function learnableParts(groups: readonly TrajectoryGroup[], policy: Model
 
 function learntTokens({ segments }: AgentTrajectory): number {
   let count = 0;
-  for (const { mask, logprobs } of segments)
-    for (let t = 0; t < mask.length; t++) if (mask[t] === 1 && Number.isFinite(logprobs[t])) count++;
+  for (const segment of segments) for (let t = 0; t < segment.mask.length; t++) if (isLearnt(segment, t)) count++;
   return count;
 }
 

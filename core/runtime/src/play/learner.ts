@@ -258,6 +258,7 @@ function describeEvery({ every = 1 }: PlayPlan): string {
       : `the iterations 1, ${1 + every}, ...`;
 }
 
-function learnerId({ stage, policy }: LearnerParts): LearnerId {
+/** Returns the name of a learner in the store and in the state of a run: `STAGE/POLICY`. */
+export function learnerId({ stage, policy }: Pick<LearnerParts, "stage" | "policy">): LearnerId {
   return `${stage}/${policy}`;
 }

@@ -6,7 +6,7 @@ import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { EnvironmentSource } from "../plugins/plugin-kinds.ts";
 import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import { assertModelDirectory } from "../run/model-directory.ts";
-import { type PlayedEnvironment, roleProblems } from "./role-problems.ts";
+import { type EnvironmentNames, roleProblems } from "./role-problems.ts";
 
 /**
  * Checks the players of a configuration against the installed plugins and the disk, before any process is started. `prepareRun` checks them against the
@@ -55,7 +55,7 @@ async function installedEnvironment(
   id: string,
   isRemote: boolean,
   plugins: Pick<EnvironmentSource, "environment">,
-): Promise<PlayedEnvironment | undefined> {
+): Promise<EnvironmentNames | undefined> {
   try {
     const definition = await plugins.environment(id);
     return {

@@ -5,7 +5,7 @@ import { didYouMean, quoted } from "../names/nearest.ts";
 import { ownMember } from "../names/own-member.ts";
 
 /** Names that the players of an environment refer to. */
-export interface PlayedEnvironment {
+export interface EnvironmentNames {
   readonly id: string;
   /** `undefined` if only a server knows them. */
   readonly roles: readonly RoleId[] | undefined;
@@ -20,7 +20,7 @@ export interface PlayedEnvironment {
 export function roleProblems(
   path: ConfigPath,
   players: Readonly<Record<RoleId, PlayerRef>>,
-  environment: PlayedEnvironment,
+  environment: EnvironmentNames,
 ): ConfigProblem[] {
   const { id, roles } = environment;
   const place = [...path, "players"];
@@ -60,7 +60,7 @@ export function notInstalled(name: string, id: string): string {
   return `the scripted policy ${quoted(name)} acts in this process, and no plugin here has ${id}: install the environment's plugin in this project too`;
 }
 
-function scriptProblems(path: ConfigPath, name: string, { id, scripts }: PlayedEnvironment): ConfigProblem[] {
+function scriptProblems(path: ConfigPath, name: string, { id, scripts }: EnvironmentNames): ConfigProblem[] {
   if (scripts === undefined || scripts?.includes(name) === true) return [];
   const fault =
     scripts === null

@@ -1,6 +1,6 @@
 import { type AlgorithmRun, type IterationReport, MrlmError } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
-import { Learner, type TimedBatch } from "../play/learner.ts";
+import { Learner, learnerId, type TimedBatch } from "../play/learner.ts";
 import type { PreparedStage } from "../prepare/prepare-run.ts";
 import { RandomStreams } from "./random-streams.ts";
 import { publishPolicy, type RunContext } from "./run-context.ts";
@@ -35,7 +35,7 @@ export class StageLearner {
   /** Creates the learner of the current stage. Restores its state where the stage had begun before. */
   static async start(context: RunContext, stage: PreparedStage): Promise<StageLearner> {
     const { prepared, state, engine, policy, logger, stop } = context;
-    const id = `${state.stage}/${policy.info.model}`;
+    const id = learnerId({ stage: state.stage, policy: policy.info.model });
     const streams = new RandomStreams(stageSeed(prepared.config.seed, state.stage), state.random);
     const episodes = learnerOf(context, stage, id);
     const algorithm = await stage.definition.create(

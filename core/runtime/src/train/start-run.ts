@@ -56,7 +56,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
   run.metrics.keep((row) => isKept(row, state));
   // An evaluation that is due is repeated.
   const episodes = await parts.openEpisodes(state.isEvaluationDue ? state.step - 1 : state.step);
-  await episodes.mirror(run.metrics.rows().filter(({ step }) => step === state.step && state.isEvaluationDue));
+  if (state.isEvaluationDue) await episodes.mirror(run.metrics.rows().filter(({ step }) => step === state.step));
   if (policy.published !== undefined) await announce({ state, policy, episodes }, policy.published);
   const memory = new MemoryWatch();
   const watched = watchEngine(engine, policy.info.model, state, {

@@ -232,6 +232,8 @@ def test_no_rank_is_left_behind(ranked: RankedEngine) -> None:
     else:
         # After SIGKILL the engine cannot report its own end.
         ranked.process.kill()
+        # The fixture asks an engine that has not ended to release its models.
+        ranked.process.wait(timeout=120)
     assert gone(pids)
 
 
