@@ -1,6 +1,6 @@
 import plugin from "@mrlm/sandbox-javascript";
-import { silentLogger } from "@mrlm/kit";
 import type { Sandbox, SandboxTestSuite } from "@mrlm/spec";
+import { barePluginContext } from "@mrlm/testing";
 import { round } from "./measure.ts";
 import type { Figures } from "./python.ts";
 
@@ -62,10 +62,12 @@ const WARM_UP = 40;
 
 /** Measures the submissions a second of two processes, each submission in a separate isolate. */
 export async function javascriptFigures(count: number): Promise<Figures> {
-  const sandbox = (await plugin.sandboxes?.["javascript"]?.(
-    { logger: silentLogger },
-    { children: 2, queue: 1024, sessions: 1, limits: {} },
-  )) as Sandbox;
+  const sandbox = (await plugin.sandboxes?.["javascript"]?.(barePluginContext(), {
+    children: 2,
+    queue: 1024,
+    sessions: 1,
+    limits: {},
+  })) as Sandbox;
   try {
     await sandbox.warm();
     await runAll(sandbox, WARM_UP);

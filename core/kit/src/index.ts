@@ -24,5 +24,6 @@ export { limitsOf, sandboxLimits, sandboxOptions } from "./sandbox-options.ts";
 export { silentLogger } from "./silent-logger.ts";
 export { type ScoreContext, singleTurn, type SingleTurnDefinition } from "./single-turn.ts";
 export { observe, singleStep } from "./single-agent.ts";
+export { statelessTools } from "./stateless-tools.ts";
 export { anyTask, taskById } from "./task-ids.ts";
 export { randomToken, type TokenFile, writeTokenFile } from "./token-file.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { definePlugin } from "@mrlm/kit";
+import { definePlugin, statelessTools } from "@mrlm/kit";
 import type { MrlmError, Plugin, PluginManifest } from "@mrlm/spec";
 import { z } from "zod";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
@@ -319,7 +319,12 @@ describe("services", () => {
       tools: {
         "ruler@1": (_context, options) => (
           made.push(options),
-          { name: "ruler", description: "", parameters: {}, call: async () => ({ content: [], isError: false }) }
+          statelessTools({
+            name: "ruler",
+            description: "",
+            parameters: {},
+            call: async () => ({ content: [], isError: false }),
+          })
         ),
       },
     });

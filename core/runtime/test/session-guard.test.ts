@@ -1,6 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
-import { definePlugin, observe, silentLogger, singleStep, textMessage } from "@mrlm/kit";
-import { type EnvironmentDefinition, type Logger, MrlmError, score, type SimulatedEnvironment } from "@mrlm/spec";
+import { definePlugin, observe, silentLogger, singleStep, statelessTools, textMessage } from "@mrlm/kit";
+import {
+  type EnvironmentDefinition,
+  type Logger,
+  MrlmError,
+  score,
+  type SimulatedEnvironment,
+  type Tool,
+  type ToolCallOptions,
+} from "@mrlm/spec";
 import fc from "fast-check";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { counterEnvironment, never, messageOf } from "./support/counter-environment.ts";
@@ -272,6 +280,9 @@ describe("what an author returned", () => {
   });
 });
 
+const callFirst = ({ tools }: { readonly tools: readonly Tool[] }, options: ToolCallOptions) =>
+  tools[0]?.call({}, options);
+
 describe("numerics 54: what could not be scored is unscored, never 0", () => {
   const brokenTool = {
     name: "calculator",
@@ -291,7 +302,7 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
       definePlugin({
         name: "test",
         environments: [definition],
-        tools: { "calculator@1": () => brokenTool },
+        tools: { "calculator@1": () => statelessTools(brokenTool) },
         scorers: { "math@1": () => brokenScorer },
       }),
     ]);
@@ -318,7 +329,7 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
     const result = await stepWith((context) => ({
       reset: async () => observe([]),
       step: async (_action, options) => (
-        await context.tool("calculator@1").call({}, options),
+        await callFirst(await context.tools("calculator@1").open({ ...options, seed: null }), options),
         singleStep({ reward: score(1) })
       ),
     }));

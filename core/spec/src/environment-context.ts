@@ -5,7 +5,16 @@ import type { RandomStream } from "./random.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
 import type { TaskSource } from "./task.ts";
-import type { Tool } from "./tool.ts";
+import type { Tool, ToolEpisode } from "./tool.ts";
+
+/** Toolset in the hands of an environment. */
+export interface EpisodeTools {
+  /**
+   * Opens the tools of an episode. Each call of a tool has a timeout and an output limit; arguments are validated. Rejects with TOOL_FAILED where the
+   * toolset is broken, and with TOOL_CONFLICT for a name that another open toolset has.
+   */
+  open(episode: ToolEpisode): Promise<{ readonly tools: readonly Tool[] }>;
+}
 
 /** Services that a host passes to an environment: those that its definition requires, and those of every environment. */
 export interface EnvironmentContext<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
@@ -14,11 +23,12 @@ export interface EnvironmentContext<Public extends JsonObject = JsonObject, Priv
   readonly tasks: TaskSource<Public, Private>;
   /** Returns a stream of random numbers. The same name and seed give the same numbers on every machine. */
   random(name: string, seed: number): RandomStream;
-  /** Like `judge`, `sandbox` and `tool`, throws REQUIREMENT_UNDECLARED for an id that the definition does not require. */
+  /** Like `judge`, `sandbox` and `tools`, throws REQUIREMENT_UNDECLARED for an id that the definition does not require. */
   scorer(id: string): Scorer;
   judge(id: string): Judge;
   sandbox(language: string): Sandbox;
-  tool(id: string): Tool;
+  /** Returns the tools of one plugin. An environment opens them in `reset`. The host closes them with the episode, however it ends. */
+  tools(id: string): EpisodeTools;
   /**
    * Returns the absolute path of a file that an option names. A relative path starts at the folder of the host: that of the configuration, or the data folder
    * of a server, which throws DATA_FORBIDDEN for files outside of it. A resumed run compares the contents of the files that `tasks` opened.

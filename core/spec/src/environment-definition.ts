@@ -40,7 +40,8 @@ export interface EnvironmentDefinition<
   readonly id: VersionedId;
   /** One sentence for lists. */
   readonly description: string;
-  readonly determinism: Determinism;
+  /** A function if it depends on the options: a live web page or a model as judge is at most `replayable`. */
+  readonly determinism: Determinism | ((options: Options) => Determinism);
   /** Roles by id; default: {@link SINGLE_AGENT}. */
   readonly roles?: Readonly<Record<RoleId, Role>>;
   /** Scripted policies by name, for example `random` and `optimal`: players that need no model. */

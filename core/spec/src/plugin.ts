@@ -6,7 +6,7 @@ import type { Judge } from "./judge.ts";
 import type { Logger } from "./logger.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
-import type { Tool } from "./tool.ts";
+import type { Toolset } from "./tool.ts";
 import type { TrackerDefinition } from "./tracker.ts";
 
 /** Version of the plugin interface in this package. */
@@ -34,9 +34,18 @@ export interface PluginManifest {
   readonly requires?: readonly string[];
 }
 
-/** Input of the factories of a plugin. */
+/**
+ * Input of the factories of a plugin. The services are those that its manifest requires; each is created when it is first asked for. They reject with
+ * REQUIREMENT_UNDECLARED for any other, and with PLUGIN_INVALID where services require each other in a circle.
+ */
 export interface PluginContext {
   readonly logger: Logger;
+  scorer(id: string): Promise<Scorer>;
+  judge(id: string): Promise<Judge>;
+  sandbox(language: string): Promise<Sandbox>;
+  tools(id: string): Promise<Toolset>;
+  /** Returns the absolute path of a file that an option names. A relative path starts at the folder of the configuration. */
+  dataPath(path: string): string;
 }
 
 /** Creates one instance of a service, which all environments share. */
@@ -61,6 +70,7 @@ export interface Plugin<Options = unknown> {
   readonly judges?: Readonly<Record<string, Factory<Judge, Options>>>;
   /** Sandboxes by language: `python`. */
   readonly sandboxes?: Readonly<Record<string, Factory<Sandbox, Options>>>;
-  readonly tools?: Readonly<Record<string, Factory<Tool, Options>>>;
+  /** Toolsets by versioned id: `calculator@1`. */
+  readonly tools?: Readonly<Record<string, Factory<Toolset, Options>>>;
   readonly engines?: Readonly<Record<string, Factory<EngineProvider, Options>>>;
 }

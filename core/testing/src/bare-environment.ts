@@ -5,11 +5,12 @@ import {
   type JsonObject,
   type Judge,
   MrlmError,
+  type PluginContext,
   type Sandbox,
   type Scorer,
   type StepResult,
   type TaskSource,
-  type Tool,
+  type Toolset,
 } from "@mrlm/spec";
 
 /** Services in place of those of a host, by the ids that the environment requests. */
@@ -17,7 +18,7 @@ export interface BareServices {
   readonly scorers?: Readonly<Record<string, Scorer>>;
   readonly judges?: Readonly<Record<string, Judge>>;
   readonly sandboxes?: Readonly<Record<string, Sandbox>>;
-  readonly tools?: Readonly<Record<string, Tool>>;
+  readonly tools?: Readonly<Record<string, Toolset>>;
 }
 
 /** Environment under given options, without a host. */
@@ -65,14 +66,6 @@ export async function bareEnvironment<Options>(
 }
 
 function contextWith(tasks: TaskSource, { scorers, judges, sandboxes, tools }: BareServices): EnvironmentContext {
-  const among =
-    <T>(kind: string, known: Readonly<Record<string, T>> = {}) =>
-    (name: string): T => {
-      const found = known[name];
-      if (found === undefined)
-        throw new MrlmError("REQUIREMENT_UNDECLARED", `${kind} ${name} is not among the services of this test.`);
-      return found;
-    };
   return {
     logger: silentLogger,
     tasks,
@@ -80,7 +73,31 @@ function contextWith(tasks: TaskSource, { scorers, judges, sandboxes, tools }: B
     scorer: among("scorer", scorers),
     judge: among("judge", judges),
     sandbox: among("sandbox", sandboxes),
-    tool: among("tool", tools),
+    tools: (id) => ({
+      open: (episode) =>
+        among("tool", tools)(id).open({ ...episode, random: (name) => randomStream(name, episode.seed ?? 0) }),
+    }),
     dataPath: (path) => path,
+  };
+}
+
+/** Returns the context of a plugin's factory with these services. */
+export function barePluginContext({ scorers, judges, sandboxes, tools }: BareServices = {}): PluginContext {
+  return {
+    logger: silentLogger,
+    scorer: async (id) => among("scorer", scorers)(id),
+    judge: async (id) => among("judge", judges)(id),
+    sandbox: async (language) => among("sandbox", sandboxes)(language),
+    tools: async (id) => among("tool", tools)(id),
+    dataPath: (path) => path,
+  };
+}
+
+function among<T>(kind: string, known: Readonly<Record<string, T>> = {}): (name: string) => T {
+  return (name) => {
+    const found = known[name];
+    if (found === undefined)
+      throw new MrlmError("REQUIREMENT_UNDECLARED", `${kind} ${name} is not among the services of this test.`);
+    return found;
   };
 }

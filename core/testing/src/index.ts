@@ -1,4 +1,4 @@
-export { type BareEnvironment, type BareServices, bareEnvironment } from "./bare-environment.ts";
+export { type BareEnvironment, type BareServices, bareEnvironment, barePluginContext } from "./bare-environment.ts";
 export * from "./bigram/engine.ts";
 export { type EnvironmentContractOptions, environmentContract } from "./contract/environment-contract.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";

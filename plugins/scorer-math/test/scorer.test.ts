@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { barePluginContext } from "@mrlm/testing";
 import plugin, { MathScorer } from "../src/index.ts";
-
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe("the scorer math@1", () => {
   const scorer = new MathScorer();
@@ -49,7 +48,7 @@ describe("the scorer math@1", () => {
 
   test("is what the plugin provides under math@1", async () => {
     const factory = plugin.scorers?.["math@1"];
-    const made = await factory?.({ logger }, { precision: 2 });
+    const made = await factory?.(barePluginContext(), { precision: 2 });
     expect((await made?.score({ expected: "1/3", answer: "0.33" }))?.verdict).toBe("equivalent");
   });
 });

@@ -5,13 +5,14 @@ import {
   MrlmError,
   type Scorer,
   type TaskSource,
-  type Tool,
+  type Toolset,
   unscored,
 } from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
 import type { FileNames } from "./data-files.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import { declared, type Requirements } from "./requirements.ts";
+import type { SessionTools } from "./session-tools.ts";
 
 /** Task source of an environment without tasks. */
 export const NO_TASKS: TaskSource = {
@@ -29,8 +30,9 @@ export function environmentContext(parts: {
   readonly requirements: Requirements;
   readonly clock: PhaseClock;
   readonly files: FileNames;
+  readonly tools: SessionTools;
 }): EnvironmentContext {
-  const { environment, requirements, clock } = parts;
+  const { environment, requirements, clock, tools } = parts;
   return {
     logger: parts.logger,
     tasks: parts.tasks,
@@ -38,7 +40,7 @@ export function environmentContext(parts: {
     scorer: (id) => guardScorer(id, declared<Scorer>(environment, requirements, "scorer", id), clock),
     judge: (id) => guardJudge(id, declared<Judge>(environment, requirements, "judge", id), clock),
     sandbox: (language) => declared(environment, requirements, "sandbox", language),
-    tool: (id) => guardTool(declared<Tool>(environment, requirements, "tool", id)),
+    tools: (id) => tools.of(id, declared<Toolset>(environment, requirements, "tool", id)),
     dataPath: (path) => parts.files.pathOf(path),
   };
 }
@@ -64,23 +66,6 @@ function guardJudge(id: string, judge: Judge, clock: PhaseClock): Judge {
       } catch (error) {
         const reward = failedScore(`Judge ${id}`, error);
         return Object.fromEntries(request.agents.map((agent) => [agent, reward]));
-      }
-    },
-  };
-}
-
-function guardTool(tool: Tool): Tool {
-  const { name, description, parameters } = tool;
-  return {
-    name,
-    description,
-    parameters,
-    async call(args, options) {
-      try {
-        return await tool.call(args, options);
-      } catch (error) {
-        if (options.signal.aborted) throw error;
-        throw new MrlmError("TOOL_FAILED", `Tool ${name} failed: ${messageOf(error)}`, { cause: error });
       }
     },
   };

@@ -63,10 +63,20 @@ export class PhaseClock {
     }
   }
 
+  /** Waits while the clock of the running phase is paused. */
+  async paused<T>(wait: () => Promise<T>): Promise<T> {
+    const phase = this.#running;
+    phase?.pause();
+    try {
+      return await wait();
+    } finally {
+      phase?.resume();
+    }
+  }
+
   /** Runs the grading of a scorer or judge under the deadline of scoring. */
   async score<T>(work: () => Promise<T>): Promise<T> {
     const limit = this.#deadlines.score;
-    const step = this.#running;
     const { promise: late, reject } = Promise.withResolvers<never>();
     late.catch(() => undefined);
     const countdown = new Countdown(limit, () =>
@@ -74,18 +84,16 @@ export class PhaseClock {
         new MrlmError("DEADLINE_EXCEEDED", `Scoring in environment ${this.#environment} took longer than ${limit} ms.`),
       ),
     );
-    step?.pause();
     try {
-      return await Promise.race([work(), late]);
+      return await this.paused(() => Promise.race([work(), late]));
     } finally {
       countdown.stop();
-      step?.resume();
     }
   }
 }
 
 /** Timer that can be paused. */
-class Countdown {
+export class Countdown {
   #left: number;
   readonly #expired: () => void;
   #timer: NodeJS.Timeout | undefined;

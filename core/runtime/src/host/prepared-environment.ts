@@ -20,6 +20,7 @@ import { gatherRequirements, type Requirements } from "./requirements.ts";
 import { rolesOf } from "./roles.ts";
 import { createScriptedPolicy } from "./scripted-policies.ts";
 import { Session } from "./session.ts";
+import { SessionTools } from "./session-tools.ts";
 import { settleReset } from "./task-choice.ts";
 
 /** Environment under one set of options, validated once, with one task source for all its sessions. */
@@ -50,7 +51,15 @@ export async function prepareEnvironment(
   const clock = new PhaseClock(definition.id, deadlines);
   const named = new RecordedFiles(files);
   const contextWith = (requirements: Requirements): EnvironmentContext =>
-    environmentContext({ environment: definition.id, logger, tasks: NO_TASKS, requirements, clock, files: named });
+    environmentContext({
+      environment: definition.id,
+      logger,
+      tasks: NO_TASKS,
+      requirements,
+      clock,
+      files: named,
+      tools: new SessionTools(clock, logger),
+    });
   const { requires = [] } = definition;
   const required =
     typeof requires === "function"
@@ -63,7 +72,10 @@ export async function prepareEnvironment(
       ? NO_TASKS
       : await makeTasks(definition, () => clock.run("setup", [], () => definition.tasks?.(context, options)));
   const dataFiles = await named.hashes();
-  const description = { ...describeEnvironment(definition, tasks), ...(dataFiles === undefined ? {} : { dataFiles }) };
+  const description = {
+    ...describeEnvironment(definition, { options, tasks }),
+    ...(dataFiles === undefined ? {} : { dataFiles }),
+  };
   return { definition, description, options, tasks, requirements, deadlines, files };
 }
 
@@ -71,7 +83,8 @@ export async function prepareEnvironment(
 export function openScriptedPolicy(prepared: PreparedEnvironment, logger: Logger, player: ScriptedPlayer): Policy {
   const { definition, tasks, requirements, deadlines, files } = prepared;
   const clock = new PhaseClock(definition.id, deadlines);
-  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files });
+  const tools = new SessionTools(clock, logger);
+  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files, tools });
   return createScriptedPolicy(definition, context, clock, player);
 }
 
@@ -79,13 +92,15 @@ export function openScriptedPolicy(prepared: PreparedEnvironment, logger: Logger
 export function openSession(prepared: PreparedEnvironment, logger: Logger, onClose: () => void): Session {
   const { definition, description, options, tasks, requirements, deadlines, files } = prepared;
   const clock = new PhaseClock(definition.id, deadlines);
-  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files });
+  const tools = new SessionTools(clock, logger);
+  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files, tools });
   return new Session({
     description,
     clock,
     logger,
+    tools,
     create: () => definition.create(context, options),
-    settle: (reset) => settleReset(definition, tasks, reset),
+    settle: (reset) => settleReset(definition, description.determinism, tasks, reset),
     onClose,
   });
 }
@@ -140,12 +155,19 @@ function problemOf(source: Partial<TaskSource> | undefined): string | undefined 
 /** Describes an environment with its tasks. */
 export function describeEnvironment(
   definition: EnvironmentDefinition,
-  tasks: TaskSource = NO_TASKS,
+  { options, tasks = NO_TASKS }: { readonly options?: unknown; readonly tasks?: TaskSource } = {},
 ): EnvironmentDescription {
+  const { determinism } = definition;
   return {
     id: definition.id,
     description: definition.description,
-    determinism: definition.determinism,
+    // Without options the least is promised.
+    determinism:
+      typeof determinism === "string"
+        ? determinism
+        : options === undefined
+          ? "none"
+          : determinism.call(definition, options),
     roles: rolesOf(definition),
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },

@@ -1,9 +1,10 @@
-import { type Judge, type Requirement, type Sandbox, type Scorer, type Tool, MrlmError } from "@mrlm/spec";
+import { type Judge, type Requirement, type Sandbox, type Scorer, type Toolset, MrlmError } from "@mrlm/spec";
 import { resolveVersioned } from "../names/versioned.ts";
 import type { ServiceKind, Services } from "../plugins/plugin-kinds.ts";
+import { toolConflict } from "./session-tools.ts";
 
 /** Services that an environment requires, by declared requirement: `scorer:math@1`. */
-export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Tool>;
+export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Toolset>;
 
 /** Returns the services that an environment declares. Creates those that do not exist yet. */
 export async function gatherRequirements(
@@ -11,13 +12,28 @@ export async function gatherRequirements(
   requires: readonly Requirement[],
   services: Services,
 ): Promise<Requirements> {
-  const gathered = new Map<string, Judge | Sandbox | Scorer | Tool>();
+  const gathered = new Map<string, Judge | Sandbox | Scorer | Toolset>();
   for (const requirement of requires) {
     if (gathered.has(requirement.id)) continue;
     const { kind, id } = splitRequirement(environment, requirement.id);
     gathered.set(requirement.id, await services.service(kind, id, requirement.asker));
   }
+  assertToolNames(gathered);
   return gathered;
+}
+
+/** Throws TOOL_CONFLICT for two tools of one name, where the names are known without an episode. */
+function assertToolNames(requirements: Requirements): void {
+  const owners = new Map<string, string>();
+  for (const [requirement, service] of requirements) {
+    if (!requirement.startsWith("tool:")) continue;
+    const id = requirement.slice("tool:".length);
+    for (const { name } of (service as Toolset).definitions ?? []) {
+      const other = owners.get(name);
+      if (other !== undefined) throw toolConflict(name, other, id);
+      owners.set(name, id);
+    }
+  }
 }
 
 /** Returns a service among the declared ones. Throws REQUIREMENT_UNDECLARED for any other. */

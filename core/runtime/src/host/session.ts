@@ -16,6 +16,7 @@ import type { PhaseClock } from "./phase-clock.ts";
 import type { Phase } from "./deadlines.ts";
 import { validateResult } from "./validate-result.ts";
 import { firstAgents } from "./roles.ts";
+import type { SessionTools } from "./session-tools.ts";
 import { checkObservation, checkStep, type Checked } from "./step-check.ts";
 
 /** Environment of a session, prepared by the host. */
@@ -23,6 +24,7 @@ export interface SessionPlan {
   readonly description: EnvironmentDescription;
   readonly clock: PhaseClock;
   readonly logger: Logger;
+  readonly tools: SessionTools;
   /** Creates the author's environment. */
   create(): SimulatedEnvironment | Promise<SimulatedEnvironment>;
   /** Checks seed and task, and chooses missing ones. */
@@ -69,6 +71,7 @@ export class Session implements EnvironmentSession {
     const settled = this.#plan.settle(options);
     const observation = await this.#work("setup", "reset", options.signal, async (signal) => {
       this.#state = "over";
+      await this.#plan.tools.close();
       const instance = this.#instance ?? (await this.#create(signal));
       return this.#accept(
         "reset",
@@ -92,7 +95,10 @@ export class Session implements EnvironmentSession {
     const returned = await this.#work("step", "step", options.signal, async (signal) =>
       this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), before)),
     );
-    const result = this.#limitTurns(returned);
+    const usage = this.#plan.tools.usage();
+    const result = this.#limitTurns(
+      usage === undefined ? returned : { ...returned, info: { ...returned.info, tools: usage } },
+    );
     this.#exhausted = exhausted;
     this.#agents = Object.keys(result.terminated);
     for (const agent of this.#agents) if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
@@ -222,8 +228,13 @@ export class Session implements EnvironmentSession {
     return instance;
   }
 
+  /** Closes an instance, then the tools of its episode. */
   async #dispose(instance: SimulatedEnvironment | undefined): Promise<void> {
-    if (instance?.close !== undefined) await this.#plan.clock.run("close", [], () => instance.close?.());
+    try {
+      if (instance?.close !== undefined) await this.#plan.clock.run("close", [], () => instance.close?.());
+    } finally {
+      await this.#plan.clock.run("close", [], () => this.#plan.tools.close());
+    }
   }
 
   #disposeQuietly(instance: SimulatedEnvironment | undefined): void {

@@ -1,14 +1,22 @@
-import { MrlmError, type EnvironmentDefinition, type ResetOptions, type TaskId, type TaskSource } from "@mrlm/spec";
+import {
+  type Determinism,
+  type EnvironmentDefinition,
+  MrlmError,
+  type ResetOptions,
+  type TaskId,
+  type TaskSource,
+} from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
 import { didYouMean } from "../names/nearest.ts";
 
 /** Checks the seed and task of a reset. Chooses a missing seed at random, and a missing training task by the seed. */
 export function settleReset(
   definition: EnvironmentDefinition,
+  determinism: Determinism,
   tasks: TaskSource,
   options: ResetOptions,
 ): Omit<ResetOptions, "signal"> {
-  const isSeeded = definition.determinism !== "none";
+  const isSeeded = determinism !== "none";
   const { seed, task } = options;
   if (seed !== undefined && !isSeeded)
     throw new MrlmError(

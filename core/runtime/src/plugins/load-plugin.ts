@@ -36,7 +36,10 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
   assertSame(name, "provides", manifest.provides, provisionsOf(plugin), "it exports");
   const { requires = [] } = manifest;
   const known = requirementsOf(plugin);
-  const depends = plugin.environments?.some((definition) => typeof definition.requires === "function") ?? false;
+  // Requirements of services, and of environments under some options, are known only when they are created.
+  const depends =
+    [plugin.scorers, plugin.judges, plugin.sandboxes, plugin.tools].some((factories) => factories !== undefined) ||
+    (plugin.environments?.some((definition) => typeof definition.requires === "function") ?? false);
   assertSame(
     name,
     "requires",

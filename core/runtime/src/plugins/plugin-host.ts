@@ -16,8 +16,9 @@ import { capitalised } from "../names/capitalised.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
-import { assertNoneTwice, type LoadedPlugin } from "./load-plugin.ts";
-import { missingRequirement, PluginRegistry, type RegistryEntry } from "./plugin-registry.ts";
+import { assertNoneTwice } from "./load-plugin.ts";
+import { missingRequirement, PluginRegistry, type Provider, type RegistryEntry } from "./plugin-registry.ts";
+import { pluginContext, ServiceGraph } from "./plugin-services.ts";
 import {
   type AlgorithmSource,
   type EnvironmentSource,
@@ -40,11 +41,14 @@ const FACTORIES = {
 export class PluginHost implements EnvironmentSource, AlgorithmSource {
   readonly registry: PluginRegistry;
   readonly #logger: Logger;
+  readonly #directory: string;
   readonly #made = new Map<string, Promise<unknown>>();
+  readonly #graph = new ServiceGraph();
 
-  private constructor(registry: PluginRegistry, logger: Logger) {
+  private constructor(registry: PluginRegistry, logger: Logger, directory: string) {
     this.registry = registry;
     this.#logger = logger;
+    this.#directory = directory;
   }
 
   /**
@@ -59,7 +63,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     readonly logger?: Logger;
   }): Promise<PluginHost> {
     const { directory, plugins = {}, relativeTo = directory, logger = silentLogger } = options;
-    return new PluginHost(await PluginRegistry.of(discoverPlugins(directory, plugins, relativeTo)), logger);
+    return new PluginHost(await PluginRegistry.of(discoverPlugins(directory, plugins, relativeTo)), logger, relativeTo);
   }
 
   /** Creates a host from the default exports of plugins. */
@@ -80,7 +84,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
         load: async () => plugin,
       })),
     );
-    return new PluginHost(registry, options.logger ?? silentLogger);
+    return new PluginHost(registry, options.logger ?? silentLogger, ".");
   }
 
   environments(): readonly string[] {
@@ -136,10 +140,19 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     return made as Promise<T>;
   }
 
-  async #create(kind: keyof typeof FACTORIES, id: string, { plugin, options }: LoadedPlugin): Promise<unknown> {
+  async #create(kind: keyof typeof FACTORIES, id: string, { plugin, options, entry }: Provider): Promise<unknown> {
+    const context = pluginContext({
+      entry,
+      service: `${kind}:${id}`,
+      logger: this.#logger,
+      directory: this.#directory,
+      graph: this.#graph,
+      create: (needed, name, asker) => this.service(needed, name, asker),
+      resolve: (needed, name) => this.registry.resolve(needed, name),
+    });
     const factories = plugin[FACTORIES[kind]] as Readonly<Record<string, Factory<unknown, unknown>>>;
     try {
-      return await (factories[id] as Factory<unknown, unknown>)({ logger: this.#logger }, options);
+      return await (factories[id] as Factory<unknown, unknown>)(context, options);
     } catch (error) {
       if (MrlmError.isInstance(error)) throw error;
       const reason = error instanceof Error ? error.message : String(error);

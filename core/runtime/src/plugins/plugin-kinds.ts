@@ -6,7 +6,7 @@ import type {
   Plugin,
   Sandbox,
   Scorer,
-  Tool,
+  Toolset,
   TrackerDefinition,
 } from "@mrlm/spec";
 
@@ -18,7 +18,7 @@ export interface ServiceTypes {
   scorer: Scorer;
   judge: Judge;
   sandbox: Sandbox;
-  tool: Tool;
+  tool: Toolset;
 }
 
 /** Creates services on first use. */

@@ -13,6 +13,11 @@ export interface RegistryEntry {
   load(): Promise<Plugin>;
 }
 
+/** Loaded plugin that provides an id. */
+export interface Provider extends LoadedPlugin {
+  readonly entry: RegistryEntry;
+}
+
 /** Registry of what plugins provide. A plugin's code is loaded once, at the first use of something that it provides. */
 export class PluginRegistry {
   readonly entries: readonly RegistryEntry[];
@@ -46,10 +51,10 @@ export class PluginRegistry {
   }
 
   /** Returns the plugin that provides an id, loaded and configured. */
-  async provider(kind: ProvisionKind, id: string): Promise<LoadedPlugin> {
+  async provider(kind: ProvisionKind, id: string): Promise<Provider> {
     const entry = this.#providers.get(`${kind}:${id}`);
     if (entry === undefined) throw new MrlmError("INTERNAL", `No plugin provides ${kind} ${id}.`);
-    return this.load(entry);
+    return { ...(await this.load(entry)), entry };
   }
 
   /** Imports and configures a plugin, once. */

@@ -3,6 +3,7 @@ import {
   type Action,
   type EnvironmentHost,
   type EnvironmentSession,
+  type JsonObject,
   type Logger,
   type MrlmError,
   type Observation,
@@ -76,8 +77,8 @@ export class ResilientSession implements EpisodeSession {
     return observation;
   }
 
-  #compare(now: unknown, before: unknown): void {
-    if (isDeepStrictEqual(now, before)) return;
+  #compare(now: Observation | StepResult, before: Observation | StepResult | undefined): void {
+    if (isDeepStrictEqual(withoutToolUsage(now), withoutToolUsage(before))) return;
     this.#options.logger.warn(
       `Environment ${this.#plan.description.id} promises to be deterministic but answered otherwise when episode ${this.#plan.id} was repeated.`,
     );
@@ -95,4 +96,11 @@ export class ResilientSession implements EpisodeSession {
       },
     });
   }
+}
+
+/** The host adds the usage of tools to the info of a step. Its seconds differ in each repetition. */
+function withoutToolUsage<T extends { readonly info?: JsonObject } | undefined>(result: T): unknown {
+  if (result?.info?.["tools"] === undefined) return result;
+  const { tools: _, ...info } = result.info;
+  return { ...result, info };
 }

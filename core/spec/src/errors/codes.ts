@@ -343,6 +343,11 @@ export const ERROR_CODES = {
     hint: "Check tokenizer.json and tokenizer_config.json.",
     retryable: false,
   },
+  TOOL_CONFLICT: {
+    meaning: "Two tools of one environment have the same name.",
+    hint: "Leave one toolset out, or rename the tool by an option of its plugin.",
+    retryable: false,
+  },
   TOOLS_UNSUPPORTED: {
     meaning: "An environment offers tools that the model's chat template does not show.",
     hint: "Use a model whose template renders tools, or describe them in the messages.",

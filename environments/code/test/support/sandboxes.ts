@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from "@jest/globals";
 import type { Plugin, Sandbox } from "@mrlm/spec";
+import { barePluginContext } from "@mrlm/testing";
 
 /**
  * Returns a plugin of sandboxes. It is found by name when the test runs, as a host finds it: no plugin imports another.
@@ -16,7 +17,7 @@ export async function makeSandbox(language: "python" | "javascript", given: unkn
   const { sandboxes, options } = await sandboxPlugin(language);
   const parsed = await options?.["~standard"].validate(given);
   if (parsed?.issues !== undefined) throw new Error(JSON.stringify(parsed.issues));
-  return (await sandboxes?.[language]?.({ logger: undefined as never }, parsed?.value ?? given)) as Sandbox;
+  return (await sandboxes?.[language]?.(barePluginContext(), parsed?.value ?? given)) as Sandbox;
 }
 
 /** Kinds of Python sandbox, with the reason of the plugin why this machine cannot run one. */
