@@ -91,7 +91,7 @@ describe("episodes of eval and collect", () => {
       /belongs to run one, not to two/,
     ],
     ["that is missing", () => rmSync(store), /has no episode store/],
-    ["of an earlier build", () => writeFileSync(join(run, "run.json"), "{}"), /has no episode store/],
+    ["that was moved away", () => rmSync(store), /has no episode store/],
     ["that is damaged", () => writeFileSync(store, "episodes ".repeat(1000)), /is damaged/],
     [
       "that cannot be opened",
@@ -106,6 +106,11 @@ describe("episodes of eval and collect", () => {
     const notes = await record(join(run, "model"));
     expect(notes).toMatch(/^note: the episodes are not added to an episode store\. /);
     expect(notes).toMatch(message);
+  });
+
+  test("the store of a run names the run where run.json does not", async () => {
+    writeFileSync(join(run, "run.json"), "{}");
+    expect(await record(join(run, "model"))).toBe("");
   });
 
   test("a fault while episodes are added is reported once", async () => {

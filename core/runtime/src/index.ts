@@ -43,7 +43,7 @@ export { policyOptions } from "./prepare/model-source.ts";
 export { referenceKind } from "./models/reference-model.ts";
 export { rolloutSampling } from "./prepare/rollout-sampling.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";
-export { recordFailure } from "./train/run-recorder.ts";
+export { idOfRun, recordFailure } from "./train/run-recorder.ts";
 export { adapterDirectory, modelDirectory, type NamedModel } from "./run/model-directory.ts";
 export { type LearningCurve, learningCurve } from "./run/learning-curve.ts";
 export { MetricsFile, type MetricsRow } from "./run/metrics-file.ts";

@@ -108,7 +108,11 @@ describe("values", () => {
     ["environments: [{weight: 1}]", "run.yaml:1:16: environments[0].id: is missing"],
     ["environments: math", 'run.yaml:1:15: environments: must be a list, but it is "math"'],
     ["output: {keep: true}", 'run.yaml:1:10: unknown key "keep" in output'],
-    ["output: 7", "run.yaml:1:9: output:"],
+    ["output: 7", "run.yaml:1:9: output: must be text or an object with keys, but it is 7"],
+    [
+      "environments: [{id: math, players: {agent: 3}}]",
+      "run.yaml:1:44: environments[0].players.agent: must be text or an object with keys, but it is 3",
+    ],
     ["model: {random: {tokenizer: x}}", "run.yaml:1:17: model.random.config: is missing"],
     ["sampling: {top_p: 0}", "run.yaml:1:19: sampling.top_p: must be above 0, but it is 0"],
     ["sampling: {max_tokens: 4, min_tokens: 5}", "run.yaml:1:39: sampling.min_tokens (5) is above max_tokens (4)"],

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { RunDirectory } from "@mrlm/runtime";
+import { idOfRun, RunDirectory } from "@mrlm/runtime";
 import { type EpisodePurpose, type EpisodeStore, MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import { openEpisodeStore } from "@mrlm/store";
 import type { Console } from "../console/console.ts";
@@ -76,8 +76,8 @@ export class EpisodeRecord {
 
 async function openOfRun(path: string, purpose: EpisodeOrigin["purpose"]): Promise<EpisodeStore> {
   const run = RunDirectory.open(path);
-  const { id } = run.readRecord();
-  if (typeof id !== "string" || !existsSync(run.episodesPath))
+  const id = idOfRun(run);
+  if (id === undefined || !existsSync(run.episodesPath))
     throw new MrlmError("STORE_INVALID", `The run ${run.path} has no episode store.`, {
       hint: "An earlier build wrote it, or the file was moved. Name another store: --store FILE.",
     });

@@ -47,7 +47,11 @@ function expectation(issue: z.core.$ZodIssue, value: unknown): string {
     const nearest = typeof value === "string" ? nearestName(value, names) : undefined;
     return `must be one of ${firstNamed(names, String).join(", ")}${nearest === undefined ? "" : ` (did you mean ${nearest}?)`}`;
   }
-  if (issue.code === "invalid_type") return `must be ${TYPE_NAMES[issue.expected] ?? `of type ${issue.expected}`}`;
+  if (issue.code === "invalid_type") return `must be ${typeName(issue.expected)}`;
+  if (issue.code === "invalid_union") {
+    const types = alternatives(issue);
+    if (types.length > 0) return `must be ${types.join(" or ")}`;
+  }
   if (issue.code === "too_small" && typeof issue.minimum === "number")
     return issue.origin === "number" || issue.origin === "int"
       ? `must be ${issue.inclusive ? "at least" : "above"} ${issue.minimum}`
@@ -55,6 +59,20 @@ function expectation(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code === "too_big" && typeof issue.maximum === "number")
     return `must be ${issue.inclusive ? "at most" : "below"} ${issue.maximum}`;
   return withoutZodPrefix(issue.message);
+}
+
+/** Returns the types and values that the branches of a union accept. */
+function alternatives({ errors }: z.core.$ZodIssueInvalidUnion): readonly string[] {
+  const accepted = errors.flat().flatMap((inner) => {
+    if (inner.code === "invalid_union") return alternatives(inner);
+    if (inner.code === "invalid_type") return [typeName(inner.expected)];
+    return inner.code === "invalid_value" ? inner.values.map(String) : [];
+  });
+  return [...new Set(accepted)];
+}
+
+function typeName(expected: string): string {
+  return TYPE_NAMES[expected] ?? `of type ${expected}`;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
