@@ -1,6 +1,8 @@
 /** Entry for renderers, which turn messages into tokens and back: chat templates and tokenizers. */
 
 export { characterTokenizerFiles } from "./renderer/character-tokenizer.ts";
-export { chatRenderer } from "./renderer/chat-renderer.ts";
+export { type ChatRenderer, chatRenderer } from "./renderer/chat-renderer.ts";
+export type { CompletionStream, ParseContext } from "./renderer/completion-stream.ts";
+export { TOOL_FORMATS, type ToolFormatName } from "./renderer/formats/formats.ts";
 export { parseCompletion } from "./renderer/parse-completion.ts";
 export { loadTokenizer, type TextTokenizer } from "./renderer/tokenizer.ts";

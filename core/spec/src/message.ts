@@ -30,6 +30,19 @@ export interface ToolCallPart {
   readonly arguments: JsonObject;
 }
 
+/** Call of a tool that its policy wrote wrongly. No tool runs. */
+export interface MalformedCallPart {
+  readonly type: "malformed-call";
+  /** Text of the call with its markers. Rendered again, it has the same tokens. */
+  readonly text: string;
+  /** Name of the form in which calls were expected, e.g. "hermes". */
+  readonly format: string;
+  /** Reason, for the policy to read. */
+  readonly error: string;
+  /** Offset in `text`, in UTF-16 units, of the character at which the fault was found. */
+  readonly offset: number;
+}
+
 /** Result of a tool call. */
 export interface ToolResultPart {
   readonly type: "tool-result";
@@ -41,7 +54,7 @@ export interface ToolResultPart {
 }
 
 /** Part of a message. */
-export type Part = TextPart | ThinkingPart | ImagePart | ToolCallPart | ToolResultPart;
+export type Part = TextPart | ThinkingPart | ImagePart | ToolCallPart | MalformedCallPart | ToolResultPart;
 
 /** Message of a conversation. */
 export interface Message {

@@ -7,12 +7,24 @@ import {
   type SupervisedSequence,
   type ToolDefinition,
 } from "@mrlm/spec";
+import { chatTemplate, compileTemplate } from "./chat-template.ts";
 import { checkTools } from "./check-tools.ts";
-import { compileChatTemplate } from "./chat-template.ts";
-import { parseCompletion } from "./parse-completion.ts";
+import { type CompletionStream, type ParseContext, completionStream } from "./completion-stream.ts";
+import { TOOL_FORMATS, type ToolFormatName, detectToolFormat } from "./formats/formats.ts";
 import { superviseConversation } from "./supervise.ts";
 import { specialToken } from "./spelled-markers.ts";
+import { thinkingOf } from "./thinking.ts";
 import { loadTokenizer } from "./tokenizer.ts";
+
+/** Renderer of a model with a chat template. */
+export interface ChatRenderer extends Renderer {
+  /** Form of the calls of the model; `undefined` if no parser reads it. */
+  readonly toolFormat: ToolFormatName | undefined;
+  /** Returns the message of sampled tokens. Without the context, ids of calls are unique in the message only. */
+  parse(tokens: Int32Array, context?: ParseContext): Message;
+  /** Returns a parser for tokens that arrive one after another. */
+  stream(context?: ParseContext): CompletionStream;
+}
 
 /**
  * Returns the renderer of a model from its files: tokenizer and chat template. Sampled tokens are never tokenised again, only the text
@@ -22,7 +34,11 @@ export function chatRenderer(options: {
   readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;
   /** Token ids that end a turn, from the configuration of the model. */
   readonly eosTokenIds: readonly number[];
-}): Renderer {
+  /** Form of the calls of the model. Default: detected from its template and its special tokens. */
+  readonly toolFormat?: ToolFormatName;
+  /** Part that a malformed call becomes: "text" (default) or "malformed-call". */
+  readonly malformedCalls?: "text" | "malformed-call";
+}): ChatRenderer {
   const tokenizer = loadTokenizer(options.tokenizerFiles);
   if (tokenizer.chatTemplate === undefined) {
     throw new MrlmError("TOKENIZER_INVALID", "The tokenizer has no chat template.", {
@@ -30,12 +46,23 @@ export function chatRenderer(options: {
     });
   }
   const special = (name: string): string => specialToken(tokenizer.config[name]);
+  const variables = {
+    bos_token: special("bos_token"),
+    eos_token: special("eos_token"),
+    pad_token: special("pad_token"),
+  };
+  const toolSource = tokenizer.toolTemplate ?? tokenizer.chatTemplate;
+  const toolFormat = options.toolFormat ?? detectToolFormat(toolSource, (token) => tokenizer.idOf(token) !== undefined);
+  const format = toolFormat ?? "hermes";
+  const compile = (source: string) => compileTemplate(source, variables, tokenizer.escape);
+  const compiled = compile(tokenizer.chatTemplate);
+  const compiledTools = toolSource === tokenizer.chatTemplate ? compiled : compile(toolSource);
+  const plain = chatTemplate(compiled, TOOL_FORMATS[format], tokenizer.escape);
+  const withTools =
+    compiledTools === compiled ? plain : chatTemplate(compiledTools, TOOL_FORMATS[format], tokenizer.escape);
   const template = checkTools(
-    compileChatTemplate(
-      tokenizer.chatTemplate,
-      { bos_token: special("bos_token"), eos_token: special("eos_token"), pad_token: special("pad_token") },
-      tokenizer.escape,
-    ),
+    (messages, tools, ...rest) => ((tools ?? []).length === 0 ? plain : withTools)(messages, tools, ...rest),
+    toolFormat,
   );
   const eosId = tokenizer.idOf(special("eos_token"));
   const stopTokenIds = [...new Set([...(eosId === undefined ? [] : [eosId]), ...options.eosTokenIds])];
@@ -82,16 +109,37 @@ export function chatRenderer(options: {
     return { kind: "extend", tokens: tokenizer.encode((stopped ? "" : stop) + tail + after.slice(before.length)) };
   };
 
+  const thinking = thinkingOf(tokenizer, [compiled, compiledTools]);
+  const settings = {
+    tokenizer,
+    stopTokenIds,
+    format,
+    ...thinking,
+    keepsMalformed: options.malformedCalls === "malformed-call",
+    partial: new Map<number, boolean>(),
+  };
+  const stream = (context?: ParseContext): CompletionStream => completionStream(settings, context);
+
   return {
-    fingerprint: fingerprintOf(options.tokenizerFiles["tokenizer.json"], tokenizer.chatTemplate, stopTokenIds),
+    fingerprint: fingerprintOf(options.tokenizerFiles["tokenizer.json"], [
+      tokenizer.chatTemplate,
+      stopTokenIds,
+      // Only what differs from the default, so that the fingerprints of other models do not change.
+      ...(toolSource === tokenizer.chatTemplate ? [] : [toolSource]),
+      ...(options.toolFormat === undefined ? [] : [options.toolFormat]),
+    ]),
     stopTokenIds,
     vocabSize: tokenizer.vocabSize,
     render: (messages, tools) => ({ tokens: tokenizer.encode(template(messages, tools, true)) }),
     extend,
-    parse: (tokens) =>
-      parseCompletion(
-        tokenizer.decodeText(stopTokenIds.includes(tokens.at(-1) as number) ? tokens.subarray(0, -1) : tokens),
-      ),
+    toolFormat,
+    parse(tokens, context) {
+      const parser = stream(context);
+      parser.push(tokens);
+      parser.end();
+      return parser.message();
+    },
+    stream,
     supervise: (messages, tools): readonly SupervisedSequence[] =>
       superviseConversation({ messages, tools, template, encode: tokenizer.encode, extend, afterStop }),
     decode: tokenizer.decode,
@@ -99,14 +147,10 @@ export function chatRenderer(options: {
 }
 
 /** Returns a hash of 64 bits in hexadecimal. */
-function fingerprintOf(
-  tokenizerJson: Uint8Array | undefined,
-  template: string,
-  stopTokenIds: readonly number[],
-): string {
+function fingerprintOf(tokenizerJson: Uint8Array | undefined, settings: readonly unknown[]): string {
   return createHash("sha256")
     .update(tokenizerJson ?? "")
-    .update(JSON.stringify([template, stopTokenIds]))
+    .update(JSON.stringify(settings))
     .digest("hex")
     .slice(0, 16);
 }

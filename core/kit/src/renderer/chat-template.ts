@@ -1,6 +1,8 @@
 import { type Message, MrlmError, type ToolDefinition } from "@mrlm/spec";
-import { messageText, toolCalls } from "../messages.ts";
+import type { ToolFormat } from "./formats/format.ts";
 import { Template } from "./packages.ts";
+import { type TemplateMessage, mapStrings, templateMessages } from "./template-messages.ts";
+import { type TemplateStyle, probeStyle } from "./template-style.ts";
 
 /** Renders a conversation as text by the Jinja template of a model. */
 export type ChatTemplate = (
@@ -9,17 +11,24 @@ export type ChatTemplate = (
   addGenerationPrompt: boolean,
 ) => string;
 
+/** Renders messages in the form that templates read. */
+export type CompiledTemplate = (
+  messages: readonly TemplateMessage[],
+  tools: readonly ToolDefinition[] | undefined,
+  addGenerationPrompt: boolean,
+) => string;
+
 /**
- * Compiles a Hugging Face chat template.
+ * Compiles a Hugging Face chat template. Throws TOKENIZER_INVALID if it cannot be parsed.
  *
  * @param variables variables of templates other than the messages (`bos_token`, ...)
- * @param escape applied to every string of messages and tools, so that none of them can become a special token
+ * @param escape applied to every string of tools, so that none of them can become a special token
  */
-export function compileChatTemplate(
+export function compileTemplate(
   source: string,
   variables: Readonly<Record<string, unknown>>,
-  escape: (content: string) => string = (content) => content,
-): ChatTemplate {
+  escape: (content: string) => string,
+): CompiledTemplate {
   let template: InstanceType<typeof Template>;
   try {
     template = new Template(source);
@@ -32,7 +41,7 @@ export function compileChatTemplate(
     try {
       return template.render({
         ...variables,
-        messages: messages.map((message) => mapStrings(toTemplateMessage(message), escape)),
+        messages,
         ...(tools === undefined || tools.length === 0
           ? {}
           : { tools: tools.map((tool) => mapStrings(toTemplateTool(tool), escape)) }),
@@ -51,36 +60,20 @@ export function compileChatTemplate(
   };
 }
 
-/** Converts a message to the form that chat templates read. */
-function toTemplateMessage(message: Message): Record<string, unknown> {
-  if (message.parts.some((part) => part.type === "image")) {
-    throw new MrlmError(
-      "TOKENIZER_INVALID",
-      "The conversation holds a picture, which a text model's template cannot render.",
-    );
-  }
-  const reasoning = message.parts.map((part) => (part.type === "thinking" ? part.text : "")).join("");
-  const calls = toolCalls(message);
-  const results = message.parts.filter((part) => part.type === "tool-result");
-  const resultText = results
-    .flatMap((result) => result.content.map((part) => (part.type === "text" ? part.text : "")))
-    .join("");
-  return {
-    role: message.role,
-    content: messageText(message) + resultText,
-    ...(message.name === undefined ? {} : { name: message.name }),
-    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-    ...(calls.length === 0
-      ? {}
-      : {
-          tool_calls: calls.map((call) => ({
-            id: call.id,
-            type: "function",
-            function: { name: call.name, arguments: call.arguments },
-          })),
-        }),
-    ...(results[0] === undefined ? {} : { tool_call_id: results[0].id, name: results[0].name }),
-  };
+/**
+ * Returns a template for messages. Calls are rendered in the style that the template supports.
+ *
+ * @param escape replaces special tokens in content, except those that are kept
+ */
+export function chatTemplate(
+  compiled: CompiledTemplate,
+  format: ToolFormat,
+  escape: (content: string, kept?: ReadonlySet<string>) => string,
+): ChatTemplate {
+  let known: TemplateStyle | undefined;
+  const style = (): TemplateStyle => (known ??= probeStyle(compiled));
+  return (messages, tools, addGenerationPrompt) =>
+    compiled(templateMessages(messages, { format, escape, style }), tools, addGenerationPrompt);
 }
 
 function toTemplateTool(tool: ToolDefinition): Record<string, unknown> {
@@ -88,12 +81,4 @@ function toTemplateTool(tool: ToolDefinition): Record<string, unknown> {
     type: "function",
     function: { name: tool.name, description: tool.description, parameters: tool.parameters },
   };
-}
-
-/** Returns a copy of a JSON value with all strings replaced, including keys. */
-function mapStrings(value: unknown, replace: (text: string) => string): unknown {
-  if (typeof value === "string") return replace(value);
-  if (Array.isArray(value)) return value.map((member) => mapStrings(member, replace));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [replace(key), mapStrings(member, replace)]));
 }

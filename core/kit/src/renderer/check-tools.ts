@@ -1,17 +1,21 @@
 import { MrlmError } from "@mrlm/spec";
 import type { ChatTemplate } from "./chat-template.ts";
+import { TOOL_FORMATS, type ToolFormatName } from "./formats/formats.ts";
 
 /**
  * Returns a template that throws TOOLS_UNSUPPORTED if it does not render its tools: a template that ignores the variable `tools` renders without an
- * error, and the prompt of the policy would contain no tools.
+ * error, and the prompt of the policy would contain no tools. It throws the same if no parser reads the calls of the model.
+ *
+ * @param format form of the calls; `undefined` if no parser reads it
  */
-export function checkTools(template: ChatTemplate): ChatTemplate {
+export function checkTools(template: ChatTemplate, format: ToolFormatName | undefined): ChatTemplate {
   const shown = new Set<string>();
   return (messages, tools, addGenerationPrompt) => {
     const rendered = template(messages, tools, addGenerationPrompt);
     const names = (tools ?? []).map(({ name }) => name);
     const key = JSON.stringify(names);
     if (names.length > 0 && !shown.has(key)) {
+      if (format === undefined) throw unreadable();
       assertShown(rendered, template(messages, undefined, addGenerationPrompt), names);
       shown.add(key);
     }
@@ -30,5 +34,13 @@ function assertShown(rendered: string, without: string, names: readonly string[]
     {
       hint: "Use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do), add them to the template, or describe the tools in the environment's own messages.",
     },
+  );
+}
+
+function unreadable(): MrlmError {
+  return new MrlmError(
+    "TOOLS_UNSUPPORTED",
+    "The environment offers tools, and the model's chat template writes calls of tools in a form that no parser reads.",
+    { hint: `Set the format if the model writes one of these: ${Object.keys(TOOL_FORMATS).join(", ")}.` },
   );
 }

@@ -1,9 +1,11 @@
 import { MrlmError } from "@mrlm/spec";
+import { markerPattern } from "./marker-pattern.ts";
 
 /** Characters around the number of a marker. They are for private use: normalisers keep them, and ordinary text does not contain them. */
 const [OPEN, CLOSE] = ["\uE000", "\uE001"];
 
 interface AddedToken {
+  readonly id: number;
   readonly content: string;
   readonly special?: boolean;
 }
@@ -14,6 +16,8 @@ interface AddedToken {
  * escapes is encoded under other names of the markers, so that content becomes ordinary text.
  */
 export class SpelledMarkers {
+  /** The markers by their ids. */
+  readonly tokens: ReadonlyMap<number, string>;
   readonly #names: readonly string[];
   readonly #pattern: RegExp;
   readonly #definition: Readonly<Record<string, unknown>>;
@@ -27,19 +31,22 @@ export class SpelledMarkers {
     );
     const added = (definition["added_tokens"] ?? []) as readonly AddedToken[];
     this.#definition = definition;
-    this.#names = added
-      .filter(({ content, special }) => content !== "" && (special === true || named.has(content)))
-      .map(({ content }) => content);
-    const longestFirst = this.#names.toSorted((one, other) => other.length - one.length);
-    this.#pattern = new RegExp(
-      [...longestFirst.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")), OPEN, CLOSE].join("|"),
-      "g",
+    const special = added.filter(
+      (token) => token.content !== "" && (token.special === true || named.has(token.content)),
     );
+    this.#names = special.map(({ content }) => content);
+    this.tokens = new Map(special.map(({ id, content }) => [id, content]));
+    this.#pattern = markerPattern([...this.#names, OPEN as string, CLOSE as string]);
   }
 
-  /** Replaces each marker in content by a number in private-use characters, which templates and encoders do not interpret. */
-  escape(content: string): string {
-    return content.replace(this.#pattern, (found) => `${OPEN}${this.#numberOf(found)}${CLOSE}`);
+  /**
+   * Replaces each marker in content by a number in private-use characters, which templates and encoders do not interpret.
+   * @param kept markers that stay
+   */
+  escape(content: string, kept?: ReadonlySet<string>): string {
+    return content.replace(this.#pattern, (found) =>
+      kept?.has(found) === true ? found : `${OPEN}${this.#numberOf(found)}${CLOSE}`,
+    );
   }
 
   /** Returns true if text contains escapes. */

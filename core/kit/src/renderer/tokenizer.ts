@@ -10,18 +10,25 @@ export interface TextTokenizer {
    * for characters that have no tokens.
    */
   encode(text: string): Int32Array;
-  /** Escapes content for a template, so that special tokens in it are encoded as ordinary text. */
-  escape(content: string): string;
+  /**
+   * Escapes content for a template, so that special tokens in it are encoded as ordinary text.
+   * @param kept special tokens that stay
+   */
+  escape(content: string, kept?: ReadonlySet<string>): string;
   /** Decodes tokens, including special tokens. */
   decode(tokens: Int32Array): string;
   /** Decodes tokens without special tokens (markers of roles and ends of turns). */
   decodeText(tokens: Int32Array): string;
   idOf(token: string): number | undefined;
+  /** Special tokens (markers of roles, ends of turns, calls) by their ids. */
+  readonly specials: ReadonlyMap<number, string>;
   /** Largest id + 1. */
   readonly vocabSize: number;
   /** Content of tokenizer_config.json. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly chatTemplate: string | undefined;
+  /** Template for conversations with tools, if the model has one. */
+  readonly toolTemplate: string | undefined;
 }
 
 /** Symbols of byte-level tokenizers for the 256 bytes. */
@@ -61,13 +68,14 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
       if (losesText && decode(tokens, false) !== text) throw untokenisable(text, decode(tokens, false), tokenizer);
       return tokens;
     },
-    escape: (content) => markers.escape(content),
+    escape: (content, kept) => markers.escape(content, kept),
     decode: (tokens) => decode(tokens, false),
     decodeText: (tokens) => decode(tokens, true),
     idOf: (token) => tokenizer.token_to_id(token),
     vocabSize: highest + 1,
     config,
-    chatTemplate: templateOf(files, config),
+    specials: markers.tokens,
+    ...templatesOf(files, config),
   };
 }
 
@@ -81,18 +89,19 @@ function parseFile(files: Readonly<Record<string, Uint8Array>>, name: string): R
   }
 }
 
-function templateOf(
+/** Returns the chat templates of a model: files of their own, or entries of tokenizer_config.json. */
+function templatesOf(
   files: Readonly<Record<string, Uint8Array>>,
   config: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const file = files["chat_template.jinja"];
-  if (file !== undefined) return new TextDecoder().decode(file);
-  const template = config["chat_template"];
-  if (typeof template === "string") return template;
-  // If there are several named templates, the one named "default" is for ordinary chat.
-  if (Array.isArray(template))
-    return (template as { name: string; template: string }[]).find((entry) => entry.name === "default")?.template;
-  return undefined;
+): Pick<TextTokenizer, "chatTemplate" | "toolTemplate"> {
+  const entry = config["chat_template"];
+  const named = Array.isArray(entry) ? (entry as readonly { name: string; template: string }[]) : [];
+  const find = (file: string, name: string): string | undefined =>
+    files[file] === undefined
+      ? named.find((template) => template.name === name)?.template
+      : new TextDecoder().decode(files[file]);
+  const chatTemplate = find("chat_template.jinja", "default") ?? (typeof entry === "string" ? entry : undefined);
+  return { chatTemplate, toolTemplate: find("additional_chat_templates/tool_use.jinja", "tool_use") };
 }
 
 /** Returns true for a byte-level vocabulary without all bytes, which drops characters without an error. */

@@ -1,0 +1,79 @@
+import type { Message, Part, ToolDefinition } from "@mrlm/spec";
+import { callIds } from "./call-ids.ts";
+import { CompletionParser, type ThinkingMarkers } from "./completion-parser.ts";
+import { TOOL_FORMATS, type ToolFormatName } from "./formats/formats.ts";
+import { MessageBuilder } from "./message-builder.ts";
+import { TokenText } from "./token-text.ts";
+import type { TextTokenizer } from "./tokenizer.ts";
+
+/** Circumstances of a completion, which its tokens do not state. */
+export interface ParseContext {
+  /** Tokens before the completion. They show whether the template has opened the reasoning. */
+  readonly prompt?: Int32Array;
+  /** Earlier messages of the episode, whose ids of calls are taken. */
+  readonly history?: readonly Message[];
+  /** Name that differs for each policy of the episode. */
+  readonly author?: string;
+  /** Tools of the prompt. Their schemas give the types of arguments in formats without quotation marks. */
+  readonly tools?: readonly ToolDefinition[];
+}
+
+/** Message of a policy, token by token. */
+export interface CompletionStream {
+  /** Adds tokens and returns the parts that they complete. Text and reasoning come in several parts. */
+  push(tokens: Int32Array): Part[];
+  /** Ends the message and returns its last parts. */
+  end(): Part[];
+  /** Returns the message: equal to the result of `parse` for the same tokens. Valid after `end`. */
+  message(): Message;
+}
+
+/** Settings of a model for the parsing of its completions. */
+export interface CompletionSettings {
+  readonly tokenizer: TextTokenizer;
+  readonly stopTokenIds: readonly number[];
+  readonly format: ToolFormatName;
+  readonly thinking: ThinkingMarkers;
+  readonly keepsMalformed: boolean;
+  readonly isThinking: (context: ParseContext) => boolean;
+  /** Cache of {@link TokenText}. */
+  readonly partial: Map<number, boolean>;
+}
+
+/** Returns a parser of one completion. A stop token at its end is not part of the message. */
+export function completionStream(settings: CompletionSettings, context: ParseContext = {}): CompletionStream {
+  const { tokenizer, format } = settings;
+  const nextId = callIds(context.history ?? [], context.author);
+  const parser = new CompletionParser({
+    name: format,
+    format: TOOL_FORMATS[format],
+    specials: new Set(tokenizer.specials.values()),
+    thinking: settings.thinking,
+    isThinking: settings.isThinking(context),
+    tools: context.tools,
+    nextId: (call) => nextId(call.id),
+  });
+  const decoder = new TokenText(tokenizer, settings.partial);
+  const builder = new MessageBuilder(settings.keepsMalformed);
+  /** Stop token that ends the message, unless others follow. */
+  let stop: number | undefined;
+
+  const parse = (pieces: ReturnType<TokenText["push"]>): Part[] =>
+    pieces.flatMap((piece) => ("text" in piece ? parser.push(piece.text) : parser.pushToken(piece.special)));
+  const built = (parts: Part[]): Part[] => {
+    for (const part of parts) builder.add(part);
+    return parts;
+  };
+  return {
+    push(tokens) {
+      if (tokens.length === 0) return [];
+      const last = tokens.at(-1) as number;
+      const before = stop === undefined ? [] : [stop];
+      stop = settings.stopTokenIds.includes(last) ? last : undefined;
+      const taken = stop === undefined ? tokens : tokens.subarray(0, -1);
+      return built(parse(decoder.push(before.length === 0 ? taken : Int32Array.from([...before, ...taken]))));
+    },
+    end: () => built([...parse(decoder.end()), ...parser.end()]),
+    message: () => builder.build(),
+  };
+}

@@ -1,0 +1,66 @@
+import { deepseek } from "./deepseek.ts";
+import type { ToolFormat } from "./format.ts";
+import { hermes } from "./hermes.ts";
+import { kimi } from "./kimi.ts";
+import { llamaJson } from "./llama-json.ts";
+import { llamaPythonic } from "./llama-pythonic.ts";
+import { mistral } from "./mistral.ts";
+import { pythonic } from "./pythonic.ts";
+import { qwenCoder } from "./qwen-coder.ts";
+
+/** Forms in which models write calls of tools, by their names in configurations. */
+export const TOOL_FORMATS = {
+  hermes,
+  "qwen-coder": qwenCoder,
+  mistral,
+  "llama-json": llamaJson,
+  "llama-pythonic": llamaPythonic,
+  deepseek,
+  kimi,
+  pythonic,
+} satisfies Readonly<Record<string, ToolFormat>>;
+
+/** Name of a form of calls. */
+export type ToolFormatName = keyof typeof TOOL_FORMATS;
+
+/** Texts of chat templates that tell the formats apart, the most specific first: a template contains all texts of its format. */
+const SIGNS: readonly (readonly [readonly string[], ToolFormatName | undefined])[] = [
+  // Formats of GLM, DeepSeek V3.2, gpt-oss, MiniMax and Gemma, which no parser here reads.
+  [["<arg_key>"], undefined],
+  [["｜DSML｜"], undefined],
+  [["<|channel|>"], undefined],
+  [["<minimax:tool_call>"], undefined],
+  [["<start_function_call>"], undefined],
+  [["<|tool_call_begin|>"], "kimi"],
+  [["<｜tool▁calls▁begin｜>"], "deepseek"],
+  [["[TOOL_CALLS]"], "mistral"],
+  [["<tool_call>", "<function="], "qwen-coder"],
+  [["<tool_call>"], "hermes"],
+  [["<|python_start|>"], "llama-pythonic"],
+  [["<|start_header_id|>", "[func"], "llama-pythonic"],
+  [["<|start_header_id|>", '"parameters": '], "llama-json"],
+  [["<|python_tag|>"], "llama-json"],
+  [["<|tool_call_start|>"], "pythonic"],
+  [["[func"], "pythonic"],
+];
+
+/** Special tokens of formats. Tokenizers of other models may have some of them, so that the template decides first. */
+const TOKENS: readonly (readonly [string, ToolFormatName])[] = [
+  ["<|tool_call_begin|>", "kimi"],
+  ["<｜tool▁calls▁begin｜>", "deepseek"],
+  ["[TOOL_CALLS]", "mistral"],
+  ["<tool_call>", "hermes"],
+  ["<|python_start|>", "llama-pythonic"],
+  ["<|tool_call_start|>", "pythonic"],
+  ["<|python_tag|>", "llama-json"],
+];
+
+/**
+ * Returns the format of a model from its chat template for conversations with tools, then from the added tokens of its tokenizer. Returns "hermes" if neither
+ * identifies one, and `undefined` for a template with a format that no parser reads.
+ */
+export function detectToolFormat(template: string, hasToken: (token: string) => boolean): ToolFormatName | undefined {
+  const sign = SIGNS.find(([texts]) => texts.every((text) => template.includes(text)));
+  if (sign !== undefined) return sign[1];
+  return TOKENS.find(([token]) => hasToken(token))?.[1] ?? "hermes";
+}
