@@ -57,9 +57,8 @@ export function chatRenderer(options: {
   const compile = (source: string) => compileTemplate(source, variables, tokenizer.escape);
   const compiled = compile(tokenizer.chatTemplate);
   const compiledTools = toolSource === tokenizer.chatTemplate ? compiled : compile(toolSource);
-  const plain = chatTemplate(compiled, TOOL_FORMATS[format], tokenizer.escape);
-  const withTools =
-    compiledTools === compiled ? plain : chatTemplate(compiledTools, TOOL_FORMATS[format], tokenizer.escape);
+  const plain = chatTemplate(compiled, TOOL_FORMATS[format], tokenizer);
+  const withTools = compiledTools === compiled ? plain : chatTemplate(compiledTools, TOOL_FORMATS[format], tokenizer);
   const template = checkTools(
     (messages, tools, ...rest) => ((tools ?? []).length === 0 ? plain : withTools)(messages, tools, ...rest),
     toolFormat,

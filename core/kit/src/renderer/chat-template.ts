@@ -3,6 +3,7 @@ import type { ToolFormat } from "./formats/format.ts";
 import { Template } from "./packages.ts";
 import { type TemplateMessage, mapStrings, templateMessages } from "./template-messages.ts";
 import { type TemplateStyle, probeStyle } from "./template-style.ts";
+import type { TextTokenizer } from "./tokenizer.ts";
 
 /** Renders a conversation as text by the Jinja template of a model. */
 export type ChatTemplate = (
@@ -60,20 +61,21 @@ export function compileTemplate(
   };
 }
 
-/**
- * Returns a template for messages. Calls are rendered in the style that the template supports.
- *
- * @param escape replaces special tokens in content, except those that are kept
- */
+/** Returns a template for messages. Calls are rendered in the style that the template supports. */
 export function chatTemplate(
   compiled: CompiledTemplate,
   format: ToolFormat,
-  escape: (content: string, kept?: ReadonlySet<string>) => string,
+  tokenizer: Pick<TextTokenizer, "escape" | "idOf">,
 ): ChatTemplate {
+  const hasToken = (marker: string): boolean => tokenizer.idOf(marker) !== undefined;
   let known: TemplateStyle | undefined;
   const style = (): TemplateStyle => (known ??= probeStyle(compiled));
   return (messages, tools, addGenerationPrompt) =>
-    compiled(templateMessages(messages, { format, escape, style }), tools, addGenerationPrompt);
+    compiled(
+      templateMessages(messages, { format, escape: tokenizer.escape, hasToken, style }),
+      tools,
+      addGenerationPrompt,
+    );
 }
 
 function toTemplateTool(tool: ToolDefinition): Record<string, unknown> {

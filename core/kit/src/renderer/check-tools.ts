@@ -16,7 +16,7 @@ export function checkTools(template: ChatTemplate, format: ToolFormatName | unde
     const key = JSON.stringify(names);
     if (names.length > 0 && !shown.has(key)) {
       if (format === undefined) throw unreadable();
-      assertShown(rendered, template(messages, undefined, addGenerationPrompt), names);
+      assertShown(rendered, withoutTools(() => template(messages, undefined, addGenerationPrompt)), names);
       shown.add(key);
     }
     return rendered;
@@ -35,6 +35,16 @@ function assertShown(rendered: string, without: string, names: readonly string[]
       hint: "Use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do), add them to the template, or describe the tools in the environment's own messages.",
     },
   );
+}
+
+/** Returns the rendering, or "" if the template refuses a conversation without tools. */
+function withoutTools(render: () => string): string {
+  try {
+    return render();
+  } catch (cause) {
+    if (cause instanceof MrlmError) return "";
+    throw cause;
+  }
 }
 
 function unreadable(): MrlmError {

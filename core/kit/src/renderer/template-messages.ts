@@ -13,7 +13,7 @@ import type { TemplateStyle } from "./template-style.ts";
 /** Message in the form that chat templates read. */
 export interface TemplateMessage {
   readonly role: string;
-  readonly content: string;
+  readonly content: string | null;
   readonly name?: string;
   readonly reasoning_content?: string;
   readonly tool_calls?: readonly {
@@ -28,6 +28,8 @@ interface Options {
   readonly format: ToolFormat;
   /** Replaces special tokens in content, except those that are kept. */
   readonly escape: (content: string, kept?: ReadonlySet<string>) => string;
+  /** Returns whether the tokenizer has a token for a marker. */
+  readonly hasToken: (marker: string) => boolean;
   readonly style: () => TemplateStyle;
 }
 
@@ -91,9 +93,10 @@ class Converter {
     this.#calls += calls.length;
     const ids = calls.map((call, i) => this.#newId(call, first + i));
     const isWritten = calls.length > 0 && this.#isWritten(parts, calls.length);
+    const content = this.#content(parts, isWritten, first);
     return {
       role,
-      content: this.#content(parts, isWritten, first),
+      content: content === "" && calls.length > 0 ? this.#options.style().noContent : content,
       ...(name === undefined ? {} : { name: this.#escape(name) }),
       ...(reasoning === "" ? {} : { reasoning_content: this.#escape(reasoning) }),
       ...(calls.length === 0 || isWritten
@@ -108,9 +111,11 @@ class Converter {
     };
   }
 
-  /** Returns true if the calls of a message are part of its content: beside malformed calls, whose place a template cannot render, or if the template renders no calls. */
+  /** Returns true if the calls of a message become part of its content: beside malformed calls, whose place a template cannot render, or if the template omits them. */
   #isWritten(parts: readonly Part[], calls: number): boolean {
-    return parts.some((part) => part.type === "malformed-call") || calls > this.#options.style().maxCalls;
+    if (parts.some((part) => part.type === "malformed-call")) return true;
+    const { maxCalls, maxCallsBesideText } = this.#options.style();
+    return calls > (parts.some((part) => part.type === "text") ? maxCallsBesideText : maxCalls);
   }
 
   /** Returns text, malformed calls, and the other calls if they are written, in the order of the parts. */
@@ -126,6 +131,7 @@ class Converter {
         this.#format.write(
           group.map((call) => this.#escaped(call)),
           number,
+          this.#options.hasToken,
         );
       number += group.length;
       group = [];

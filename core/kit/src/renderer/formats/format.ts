@@ -36,8 +36,9 @@ export interface ToolFormat {
   /**
    * Writes calls, at least one.
    * @param index number of earlier calls in the conversation
+   * @param hasToken whether the tokenizer has a token for a marker
    */
-  readonly write: (calls: readonly WrittenCall[], index: number) => string;
+  readonly write: (calls: readonly WrittenCall[], index: number, hasToken: (marker: string) => boolean) => string;
   /** Returns the arguments of a call for a chat template, if the template would render them in another form than the model writes. */
   readonly templateArguments?: (given: JsonObject) => JsonObject;
   /**

@@ -25,12 +25,12 @@ export type ToolFormatName = keyof typeof TOOL_FORMATS;
 
 /** Texts of chat templates that tell the formats apart, the most specific first: a template contains all texts of its format. */
 const SIGNS: readonly (readonly [readonly string[], ToolFormatName | undefined])[] = [
-  // Formats of GLM, DeepSeek V3.2, gpt-oss, MiniMax and Gemma, which no parser here reads.
+  // Formats that no parser here reads, beside signs of one that does: GLM, DeepSeek from V3.2 on, MiniMax, Functionary and Firefunction.
   [["<arg_key>"], undefined],
   [["｜DSML｜"], undefined],
-  [["<|channel|>"], undefined],
-  [["<minimax:tool_call>"], undefined],
-  [["<start_function_call>"], undefined],
+  [["minimax:tool_call"], undefined],
+  [["<function=", "<|start_header_id|>"], undefined],
+  [["functools["], undefined],
   [["<|tool_call_begin|>"], "kimi"],
   [["<｜tool▁calls▁begin｜>"], "deepseek"],
   [["[TOOL_CALLS]"], "mistral"],
@@ -57,10 +57,12 @@ const TOKENS: readonly (readonly [string, ToolFormatName])[] = [
 
 /**
  * Returns the format of a model from its chat template for conversations with tools, then from the added tokens of its tokenizer. Returns "hermes" if neither
- * identifies one, and `undefined` for a template with a format that no parser reads.
+ * identifies one, and `undefined` for a template that renders calls in a form that no parser reads.
  */
 export function detectToolFormat(template: string, hasToken: (token: string) => boolean): ToolFormatName | undefined {
   const sign = SIGNS.find(([texts]) => texts.every((text) => template.includes(text)));
   if (sign !== undefined) return sign[1];
-  return TOKENS.find(([token]) => hasToken(token))?.[1] ?? "hermes";
+  const token = TOKENS.find(([name]) => hasToken(name))?.[1];
+  // A template that renders calls in none of the forms above has a form of its own.
+  return template.includes("tool_calls") ? undefined : (token ?? "hermes");
 }

@@ -16,5 +16,5 @@ export const pythonic: ToolFormat = {
     expectEnd(reader);
     return calls;
   },
-  write: writeCallList,
+  write: (calls, _, hasToken) => (hasToken(BEGIN) ? `${BEGIN}${writeCallList(calls)}${END}` : writeCallList(calls)),
 };
