@@ -16,7 +16,11 @@ export function checkTools(template: ChatTemplate, format: ToolFormatName | unde
     const key = JSON.stringify(names);
     if (names.length > 0 && !shown.has(key)) {
       if (format === undefined) throw unreadable();
-      assertShown(rendered, withoutTools(() => template(messages, undefined, addGenerationPrompt)), names);
+      assertShown(
+        rendered,
+        withoutTools(() => template(messages, undefined, addGenerationPrompt)),
+        names,
+      );
       shown.add(key);
     }
     return rendered;

@@ -42,10 +42,10 @@ export function readArguments(reader: BlockReader, name: string): JsonObject {
 }
 
 /** Returns the name of a tool. Fails for an empty name, and for white space, which no name of a tool has. */
-export function checkName(reader: BlockReader, name: string, at: number): string {
-  if (name === "") reader.fail("The name of the tool is empty.", at);
-  if (/\s/.test(name)) reader.fail(`The name ${quote(name)} of a tool has white space.`, at);
-  reader.rejectTokens(at, at + name.length, "the name of a tool");
+export function checkName(reader: BlockReader, name: string, at: number, what = "tool"): string {
+  if (name === "") reader.fail(`The name of the ${what} is empty.`, at);
+  if (/\s/.test(name)) reader.fail(`The name ${quote(name)} of a ${what} has white space.`, at);
+  reader.rejectTokens(at, at + name.length, `the name of a ${what}`);
   return name;
 }
 

@@ -22,7 +22,7 @@ export const qwenCoder: ToolFormat = {
     reader.expect(BEGIN, "at the start of the call");
     reader.skipSpace();
     reader.expect(FUNCTION, "at the start of the function");
-    const { name } = readAttribute(reader, "the function");
+    const { name } = readAttribute(reader, "function");
     const types = parameterTypes(tools?.find((tool) => tool.name === name));
     const given = new Map<string, JsonValue>();
     for (;;) {
@@ -45,13 +45,13 @@ export const qwenCoder: ToolFormat = {
 function readAttribute(reader: BlockReader, what: string): { readonly name: string; readonly at: number } {
   const at = reader.at;
   const name = reader.take(/[^>\n]*/y) as string;
-  reader.expect(">", `after the name of ${what}`);
-  return { name: checkName(reader, name, at), at };
+  reader.expect(">", `after the name of the ${what}`);
+  return { name: checkName(reader, name, at, what === "function" ? "tool" : what), at };
 }
 
 function readParameter(reader: BlockReader): [{ readonly name: string; readonly at: number }, string] {
   reader.expect(PARAMETER, "at the start of a parameter");
-  const key = readAttribute(reader, "the parameter");
+  const key = readAttribute(reader, "parameter");
   const at = reader.at;
   const value = reader.takeBefore(PARAMETER_END, PARAMETER, FUNCTION_END);
   if (!reader.skip(PARAMETER_END))
