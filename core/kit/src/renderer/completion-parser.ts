@@ -29,6 +29,9 @@ export interface ParserOptions {
   readonly nextId: (call: WrittenCall) => string;
 }
 
+/** Fault without the stack of an error, which would take most of the time for many short blocks. */
+type Fault = Pick<CallFault, "message" | "offset">;
+
 interface Block {
   readonly opening: Opening | undefined;
   readonly pieces: string[];
@@ -38,7 +41,7 @@ interface Block {
   /** Last characters, which may begin the end marker. */
   tail: string;
   /** First fault found while the block was collected. */
-  fault: CallFault | undefined;
+  fault: Fault | undefined;
 }
 
 type State = "start" | "thinking" | "after-thinking" | "answer" | "text" | "block";
@@ -106,7 +109,7 @@ export class CompletionParser {
     if (block !== undefined) {
       const end = block.opening?.end;
       if (end !== undefined)
-        block.fault ??= new CallFault(`The call has no end: ${quote(end)} is missing.`, block.length);
+        block.fault ??= { message: `The call has no end: ${quote(end)} is missing.`, offset: block.length };
       this.#close(block);
     }
     return this.#taken();
@@ -242,7 +245,7 @@ export class CompletionParser {
 
   #open(opening: Opening | undefined): void {
     this.#state = "block";
-    const fault = opening?.fault === undefined ? undefined : new CallFault(opening.fault, 0);
+    const fault = opening?.fault === undefined ? undefined : { message: opening.fault, offset: 0 };
     this.#block = { opening, pieces: [], length: 0, tokens: new Set(), tail: "", fault };
   }
 
@@ -254,7 +257,7 @@ export class CompletionParser {
   #addToken(block: Block, token: string): void {
     const { opening, length } = block;
     if (!this.#markers.has(token)) {
-      block.fault ??= new CallFault(`The token ${quote(token)} stands in the call.`, length);
+      block.fault ??= { message: `The token ${quote(token)} stands in the call.`, offset: length };
       return;
     }
     if (length + token.length > MAX_BLOCK) {
@@ -296,7 +299,7 @@ export class CompletionParser {
     const kept = Math.min(text.length, dividesPair ? MAX_BLOCK - 1 : MAX_BLOCK);
     this.#reject(
       text.slice(0, kept),
-      block.fault ?? new CallFault(`The call is longer than ${MAX_BLOCK} characters.`, kept),
+      block.fault ?? { message: `The call is longer than ${MAX_BLOCK} characters.`, offset: kept },
     );
     return text.slice(kept);
   }
@@ -327,7 +330,7 @@ export class CompletionParser {
     }
   }
 
-  #reject(text: string, { message, offset }: CallFault): void {
+  #reject(text: string, { message, offset }: Fault): void {
     this.#parts.push({ type: "malformed-call", text, format: this.#options.name, error: message, offset });
     this.#leave();
   }

@@ -38,17 +38,13 @@ export class MessageBuilder {
     const text = this.#pieces.join("");
     if (this.#type === "thinking") this.#parts.push({ type: "thinking", text: text.trim() });
     else if (this.#type === "text") {
-      const kept = next === "call" ? text.trimEnd() : text;
-      if (!this.#isDropped(kept, next)) this.#parts.push({ type: "text", text: kept });
+      // White space beside a malformed call is kept, so that its tokens stay the same.
+      const isBeside = this.#parts.at(-1)?.type === "malformed-call";
+      const kept = next === "call" && !(isBeside && text.trim() === "") ? text.trimEnd() : text;
+      const isDropped = next === "end" && text.trim() === "" && this.#parts.length > 0 && !isBeside;
+      if (kept !== "" && !isDropped) this.#parts.push({ type: "text", text: kept });
     }
     this.#pieces = [];
     this.#type = undefined;
-  }
-
-  /** White space between calls, and after them, is no text. Beside a malformed call it is kept, so that the tokens of the call stay the same. */
-  #isDropped(text: string, next: "call" | "text" | "end"): boolean {
-    if (text === "") return true;
-    if (text.trim() !== "" || next === "text") return false;
-    return this.#parts.length > 0 && this.#parts.at(-1)?.type !== "malformed-call";
   }
 }
