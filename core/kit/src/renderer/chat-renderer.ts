@@ -7,7 +7,8 @@ import {
   type SupervisedSequence,
   type ToolDefinition,
 } from "@mrlm/spec";
-import { chatTemplate, compileTemplate } from "./chat-template.ts";
+import { chatTemplate } from "./chat-template.ts";
+import { compileTemplate } from "./compiled-template.ts";
 import { checkTools } from "./check-tools.ts";
 import { type CompletionStream, type ParseContext, completionStream } from "./completion-stream.ts";
 import { TOOL_FORMATS, type ToolFormatName, detectToolFormat } from "./formats/formats.ts";

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import type { ChatTemplate } from "./chat-template.ts";
-import { TOOL_FORMATS, type ToolFormatName } from "./formats/formats.ts";
+import { TOOL_FORMAT_NAMES, type ToolFormatName } from "./formats/formats.ts";
 
 /**
  * Returns a template that throws TOOLS_UNSUPPORTED if it does not render its tools: a template that ignores the variable `tools` renders without an
@@ -55,6 +55,6 @@ function unreadable(): MrlmError {
   return new MrlmError(
     "TOOLS_UNSUPPORTED",
     "The environment offers tools, and the model's chat template writes calls of tools in a form that no parser reads.",
-    { hint: `Set the format if the model writes one of these: ${Object.keys(TOOL_FORMATS).join(", ")}.` },
+    { hint: `Set the format if the model writes one of these: ${TOOL_FORMAT_NAMES.join(", ")}.` },
   );
 }

@@ -6,23 +6,10 @@ import {
   type ToolCallPart,
   type ToolResultPart,
 } from "@mrlm/spec";
+import { type TemplateMessage, mapStrings } from "./compiled-template.ts";
 import type { ToolFormat } from "./formats/format.ts";
 import { spacedJson } from "./json-reader.ts";
 import type { TemplateStyle } from "./template-style.ts";
-
-/** Message in the form that chat templates read. */
-export interface TemplateMessage {
-  readonly role: string;
-  readonly content: string | null;
-  readonly name?: string;
-  readonly reasoning_content?: string;
-  readonly tool_calls?: readonly {
-    readonly id: string;
-    readonly type: string;
-    readonly function: { readonly name: string; readonly arguments: JsonObject | string };
-  }[];
-  readonly tool_call_id?: string;
-}
 
 interface Options {
   readonly format: ToolFormat;
@@ -171,12 +158,4 @@ class Converter {
   #escape(text: string): string {
     return this.#options.escape(text);
   }
-}
-
-/** Returns a copy of a JSON value with all strings replaced, including keys. */
-export function mapStrings(value: unknown, replace: (text: string) => string): unknown {
-  if (typeof value === "string") return replace(value);
-  if (Array.isArray(value)) return value.map((member) => mapStrings(member, replace));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [replace(key), mapStrings(member, replace)]));
 }

@@ -1,5 +1,4 @@
-import type { CompiledTemplate } from "./chat-template.ts";
-import type { TemplateMessage } from "./template-messages.ts";
+import type { CompiledTemplate, TemplateMessage } from "./compiled-template.ts";
 
 /** Style in which a chat template renders calls. */
 export interface TemplateStyle {

@@ -1,4 +1,4 @@
-import type { CompiledTemplate } from "./chat-template.ts";
+import type { CompiledTemplate } from "./compiled-template.ts";
 import type { ThinkingMarkers } from "./completion-parser.ts";
 import type { ParseContext } from "./completion-stream.ts";
 import type { TextTokenizer } from "./tokenizer.ts";

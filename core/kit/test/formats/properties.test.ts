@@ -2,11 +2,10 @@ import { describe, expect, test } from "@jest/globals";
 import type { JsonObject, Part, ToolCallPart } from "@mrlm/spec";
 import fc from "fast-check";
 import { textMessage } from "../../src/index.ts";
-import { TOOL_FORMATS, type ToolFormatName } from "../../src/renderer.ts";
+import { TOOL_FORMAT_NAMES } from "../../src/renderer.ts";
 import { CompletionParser, MAX_BLOCK } from "../../src/renderer/completion-parser.ts";
+import { TOOL_FORMATS } from "../../src/renderer/formats/formats.ts";
 import { FAMILIES, type Model, modelOf } from "./models.ts";
-
-const NAMES = Object.keys(TOOL_FORMATS) as ToolFormatName[];
 
 /** Examined characters per character of a text. Each is examined by the search for markers, by the reader of the call and as the start of a marker. */
 const EXAMINED = 12;
@@ -70,7 +69,7 @@ const FRAGMENTS = [
   "[",
 ];
 
-describe.each(NAMES)("%s", (name) => {
+describe.each(TOOL_FORMAT_NAMES)("%s", (name) => {
   const model = modelOf(name);
   const { renderer, tokenizer } = model;
 

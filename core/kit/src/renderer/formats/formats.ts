@@ -23,7 +23,10 @@ export const TOOL_FORMATS = {
 /** Name of a form of calls. */
 export type ToolFormatName = keyof typeof TOOL_FORMATS;
 
-/** Texts of chat templates that tell the formats apart, the most specific first: a template contains all texts of its format. */
+/** Names of the forms, for schemas of configurations. */
+export const TOOL_FORMAT_NAMES = Object.keys(TOOL_FORMATS) as [ToolFormatName, ...ToolFormatName[]];
+
+/** Texts that identify the format of a chat template, which contains all of them. The most specific are first. */
 const SIGNS: readonly (readonly [readonly string[], ToolFormatName | undefined])[] = [
   // Formats that no parser here reads, beside signs of one that does: GLM, DeepSeek from V3.2 on, MiniMax, Functionary and Firefunction.
   [["<arg_key>"], undefined],
