@@ -93,7 +93,7 @@ describe("malformed calls", () => {
     for (const content of [
       `${good}\n${bad}`,
       `${bad}\n${good}`,
-      `t\n${good}\n${bad}\n\n${good}`,
+      `t\n\n${good}\n${bad}\n\n${good}`,
       `${bad}  ${bad}\n`,
       `\n${bad}u`,
     ]) {
