@@ -112,6 +112,7 @@ export function chatRenderer(options: {
   const thinking = thinkingOf(tokenizer, [compiled, compiledTools]);
   const settings = {
     tokenizer,
+    specials: new Set(tokenizer.specials.values()),
     stopTokenIds,
     format,
     ...thinking,

@@ -284,7 +284,8 @@ export class CompletionParser {
     this.#append(block, window.slice(0, taken));
     if (taken > room) {
       const over = this.#cut(block);
-      return over + text.slice(taken);
+      // A slice, because joined text would be copied once for each block.
+      return over.length > taken ? over + text.slice(taken) : text.slice(taken - over.length);
     }
     if (found >= 0) this.#close(block);
     else if (isWritten) block.tail = searched.slice(-Math.min(searched.length, end.length - 1));

@@ -31,6 +31,8 @@ export interface CompletionStream {
 /** Settings of a model for the parsing of its completions. */
 export interface CompletionSettings {
   readonly tokenizer: TextTokenizer;
+  /** Special tokens of the tokenizer. */
+  readonly specials: ReadonlySet<string>;
   readonly stopTokenIds: readonly number[];
   readonly format: ToolFormatName;
   readonly thinking: ThinkingMarkers;
@@ -47,7 +49,7 @@ export function completionStream(settings: CompletionSettings, context: ParseCon
   const parser = new CompletionParser({
     name: format,
     format: TOOL_FORMATS[format],
-    specials: new Set(tokenizer.specials.values()),
+    specials: settings.specials,
     thinking: settings.thinking,
     isThinking: settings.isThinking(context),
     tools: context.tools,

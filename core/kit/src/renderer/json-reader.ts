@@ -136,7 +136,7 @@ function readEscape(reader: BlockReader): string {
 function readNumber(reader: BlockReader): number {
   const begin = reader.at;
   const text = reader.take(NUMBER);
-  if (text === undefined) reader.expected('a digit after "-"');
+  if (text === undefined) reader.fail('A number has no digit after "-".');
   const next = reader.text[reader.at];
   if (isDigit(next)) reader.fail("A number begins with 0.", begin);
   if (next === ".") reader.fail("A number has no digit after its point.", begin);

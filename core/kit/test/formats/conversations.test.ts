@@ -57,6 +57,33 @@ describe("results", () => {
   });
 });
 
+test.each<ToolFormatName>(["hermes", "mistral", "deepseek", "kimi", "llama-pythonic"])(
+  "turns of %s with calls and results extend the tokens to those of the whole conversation",
+  (name) => {
+    const { renderer } = modelOf(name);
+    const turns = [
+      [
+        assistant(call("aB3dE5f70", "f", { a: "é" }), call("aB3dE5f71", "g")),
+        { role: "tool" as const, parts: [result("aB3dE5f70", "f", "1"), result("aB3dE5f71", "g", "2")] },
+      ],
+      [assistant(call("aB3dE5f72", "f")), { role: "tool" as const, parts: [result("aB3dE5f72", "f", "<|end|>")] }],
+    ] as const;
+    let history: Message[] = [ask];
+    let tokens = renderer.render(history).tokens;
+    for (const [answer, results] of turns) {
+      const whole = renderer.render([...history, answer, results]).tokens;
+      const stop = whole.indexOf(renderer.stopTokenIds[0] as number, tokens.length);
+      const sampled = whole.subarray(0, stop + 1);
+      history = [...history, answer];
+      const extension = renderer.extend(sampled, history, [results]);
+      expect(extension.kind).toBe("extend");
+      tokens = Int32Array.from([...sampled, ...extension.tokens]);
+      expect(tokens).toEqual(whole);
+      history = [...history, results];
+    }
+  },
+);
+
 describe("ids of calls", () => {
   const model = modelOf("hermes");
   const tokens = model.tokenizer.encode('<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'.repeat(3));

@@ -16,7 +16,7 @@ export const JSON_FAULTS: readonly (readonly [string, string])[] = [
   ['{"a": ‸01}', "A number begins with 0."],
   ['{"a": ‸1.}', "A number has no digit after its point."],
   ['{"a": ‸1e}', "A number has no digit in its exponent."],
-  ['{"a": ‸-}', 'Expected a digit after "-", found "-".'],
+  ['{"a": ‸-}', 'A number has no digit after "-".'],
   ['{"a": ‸+1}', 'Expected a value, found "+".'],
   ['{"a": ‸1e999}', 'The number "1e999" is too large.'],
   [
