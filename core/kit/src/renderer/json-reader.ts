@@ -20,14 +20,19 @@ const ESCAPES: Readonly<Record<string, string>> = {
   t: "\t",
 };
 
-/** Names of other languages for the three literals. */
-const LITERALS: Readonly<Record<string, JsonValue>> = { true: true, false: false, null: null };
-const CORRECTIONS: Readonly<Record<string, string>> = {
-  True: "true",
-  False: "false",
-  None: "null",
-  undefined: "null",
-};
+const LITERALS: ReadonlyMap<string, JsonValue> = new Map([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+]);
+
+/** Names of other languages for the literals. */
+const CORRECTIONS: ReadonlyMap<string, string> = new Map([
+  ["True", "true"],
+  ["False", "false"],
+  ["None", "null"],
+  ["undefined", "null"],
+]);
 
 /**
  * Reads a JSON value by RFC 8259, strictly: no key occurs twice, an integer is exact as a 64-bit float and surrogates occur in pairs. Fails with a
@@ -158,9 +163,9 @@ function readWord(reader: BlockReader): JsonValue {
   if (reader.isNext("'")) reader.fail("A string is in single quotes: JSON uses double quotes.");
   const word = reader.take(WORD);
   if (word === undefined) return reader.expected("a value");
-  const value = LITERALS[word];
+  const value = LITERALS.get(word);
   if (value !== undefined) return value;
-  const correction = CORRECTIONS[word];
+  const correction = CORRECTIONS.get(word);
   return reader.fail(
     correction === undefined
       ? `${quote(word)} is not a value of JSON.`

@@ -25,8 +25,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Letters of escapes that name a character, and the number of their hexadecimal digits. */
 const HEX: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-const LITERALS: Readonly<Record<string, JsonValue>> = { True: true, False: false, None: null };
-const CORRECTIONS: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
+const LITERALS: ReadonlyMap<string, JsonValue> = new Map([
+  ["True", true],
+  ["False", false],
+  ["None", null],
+]);
+const CORRECTIONS: ReadonlyMap<string, string> = new Map([
+  ["true", "True"],
+  ["false", "False"],
+  ["null", "None"],
+]);
 
 /** Reads a Python literal that JSON can represent: a string, a number, `True`, `False`, `None`, a list, or a dictionary with strings as keys. */
 export function readPython(reader: BlockReader, depth = 0): JsonValue {
@@ -141,10 +149,10 @@ function readWord(reader: BlockReader): JsonValue {
   const begin = reader.at;
   const word = reader.take(WORD);
   if (word === undefined) return reader.expected("a value");
-  const value = LITERALS[word];
+  const value = LITERALS.get(word);
   if (value !== undefined) return value;
   if (reader.isNext('"') || reader.isNext("'")) reader.fail(`A string has the prefix ${quote(word)}.`, begin);
-  const correction = CORRECTIONS[word];
+  const correction = CORRECTIONS.get(word);
   return reader.fail(
     correction === undefined
       ? `${quote(word)} is not a literal of Python.`

@@ -112,7 +112,7 @@ class Converter {
     let group: ToolCallPart[] = [];
     const write = (): void => {
       if (group.length === 0) return;
-      const separator = content === "" || /\s$/.test(content) ? "" : "\n";
+      const separator = /\S/.test(content.at(-1) ?? " ") ? "\n" : "";
       content +=
         separator +
         this.#format.write(

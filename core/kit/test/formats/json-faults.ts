@@ -2,6 +2,7 @@
 export const JSON_FAULTS: readonly (readonly [string, string])[] = [
   ['{"a": ‸True}', '"True" is not a value of JSON: write true.'],
   ['{"a": ‸None}', '"None" is not a value of JSON: write null.'],
+  ['{"a": ‸constructor}', '"constructor" is not a value of JSON.'],
   ['{"a": ‸NaN}', '"NaN" is not a value of JSON.'],
   ["{\"a\": ‸'b'}", "A string is in single quotes: JSON uses double quotes."],
   ["{‸'a': 1}", 'Expected a key in double quotes, found "\'".'],

@@ -60,6 +60,8 @@ const FRAGMENTS = [
   "</function>",
   "[f(a=1)]",
   "[f(",
+  "constructor",
+  "__proto__",
   "<think>",
   "</think>",
   '"',

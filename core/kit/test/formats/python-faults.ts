@@ -19,6 +19,7 @@ export const PYTHON_FAULTS: readonly (readonly [string, string])[] = [
   ["[f(a=‸)]", 'Expected a value, found ")".'],
   ["[f(a=‸true)]", '"true" is not a literal of Python: write True.'],
   ["[f(a=‸null)]", '"null" is not a literal of Python: write None.'],
+  ["[f(a=‸constructor)]", '"constructor" is not a literal of Python.'],
   ["[f(a=‸b)]", '"b" is not a literal of Python.'],
   ["[f(a=‸g())]", '"g" is not a literal of Python.'],
   ["[f(a=1 ‸+ 1)]", 'Expected "," or ")", found "+".'],

@@ -156,6 +156,9 @@ describe("arguments of qwen-coder", () => {
     ["any", "3", "3"],
     ["choice", "2", 2],
     ["unknown", "3", "3"],
+    ["constructor", "3", "3"],
+    ["toString", "null", "null"],
+    ["__proto__", "3", "3"],
   ])("%s of %j is %j by the schema", (key, text, expected) => {
     expect(value(key, text)).toEqual(expected);
   });

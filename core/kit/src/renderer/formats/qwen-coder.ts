@@ -30,7 +30,7 @@ export const qwenCoder: ToolFormat = {
       if (!reader.isNext(PARAMETER)) break;
       const [key, value] = readParameter(reader);
       if (given.has(key.name)) reader.fail(`The parameter ${quote(key.name)} occurs twice.`, key.at);
-      given.set(key.name, convert(value, types[key.name]));
+      given.set(key.name, convert(value, types.get(key.name)));
     }
     reader.expect(FUNCTION_END, `or ${quote(PARAMETER)}`);
     reader.skipSpace();
@@ -64,10 +64,10 @@ function readParameter(reader: BlockReader): [{ readonly name: string; readonly 
 }
 
 /** Returns the JSON types of the parameters of a tool. */
-function parameterTypes(tool: ToolDefinition | undefined): Readonly<Record<string, ReadonlySet<string>>> {
+function parameterTypes(tool: ToolDefinition | undefined): ReadonlyMap<string, ReadonlySet<string>> {
   const properties = tool?.parameters["properties"];
-  if (typeof properties !== "object" || properties === null || Array.isArray(properties)) return {};
-  return Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, typesOf(schema)]));
+  if (typeof properties !== "object" || properties === null || Array.isArray(properties)) return new Map();
+  return new Map(Object.entries(properties).map(([key, schema]) => [key, typesOf(schema)]));
 }
 
 /** Returns the types that a JSON schema names, also in `anyOf`, `oneOf` and `enum`. */
