@@ -153,9 +153,14 @@ function readNumber(reader: BlockReader): number {
 export function exactNumber(reader: BlockReader, text: string, begin: number): number {
   const value = Number(text);
   if (!Number.isFinite(value)) reader.fail(`The number ${quote(text)} is too large.`, begin);
-  if (/^-?[0-9]+$/.test(text) && !Number.isSafeInteger(value))
+  if (/^-?[0-9]+$/.test(text) && !isExact(text, value))
     reader.fail(`The integer ${quote(text)} has more digits than a number holds exactly: write it as a string.`, begin);
   return value + 0;
+}
+
+/** Returns whether an integer keeps its value or its digits: the shortest form of a number over 2^53 has zeros for digits that it does not hold. */
+function isExact(text: string, value: number): boolean {
+  return Number.isSafeInteger(value) || String(value) === text || BigInt(value) === BigInt(text);
 }
 
 function readWord(reader: BlockReader): JsonValue {
