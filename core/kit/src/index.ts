@@ -1,6 +1,7 @@
 /** Entry for authors of environments and other plugins. Imports no tokenizer. */
 
 export { cacheDirectory } from "./cache-directory.ts";
+export { callTools } from "./call-tools.ts";
 export { divide, type Division } from "./data/divide.ts";
 export { invalidRow, type Place } from "./data/invalid-row.ts";
 export { listedTasks } from "./data/listed-tasks.ts";
