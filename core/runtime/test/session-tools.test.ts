@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "@jest/globals";
 import { definePlugin, observe, singleStep, statelessTools } from "@mrlm/kit";
 import {
@@ -137,6 +138,32 @@ describe("calls", () => {
     const { result } = await call("slow {}");
     expect([result?.isError, aborted, text(result)]).toEqual([true, true, expect.stringContaining("0.02 s")]);
     expect((await call("queued {}")).result?.isError).toBe(false);
+  });
+
+  test("reports of progress restart the timeout of a call up to its ceiling, beyond the deadline of the step", async () => {
+    // Ten reports, each well within the timeout, then none.
+    const advancing =
+      (reports: number): Tool["call"] =>
+      async (_args, { progressed, signal }) => {
+        for (let i = 0; i < reports && !signal.aborted; i++) {
+          await delay(100);
+          progressed?.();
+        }
+        if (reports === 0) await new Promise(() => undefined);
+        return { content: [{ type: "text", text: "done" }], isError: false };
+      };
+    const limits = { timeoutMs: 400, maxTimeoutMs: 8000 };
+    const { call, reset } = await sessionWith({
+      "slow@1": statelessTools(
+        tool("long", advancing(8), limits),
+        tool("longest", advancing(1000), { timeoutMs: 400, maxTimeoutMs: 900 }),
+        tool("silent", advancing(0), limits),
+      ),
+    });
+    await reset();
+    expect(text((await call("long {}")).result)).toBe("done");
+    expect(text((await call("longest {}")).result)).toBe("longest took longer than 0.9 s and was stopped.");
+    expect(text((await call("silent {}")).result)).toBe("silent took longer than 0.4 s and was stopped.");
   });
 
   test("property: text is cut to at most the limit, on a character boundary, and states it", () => {

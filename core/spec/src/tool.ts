@@ -26,12 +26,16 @@ export interface ToolCallOptions {
   readonly signal: AbortSignal;
   /** Waits for a free place. The time counts neither against the timeout of the call nor against the deadline of the step. Set by the host. */
   queued?<T>(wait: () => Promise<T>): Promise<T>;
+  /** Reports that the call advances: its timeout starts anew, up to the tool's `maxTimeoutMs`. Set by the host. */
+  progressed?(): void;
 }
 
 /** Function that an environment offers to a policy. */
 export interface Tool extends ToolDefinition {
   /** Longest call in milliseconds, without queueing; default 30,000. Later its result has `isError`. */
   readonly timeoutMs?: number;
+  /** Longest call in milliseconds where the tool reports progress, without queueing; default `timeoutMs`. */
+  readonly maxTimeoutMs?: number;
   /** Limit of the text of a result in UTF-8 bytes; default 65,536. More is cut, and the text states it. */
   readonly outputBytes?: number;
   /**
@@ -57,6 +61,8 @@ export interface ToolEpisode {
 export interface ToolsetEpisode extends ToolEpisode {
   /** Returns a stream of random numbers of this toolset. The same name and seed of the episode give the same numbers. */
   random(name: string): RandomStream;
+  /** Waits for a free place. The time does not count against the deadline of the setup. Set by the host. */
+  queued?<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 /** Tools of one episode. */

@@ -58,6 +58,7 @@ export class SessionTools {
           .open({
             ...episode,
             random: (name) => randomStream(`tools/${id}/${name}${seed === null ? `/${randomUUID()}` : ""}`, seed ?? 0),
+            queued: (wait) => this.#clock.paused(wait),
           })
           .catch((error: unknown) => {
             if (signal.aborted) throw error;
@@ -155,13 +156,25 @@ export class SessionTools {
 
   /** Calls a tool with its timeout. */
   async #call(tool: Tool, args: JsonObject, { signal }: ToolCallOptions): Promise<ToolResult> {
-    const { name, timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
+    const { name, timeoutMs = DEFAULT_TIMEOUT_MS, maxTimeoutMs = timeoutMs } = tool;
     const late = new AbortController();
     const { promise: timedOut, resolve } = Promise.withResolvers<ToolResult>();
-    const countdown = new Countdown(timeoutMs, () => {
-      resolve(errorResult(`${name} took longer than ${timeoutMs / 1000} s and was stopped.`));
-      late.abort(new MrlmError("DEADLINE_EXCEEDED", `Tool ${name} took longer than ${timeoutMs} ms.`));
-    });
+    const ended = Promise.withResolvers<void>();
+    let advances = false;
+    const expired = (): void => {
+      const isAtCeiling = countdown.isAtCeiling;
+      const limit = isAtCeiling ? maxTimeoutMs : timeoutMs;
+      const fact = advances && !isAtCeiling ? "made no progress for" : "took longer than";
+      resolve(errorResult(`${name} ${fact} ${limit / 1000} s and was stopped.`));
+      late.abort(new MrlmError("DEADLINE_EXCEEDED", `Tool ${name} ${fact} ${limit} ms.`));
+    };
+    const countdown = new Countdown(timeoutMs, expired, maxTimeoutMs);
+    const progressed = (): void => {
+      // From the first report the ceiling of the call holds in place of the deadline of the step.
+      if (!advances && maxTimeoutMs > timeoutMs) void this.#clock.paused(() => ended.promise);
+      advances = true;
+      countdown.restart(timeoutMs);
+    };
     const onAbort = (): void => late.abort(signal.reason);
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
@@ -173,16 +186,19 @@ export class SessionTools {
         countdown.resume();
       }
     };
-    const work = (async () => tool.call(args, { signal: late.signal, queued }))().catch((error: unknown) => {
-      if (signal.aborted) throw error;
-      throw failed(`Tool ${name} failed`, error);
-    });
+    const work = (async () => tool.call(args, { signal: late.signal, queued, progressed }))().catch(
+      (error: unknown) => {
+        if (signal.aborted) throw error;
+        throw failed(`Tool ${name} failed`, error);
+      },
+    );
     // After a timeout the call may still reject.
     work.catch(() => undefined);
     try {
       return await Promise.race([work, timedOut]);
     } finally {
       countdown.stop();
+      ended.resolve();
       signal.removeEventListener("abort", onAbort);
     }
   }
