@@ -1,0 +1,22 @@
+/** Result of an expression. `failed` means that the calculator itself failed; the others are answers for the policy. */
+export type Outcome =
+  | { readonly kind: "value"; readonly text: string; readonly isTruncated: boolean }
+  | { readonly kind: "error"; readonly text: string }
+  | { readonly kind: "timeout" | "memory" }
+  | { readonly kind: "failed"; readonly text: string };
+
+/** Limits of a worker process, passed as its argument. */
+export interface WorkerLimits {
+  /** Processor time of one expression. Its wall-clock time, on a machine with too few processors, is at most `MAX_WALL_FACTOR` times as long. */
+  readonly timeoutMs: number;
+  /** Heap of the thread that evaluates, in MiB. */
+  readonly memoryMb: number;
+  /** UTF-8 bytes of a result. */
+  readonly outputBytes: number;
+}
+
+/** Wall-clock time of an expression relative to its limit of processor time. */
+export const MAX_WALL_FACTOR = 5;
+
+/** Message of a worker process: it is ready for an expression, or the outcome of the last one. */
+export type WorkerMessage = { readonly kind: "ready" } | Outcome;

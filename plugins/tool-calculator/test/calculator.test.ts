@@ -1,0 +1,115 @@
+import { afterAll, describe, expect, test } from "@jest/globals";
+import type { JsonObject } from "@mrlm/spec";
+import { Calculator } from "../src/calculator.ts";
+import { CalculatorToolset } from "../src/calculator-toolset.ts";
+import type { Tool, ToolResult } from "../src/toolset.ts";
+
+const limits = { workers: 2, timeoutMs: 400, memoryMb: 128, outputBytes: 256 };
+const toolset = new CalculatorToolset(limits);
+const { signal } = new AbortController();
+
+async function openTool(): Promise<{ tool: Tool; close: () => Promise<void> }> {
+  const { tools, close } = await toolset.open();
+  return { tool: tools[0]!, close };
+}
+
+const textOf = ({ content }: ToolResult): string => (content[0]?.type === "text" ? content[0].text : "");
+
+afterAll(() => toolset.close());
+
+describe("calls", () => {
+  test("return a result, or an error that the policy reads", async () => {
+    const { tool, close } = await openTool();
+    await expect(tool.call({ expression: "1/3 + 1/6" }, { signal })).resolves.toEqual({
+      content: [{ type: "text", text: "0.5" }],
+      isError: false,
+    });
+    const failed = await tool.call({ expression: "foo + 1" }, { signal });
+    expect(failed.isError).toBe(true);
+    expect(textOf(failed)).toBe(
+      "Error: Unknown name foo: it is no function, constant, unit or variable of this expression.",
+    );
+    await close();
+  });
+
+  test.each<[JsonObject, string]>([
+    [{}, "the arguments must have required property 'expression'"],
+    [{ expression: 5 }, "expression must be string"],
+    [{ expression: "" }, "expression must NOT have fewer than 1 characters"],
+    [{ expression: "1".repeat(5_000) }, "expression must NOT have more than 4096 characters"],
+    [{ expression: "1", digits: 3 }, "the arguments must NOT have additional properties (digits)"],
+    [{ expression: ["1"] }, "expression must be string"],
+    [{ expression: null }, "expression must be string"],
+  ])("with the arguments %j are errors", async (args, message) => {
+    const { tool, close } = await openTool();
+    const result = await tool.call(args, { signal });
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain(`Invalid arguments: ${message}`);
+    await close();
+  });
+
+  test("state that a result is truncated", async () => {
+    const { tool, close } = await openTool();
+    const result = await tool.call({ expression: "500!" }, { signal });
+    expect(result).toMatchObject({ isError: false, truncated: true });
+    expect(Buffer.byteLength(textOf(result))).toBe(256);
+    expect(textOf(result)).toMatch(
+      /^12201368259911\d+\n\[truncated: the whole result has 1135 bytes, the limit is 256\]$/,
+    );
+    await close();
+  });
+
+  test("of one episode run one after the other, those of several at the same time", async () => {
+    const [first, second] = [await openTool(), await openTool()];
+    const hostile = [1, 2, 3].map(() => first.tool.call({ expression: "sum(1:1e12)" }, { signal }));
+    let isHostileOver = false;
+    void Promise.all(hostile).then(() => (isHostileOver = true));
+    expect(textOf(await second.tool.call({ expression: "2 + 3" }, { signal }))).toBe("5");
+    expect(isHostileOver).toBe(false);
+    for (const result of await Promise.all(hostile)) expect(result.isError).toBe(true);
+    await first.close();
+    await second.close();
+  });
+
+  test("end with their signal, while they wait and while they run", async () => {
+    const { tool, close } = await openTool();
+    const controller = new AbortController();
+    const calls = [1, 2].map(() => tool.call({ expression: "sum(1:1e12)" }, controller));
+    controller.abort(new Error("the step is over"));
+    for (const call of calls) await expect(call).rejects.toThrow("the step is over");
+    await expect(tool.call({ expression: "1" }, controller)).rejects.toThrow("the step is over");
+    expect(textOf(await tool.call({ expression: "1" }, { signal }))).toBe("1");
+    await close();
+  });
+
+  test("do not keep variables", async () => {
+    const { tool, close } = await openTool();
+    await tool.call({ expression: "x = 5" }, { signal });
+    expect(textOf(await tool.call({ expression: "x" }, { signal }))).toContain("Unknown name x");
+    await close();
+  });
+});
+
+test("a calculator that cannot start fails the call, which is not an answer for the policy", async () => {
+  const calculator = new Calculator({ ...limits, memoryMb: 4 });
+  await expect(calculator.evaluate("1", { caller: {}, signal })).rejects.toMatchObject({ code: "TOOL_FAILED" });
+  calculator.close();
+});
+
+test("a closed calculator leaves no process; a later call starts one", async () => {
+  const calculator = new Calculator(limits);
+  expect(await calculator.evaluate("1", { caller: {}, signal })).toMatchObject({ text: "1" });
+  const [pid] = calculator.processIds;
+  calculator.close();
+  while (isRunning(pid!)) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(await calculator.evaluate("2", { caller: {}, signal })).toMatchObject({ text: "2" });
+  calculator.close();
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
