@@ -1,0 +1,39 @@
+/** File tools for policies: the toolset `files@1`. */
+import { definePlugin } from "@mrlm/kit";
+import { z } from "zod";
+import { FilesToolset } from "./files-toolset.ts";
+import { toolsets } from "./toolset.ts";
+
+export { type FilesOptions, FilesToolset } from "./files-toolset.ts";
+
+const MIB = 2 ** 20;
+
+const options = z
+  .strictObject({
+    bytes: z
+      .int()
+      .min(0)
+      .max(1024 * MIB)
+      .default(16 * MIB)
+      .describe("Bytes of all files of an episode"),
+    file_bytes: z
+      .int()
+      .min(0)
+      .max(64 * MIB)
+      .default(MIB)
+      .describe("Bytes of one file"),
+    entries: z.int().min(1).max(100_000).default(1_000).describe("Files and directories of an episode"),
+    depth: z.int().min(1).max(64).default(16).describe("Names of a path"),
+    directory: z.string().min(1).optional().describe("Existing directory in which the roots are created"),
+    output_bytes: z.int().min(256).max(MIB).default(32_768).describe("UTF-8 bytes of a result"),
+  })
+  .prefault({});
+
+export default definePlugin({
+  name: "@mrlm/tool-files",
+  options,
+  tools: toolsets<z.output<typeof options>>({
+    "files@1": (_context, { file_bytes, output_bytes, ...quota }) =>
+      new FilesToolset({ ...quota, fileBytes: file_bytes, outputBytes: output_bytes }),
+  }),
+});
