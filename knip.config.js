@@ -60,6 +60,7 @@ export default {
   },
   ignoreBinaries: [
     "uv", // writes the lock files of the Python environment; only maintainers run it
+    "mkfifo", // part of coreutils, as is mknod
     "prlimit", // part of util-linux: the test that needs it is skipped if it is missing
     "bwrap", // bubblewrap: tests that need it are skipped if it is missing
   ],

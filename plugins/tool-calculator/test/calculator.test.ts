@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import type { JsonObject } from "@mrlm/spec";
 import { Calculator } from "../src/calculator.ts";
+import plugin from "../src/index.ts";
 import { CalculatorToolset } from "../src/calculator-toolset.ts";
 import type { Tool, ToolResult } from "../src/toolset.ts";
 
@@ -113,3 +115,13 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+test("the plugin provides what its manifest lists, and rejects unknown options", async () => {
+  const { mrlm } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+  expect(Object.keys(plugin.tools ?? {}).map((id) => `tool:${id}`)).toEqual(mrlm.provides);
+  const schema = plugin.options!["~standard"];
+  expect(await schema.validate({})).toEqual({
+    value: { workers: 2, timeout_ms: 1_000, memory_mb: 128, output_bytes: 16_384 },
+  });
+  expect(await schema.validate({ timeout: 5 })).toHaveProperty("issues");
+});

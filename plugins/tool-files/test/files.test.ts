@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import type { JsonObject } from "@mrlm/spec";
 import fc from "fast-check";
 import { FilesToolset } from "../src/files-toolset.ts";
+import plugin from "../src/index.ts";
 import { parsePath } from "../src/parse-path.ts";
 import { Refused } from "../src/refused.ts";
 import { Episode, limits, textOf } from "./support.ts";
@@ -251,4 +252,14 @@ test("random calls behave like a map from paths to contents", async () => {
     }),
     { numRuns: 30 },
   );
+});
+
+test("the plugin provides what its manifest lists, and rejects unknown options", async () => {
+  const { mrlm } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  expect(Object.keys(plugin.tools ?? {}).map((id) => `tool:${id}`)).toEqual(mrlm.provides);
+  const schema = plugin.options!["~standard"];
+  expect(await schema.validate({})).toEqual({
+    value: { bytes: 2 ** 24, file_bytes: 2 ** 20, entries: 1_000, depth: 16, output_bytes: 32_768 },
+  });
+  expect(await schema.validate({ root: "/" })).toHaveProperty("issues");
 });

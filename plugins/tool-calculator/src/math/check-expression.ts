@@ -33,8 +33,9 @@ export function checkExpression(root: MathNode): boolean {
     }
   });
   let isExact = true;
-  root.traverse((node) => {
+  root.traverse((node, path, parent) => {
     if (!checkNode(node, variables)) isExact = false;
+    if (node.type === "SymbolNode") checkFunction((node as SymbolNode).name, path, parent);
   });
   return isExact;
 }
@@ -66,6 +67,20 @@ function checkNode(node: MathNode, variables: ReadonlySet<string>): boolean {
     default:
       if (PERMITTED.has(node.type)) return true;
       throw new InvalidExpression(`Expressions of the kind ${node.type} are not supported`);
+  }
+}
+
+/**
+ * Throws InvalidExpression for the name of a function that is neither called nor applied by `map`. Functions that receive the nodes of their arguments
+ * (`rawArgs`) can only be called: applied to values, they would take them for nodes.
+ */
+function checkFunction(name: string, path: string, parent: MathNode | undefined): void {
+  if (!FUNCTIONS.has(name) || path === "fn") return;
+  const isApplied =
+    parent?.type === "FunctionNode" && ((parent as FunctionNode).fn as unknown as SymbolNode).name === "map";
+  const { rawArgs } = math.expression.mathWithTransform[name] as { rawArgs?: boolean };
+  if (!isApplied || rawArgs === true) {
+    throw new InvalidExpression(`${name} is a function. Call it: ${name}(...)`);
   }
 }
 

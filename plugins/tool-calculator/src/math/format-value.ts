@@ -19,7 +19,6 @@ export function formatValue(value: unknown): string {
   if (math.isResultSet(value)) return (value.entries as unknown[]).map(formatValue).join("\n");
   if (isRational(value)) return formatRational(value);
   if (value === undefined || value === null) throw new InvalidExpression("The expression is empty");
-  if (typeof value === "function") throw new InvalidExpression("The result is a function. Call it: sqrt(2)");
   return formatPart(value);
 }
 
