@@ -11,6 +11,9 @@ const GRACE_MS = 2_000;
 /** Signals and exit code of a process that V8 ends because an allocation failed. */
 const ABORTS: ReadonlySet<NodeJS.Signals | number | null> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", 134]);
 
+/** Node's permissions of a worker process: it starts threads and reads files, but writes none and starts no processes. */
+const PERMISSIONS = ["--permission", "--allow-worker", "--allow-fs-read=*"];
+
 /** Worker process, seen from its parent. It evaluates one expression at a time and does not keep the parent alive while it is idle. */
 export class WorkerProcess {
   readonly #limits: WorkerLimits;
@@ -118,7 +121,7 @@ export class WorkerProcess {
 
 /** Starts the process, on POSIX without core dumps: it aborts when an allocation fails. */
 function start(limits: WorkerLimits): ChildProcess {
-  const command = [process.execPath, "--no-warnings", entry, JSON.stringify(limits)];
+  const command = [process.execPath, "--no-warnings", ...PERMISSIONS, entry, JSON.stringify(limits)];
   const [file = "", ...args] =
     process.platform === "win32" ? command : ["/bin/sh", "-c", 'ulimit -c 0; exec "$0" "$@"', ...command];
   return spawn(file, args, { cwd: dirname(entry), env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] });

@@ -36,10 +36,10 @@ function cpuMs(): number {
 }
 
 function startThread(): Worker {
+  // Without an execArgv of its own, a thread has the permissions of the process.
   const started = new Worker(evaluator, {
     workerData: limits,
     env: {},
-    execArgv: ["--no-warnings"],
     resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
   });
   let isReady = false;

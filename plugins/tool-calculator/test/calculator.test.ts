@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import type { JsonObject } from "@mrlm/spec";
@@ -42,7 +44,7 @@ describe("calls", () => {
     [{ expression: "1", digits: 3 }, "the arguments must NOT have additional properties (digits)"],
     [{ expression: ["1"] }, "expression must be string"],
     [{ expression: null }, "expression must be string"],
-  ])("with the arguments %j are errors", async (args, message) => {
+  ])("with arguments that do not match the schema are errors: %#", async (args, message) => {
     const { tool, close } = await openTool();
     const result = await tool.call(args, { signal });
     expect(result.isError).toBe(true);
@@ -106,6 +108,24 @@ test("a closed calculator leaves no process; a later call starts one", async () 
   while (isRunning(pid!)) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(await calculator.evaluate("2", { caller: {}, signal })).toMatchObject({ text: "2" });
   calculator.close();
+});
+
+test("a worker process ends with the process that started it, also if that one is killed while an expression runs", async () => {
+  const source = new URL("../src/calculator.ts", import.meta.url);
+  const program = `
+    import { Calculator } from ${JSON.stringify(source.href)};
+    const calculator = new Calculator(${JSON.stringify({ ...limits, timeoutMs: 20_000 })});
+    const { signal } = new AbortController();
+    await calculator.evaluate("1", { caller: {}, signal });
+    console.log(calculator.processIds[0]);
+    await calculator.evaluate("sum(1:1e12)", { caller: {}, signal });`;
+  const args = ["--conditions=mrlm-source", "--no-warnings", "--input-type=module", "--eval", program];
+  const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(host.stdout, "data")) as [Buffer];
+  const pid = Number(line.toString());
+  expect(isRunning(pid)).toBe(true);
+  host.kill("SIGKILL");
+  while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
 function isRunning(pid: number): boolean {
