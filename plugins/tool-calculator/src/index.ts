@@ -12,7 +12,7 @@ const options = z
     workers: z.int().min(1).max(64).default(2).describe("Worker processes: expressions evaluated at the same time"),
     timeout_ms: z.int().min(50).max(30_000).default(1_000).describe("Processor time of one expression"),
     memory_mb: z.int().min(64).max(4_096).default(128).describe("Heap of a worker"),
-    output_bytes: z.int().min(256).max(1_048_576).default(16_384).describe("UTF-8 bytes of a result"),
+    output_bytes: z.int().min(1_024).max(1_048_576).default(16_384).describe("UTF-8 bytes of a result"),
   })
   .prefault({});
 

@@ -50,7 +50,7 @@ export class FilesToolset implements Toolset {
     const tools = compiled.map(({ tool, invalid }): Tool => {
       const call: Tool["call"] = async (args, { signal }) => {
         const message = invalid(args);
-        if (message !== undefined) return errorResult(message);
+        if (message !== undefined) return this.#result(`Error: ${message}.`, true);
         const result = last.then(async () => {
           signal.throwIfAborted();
           return await this.#run(tool, tree, args);
@@ -67,22 +67,19 @@ export class FilesToolset implements Toolset {
 
   async #run(tool: FileTool, tree: FileTree, args: JsonObject): Promise<ToolResult> {
     try {
-      const { text, isTruncated } = limitText(
-        await tool.run(tree, args as Record<string, never>),
-        this.#options.outputBytes,
-      );
-      return { content: [{ type: "text", text }], isError: false, ...(isTruncated ? { truncated: true } : {}) };
+      return this.#result(await tool.run(tree, args as Record<string, never>), false);
     } catch (error) {
-      if (error instanceof Refused) return errorResult(error.message);
       const { code = "", syscall = "" } = error as NodeJS.ErrnoException;
-      const refusal = REFUSALS.get(code);
-      if (refusal !== undefined) return errorResult(refusal);
-      throw new MrlmError(
-        "TOOL_FAILED",
-        `The tool ${tool.name} failed: ${code === "" ? String(error) : `${syscall} ${code}`}`,
-        { cause: error },
-      );
+      const refusal = error instanceof Refused ? error.message : REFUSALS.get(code);
+      if (refusal !== undefined) return this.#result(`Error: ${refusal}.`, true);
+      const reason = code === "" ? String(error) : `${syscall} ${code}`;
+      throw new MrlmError("TOOL_FAILED", `The tool ${tool.name} failed: ${reason}`, { cause: error });
     }
+  }
+
+  #result(whole: string, isError: boolean): ToolResult {
+    const { text, isTruncated } = limitText(whole, this.#options.outputBytes);
+    return { content: [{ type: "text", text }], isError, ...(isTruncated ? { truncated: true } : {}) };
   }
 
   /** Removes a root, and with the last one the directory of this process. */
@@ -123,8 +120,4 @@ async function fill(tree: FileTree, files: ToolsetEpisode["files"]): Promise<voi
       );
     }
   }
-}
-
-function errorResult(text: string): ToolResult {
-  return { content: [{ type: "text", text: `Error: ${text}.` }], isError: true };
 }

@@ -25,7 +25,7 @@ const options = z
     entries: z.int().min(1).max(100_000).default(1_000).describe("Files and directories of an episode"),
     depth: z.int().min(1).max(64).default(16).describe("Names of a path"),
     directory: z.string().min(1).optional().describe("Existing directory in which the roots are created"),
-    output_bytes: z.int().min(256).max(MIB).default(32_768).describe("UTF-8 bytes of a result"),
+    output_bytes: z.int().min(1_024).max(MIB).default(32_768).describe("UTF-8 bytes of a result"),
   })
   .prefault({});
 

@@ -1,19 +1,16 @@
 import type { JsonObject } from "@mrlm/spec";
 import { Ajv, type ErrorObject } from "ajv";
 
-/** Errors that one message names. */
-const MAX_ERRORS = 3;
-
 /**
  * Compiles the JSON Schema of a tool's arguments.
  * @returns a function that returns undefined for valid arguments, else a message for the policy
  */
 export function compileArguments(schema: JsonObject): (args: JsonObject) => string | undefined {
-  const validate = new Ajv({ allErrors: true, strict: true }).compile(schema);
+  const validate = new Ajv({ strict: true }).compile(schema);
   return (args) => {
     if (validate(args)) return undefined;
-    const errors = (validate.errors ?? []).slice(0, MAX_ERRORS).map(describe);
-    return `Invalid arguments: ${errors.join("; ")}. The schema is ${JSON.stringify(schema)}`;
+    const [error] = validate.errors ?? [];
+    return `Invalid arguments: ${error === undefined ? "" : describe(error)}. The schema is ${JSON.stringify(schema)}`;
   };
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 import { Directory } from "./directory.ts";
@@ -66,7 +66,13 @@ export class Workspace {
   /** Removes the directory. Requires that no root is open. */
   async close(): Promise<void> {
     await Promise.all([this.#roots.close(), this.#staging.close()]);
-    await rm(this.#path, { recursive: true, force: true });
+    const directory = await Directory.open(Buffer.from(this.#path));
+    try {
+      for (const name of [ROOTS, STAGING]) await removeEntry(directory, name);
+    } finally {
+      await directory.close();
+    }
+    await rmdir(this.#path);
   }
 }
 

@@ -32,6 +32,8 @@ describe("tools", () => {
       ["write_file", { path: "new/deep/c.txt", content: "größe" }],
       ["edit_file", { path: "new/deep/c.txt", old_text: "ö", new_text: "oe" }],
       ["read_file", { path: "new/deep/c.txt" }],
+      ["edit_file", { path: "b.md", old_text: "words", new_text: "$& $' $1" }],
+      ["read_file", { path: "b.md" }],
       ["move_file", { from: "new/deep", to: "moved/here" }],
       ["delete_file", { path: "notes" }],
       ["list_files", { path: "", recursive: true }],
@@ -46,9 +48,11 @@ describe("tools", () => {
       "Wrote 7 bytes to new/deep/c.txt.",
       "Replaced 1 occurrence in new/deep/c.txt.",
       "groeße",
+      "Replaced 1 occurrence in b.md.",
+      "Two $& $' $1",
       "Moved new/deep to moved/here.",
       "Deleted notes and 1 files and directories in it.",
-      "b.md (9 bytes)\nmoved/\nmoved/here/\nmoved/here/c.txt (7 bytes)\nnew/",
+      "b.md (12 bytes)\nmoved/\nmoved/here/\nmoved/here/c.txt (7 bytes)\nnew/",
     ]);
   });
 
@@ -150,17 +154,18 @@ test("calls of one turn run one after the other", async () => {
 test("60 episodes at the same time have roots of their own and leave nothing", async () => {
   const toolset = new FilesToolset(limits);
   const { signal } = new AbortController();
-  const openFiles = readdirSync("/proc/self/fd").length;
+  const countOpenFiles = (): number => readdirSync("/dev/fd").length;
+  const openFiles = countOpenFiles();
   const episodes = await Promise.all(
     Array.from({ length: 60 }, (_, i) => toolset.open({ files: { id: String(i) }, signal })),
   );
-  expect(readdirSync("/proc/self/fd").length).toBeLessThan(openFiles + 10);
+  expect(countOpenFiles()).toBeLessThan(openFiles + 10);
   for (const [i, { tools, close }] of episodes.entries()) {
     expect(textOf(await tools[0]!.call({ path: "id" }, { signal }))).toBe(String(i));
     await close();
     await close();
   }
-  expect(readdirSync("/proc/self/fd").length).toBe(openFiles);
+  expect(countOpenFiles()).toBe(openFiles);
   const again = await toolset.open({ files: {}, signal });
   expect(textOf(await again.tools[2]!.call({}, { signal }))).toBe("The directory is empty.");
   await again.close();

@@ -227,7 +227,8 @@ describe("entries that another program placed in the root", () => {
   });
 });
 
-describe.each([
+// Other systems cannot detect an exchange between two steps: see "Not confined" in the README.
+(process.platform === "linux" ? describe : describe.skip).each([
   ["directory", "folder", "mkdirSync(next); writeFileSync(next + '/secret.txt', 'own');"],
   ["file", "folder/secret.txt", "writeFileSync(next, 'own');"],
 ])("while another thread exchanges a %s and a link to one", (_kind, target, make) => {
@@ -255,7 +256,7 @@ describe.each([
       workerData: { root: episode.root, path: join(episode.root, target), link, swaps },
     });
     const calls = callsOf("folder/secret.txt").concat(callsOf("folder"), [["list_files", { recursive: true }]]);
-    while (Atomics.load(swaps, 0) < 400) {
+    while (Atomics.load(swaps, 0) < 2_000) {
       for (const [tool, args] of calls) {
         attempts++;
         // Another program changes the root: an unscored call (TOOL_FAILED) is an outcome as well.
