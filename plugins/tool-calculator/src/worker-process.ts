@@ -8,11 +8,16 @@ const entry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./worker.
 /** Time after its limit in which a worker process must answer before it is killed. */
 const GRACE_MS = 2_000;
 
+/** Time for a process, or for the thread that replaces one, to become ready. */
+const START_MS = 30_000;
+
 /** Signals and exit code of a process that V8 ends because an allocation failed. */
 const ABORTS: ReadonlySet<NodeJS.Signals | number | null> = new Set(["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", 134]);
 
 /** Node's permissions of a worker process: it starts threads and reads files, but writes none and starts no processes. */
 const PERMISSIONS = ["--permission", "--allow-worker", "--allow-fs-read=*"];
+
+type State = "starting" | "idle" | "busy" | "ended";
 
 /** Worker process, seen from its parent. It evaluates one expression at a time and does not keep the parent alive while it is idle. */
 export class WorkerProcess {
@@ -21,7 +26,8 @@ export class WorkerProcess {
   readonly #onIdle: () => void;
   readonly #onEnd: (error: Error | undefined) => void;
   #answer: ((outcome: Outcome) => void) | undefined;
-  #state: "starting" | "idle" | "busy" | "ended" = "starting";
+  #state: State = "starting";
+  #overdue: NodeJS.Timeout | undefined;
   #isLate = false;
   #isClosed = false;
   #hasStarted = false;
@@ -39,6 +45,7 @@ export class WorkerProcess {
       .on("message", (message: WorkerMessage) => this.#receive(message))
       .on("error", (error) => this.#end(error.message))
       .on("exit", (code, signal) => this.#exit(code, signal));
+    this.#setState("starting");
   }
 
   get isIdle(): boolean {
@@ -111,8 +118,12 @@ export class WorkerProcess {
   }
 
   /** An idle process holds neither the event loop of its parent nor the pipe to it. */
-  #setState(state: "starting" | "idle" | "busy" | "ended"): void {
+  #setState(state: State): void {
     this.#state = state;
+    clearTimeout(this.#overdue);
+    if (state === "starting") {
+      this.#overdue = setTimeout(() => this.#end(`it was not ready after ${START_MS / 1_000} s`), START_MS);
+    }
     const method = state === "starting" || state === "busy" ? "ref" : "unref";
     this.#child[method]();
     this.#child.channel?.[method]();

@@ -66,7 +66,7 @@ function formatRational(value: Rational): string {
   const { s, n, d } = value;
   if (d === 1n) return quotientOf(value);
   const places = decimalPlaces(d);
-  if (places === undefined || places > EXACT_PLACES) return `${quotientOf(value)} ≈ ${approximation(value)}`;
+  if (places === undefined) return `${quotientOf(value)} ≈ ${approximation(value)}`;
   const digits = `${(n * 10n ** BigInt(places)) / d}`;
   if (digits.length <= DIGITS) return formatDecimal(math.bignumber(`${s * BigInt(digits)}e-${places}`));
   const padded = digits.padStart(places + 1, "0");
@@ -77,13 +77,14 @@ function approximation({ s, n, d }: Rational): string {
   return formatDecimal(math.bignumber(`${s * n}`).div(math.bignumber(`${d}`)), QUOTIENT_DIGITS);
 }
 
-/** Returns the number of decimal places of 1/d, or undefined if its decimals do not end. */
+/** Returns the number of decimal places of 1/d, or undefined if there are more than `EXACT_PLACES`. */
 function decimalPlaces(d: bigint): number | undefined {
   let rest = d;
   const exponents = [2n, 5n].map((prime) => {
     let exponent = 0;
-    for (; rest % prime === 0n; exponent++) rest /= prime;
+    for (; exponent <= EXACT_PLACES && rest % prime === 0n; exponent++) rest /= prime;
     return exponent;
   });
-  return rest === 1n ? Math.max(...exponents) : undefined;
+  const places = Math.max(...exponents);
+  return rest === 1n && places <= EXACT_PLACES ? places : undefined;
 }
