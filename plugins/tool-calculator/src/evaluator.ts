@@ -2,7 +2,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { limitText } from "./limit-text.ts";
 import { evaluate } from "./math/evaluate.ts";
-import type { Outcome, WorkerLimits } from "./messages.ts";
+import { isIntact } from "./math/instance.ts";
+import type { Outcome, WorkerLimits, WorkerMessage } from "./messages.ts";
 
 const { outputBytes } = workerData as WorkerLimits;
 
@@ -12,8 +13,15 @@ const ERROR_BYTES = 500;
 // The first evaluations compile the functions of the library, which takes a hundred times as long as a later call.
 for (const expression of ["1/3 + 2^0.5 * sin(1)", "[1, 2; 3, 4] * 2", "5 cm to inch"]) evaluate(expression);
 
-parentPort?.on("message", (expression: string) => parentPort?.postMessage(outcomeOf(expression)));
-parentPort?.postMessage({ kind: "ready" });
+parentPort?.on("message", (expression: string) => {
+  const outcome = outcomeOf(expression);
+  send({ kind: "outcome", outcome, isReady: isIntact() });
+});
+send({ kind: "ready" });
+
+function send(message: WorkerMessage): void {
+  parentPort?.postMessage(message);
+}
 
 function outcomeOf(expression: string): Outcome {
   try {

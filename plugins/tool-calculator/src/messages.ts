@@ -18,5 +18,8 @@ export interface WorkerLimits {
 /** Wall-clock time of an expression relative to its limit of processor time. */
 export const MAX_WALL_FACTOR = 5;
 
-/** Message of a worker process: it is ready for an expression, or the outcome of the last one. */
-export type WorkerMessage = { readonly kind: "ready" } | Outcome;
+/** Message of a worker process: it is ready for an expression, or has the outcome of the last one. */
+export type WorkerMessage =
+  | { readonly kind: "ready" }
+  /** `isReady`: for the next expression. Otherwise `ready` follows. */
+  | { readonly kind: "outcome"; readonly outcome: Outcome; readonly isReady: boolean };

@@ -86,14 +86,16 @@ export class WorkerProcess {
       this.#hasStarted = true;
       this.#setState("idle");
       this.#onIdle();
-    } else if (this.#state !== "busy") {
-      this.#end(message.kind === "failed" ? message.text : "it did not become ready");
-    } else {
-      const isReady = message.kind === "value" || message.kind === "error";
-      this.#setState(isReady ? "idle" : "starting");
-      this.#settle(message);
-      if (isReady) this.#onIdle();
+      return;
     }
+    const { outcome, isReady } = message;
+    if (this.#state !== "busy") {
+      this.#end(outcome.kind === "failed" ? outcome.text : "it did not become ready");
+      return;
+    }
+    this.#setState(isReady ? "idle" : "starting");
+    this.#settle(outcome);
+    if (isReady) this.#onIdle();
   }
 
   #exit(code: number | null, signal: NodeJS.Signals | null): void {

@@ -44,20 +44,22 @@ function startThread(): Worker {
   });
   let isReady = false;
   started.on("message", (message: WorkerMessage) => {
-    if (message.kind === "ready") isReady = true;
+    if (message.kind === "outcome" && !message.isReady) return replaceThread(message.outcome);
+    isReady = true;
     send(message);
   });
   started.on("error", (error: NodeJS.ErrnoException) => {
     const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-    if (!isReady) send({ kind: "failed", text: error.message });
-    else replaceThread(isMemory ? { kind: "memory" } : { kind: "failed", text: error.message });
+    const failed: Outcome = { kind: "failed", text: error.message };
+    if (!isReady) send({ kind: "outcome", outcome: failed, isReady: false });
+    else replaceThread(isMemory ? { kind: "memory" } : failed);
   });
   return started;
 }
 
 /** Answers the expression, and ends the thread that evaluates it. */
 function replaceThread(outcome: Outcome): void {
-  send(outcome);
+  send({ kind: "outcome", outcome, isReady: false });
   const old = thread.removeAllListeners().on("error", () => undefined);
   const overdue = setTimeout(endProcess, TERMINATION_MS);
   void old.terminate().then(() => {

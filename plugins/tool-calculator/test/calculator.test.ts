@@ -86,6 +86,28 @@ describe("calls", () => {
     await close();
   });
 
+  test("do not change the results of later calls, also if the library loses its precision in an error", async () => {
+    const { tool, close } = await openTool();
+    const expressions = ["sqrt(2)", "1/3 + 0.1", "cos(1)", "2^0.5 * 3"];
+    const evaluateAll = async (): Promise<string[]> => {
+      const results = [];
+      for (const expression of expressions) results.push(textOf(await tool.call({ expression }, { signal })));
+      return results;
+    };
+    const before = await evaluateAll();
+    for (const expression of [
+      "sin(1e1000000)",
+      "cos(1e1000000)",
+      "tan(1e1000000)",
+      "exp(i * 1e1000000)",
+      "atan(1e-1000000)",
+    ]) {
+      await tool.call({ expression }, { signal });
+      expect(await evaluateAll()).toEqual(before);
+    }
+    await close();
+  });
+
   test("do not keep variables", async () => {
     const { tool, close } = await openTool();
     await tool.call({ expression: "x = 5" }, { signal });

@@ -34,7 +34,7 @@ export class Workspace {
    * @param parent an existing directory that other users cannot rename
    */
   static async create(parent: string): Promise<Workspace> {
-    await requireSupport();
+    requireSupport();
     const path = await mkdtemp(join(await realpath(parent), "mrlm-files-"));
     const [roots, staging] = await Promise.all(
       [ROOTS, STAGING].map(async (name) => {
@@ -77,7 +77,7 @@ export class Workspace {
 }
 
 /** Throws TOOL_FAILED on a system that cannot open an entry of an open directory without following links. */
-async function requireSupport(): Promise<void> {
+function requireSupport(): void {
   if (process.platform === "win32") {
     throw new MrlmError(
       "TOOL_FAILED",
