@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@mrlm/spec";
@@ -16,14 +16,17 @@ export const textOf = ({ content }: ToolResult): string => (content[0]?.type ===
 /** Tools of one episode, in a directory for temporary files of their own. */
 export class Episode {
   /** Directory that contains the directory of the process, and nothing else. */
-  readonly temporary = realpathSync(mkdtempSync(join(tmpdir(), "mrlm-test-")));
+  readonly temporary = realpathSync(mkdtempSync(join(tmpdir(), "mrlm-files-test-")));
   #tools: ReadonlyMap<string, Tool> = new Map();
   #close: () => Promise<void> = async () => undefined;
 
   static async open(files: Record<string, string | Uint8Array> = {}, options = limits): Promise<Episode> {
     const episode = new Episode();
     const toolset = new FilesToolset({ ...options, directory: episode.temporary });
-    const { tools, close } = await toolset.open({ files, signal });
+    const { tools, close } = await toolset.open({ files, signal }).catch((error: unknown) => {
+      rmdirSync(episode.temporary); // fails unless the toolset left nothing
+      throw error;
+    });
     episode.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     episode.#close = close;
     return episode;
