@@ -1,7 +1,6 @@
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject, OpenToolset, Tool, ToolResult, Toolset } from "@mrlm/spec";
 import { type Answer, Calculator, type CalculatorOptions } from "./calculator.ts";
-import { compileArguments } from "./tool-arguments.ts";
-import type { OpenToolset, Tool, ToolResult, Toolset } from "./toolset.ts";
+import { longestMs } from "./messages.ts";
 
 /** Characters of an expression. */
 const MAX_EXPRESSION = 4_096;
@@ -25,9 +24,8 @@ const IDLE_MS = 10_000;
 
 /** Toolset with the tool `calculator`. All episodes share its worker processes; each evaluates one expression at a time. */
 export class CalculatorToolset implements Toolset {
+  readonly definitions: readonly [Omit<Tool, "call">];
   readonly #calculator: Calculator;
-  readonly #definition: Omit<Tool, "call">;
-  readonly #invalid = compileArguments(parameters);
   readonly #options: CalculatorOptions;
   #episodes = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -35,7 +33,16 @@ export class CalculatorToolset implements Toolset {
   constructor(options: CalculatorOptions) {
     this.#options = options;
     this.#calculator = new Calculator(options);
-    this.#definition = { name: "calculator", description: describe(options), parameters };
+    this.definitions = [
+      {
+        name: "calculator",
+        description: describe(options),
+        parameters,
+        // The calculator ends a call itself, with a reason.
+        timeoutMs: 2 * longestMs(options),
+        outputBytes: options.outputBytes,
+      },
+    ];
   }
 
   async open(): Promise<OpenToolset> {
@@ -43,23 +50,20 @@ export class CalculatorToolset implements Toolset {
     clearTimeout(this.#idle);
     this.#calculator.prepare();
     const caller = {};
+    const call: Tool["call"] = async (args, options) =>
+      this.#resultOf(await this.#calculator.evaluate(args["expression"] as string, caller, options));
     let isOpen = true;
-    const call: Tool["call"] = async (args, { signal }) => {
-      const invalid = this.#invalid(args);
-      if (invalid !== undefined) return errorResult(invalid);
-      return this.#resultOf(await this.#calculator.evaluate(args["expression"] as string, { caller, signal }));
-    };
     const close = async (): Promise<void> => {
       if (!isOpen) return;
       isOpen = false;
       this.#episodes--;
       if (this.#episodes === 0) this.#idle = setTimeout(() => this.#calculator.close(), IDLE_MS).unref();
     };
-    return { tools: [{ ...this.#definition, call }], close };
+    return { tools: [{ ...this.definitions[0], call }], close };
   }
 
-  /** Ends the worker processes now. They end by themselves some seconds after the last episode, and with this process. */
-  close(): void {
+  /** Ends the worker processes now. Otherwise they end some seconds after the last episode, and with this process. */
+  async close(): Promise<void> {
     clearTimeout(this.#idle);
     this.#calculator.close();
   }

@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, type ToolCallOptions } from "@mrlm/spec";
 import type { Outcome, WorkerLimits } from "./messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
@@ -11,18 +11,12 @@ export interface CalculatorOptions extends WorkerLimits {
 /** Result of an expression for the policy. */
 export type Answer = Exclude<Outcome, { kind: "failed" }>;
 
-/** Input of `Calculator.evaluate`. */
-export interface EvaluateOptions {
-  /** Object that stands for the caller: expressions of one caller are evaluated one after the other, and leave workers to other callers. */
-  readonly caller: object;
-  readonly signal: AbortSignal;
-}
-
 interface Call {
   readonly expression: string;
   readonly caller: object;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: unknown) => void;
+  /** Called with the promise of the outcome in an array, so that the wait for a worker ends before the evaluation. */
+  readonly begin: (evaluation: readonly [Promise<Outcome>]) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** Evaluates expressions in worker processes, which start when they are needed. Further expressions wait, in the order of the calls. */
@@ -42,24 +36,28 @@ export class Calculator {
   }
 
   /**
-   * Evaluates an expression. The time limit begins with the evaluation, not with the call.
+   * Evaluates an expression. Its limit of time begins with the evaluation: the wait for a worker process is a queue.
+   * @param caller stands for an episode: its expressions are evaluated one after the other, and leave workers to others
    * @throws TOOL_FAILED if a worker process does not start or ends for a reason other than the expression; the reason of `signal`
    */
-  async evaluate(expression: string, { caller, signal }: EvaluateOptions): Promise<Answer> {
+  async evaluate(expression: string, caller: object, { signal, queued = alone }: ToolCallOptions): Promise<Answer> {
     signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const call = { expression, caller, resolve, reject };
-    const abort = (): void => {
-      this.#queue.delete(call);
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", abort, { once: true });
+    const { promise: begun, resolve: begin, reject: fail } = Promise.withResolvers<readonly [Promise<Outcome>]>();
+    const { promise: aborted, reject: abort } = Promise.withResolvers<never>();
+    aborted.catch(() => undefined);
+    const onAbort = (): void => abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const call = { expression, caller, begin, fail };
     this.#queue.add(call);
     this.#dispatch();
     try {
-      return await promise;
+      const [evaluation] = await queued(() => Promise.race([begun, aborted]));
+      const outcome = await Promise.race([evaluation, aborted]);
+      if (outcome.kind === "failed") throw failure(outcome.text);
+      return outcome;
     } finally {
-      signal.removeEventListener("abort", abort);
+      this.#queue.delete(call);
+      signal.removeEventListener("abort", onAbort);
     }
   }
 
@@ -81,18 +79,17 @@ export class Calculator {
         if (this.#workers.size < this.#options.workers) this.#start();
         return;
       }
-      void this.#run(worker, call);
+      this.#queue.delete(call);
+      call.begin([this.#run(worker, call)]);
     }
   }
 
-  async #run(worker: WorkerProcess, call: Call): Promise<void> {
-    this.#queue.delete(call);
-    this.#callers.add(call.caller);
-    const outcome = await worker.run(call.expression);
-    this.#callers.delete(call.caller);
-    if (outcome.kind === "failed") call.reject(failure(outcome.text));
-    else call.resolve(outcome);
+  async #run(worker: WorkerProcess, { expression, caller }: Call): Promise<Outcome> {
+    this.#callers.add(caller);
+    const outcome = await worker.run(expression);
+    this.#callers.delete(caller);
     this.#dispatch();
+    return outcome;
   }
 
   #start(): void {
@@ -110,10 +107,13 @@ export class Calculator {
 
   /** Rejects the calls that wait: a process that does not start once does not start for them either. */
   #fail(error: MrlmError): void {
-    for (const { reject } of this.#queue) reject(error);
+    for (const { fail } of this.#queue) fail(error);
     this.#queue.clear();
   }
 }
+
+/** Waits outside of a host, which measures queues. */
+const alone: NonNullable<ToolCallOptions["queued"]> = async (wait) => await wait();
 
 function failure(reason: string): MrlmError {
   return new MrlmError("TOOL_FAILED", `The calculator failed: ${reason}`, {

@@ -2,7 +2,6 @@
 import { definePlugin } from "@mrlm/kit";
 import { z } from "zod";
 import { CalculatorToolset } from "./calculator-toolset.ts";
-import { toolsets } from "./toolset.ts";
 
 export type { CalculatorOptions } from "./calculator.ts";
 export { CalculatorToolset } from "./calculator-toolset.ts";
@@ -19,8 +18,8 @@ const options = z
 export default definePlugin({
   name: "@mrlm/tool-calculator",
   options,
-  tools: toolsets<z.output<typeof options>>({
+  tools: {
     "calculator@1": (_context, { workers, timeout_ms, memory_mb, output_bytes }) =>
       new CalculatorToolset({ workers, timeoutMs: timeout_ms, memoryMb: memory_mb, outputBytes: output_bytes }),
-  }),
+  },
 });

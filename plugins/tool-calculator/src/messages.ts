@@ -18,6 +18,14 @@ export interface WorkerLimits {
 /** Wall-clock time of an expression relative to its limit of processor time. */
 export const MAX_WALL_FACTOR = 5;
 
+/** Time after its limit in which a worker process must answer before it is killed. */
+const GRACE_MS = 2_000;
+
+/** Returns the time after which a worker process that does not answer is killed. */
+export function longestMs({ timeoutMs }: WorkerLimits): number {
+  return timeoutMs * MAX_WALL_FACTOR + GRACE_MS;
+}
+
 /** Message of a worker process: it is ready for an expression, or has the outcome of the last one. */
 export type WorkerMessage =
   | { readonly kind: "ready" }

@@ -1,12 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MAX_WALL_FACTOR, type Outcome, type WorkerLimits, type WorkerMessage } from "./messages.ts";
+import { longestMs, type Outcome, type WorkerLimits, type WorkerMessage } from "./messages.ts";
 
 const entry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url));
-
-/** Time after its limit in which a worker process must answer before it is killed. */
-const GRACE_MS = 2_000;
 
 /** Time for a process, or for the thread that replaces one, to become ready. */
 const START_MS = 30_000;
@@ -62,13 +59,10 @@ export class WorkerProcess {
     this.#setState("busy");
     this.#answer = resolve;
     this.#child.send(expression, () => undefined);
-    const backstop = setTimeout(
-      () => {
-        this.#isLate = true;
-        this.close();
-      },
-      this.#limits.timeoutMs * MAX_WALL_FACTOR + GRACE_MS,
-    );
+    const backstop = setTimeout(() => {
+      this.#isLate = true;
+      this.close();
+    }, longestMs(this.#limits));
     try {
       return await promise;
     } finally {

@@ -1,12 +1,17 @@
 import { tmpdir } from "node:os";
-import type { JsonObject } from "@mrlm/spec";
-import { MrlmError } from "@mrlm/spec";
+import {
+  type JsonObject,
+  MrlmError,
+  type OpenToolset,
+  type Tool,
+  type ToolDefinition,
+  type ToolEpisode,
+  type ToolResult,
+  type Toolset,
+} from "@mrlm/spec";
 import type { FileTree, Quota } from "./file-tree.ts";
-import { limitText } from "./limit-text.ts";
 import { Refused } from "./refused.ts";
-import { compileArguments } from "./tool-arguments.ts";
 import { type FileTool, fileTools } from "./tools.ts";
-import type { OpenToolset, Tool, ToolResult, Toolset, ToolsetEpisode } from "./toolset.ts";
 import { type Root, Workspace } from "./workspace.ts";
 
 /** Limits of the file tools. */
@@ -17,10 +22,9 @@ export interface FilesOptions extends Quota {
   readonly directory?: string | undefined;
 }
 
-const compiled = fileTools.map((tool) => ({ tool, invalid: compileArguments(tool.parameters) }));
-
 /** Toolset with the file tools. Each episode has its own root, which contains the files of its task and is removed with it. */
 export class FilesToolset implements Toolset {
+  readonly definitions: readonly ToolDefinition[] = fileTools.map(({ run: _run, ...definition }) => definition);
   readonly #options: FilesOptions;
   #workspace: Promise<Workspace> | undefined;
   #episodes = 0;
@@ -30,7 +34,7 @@ export class FilesToolset implements Toolset {
   }
 
   /** Creates the root. A file of the task that the limits do not permit is DATA_INVALID. */
-  async open({ files, signal }: Pick<ToolsetEpisode, "files" | "signal">): Promise<OpenToolset> {
+  async open({ files = {}, signal }: Pick<ToolEpisode, "files" | "signal">): Promise<OpenToolset> {
     signal.throwIfAborted();
     this.#episodes++;
     let root: Root | undefined;
@@ -47,39 +51,21 @@ export class FilesToolset implements Toolset {
     const { tree } = root;
     // One call at a time: what a call checks holds until it is done.
     let last: Promise<unknown> = Promise.resolve();
-    const tools = compiled.map(({ tool, invalid }): Tool => {
+    const tools = fileTools.map((tool): Tool => {
+      const { run: _run, ...definition } = tool;
       const call: Tool["call"] = async (args, { signal }) => {
-        const message = invalid(args);
-        if (message !== undefined) return this.#result(`Error: ${message}.`, true);
         const result = last.then(async () => {
           signal.throwIfAborted();
-          return await this.#run(tool, tree, args);
+          return await runTool(tool, tree, args);
         });
         last = result.catch(() => undefined);
         return await result;
       };
-      return { name: tool.name, description: tool.description, parameters: tool.parameters, call };
+      return { ...definition, outputBytes: this.#options.outputBytes, call };
     });
     let closed: Promise<void> | undefined;
     const close = async (): Promise<void> => await (closed ??= last.then(release));
     return { tools, close };
-  }
-
-  async #run(tool: FileTool, tree: FileTree, args: JsonObject): Promise<ToolResult> {
-    try {
-      return this.#result(await tool.run(tree, args as Record<string, never>), false);
-    } catch (error) {
-      const { code = "", syscall = "" } = error as NodeJS.ErrnoException;
-      const refusal = error instanceof Refused ? error.message : REFUSALS.get(code);
-      if (refusal !== undefined) return this.#result(`Error: ${refusal}.`, true);
-      const reason = code === "" ? String(error) : `${syscall} ${code}`;
-      throw new MrlmError("TOOL_FAILED", `The tool ${tool.name} failed: ${reason}`, { cause: error });
-    }
-  }
-
-  #result(whole: string, isError: boolean): ToolResult {
-    const { text, isTruncated } = limitText(whole, this.#options.outputBytes);
-    return { content: [{ type: "text", text }], isError, ...(isTruncated ? { truncated: true } : {}) };
   }
 
   /** Removes a root, and with the last one the directory of this process. */
@@ -97,6 +83,22 @@ export class FilesToolset implements Toolset {
   }
 }
 
+async function runTool(tool: FileTool, tree: FileTree, args: JsonObject): Promise<ToolResult> {
+  try {
+    return textResult(await tool.run(tree, args), false);
+  } catch (error) {
+    const { code = "", syscall = "" } = error as NodeJS.ErrnoException;
+    const refusal = error instanceof Refused ? error.message : REFUSALS.get(code);
+    if (refusal !== undefined) return textResult(`Error: ${refusal}.`, true);
+    const reason = code === "" ? String(error) : `${syscall} ${code}`;
+    throw new MrlmError("TOOL_FAILED", `The tool ${tool.name} failed: ${reason}`, { cause: error });
+  }
+}
+
+function textResult(text: string, isError: boolean): ToolResult {
+  return { content: [{ type: "text", text }], isError };
+}
+
 /** Errors of file systems that accept fewer names than those of Linux, as messages for the policy. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ["ENAMETOOLONG", "A name of the path is too long for the file system"],
@@ -104,7 +106,7 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ["EINVAL", "The file system does not support the path, or a directory would be moved into itself"],
 ]);
 
-async function fill(tree: FileTree, files: ToolsetEpisode["files"]): Promise<void> {
+async function fill(tree: FileTree, files: NonNullable<ToolEpisode["files"]>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     try {
       await tree.write(path, typeof content === "string" ? Buffer.from(content) : content);

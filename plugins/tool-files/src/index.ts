@@ -2,7 +2,6 @@
 import { definePlugin } from "@mrlm/kit";
 import { z } from "zod";
 import { FilesToolset } from "./files-toolset.ts";
-import { toolsets } from "./toolset.ts";
 
 export { type FilesOptions, FilesToolset } from "./files-toolset.ts";
 
@@ -32,8 +31,8 @@ const options = z
 export default definePlugin({
   name: "@mrlm/tool-files",
   options,
-  tools: toolsets<z.output<typeof options>>({
+  tools: {
     "files@1": (_context, { file_bytes, output_bytes, ...quota }) =>
       new FilesToolset({ ...quota, fileBytes: file_bytes, outputBytes: output_bytes }),
-  }),
+  },
 });

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject, ToolDefinition } from "@mrlm/spec";
 import type { FileTree } from "./file-tree.ts";
 import { listFiles } from "./list-files.ts";
 import { readLines } from "./read-lines.ts";
@@ -7,11 +7,8 @@ import { decodeText, encodeText } from "./text.ts";
 import { searchFiles } from "./search-files.ts";
 
 /** Tool over a tree of files: its definition, and a function from valid arguments to a text. */
-export interface FileTool {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonObject;
-  run(tree: FileTree, args: Record<string, never>): Promise<string>;
+export interface FileTool extends ToolDefinition {
+  run(tree: FileTree, args: JsonObject): Promise<string>;
 }
 
 interface Arguments {
@@ -45,6 +42,7 @@ function tool(
     required: Object.keys(required),
     additionalProperties: false,
   };
+  // The host has validated the arguments.
   return { name, description, parameters, run: async (tree, args) => await run(tree, args as unknown as Arguments) };
 }
 

@@ -64,10 +64,6 @@ describe("tools", () => {
     ["read_file", { path: "d/f", start_line: 9 }, "The file has 1 lines; start_line is 9"],
     ["read_file", { path: "binary" }, "binary is not a text file"],
     ["read_file", { path: "." }, "The path names the root"],
-    ["read_file", {}, "Invalid arguments: the arguments must have required property 'path'"],
-    ["read_file", { path: 3 }, "Invalid arguments: path must be string"],
-    ["read_file", { path: "d/f", start_line: 0 }, "Invalid arguments: start_line must be >= 1"],
-    ["read_file", { path: "d/f", mode: "w" }, "must NOT have additional properties (mode)"],
     ["write_file", { path: "d", content: "x" }, "d is a directory"],
     ["write_file", { path: "d/f/g", content: "x" }, "d/f is not a directory"],
     ["write_file", { path: "n", content: "a\0" }, "The text contains a NUL character"],
@@ -85,7 +81,6 @@ describe("tools", () => {
       { path: "d/f", old_text: "e", new_text: "x".repeat(9_000), all: true },
       "the limit of a file is 10000",
     ],
-    ["edit_file", { path: "d/f", old_text: "", new_text: "x" }, "old_text must NOT have fewer than 1 characters"],
     ["move_file", { from: "none", to: "x" }, "none does not exist"],
     ["move_file", { from: "d", to: "d/e" }, "d cannot be moved to itself or into itself"],
     ["move_file", { from: "d", to: "d" }, "d cannot be moved to itself or into itself"],
@@ -94,20 +89,10 @@ describe("tools", () => {
     ["delete_file", { path: "none" }, "none does not exist"],
     ["delete_file", { path: "/" }, "Absolute paths are not supported"],
     ["list_files", { path: "d/f" }, "d/f is not a directory"],
-    ["search_files", { text: "" }, "text must NOT have fewer than 1 characters"],
   ])("%s: error %#", async (name, args, message) => {
     const [text] = await run({ "d/f": "here", binary: new Uint8Array([0, 255]) }, [[name, args]]);
     expect(text).toMatch(/^Error: /);
     expect(text).toContain(message);
-  });
-
-  test("a long result is truncated", async () => {
-    const episode = await Episode.open({ long: "ä".repeat(4_000) });
-    const result = await episode.call("read_file", { path: "long" });
-    expect(result).toMatchObject({ truncated: true, isError: false });
-    expect(textOf(result)).toMatch(/^ä+\n\[truncated: the whole result has 8000 bytes, the limit is 5000\]$/);
-    expect(Buffer.byteLength(textOf(result))).toBeLessThanOrEqual(5_000);
-    await episode.close();
   });
 });
 
