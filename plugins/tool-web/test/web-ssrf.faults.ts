@@ -1,0 +1,116 @@
+/** Requests of policies to addresses that are not public. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { openTools, textOf } from "./support/open-tools.ts";
+import { ownAddresses, type PrivateNetwork, PUBLIC, REFUSALS, startPrivateNetwork } from "./support/private-network.ts";
+import { locationAttempts, urlAttempts } from "./support/ssrf-attempts.ts";
+
+let network: PrivateNetwork;
+const fetchPage = async (url: string) => await network.tools.call("fetch", { url });
+
+beforeAll(async () => {
+  network = await startPrivateNetwork();
+});
+afterAll(async () => await network?.close());
+
+/** Only Linux has 127.0.0.2 without configuration. */
+const onLinux = process.platform === "linux" ? describe : describe.skip;
+
+onLinux("requests to addresses that are not public", () => {
+  test("the control: the servers answer where their address is allow-listed", async () => {
+    const { port } = network;
+    const open = await openTools({ fetch: { live: true }, allow: ["127.0.0.0/8"] }, { resolve: network.resolve });
+    for (const host of ["127.0.0.1", "2130706433", "[::ffff:7f00:1]", "loopback.test"]) {
+      const result = await open.call("fetch", { url: `http://${host}:${port}/` });
+      expect(textOf(result)).toContain("secret");
+    }
+    await open.close();
+    expect(textOf(await fetchPage(`http://public.test:${port}/page`))).toContain("public page");
+    expect(textOf(await fetchPage(`http://${PUBLIC}:${port}/page`))).toContain("public page");
+  });
+
+  test.each(urlAttempts)("%j is refused", async (template) => {
+    await network.attempt(template.replaceAll("$", String(network.port)));
+  });
+
+  test("the addresses of this machine are refused", async () => {
+    const own = ["127.0.0.1", "[::1]", ...ownAddresses("IPv4"), ...ownAddresses("IPv6").map((one) => `[${one}]`)];
+    for (const host of own) await network.attempt(`http://${host}:${network.port}/`);
+  });
+
+  test.each(locationAttempts)("a redirect to %j is refused", async (template) => {
+    const to = template.replaceAll("$", String(network.port));
+    // By the WHATWG rules this one is a path of the same server.
+    const expected = template === "http:127.0.0.1:$/" ? /status 404/ : REFUSALS;
+    for (const status of [301, 303, 308])
+      await network.attempt(
+        `http://public.test:${network.port}/?${new URLSearchParams({ to, status: String(status) })}`,
+        expected,
+      );
+    await network.attempt(`http://public.test:${network.port}/?${new URLSearchParams({ to, hops: "3" })}`, expected);
+  });
+
+  test("a name that resolves to another address after the first request is refused", async () => {
+    const { port } = network;
+    network.names["rebind.test"] = [[PUBLIC], ["127.0.0.1"]];
+    await network.attempt(`http://rebind.test:${port}/?${new URLSearchParams({ to: `http://rebind.test:${port}/` })}`);
+    await network.attempt(`http://rebind.test:${port}/`);
+    // The second answer would be used by a check that resolves the name before it connects.
+    network.names["flip.test"] = [[PUBLIC], ["127.0.0.1"], [PUBLIC]];
+    expect(textOf(await fetchPage(`http://flip.test:${port}/page`))).toContain("public page");
+    await network.attempt(`http://flip.test:${port}/page`);
+  });
+
+  test("of several addresses only public ones are connected to", async () => {
+    const { port } = network;
+    for (const [index, answers] of [
+      ["127.0.0.1", PUBLIC],
+      [PUBLIC, "127.0.0.1"],
+      ["::1", "127.0.0.1", PUBLIC],
+      [PUBLIC, "::1", "169.254.169.254"],
+    ].entries()) {
+      const before = network.reached();
+      network.names[`mixed${index}.test`] = [answers];
+      const result = await fetchPage(`http://mixed${index}.test:${port}/page`);
+      network.count(network.reached() !== before);
+      expect([textOf(result).includes("public page"), network.reached()]).toEqual([true, before]);
+    }
+  });
+
+  test("proxies from the environment are not used", async () => {
+    const { port } = network;
+    const proxy = `http://127.0.0.1:${port}`;
+    const variables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+    const script = `
+      const { options } = await import(${JSON.stringify(new URL("../src/options.ts", import.meta.url).href)});
+      const { createWebToolset } = await import(${JSON.stringify(new URL("../src/web-toolset.ts", import.meta.url).href)});
+      const toolset = await createWebToolset(options.parse({ fetch: { live: true }, allow: ["${PUBLIC}"] }));
+      const signal = AbortSignal.timeout(20_000);
+      const { tools } = await toolset.open({ files: {}, signal });
+      for (const url of ["http://${PUBLIC}:${port}/page", "http://127.0.0.1:${port}/"])
+        console.log(JSON.stringify(await tools[1].call({ url }, { signal })));
+      process.exit();`;
+    const before = network.reached();
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--conditions=mrlm-source", "--no-warnings", "--input-type=module", "-e", script],
+      {
+        env: {
+          PATH: process.env["PATH"],
+          NODE_USE_ENV_PROXY: "1",
+          NO_PROXY: "",
+          ...Object.fromEntries(variables.map((name) => [name, proxy])),
+        },
+      },
+    );
+    expect(stdout).toMatch(/public page.*\n.*may be reached/);
+    network.count(network.reached() !== before);
+    expect(network.reached()).toBe(before);
+  });
+
+  test("at least 60 attempts were made, and none was successful", () => {
+    expect(network.attempts.all).toBeGreaterThanOrEqual(200);
+    expect(network.attempts.through).toBe(0);
+  });
+});
