@@ -1,5 +1,5 @@
 import type { Determinism, OpenToolset, Toolset, ToolsetEpisode } from "@mrlm/spec";
-import { withCassette } from "./cassette/cassette.ts";
+import { type CassetteOptions, withCassette } from "./cassette/cassette.ts";
 import { AllowList } from "./network/allow-list.ts";
 import { DenyList } from "./network/deny-list.ts";
 import type { Resolve } from "./network/guarded-connector.ts";
@@ -12,7 +12,7 @@ import { parseWebUrl } from "./network/web-url.ts";
 import type { WebToolOptions } from "./options.ts";
 import { unqueued } from "./queued.ts";
 import type { Corpus } from "./search/corpus.ts";
-import { httpSearch, type SearchService } from "./search/http-search.ts";
+import { httpSearch, isUsable, type SearchService } from "./search/http-search.ts";
 import { corpusOfFiles, type CorpusOptions, loadCorpus } from "./search/load-corpus.ts";
 import type { SearchProvider } from "./search/search-provider.ts";
 import { brave, searxng, tavily } from "./search/services.ts";
@@ -79,10 +79,14 @@ export class WebToolset implements Toolset {
       ports: fetch.ports,
       ...(resolve === undefined ? {} : { resolve }),
     };
-    const recorded = (exchange: Exchange): Exchange =>
+    const recorded = (exchange: Exchange, keeps?: CassetteOptions["keeps"]): Exchange =>
       cassette === undefined
         ? exchange
-        : withCassette(exchange, { mode: cassette.mode, folder: dataPath(cassette.folder) });
+        : withCassette(exchange, {
+            mode: cassette.mode,
+            folder: dataPath(cassette.folder),
+            ...(keeps === undefined ? {} : { keeps }),
+          });
     if (isLive) {
       const client = new WebClient({
         exchange: recorded(httpExchange(rules)),
@@ -101,7 +105,7 @@ export class WebToolset implements Toolset {
     const service = serviceOf(search);
     if (service !== undefined)
       this.#service = httpSearch(service, {
-        exchange: recorded(httpExchange("trusted")),
+        exchange: recorded(httpExchange("trusted"), isUsable),
         deny: this.#deny,
         timeoutMs: fetch.timeout_ms,
       });

@@ -89,6 +89,30 @@ describe("cassettes", () => {
     }
   });
 
+  test("a search service that failed is asked again, and a refused query is replayed", async () => {
+    let status = 503;
+    const service = await startHttp((_request, response) =>
+      response.writeHead(status).end(JSON.stringify({ results: [{ url: "https://a.test/", title: "found" }] })),
+    );
+    const url = `http://127.0.0.1:${service.port}`;
+    const tools = await openTools({
+      search: { provider: "searxng", url },
+      cassette: { mode: "replay", folder },
+    });
+    await expect(tools.call("search", { query: "a" })).rejects.toMatchObject({ code: "TOOL_FAILED" });
+    status = 200;
+    expect(textOf(await tools.call("search", { query: "a" }))).toContain("found");
+    status = 400;
+    const refused = await tools.call("search", { query: "b" });
+    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("refused the query")]);
+    const before = service.connections();
+    expect(textOf(await tools.call("search", { query: "a" }))).toContain("found");
+    expect(await tools.call("search", { query: "b" })).toEqual(refused);
+    expect(service.connections()).toBe(before);
+    await tools.close();
+    await service.close();
+  });
+
   test("equal requests at the same time are sent once", async () => {
     const before = answers;
     await withTools("replay", async (tools) => {

@@ -192,6 +192,20 @@ describe("search services", () => {
     await tools.close();
   });
 
+  test("a policy chooses no engine of SearXNG, and a query without a word is an error that it reads", async () => {
+    const queries: (string | null)[] = [];
+    const server = await startHttp(({ url }, response) => {
+      queries.push(new URL(url!, "http://x").searchParams.get("q"));
+      response.end('{"results":[]}');
+    });
+    const tools = await openTools({ search: { provider: "searxng", url: `http://127.0.0.1:${server.port}` } });
+    for (const query of ["!!g rivers", "!wp rivers :de <9", "what? a: b! rivers !!"]) await searchFor(tools, query);
+    expect(queries).toEqual(["g rivers", "wp rivers de 9", "what? a: b! rivers "]);
+    expect(await tools.call("search", { query: " \t" })).toMatchObject({ isError: true });
+    await tools.close();
+    await server.close();
+  });
+
   test.each(["brave", "tavily"] as const)("the missing key of %s is a fault of the options", (provider) => {
     const { error } = options.safeParse({ search: { provider, key_env: "WEB_TEST_NO_KEY" } });
     expect(error?.issues).toEqual([

@@ -29,7 +29,16 @@ interface Key {
   readonly maxBytes: number;
 }
 
+/** Options of a cassette. */
+export interface CassetteOptions {
+  readonly mode: CassetteMode;
+  readonly folder: string;
+  /** Whether an outcome is recorded. Default: each one. An outcome that makes a step unscored must not stay. */
+  readonly keeps?: (response: HttpResponse | undefined) => boolean;
+}
+
 interface RecordOptions {
+  readonly keeps: (response: HttpResponse | undefined) => boolean;
   readonly file: string;
   readonly key: Key;
   readonly mode: CassetteMode;
@@ -42,7 +51,7 @@ const KEY_HEADERS = ["accept", "accept-language", "content-type"];
  * Wraps an exchange by recorded responses in the files of a folder, one per request. Failures of a server are recorded too. In `replay` the first
  * recording of a request stays: all episodes, processes and resumed runs that share the folder receive the same response.
  */
-export function withCassette(exchange: Exchange, { mode, folder }: { mode: CassetteMode; folder: string }): Exchange {
+export function withCassette(exchange: Exchange, { mode, folder, keeps = () => true }: CassetteOptions): Exchange {
   const pending = new Map<string, Promise<Recording>>();
   return async (request, options) => {
     const key = keyOf(request);
@@ -53,7 +62,8 @@ export function withCassette(exchange: Exchange, { mode, folder }: { mode: Casse
       throw new MrlmError("TOOL_FAILED", `The cassette ${folder} has no response to ${key.method} ${key.url}.`, {
         hint: "Record it with the mode `replay`, or check that the run has the options of the recording.",
       });
-    if (mode === "record") return play(await record({ file, key, mode, send: () => exchange(request, options) }));
+    if (mode === "record")
+      return play(await record({ file, key, mode, keeps, send: () => exchange(request, options) }));
     // Equal requests at the same time are sent once. The signal of the first caller decides; another caller sends its own request then.
     const other = pending.get(file);
     if (other !== undefined) {
@@ -61,7 +71,7 @@ export function withCassette(exchange: Exchange, { mode, folder }: { mode: Casse
       options.signal.throwIfAborted();
       if (shared !== undefined) return play(shared);
     }
-    const own = record({ file, key, mode, send: () => exchange(request, options) });
+    const own = record({ file, key, mode, keeps, send: () => exchange(request, options) });
     pending.set(file, own);
     try {
       return play(await own);
@@ -79,18 +89,13 @@ function keyOf({ method, url, headers, body, maxBytes }: HttpRequest): Key {
   return { method, url: url.href, headers: Object.fromEntries(kept), body: hash, maxBytes };
 }
 
-async function record({ file, key, mode, send }: RecordOptions): Promise<Recording> {
-  const recording: Recording = await send().then(
-    ({ status, headers, body, isTruncated }) => ({
-      version: 1,
-      request: key,
-      response: { status, headers: { ...headers }, isTruncated, body: Buffer.from(body).toString("base64") },
-    }),
-    (error: unknown) => {
-      if (!(error instanceof WebError)) throw error;
-      return { version: 1, request: key, error: { kind: error.kind, message: error.message } };
-    },
-  );
+async function record({ file, key, mode, keeps, send }: RecordOptions): Promise<Recording> {
+  const outcome = await send().catch((error: unknown) => {
+    if (error instanceof WebError) return error;
+    throw error;
+  });
+  const recording = recordingOf(key, outcome);
+  if (!keeps(outcome instanceof WebError ? undefined : outcome)) return recording;
   const temporary = `${file}.${randomUUID()}.tmp`;
   await mkdir(join(file, ".."), { recursive: true });
   await writeFile(temporary, JSON.stringify(recording), { flush: true });
@@ -108,6 +113,17 @@ async function record({ file, key, mode, send }: RecordOptions): Promise<Recordi
   );
   await rm(temporary);
   return isFirst ? recording : ((await read(file)) ?? recording);
+}
+
+function recordingOf(request: Key, outcome: HttpResponse | WebError): Recording {
+  if (outcome instanceof WebError)
+    return { version: 1, request, error: { kind: outcome.kind, message: outcome.message } };
+  const { status, headers, body, isTruncated } = outcome;
+  return {
+    version: 1,
+    request,
+    response: { status, headers: { ...headers }, isTruncated, body: Buffer.from(body).toString("base64") },
+  };
 }
 
 async function read(file: string): Promise<Recording | undefined> {

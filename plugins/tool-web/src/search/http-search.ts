@@ -1,5 +1,5 @@
 import { type JsonValue, MrlmError } from "@mrlm/spec";
-import type { Exchange, HttpRequest } from "../network/http-exchange.ts";
+import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import type { DenyList } from "../network/deny-list.ts";
 import { WebError } from "../network/web-error.ts";
 import type { SearchProvider, SearchResult } from "./search-provider.ts";
@@ -20,8 +20,14 @@ export interface HttpSearchOptions {
   readonly timeoutMs: number;
 }
 
+/** Statuses that concern the query. The policy chose it, so it reads the failure. */
+const REFUSED_QUERY = new Set([400, 414, 422]);
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_SNIPPET_CHARACTERS = 500;
+
+/** Whether an answer of a service is used. Another one makes the step unscored. */
+export const isUsable = (answer: HttpResponse | undefined): boolean =>
+  answer !== undefined && (answer.status === 200 || REFUSED_QUERY.has(answer.status));
 
 /** Returns a provider that asks a search service by HTTP. Results on the deny-list are left out. Redirects are not followed: they would carry the key. */
 export function httpSearch(service: SearchService, { exchange, deny, timeoutMs }: HttpSearchOptions): SearchProvider {
@@ -36,6 +42,8 @@ export function httpSearch(service: SearchService, { exchange, deny, timeoutMs }
       const response = await exchange(request, { signal, timeoutMs }).catch((error: unknown) => {
         throw error instanceof WebError ? failure(error.message.replace(/\.$/, ""), error) : error;
       });
+      if (REFUSED_QUERY.has(response.status))
+        throw new WebError("content", `The search service refused the query with the status ${response.status}.`);
       if (response.status !== 200) throw failure(`its answer has the status ${response.status}`);
       const results = service.results(parse(response.body));
       if (!Array.isArray(results)) throw failure("its answer has no list of results");

@@ -9,6 +9,7 @@ export interface SearchResult {
 export interface SearchProvider {
   /**
    * Searches for pages, best first.
+   * @throws WebError for a query that the provider refuses, which the policy reads
    * @throws MrlmError TOOL_FAILED if the provider does not work: the step becomes unscored
    */
   search(

@@ -14,17 +14,25 @@ function withQuery(base: string, path: string, query: Readonly<Record<string, st
 
 const JSON_HEADERS = { accept: "application/json" };
 
+/** Words that choose an engine, a language or a time limit of SearXNG, or redirect to a page (`!!`), instead of being searched for. */
+const COMMANDS = /(?<=^|\s)[!?:<]+/g;
+
 /** SearXNG, a search engine to host oneself. Its `settings.yml` must list the format `json`. */
 export const searxng = (base: string): SearchService => ({
   name: "SearXNG",
   snippet: "content",
   request: (query) => ({
     method: "GET",
-    url: withQuery(base, "/search", { q: query, format: "json" }),
+    url: withQuery(base, "/search", { q: query.replace(COMMANDS, ""), format: "json" }),
     headers: JSON_HEADERS,
   }),
   results: (answer) => field(answer, "results"),
 });
+
+/** Words of a query that Brave accepts. */
+const BRAVE_WORDS = 50;
+
+const firstWords = (text: string, count: number): string => text.trim().split(/\s+/).slice(0, count).join(" ");
 
 /** Brave Search API. */
 export const brave = (base: string, key: string): SearchService => ({
@@ -32,7 +40,7 @@ export const brave = (base: string, key: string): SearchService => ({
   snippet: "description",
   request: (query, count) => ({
     method: "GET",
-    url: withQuery(base, "/res/v1/web/search", { q: query, count: String(count) }),
+    url: withQuery(base, "/res/v1/web/search", { q: firstWords(query, BRAVE_WORDS), count: String(count) }),
     headers: { ...JSON_HEADERS, "x-subscription-token": key },
   }),
   results: (answer) =>

@@ -1,6 +1,7 @@
 import type { JsonObject, Tool, ToolCallOptions, ToolDefinition } from "@mrlm/spec";
-import type { SearchProvider } from "../search/search-provider.ts";
-import { textResult } from "./result.ts";
+import type { SearchProvider, SearchResult } from "../search/search-provider.ts";
+import { WebError } from "../network/web-error.ts";
+import { errorResult, textResult } from "./result.ts";
 
 const DEFAULT_COUNT = 5;
 
@@ -27,8 +28,15 @@ export function searchTool(provider: (options: ToolCallOptions) => Promise<Searc
     timeoutMs,
     async call(args, options) {
       const { query, count = DEFAULT_COUNT } = args as { query: string; count?: number };
+      if (query.trim() === "") return errorResult("The query has no word.");
       const source = await provider(options);
-      const results = await source.search(query, { count, signal: options.signal });
+      let results: readonly SearchResult[];
+      try {
+        results = await source.search(query, { count, signal: options.signal });
+      } catch (error) {
+        if (error instanceof WebError) return errorResult(error.message);
+        throw error;
+      }
       if (results.length === 0) return textResult("No page was found. Try other words.");
       return textResult(
         results
