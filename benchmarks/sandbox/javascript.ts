@@ -66,6 +66,8 @@ export async function javascriptFigures(count: number): Promise<Figures> {
     children: 2,
     queue: 1024,
     sessions: 1,
+    session_queue: 256,
+    session_wait_ms: 60_000,
     limits: {},
   })) as Sandbox;
   try {

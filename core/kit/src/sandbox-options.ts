@@ -14,6 +14,8 @@ export const sandboxOptions = {
   children: z.int().positive().default(2).describe("Submissions that run at the same time"),
   queue: z.int().nonnegative().default(1024).describe("Submissions that may wait"),
   sessions: z.int().positive().default(16).describe("Sessions that may be open at the same time"),
+  session_queue: z.int().nonnegative().default(256).describe("Calls that may wait for a session"),
+  session_wait_ms: z.int().positive().default(60_000).describe("Longest wait for a session"),
   limits: sandboxLimits.prefault({}).describe("Of a submission that brings none"),
 };
 

@@ -16,9 +16,11 @@ import { Pool, type PoolOptions } from "./pool/pool.ts";
 import type { SandboxBackend } from "./program/child-program.ts";
 import { watchdogMissing } from "./watchdog/watchdog.ts";
 import { toReport, toResult } from "./results.ts";
-import { PooledSession } from "./pooled-session.ts";
+import { SessionPool } from "./session/session-pool.ts";
 
 const MEGABYTE = 1024 * 1024;
+/** Time after which a child without a session is ended, to free its memory. */
+const SPARE_MS = 30_000;
 
 /** Default limits of a submission. */
 export const DEFAULT_LIMITS: SandboxLimits = {
@@ -33,8 +35,12 @@ export interface PooledSandboxOptions {
   readonly backend: SandboxBackend;
   readonly limits?: Partial<SandboxLimits>;
   readonly pool?: Partial<Pick<PoolOptions, "children" | "queue" | "maxRuns" | "maxGrowthBytes">>;
-  /** Maximum number of open sessions; each has its own child. */
+  /** Maximum number of open sessions, each with its own child; default 16. */
   readonly sessions?: number;
+  /** Number of callers that may wait for a session; default 256. */
+  readonly sessionQueue?: number;
+  /** Longest wait for a session in milliseconds; default 60,000. */
+  readonly sessionWaitMs?: number;
 }
 
 /** Sandbox over supervised children of one backend. */
@@ -43,9 +49,10 @@ export class PooledSandbox implements Sandbox {
   readonly limits: SandboxLimits;
   readonly #backend: SandboxBackend;
   readonly #pool: Pool;
-  readonly #sessions: Pool;
+  readonly #sessions: SessionPool;
 
-  constructor({ backend, limits, pool, sessions = 16 }: PooledSandboxOptions) {
+  constructor(options: PooledSandboxOptions) {
+    const { backend, limits, pool, sessions = 16, sessionQueue = 256, sessionWaitMs = 60_000 } = options;
     this.language = backend.language;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.#backend = backend;
@@ -56,18 +63,25 @@ export class PooledSandbox implements Sandbox {
       maxGrowthBytes: 64 * MEGABYTE,
       memoryBytes: this.limits.memoryBytes,
       keepsWarm: true,
+      idleMs: Number.POSITIVE_INFINITY,
       isForSessions: false,
       ...pool,
     };
     this.#pool = new Pool(backend, sizes);
-    // A session loses its state with its child.
-    const forever = {
-      maxRuns: Number.POSITIVE_INFINITY,
-      maxGrowthBytes: Number.POSITIVE_INFINITY,
+    // A caller that waits for a child has a place.
+    const forSessions = {
+      children: sessions,
+      queue: sessions,
       keepsWarm: false,
+      idleMs: SPARE_MS,
       isForSessions: true,
     };
-    this.#sessions = new Pool(backend, { ...sizes, children: sessions, queue: 0, ...forever });
+    this.#sessions = new SessionPool(new Pool(backend, { ...sizes, ...forSessions }), {
+      language: backend.language,
+      count: sessions,
+      queue: sessionQueue,
+      waitMs: sessionWaitMs,
+    });
   }
 
   async run(submission: Submission, { signal }: SandboxCallOptions = {}): Promise<SandboxResult> {
@@ -84,7 +98,7 @@ export class PooledSandbox implements Sandbox {
   }
 
   async session(options: SandboxSessionOptions = {}): Promise<SandboxSession> {
-    return PooledSession.open(this.#sessions, {
+    return this.#sessions.open({
       ...options,
       limits: { ...this.limits, ...options.limits },
       hasSnapshots: this.#backend.hasSnapshots,

@@ -1,14 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { nodeProgram, PooledSandbox, type SandboxBackend } from "../src/index.ts";
-
-const backend: SandboxBackend = {
-  kind: "fragile",
-  language: "fragile",
-  layers: [],
-  hasSnapshots: false,
-  program: ({ isJailed }) =>
-    nodeProgram({ entry: new URL("support/fragile-child.ts", import.meta.url), packages: [], isJailed }),
-};
+import { PooledSandbox } from "../src/index.ts";
+import { fragileBackend } from "./support/fragile-backend.ts";
 
 describe("a child that breaks down", () => {
   let sandbox: PooledSandbox;
@@ -19,7 +11,7 @@ describe("a child that breaks down", () => {
   };
 
   beforeEach(() => {
-    sandbox = new PooledSandbox({ backend, pool: { children: 1 } });
+    sandbox = new PooledSandbox({ backend: fragileBackend, pool: { children: 1 } });
   });
   afterEach(() => sandbox.close());
 

@@ -114,8 +114,16 @@ export interface SandboxCallOptions {
   readonly signal?: AbortSignal;
 }
 
+/**
+ * Reason why a session has ended. `closed`: its owner closed it. `idle`: it was not used for `idleMs`. `yielded`: another session needed its place. `limit`:
+ * an evaluation exceeded a limit. `exited`: the code of an evaluation, or another process, ended the interpreter.
+ */
+export type SandboxSessionEnd = "closed" | "idle" | "yielded" | "limit" | "exited";
+
 /** Interpreter with state: an evaluation can use definitions of earlier ones. An exceeded limit ends the session. */
 export interface SandboxSession {
+  /** Reason why the session has ended; `undefined` while it can take an evaluation. */
+  readonly end: SandboxSessionEnd | undefined;
   /** Runs `code` in the state of the session. `value` of the result is the value of its last expression. */
   evaluate(submission: Submission, options?: SandboxCallOptions): Promise<SandboxResult>;
   /** Stores a copy of the state in the session and returns its name; not available in every sandbox. */
@@ -131,6 +139,10 @@ export interface SandboxSessionOptions extends SandboxCallOptions {
   readonly limits?: Partial<SandboxLimits>;
   /** Text files in the working directory at the start, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Milliseconds without an evaluation after which the session is closed; default: never. */
+  readonly idleMs?: number;
+  /** Whether the session may be closed between two evaluations if other callers have long waited for a place; default false. */
+  readonly canYield?: boolean;
 }
 
 /** Isolation layers between a submission and the host. */
@@ -147,7 +159,7 @@ export interface SandboxLayers {
 
 /**
  * Runs untrusted code of one language. Every method except `layers` and `close` rejects with SANDBOX_FAILED if the sandbox itself fails,
- * RESOURCE_EXHAUSTED if its queue is full, and CANCELLED when the signal is aborted.
+ * RESOURCE_EXHAUSTED if its queue is full or a wait for a session is too long, and CANCELLED when the signal is aborted.
  */
 export interface Sandbox {
   readonly language: string;
@@ -156,6 +168,7 @@ export interface Sandbox {
   run(submission: Submission, options?: SandboxCallOptions): Promise<SandboxResult>;
   /** Runs the top-level code of the submission, then each test, in new interpreters. `submission.call` is ignored. */
   test(submission: Submission, suite: SandboxTestSuite, options?: SandboxCallOptions): Promise<SandboxTestReport>;
+  /** Opens a session; waits for a place if the largest number of sessions is open, in the order of the calls. */
   session(options?: SandboxSessionOptions): Promise<SandboxSession>;
   /** Starts the child processes that the first submissions would start. */
   warm(): Promise<void>;

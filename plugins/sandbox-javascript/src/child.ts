@@ -32,6 +32,11 @@ function carryOut(request: ChildRequest, answer: Answer): Promise<ChildResult> |
       return { verdict: "ok" };
     case "evaluate":
       if (session !== undefined) return session.evaluate(request, answer);
+      break;
+    case "close":
+      session?.close();
+      session = undefined;
+      return { verdict: "ok" };
   }
   throw new Error(`This child cannot carry out "${request.op}".`);
 }

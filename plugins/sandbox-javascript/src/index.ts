@@ -10,7 +10,14 @@ export default definePlugin({
   name: "@mrlm/sandbox-javascript",
   options,
   sandboxes: {
-    javascript: (_context, { sessions, limits, ...pool }) =>
-      new PooledSandbox({ backend: isolatedVmBackend, limits: limitsOf(limits), pool, sessions }),
+    javascript: (_context, { sessions, session_queue, session_wait_ms, limits, ...pool }) =>
+      new PooledSandbox({
+        backend: isolatedVmBackend,
+        limits: limitsOf(limits),
+        pool,
+        sessions,
+        sessionQueue: session_queue,
+        sessionWaitMs: session_wait_ms,
+      }),
   },
 });

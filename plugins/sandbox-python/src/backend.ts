@@ -17,6 +17,8 @@ export async function pythonBackend({
   children,
   queue,
   sessions,
+  session_queue,
+  session_wait_ms,
   limits,
 }: PythonOptions): Promise<PooledSandboxOptions> {
   return {
@@ -24,6 +26,8 @@ export async function pythonBackend({
     limits: limitsOf(limits),
     pool: { children, queue, maxRuns: MAX_RUNS, maxGrowthBytes: MAX_GROWTH },
     sessions,
+    sessionQueue: session_queue,
+    sessionWaitMs: session_wait_ms,
   };
 }
 

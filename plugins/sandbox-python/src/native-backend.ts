@@ -81,6 +81,7 @@ export function nativeBackend({ python: chosen }: { readonly python?: string | u
           { source, target: "/app/python" },
         ],
         ...JAIL,
+        limitsCpu: true,
       };
     },
   };

@@ -33,6 +33,7 @@ export const pyodideBackend: SandboxBackend = {
       args: [...program.args, target, role],
       mounts: [...program.mounts, { source: image, target }],
       forks: true,
+      limitsCpu: true,
     };
   },
 };

@@ -10,7 +10,6 @@ import {
   RolloutRunner,
   sessionPlayers,
   splitSize,
-  trainedPolicy,
 } from "@mrlm/runtime";
 import {
   type EngineInfo,
@@ -125,10 +124,9 @@ export async function openRolloutSession(
     closing.unshift(stop);
     const { info, tokenizerFiles } = await engine.createModel(policy);
     if (isShared) closing.unshift(() => engine.releaseModel(info.model));
-    const playingPolicy = loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format);
-    const opponents = await loadFrozen(engine, frozen, { config, policy: playingPolicy });
+    const opponents = await loadFrozen(engine, frozen, config);
     if (isShared) for (const model of opponents.keys()) closing.unshift(() => engine.releaseModel(model));
-    const models = new Map([[info.model, playingPolicy], ...opponents]);
+    const models = new Map([[info.model, loadedModel(tokenizerFiles, info)], ...opponents]);
     const described = await engine.describe();
     const rollouts = new RolloutRunner({
       host,

@@ -3,7 +3,6 @@ import {
   type Extension,
   type Message,
   MrlmError,
-  type ParseContext,
   type Renderer,
   type SupervisedSequence,
   type ToolDefinition,
@@ -11,7 +10,7 @@ import {
 import { chatTemplate } from "./chat-template.ts";
 import { compileTemplate } from "./compiled-template.ts";
 import { checkTools } from "./check-tools.ts";
-import { type CompletionStream, completionStream } from "./completion-stream.ts";
+import { type CompletionStream, type ParseContext, completionStream } from "./completion-stream.ts";
 import { TOOL_FORMATS, type ToolFormatName, detectToolFormat } from "./formats/formats.ts";
 import { superviseConversation } from "./supervise.ts";
 import { specialToken } from "./spelled-markers.ts";
@@ -22,6 +21,8 @@ import { loadTokenizer } from "./tokenizer.ts";
 export interface ChatRenderer extends Renderer {
   /** Form of the calls of the model; `undefined` if no parser reads it. */
   readonly toolFormat: ToolFormatName | undefined;
+  /** Returns the message of sampled tokens. Without the context, ids of calls are unique in the message only. */
+  parse(tokens: Int32Array, context?: ParseContext): Message;
   /** Returns a parser for tokens that arrive one after another. */
   stream(context?: ParseContext): CompletionStream;
 }
@@ -36,6 +37,8 @@ export function chatRenderer(options: {
   readonly eosTokenIds: readonly number[];
   /** Form of the calls of the model. Default: detected from its template and its special tokens. */
   readonly toolFormat?: ToolFormatName;
+  /** Part that a malformed call becomes: "text" (default) or "malformed-call". */
+  readonly malformedCalls?: "text" | "malformed-call";
 }): ChatRenderer {
   const tokenizer = loadTokenizer(options.tokenizerFiles);
   if (tokenizer.chatTemplate === undefined) {
@@ -113,6 +116,7 @@ export function chatRenderer(options: {
     stopTokenIds,
     format,
     ...thinking,
+    keepsMalformed: options.malformedCalls === "malformed-call",
     partial: new Map<number, boolean>(),
   };
   const stream = (context?: ParseContext): CompletionStream => completionStream(settings, context);

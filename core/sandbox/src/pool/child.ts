@@ -10,7 +10,7 @@ import { Connection } from "./connection.ts";
 import { Exchange, type Outcome } from "./exchange.ts";
 
 const START_MS = 60_000;
-/** The child enforces the deadline too; the parent kills it this much later. */
+/** The child enforces its limits too, and returns the output so far; the parent kills it this much later. */
 const GRACE_MS = 200;
 /** The kernel's memory limit is this much above the watchdog's, which reports the cause of a kill. */
 const KERNEL_LIMIT_MARGIN_BYTES = 64 * 1024 * 1024;
@@ -24,7 +24,7 @@ const OUT_OF_MEMORY =
 /** Options of an exchange. */
 export interface ExchangeOptions {
   readonly signal?: AbortSignal;
-  /** The exchange belongs to a session: memory counts from the child's start, and the limits stay after the exchange. */
+  /** The exchange belongs to a session: memory counts from its start, and the limits stay after the exchange. */
   readonly isSession?: boolean;
 }
 
@@ -32,6 +32,8 @@ export interface ExchangeOptions {
 export class Child {
   /** Number of requests so far. */
   runs = 0;
+  /** Called when the process has exited. */
+  onExit: () => void = () => {};
   readonly #program: ChildProgram;
   readonly #connection: Connection;
   readonly #slot = new WatchSlot(() => this.#onKill());
@@ -41,6 +43,8 @@ export class Child {
   #ownBytes = 0;
   #meter: UsageMeter | undefined;
   #newBytes = 0;
+  /** Resident memory when the present session was opened. */
+  #sessionBytes = 0;
   #idleBytes = 0;
   #unusedDataBytes = 0;
   #wallBytes = 0;
@@ -105,7 +109,8 @@ export class Child {
       this.kill();
     };
     const before = this.#usage();
-    const baseBytes = isSession ? this.#newBytes : before.rssBytes;
+    if (task.op === "open") this.#sessionBytes = before.rssBytes;
+    const baseBytes = isSession ? this.#sessionBytes : before.rssBytes;
     this.#exchange = exchange;
     this.#connection.setReferenced(true);
     signal?.addEventListener("abort", cancel, { once: true });
@@ -145,7 +150,7 @@ export class Child {
       wallMs,
       rssBytes: usage.rssBytes,
       memoryBytes: baseBytes + limits.memoryBytes,
-      cpuMs: usage.cpuMs + limits.cpuMs,
+      cpuMs: usage.cpuMs + limits.cpuMs + (this.#program.limitsCpu === true ? GRACE_MS : 0),
     });
   }
 
@@ -195,6 +200,7 @@ export class Child {
 
   #onExit(how: string, isKill: boolean): void {
     this.#isAlive = false;
+    this.onExit();
     const verdict = this.#slot.disarm();
     this.#slot.release();
     this.#meter?.close();

@@ -20,6 +20,8 @@ export interface PoolOptions {
   readonly memoryBytes: number;
   /** Whether a child that has ended is replaced before the next request. */
   readonly keepsWarm: boolean;
+  /** Milliseconds after which an idle child is ended. */
+  readonly idleMs: number;
   /** Whether its children serve sessions. */
   readonly isForSessions: boolean;
 }
@@ -34,6 +36,8 @@ export class Pool {
   readonly #backend: SandboxBackend;
   readonly #options: PoolOptions;
   readonly #idle: Child[] = [];
+  /** Timers of the idle children. */
+  readonly #spare = new Map<Child, NodeJS.Timeout>();
   /** Processes that have not exited. */
   readonly #all = new Set<Child>();
   readonly #queue: Waiting[] = [];
@@ -75,7 +79,7 @@ export class Pool {
   acquire(signal?: AbortSignal): Promise<Child> {
     if (this.#isClosed) return Promise.reject(closed());
     if (signal?.aborted === true) return Promise.reject(cancelled());
-    const idle = this.#idle.pop();
+    const idle = this.#takeIdle();
     if (idle !== undefined) return Promise.resolve(idle);
     if (this.#count >= this.#options.children && this.#queue.length >= this.#options.queue)
       return Promise.reject(this.#full());
@@ -101,8 +105,24 @@ export class Pool {
     if (child.isAlive && (child.runs >= maxRuns || child.grownBytes > maxGrowthBytes)) child.kill();
     if (!child.isAlive) return;
     const next = this.#queue.shift();
-    if (next === undefined) this.#idle.push(child);
-    else next.start(child);
+    if (next !== undefined) return next.start(child);
+    this.#idle.push(child);
+    const { idleMs } = this.#options;
+    if (idleMs < Number.POSITIVE_INFINITY) this.#spare.set(child, setTimeout(() => child.kill(), idleMs).unref());
+  }
+
+  /** Takes an idle child. One that has been killed may not have exited yet. */
+  #takeIdle(): Child | undefined {
+    for (let child = this.#idle.pop(); child !== undefined; child = this.#idle.pop()) {
+      this.#stopTimer(child);
+      if (child.isAlive) return child;
+    }
+    return undefined;
+  }
+
+  #stopTimer(child: Child): void {
+    clearTimeout(this.#spare.get(child));
+    this.#spare.delete(child);
   }
 
   /** Starts all children. */
@@ -159,6 +179,7 @@ export class Pool {
 
   #forget(child: Child): void {
     this.#all.delete(child);
+    this.#stopTimer(child);
     this.#count -= 1;
     const at = this.#idle.indexOf(child);
     if (at >= 0) this.#idle.splice(at, 1);

@@ -10,6 +10,8 @@ export interface ChildProgram {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether it starts processes, which count toward its limits. In a jail it is process 1 and must reap orphans. */
   readonly forks?: boolean;
+  /** Whether it ends a submission at the limit of processor time itself, more exactly than the parent. */
+  readonly limitsCpu?: boolean;
   /** Whether it makes namespaces for the processes that it starts (unshare, mount); the jail then allows it. */
   readonly namespaces?: boolean;
   /** Size of its /tmp in a jail in bytes; 64 MB by default. */

@@ -22,11 +22,13 @@ export type ChildRequest = { readonly id: string; readonly limits: SandboxLimits
 export type ChildTask =
   | { readonly op: "run"; readonly submission: Submission }
   | { readonly op: "test"; readonly submission: Submission; readonly suite: SandboxTestSuite }
-  /** Makes the child serve one session. */
+  /** Begins a session. */
   | { readonly op: "open"; readonly files: Readonly<Record<string, string>> }
   | { readonly op: "evaluate"; readonly submission: Submission }
   | { readonly op: "snapshot" }
-  | { readonly op: "restore"; readonly snapshot: string };
+  | { readonly op: "restore"; readonly snapshot: string }
+  /** Ends the session; the next one begins in an unused interpreter. */
+  | { readonly op: "close" };
 
 /** Result of a submission, as the trusted part of the child reports it. */
 export interface ChildResult {

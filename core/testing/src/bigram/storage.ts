@@ -10,11 +10,7 @@ export async function writeDirectory(
 ): Promise<void> {
   await mkdir(dirname(directory), { recursive: true });
   const beside = await mkdtemp(`${directory}.`);
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(beside, name);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content);
-  }
+  for (const [name, content] of Object.entries(files)) await writeFile(join(beside, name), content);
   await rm(directory, { recursive: true, force: true });
   await rename(beside, directory);
 }

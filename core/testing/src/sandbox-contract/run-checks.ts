@@ -68,6 +68,15 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    name: "a program that a limit of time ends keeps the lines that it printed",
+    async run({ sandbox, programs }) {
+      for (const limits of [{ cpuMs: 300 }, { wallMs: 300 }]) {
+        const { stdout } = await sandbox.run({ code: `${programs.hello}\n${programs.loops}`, limits });
+        assert.equal(stdout, "hello\n", JSON.stringify(limits));
+      }
+    },
+  },
+  {
     name: "a submission may ask for more memory than every one before it",
     async run({ sandbox, programs }) {
       for (const megabytes of [16, 512, 768]) {

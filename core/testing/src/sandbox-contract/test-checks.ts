@@ -97,6 +97,17 @@ export const testChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    name: "a session notices nothing of earlier ones",
+    async run({ sandbox, programs: { pollutes, checksPollution } }) {
+      for (let round = 0; round < 4; round++) {
+        const session = await sandbox.session({ files: round === 0 ? { leaked: "" } : {} });
+        if (round > 0) assert.equal((await session.evaluate({ code: checksPollution })).stdout, "clean\n");
+        await session.evaluate({ code: pollutes });
+        await session.close();
+      }
+    },
+  },
+  {
     name: "a snapshot brings a session's state back, where there are snapshots",
     async run({ sandbox, programs: { session: lines } }) {
       const session = await sandbox.session();

@@ -30,4 +30,8 @@ export class Session {
       () => {},
     ).then((result) => ({ ...result, spent: this.#runner.isGone }));
   }
+
+  close(): void {
+    this.#runner.release();
+  }
 }

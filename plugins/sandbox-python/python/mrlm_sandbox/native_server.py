@@ -68,6 +68,12 @@ class Server:
         result = self._guard(lambda: self._begun("evaluate", self._request["submission"]))
         return {**result, "spent": self._runner.ending is not None}
 
+    def _close(self) -> dict[str, Any]:
+        self._runner.kill()
+        self._runner = SupervisedRunner(self._zygote)
+        self._runner.get_ready()
+        return {"verdict": "ok"}
+
     def _test(self) -> dict[str, Any]:
         suite = self._request["suite"]
 
@@ -129,4 +135,10 @@ class Server:
         frames.write(self._answer_fd, json.dumps(message))
 
 
-_OPERATIONS = {"run": Server._run, "test": Server._test, "open": Server._open, "evaluate": Server._evaluate}
+_OPERATIONS = {
+    "run": Server._run,
+    "test": Server._test,
+    "open": Server._open,
+    "evaluate": Server._evaluate,
+    "close": Server._close,
+}

@@ -14,8 +14,10 @@ from .zygote_client import ZygoteClient
 
 # Maximum bytes of an answer: one value, and the arguments that a call has changed.
 _LONGEST_ANSWER = 2 * codec.LONGEST + (1 << 16)
-# Interval of checks of the processor time.
-_TICK_MS = 50
+# Interval of checks of the processor time, in seconds.
+_TICK = 0.05
+# Pause after output, in seconds.
+_OUTPUT_PAUSE = 0.001
 _CHUNK = 1 << 16
 _PEAK = b"VmHWM:"
 # Maximum capacity of a pipe that a process without privileges can set; see pipe(7).
@@ -33,8 +35,8 @@ class Output:
 
     def begin(self, limit: int) -> None:
         """Sets the limit of a submission, in bytes."""
-        # One byte more shows the parent that the output was longer.
-        self._left = limit + 1
+        # One whole character more, of up to four bytes, shows the parent that the output was longer.
+        self._left = limit + 4
 
     def read(self) -> bool:
         """Reads available bytes; False at the end."""
@@ -82,6 +84,8 @@ class SupervisedRunner:
         for fd in (ours.fileno(), *(output.fd for output in self.outputs.values())):
             self._poll.register(fd, select.POLLIN)
         self._deadline = time.monotonic() + 60
+        self._next_check = self._next_output = 0.0
+        self._ignored: list[int] = []
         self._cpu_limit: float | None = None
         self._cpu_base = self._cpu_used = 0.0
         self._is_ready = False
@@ -171,19 +175,30 @@ class SupervisedRunner:
             self._zygote.runner_bytes = _peak_memory(self.pid)
 
     def _wait(self, channel_events: int) -> None:
-        """Waits for an event, reads answers and output, and enforces the deadline and the limit of processor time."""
+        """Waits for an event, reads answers and output, and enforces the deadline and the limit of processor time.
+
+        After reading output it ignores output for a moment: a program that prints many lines wakes this process once
+        per pause, not once per line.
+        """
         self._poll.modify(self._channel.fileno(), channel_events)
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        now = time.monotonic()
+        if now >= self._deadline:
             self._end({"verdict": "timeout"})
-        events = self._poll.poll(min(left * 1000 + 1, _TICK_MS))
-        if not events and self._cpu_limit is not None and self._cpu_seconds() > self._cpu_limit:
-            self._end({"verdict": "cpu-limit"})
-        for fd, event in events:
+        if now >= self._next_check:
+            self._next_check = now + _TICK
+            if self._cpu_limit is not None and self._cpu_seconds() > self._cpu_limit:
+                self._end({"verdict": "cpu-limit"})
+        if self._ignored and now >= self._next_output:
+            for fd in self._ignored:
+                self._poll.register(fd, select.POLLIN)
+            self._ignored.clear()
+        pause = min(self._deadline, self._next_output if self._ignored else self._next_check) - now
+        for fd, event in self._poll.poll(max(0, pause) * 1000 + 1):
             if fd != self._channel.fileno():
-                output = next(output for output in self.outputs.values() if output.fd == fd)
-                if not output.read():
-                    self._poll.unregister(fd)
+                self._poll.unregister(fd)
+                if next(output for output in self.outputs.values() if output.fd == fd).read():
+                    self._ignored.append(fd)
+                    self._next_output = now + _OUTPUT_PAUSE
             elif event & ~select.POLLOUT and not self._receive():
                 self._end(None)
 

@@ -1,6 +1,7 @@
 """Forks runners. It has Python and common modules loaded, receives no submission and no test, and does nothing else."""
 
 import array
+import io
 import os
 import resource
 import signal
@@ -23,6 +24,9 @@ def serve(connection: socket.socket, layers: isolation.Layers) -> NoReturn:
     # Remove the folder of these modules, all of which are loaded.
     del sys.path[0]
     warm_up.run()
+    # A submission that is killed at a limit keeps the lines that it printed.
+    assert isinstance(sys.stdout, io.TextIOWrapper)
+    sys.stdout.reconfigure(line_buffering=True)
     kernel.forbid_inspection()
     base = isolation.address_space()
     isolation.build(layers)

@@ -31,6 +31,7 @@ function serve(): void {
         break;
       case "reset":
         interpreter.reset();
+        snapshots.length = 0;
         link.write("pristine");
         break;
       case "snapshot":

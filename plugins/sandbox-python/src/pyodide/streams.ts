@@ -78,8 +78,8 @@ class Output {
   #decoder = new TextDecoder();
 
   begin(bytes: number): void {
-    // One byte more shows the parent that the output was longer.
-    this.#left = bytes + 1;
+    // One whole character more, of up to four bytes, shows the parent that the output was longer.
+    this.#left = bytes + 4;
     this.#chunks = [];
     this.#buffered = 0;
     this.#decoder = new TextDecoder();

@@ -39,6 +39,8 @@ function carryOut(request: ChildRequest, answer: Answer): ChildResult {
       return inSession(answer, () => (begin(request, "evaluate", request.submission), end()));
     case "snapshot":
       return inSession(answer, () => ({ verdict: "ok", snapshot: runner.exchange("snapshot") }));
+    case "close":
+      return close();
     case "restore":
       return inSession(answer, () => (runner.exchange("restore", request.snapshot), { verdict: "ok" }));
   }
@@ -52,6 +54,13 @@ function fresh(answer: Answer, act: () => ChildResult, { isKept = false } = {}):
   const spent = runner.isGone || runner.usage.grownBytes > MOST_GROWTH;
   if (!isKept && !spent) runner.send("reset");
   return { ...result, spent };
+}
+
+/** Ends a session. The runner resets itself while the parent waits for the next one. */
+function close(): ChildResult {
+  const spent = runner.isGone || runner.usage.grownBytes > MOST_GROWTH;
+  if (!spent) runner.send("reset");
+  return { verdict: "ok", spent };
 }
 
 /** Runs an input of a session. An interrupted interpreter has an undefined state, so it ends the session. */

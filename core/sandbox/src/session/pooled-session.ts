@@ -1,0 +1,142 @@
+import {
+  MrlmError,
+  type SandboxCallOptions,
+  type SandboxLimits,
+  type SandboxResult,
+  type SandboxSession,
+  type SandboxSessionEnd,
+  type SandboxSessionOptions,
+  type Submission,
+} from "@mrlm/spec";
+import type { Child } from "../pool/child.ts";
+import type { Outcome } from "../pool/exchange.ts";
+import type { ChildTask } from "../protocol/messages.ts";
+import { toResult } from "../results.ts";
+
+/** Longest time in which a child prepares for the next session. */
+const CLOSE_MS = 5000;
+
+const ENDINGS: Record<SandboxSessionEnd, string> = {
+  closed: "it was closed",
+  idle: "it was not used for too long",
+  yielded: "another session needed its place",
+  limit: "one of its evaluations exceeded a limit",
+  exited: "its interpreter has ended",
+};
+
+/** Options of a session with its defaults, and the callbacks of the pool that opened it. */
+export interface OpenOptions extends SandboxSessionOptions {
+  readonly limits: SandboxLimits;
+  readonly hasSnapshots: boolean;
+  /** Called when an evaluation begins (false) or has ended (true). */
+  onIdle(isIdle: boolean): void;
+  /** Called once, when the session no longer uses the child. */
+  onEnd(): void;
+}
+
+/** Session with exclusive use of a child until it ends. */
+export class PooledSession implements SandboxSession {
+  readonly snapshot?: (options?: SandboxCallOptions) => Promise<string>;
+  readonly restore?: (snapshot: string, options?: SandboxCallOptions) => Promise<void>;
+  readonly #child: Child;
+  readonly #options: OpenOptions;
+  #end: SandboxSessionEnd | undefined;
+  #ended: Promise<void> | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #running = 0;
+
+  constructor(child: Child, options: OpenOptions) {
+    this.#child = child;
+    this.#options = options;
+    // An evaluation reports the end itself.
+    child.onExit = () => void (this.#running === 0 && this.finish("exited"));
+    if (!options.hasSnapshots) return;
+    const { limits } = options;
+    this.snapshot = async (call) => (await this.#exchange({ op: "snapshot" }, limits, call)).result.snapshot as string;
+    this.restore = async (snapshot, call) => void (await this.#exchange({ op: "restore", snapshot }, limits, call));
+  }
+
+  get end(): SandboxSessionEnd | undefined {
+    return this.#end ?? (this.#child.isAlive || this.#running > 0 ? undefined : "exited");
+  }
+
+  /** Begins the session in its child. */
+  async open(): Promise<void> {
+    const { files = {}, limits, signal } = this.#options;
+    const { result } = await this.#exchange({ op: "open", files }, limits, signal === undefined ? {} : { signal });
+    if (result.verdict === "ok") return;
+    await this.close();
+    const { name, message } = result.error ?? { name: result.verdict, message: "the files exceed a limit" };
+    throw new MrlmError("SANDBOX_FAILED", `The files of a session were not written: ${name}: ${message}.`);
+  }
+
+  async evaluate(submission: Submission, options?: SandboxCallOptions): Promise<SandboxResult> {
+    const limits = { ...this.#options.limits, ...submission.limits };
+    return toResult(await this.#exchange({ op: "evaluate", submission }, limits, options));
+  }
+
+  async close(): Promise<void> {
+    await this.finish("closed");
+  }
+
+  /** Ends the session; the first reason counts. Resolves when the child is free for another session, or has exited. */
+  finish(end: SandboxSessionEnd): Promise<void> {
+    this.#end ??= end;
+    this.#ended ??= this.#release();
+    return this.#ended;
+  }
+
+  async #release(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    this.#options.onIdle(false);
+    this.#child.onExit = () => {};
+    if (this.#running > 0 || !(await this.#isReset())) {
+      this.#child.kill();
+      await this.#child.exited;
+    }
+    this.#options.onEnd();
+  }
+
+  /** Prepares the child for the next session. Returns false if it cannot serve one. */
+  async #isReset(): Promise<boolean> {
+    if (!this.#child.isAlive) return false;
+    try {
+      const limits = { ...this.#options.limits, wallMs: CLOSE_MS, cpuMs: CLOSE_MS };
+      const { result } = await this.#child.exchange({ op: "close" }, limits);
+      return result.verdict === "ok" && result.spent !== true;
+    } catch {
+      return false;
+    }
+  }
+
+  async #exchange(task: ChildTask, limits: SandboxLimits, options: SandboxCallOptions = {}): Promise<Outcome> {
+    const { end } = this;
+    if (end !== undefined)
+      throw new MrlmError("SESSION_NOT_FOUND", `This sandbox session has ended: ${ENDINGS[end]}.`, {
+        hint: "Open a new session.",
+      });
+    this.#running++;
+    clearTimeout(this.#idleTimer);
+    this.#options.onIdle(false);
+    try {
+      const outcome = await this.#child.exchange(task, limits, { ...options, isSession: true });
+      const { verdict, spent } = outcome.result;
+      if (verdict.endsWith("limit") || verdict === "timeout") void this.finish("limit");
+      else if (verdict === "killed" || spent === true) void this.finish("exited");
+      return outcome;
+    } catch (error) {
+      void this.finish("exited");
+      throw error;
+    } finally {
+      this.#running--;
+      if (this.#end === undefined && this.#running === 0) this.#wait();
+    }
+  }
+
+  /** Waits for the next evaluation. */
+  #wait(): void {
+    const { idleMs } = this.#options;
+    if (idleMs !== undefined) this.#idleTimer = setTimeout(() => void this.finish("idle"), idleMs).unref();
+    this.#options.onIdle(true);
+  }
+}
