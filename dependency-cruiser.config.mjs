@@ -29,6 +29,7 @@ const CORE_IMPORTS = {
   runtime: ["spec", "kit", "store"],
   client: ["spec", "wire"],
   server: ["spec", "kit", "wire"],
+  dialects: ["spec", "kit", "server"],
   testing: ["spec", "kit", "store", "runtime", "client", "server"],
 };
 
@@ -111,6 +112,12 @@ export default {
       "Only wire, server and client use gRPC.",
       { pathNot: ["^core/(wire|server|client)/", "/node_modules/"] },
       { path: "node_modules/@grpc/" },
+    ),
+    forbid(
+      "sessions-and-dialects-need-no-grpc",
+      "Sessions of a server are those of any protocol: an HTTP server loads neither gRPC nor generated messages.",
+      { path: "^core/(server/src/sessions|dialects/src/)" },
+      { path: ["node_modules/@grpc/", "^core/wire/"], reachable: true },
     ),
     forbid(
       "isolated-vm-stays-in-its-plugin",

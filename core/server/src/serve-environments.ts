@@ -8,27 +8,19 @@ import { requireToken } from "./service/authentication.ts";
 import { identityOf } from "./service/identity.ts";
 import { MultiplexedClient } from "./service/multiplexed-client.ts";
 import { unaryMethods } from "./service/unary-methods.ts";
-import { type SessionStats, SessionTable } from "./sessions/session-table.ts";
+import { type SessionLimits, type SessionStats, SessionTable } from "./sessions/session-table.ts";
 import { Health } from "./standard/health.ts";
 import { reflectionMethods } from "./standard/reflection.ts";
 import { VERSION } from "./version.ts";
 
 /** Options of {@link serveEnvironments}. */
-export interface ServeEnvironmentsOptions {
+export interface ServeEnvironmentsOptions extends SessionLimits {
   /** Host of the environments. Closing the server does not close it. */
   readonly host: EnvironmentHost;
   /** `host:port`; port 0 takes any free port. */
   readonly address: string;
-  /** Open sessions at a time. Default: 4096. */
-  readonly maxSessions?: number;
-  /** Resets that may wait for a free place; more are refused with RESOURCE_EXHAUSTED. Default: 1024. */
-  readonly maxQueue?: number;
-  /** Longest wait of a reset in milliseconds. Default: 30,000. */
-  readonly queueMs?: number;
-  /** Lease of a session in milliseconds where its client states none: a session without a request for this long is closed. Default: 60,000. */
-  readonly leaseMs?: number;
-  /** Longest lease that a client may request, in milliseconds. Default: one hour. */
-  readonly maxLeaseMs?: number;
+  /** Sessions that another server shares, with its limits and the host. Default: sessions of its own, with the limits of these options. */
+  readonly sessions?: SessionTable;
   /** Largest message in bytes. Default: 64 MiB. */
   readonly maxMessageBytes?: number;
   /** Receives environments that could not be closed, and unexpected errors, whose messages clients do not get. */
@@ -56,17 +48,8 @@ const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "gr
 
 /** Serves the environments of a host over gRPC, with health and reflection. Rejects with PORT_IN_USE. */
 export async function serveEnvironments(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
-  const { host, maxMessageBytes = 64 << 20, leaseMs = 60_000, logger = silentLogger } = options;
-  const limits = {
-    admission: {
-      places: options.maxSessions ?? 4096,
-      queue: options.maxQueue ?? 1024,
-      queueMs: options.queueMs ?? 30_000,
-    },
-    leases: { defaultMs: leaseMs, maxMs: options.maxLeaseMs ?? 3_600_000 },
-    sweepMs: Math.min(1_000, Math.max(10, leaseMs / 4)),
-  };
-  const table = new SessionTable(host, limits, logger);
+  const { host, maxMessageBytes = 64 << 20, logger = silentLogger } = options;
+  const table = options.sessions ?? new SessionTable(host, options, logger);
   const streams = new Set<MultiplexedClient>();
   const health = new Health(SERVICES);
   const server = new Server({
@@ -96,18 +79,17 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   for (const service of REFLECTION_SERVICES) server.addService(service, reflectionMethods(SERVICES));
   const port = await listen(server, options.address, options.credentials ?? ServerCredentials.createInsecure()).catch(
     async (error: unknown) => {
-      await table.endAll();
+      if (options.sessions === undefined) await table.stop(0);
       throw error;
     },
   );
 
   const stop = async (graceMs: number): Promise<void> => {
     health.stop();
-    await within(table.drain(), graceMs);
-    await table.endAll();
+    await table.stop(graceMs);
     health.close();
     for (const client of streams) client.end();
-    await within(new Promise<void>((resolve) => server.tryShutdown(() => resolve())), 1_000);
+    await tryShutdown(server, 1_000);
     server.forceShutdown();
   };
   let stopped: Promise<void> | undefined;
@@ -118,10 +100,11 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   };
 }
 
-/** Waits for a promise, at most for `milliseconds`. */
-async function within(promise: Promise<void>, milliseconds: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
+/** Waits for the calls under way, at most for `milliseconds`. */
+async function tryShutdown(server: Server, milliseconds: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, milliseconds);
-  await Promise.race([promise, late]);
+  server.tryShutdown(() => resolve());
+  await promise;
   clearTimeout(timer);
 }

@@ -6,6 +6,7 @@ import {
   Outbox,
   type Serialised,
   encodeError,
+  encodeStep,
   environmentProto as wire,
   invalid,
   serialise,
@@ -13,7 +14,8 @@ import {
 } from "@mrlm/wire";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
-import { logFault } from "./log-fault.ts";
+import { logFault } from "../sessions/log-fault.ts";
+import { decodeReset, decodeStep, encodeStart } from "./session-codec.ts";
 
 /** The server stops reading requests when more bytes than the first limit wait for the client, until fewer than the second wait. */
 const HIGH_WATER_BYTES = 32 << 20;
@@ -107,15 +109,18 @@ export class MultiplexedClient {
       );
     switch (request?.$case) {
       case "reset":
-        return this.#await(requestId, this.#table.reset(this.#owner, request.reset), (reset) => ({
+        return this.#await(requestId, this.#table.reset(this.#owner, decodeReset(request.reset)), (start) => ({
           $case: "reset",
-          reset,
+          reset: encodeStart(start),
         }));
       case "step":
-        return this.#await(requestId, this.#table.step(this.#owner, request.step), (step) => ({ $case: "step", step }));
+        return this.#await(requestId, this.#table.step(this.#owner, decodeStep(request.step)), (result) => ({
+          $case: "step",
+          step: encodeStep(result),
+        }));
       case "close":
         this.#running.set(requestId, undefined);
-        this.#table.close(this.#owner, request.close).then(
+        this.#table.close(this.#owner, request.close.sessionId).then(
           () => this.#answer(requestId, { $case: "close", close: {} }),
           (error: unknown) => this.#fail(requestId, error),
         );
@@ -123,7 +128,7 @@ export class MultiplexedClient {
       case "renew":
         return this.#answer(requestId, {
           $case: "renew",
-          renew: { gone: this.#table.renew(this.#owner, request.renew) },
+          renew: { gone: this.#table.renew(this.#owner, request.renew.sessionIds) },
         });
       default:
         throw invalid("a request is of a kind that this version does not know");
@@ -132,10 +137,9 @@ export class MultiplexedClient {
 
   #await<T>(requestId: bigint, operation: Operation<T>, answer: (response: T) => Answer): void {
     this.#running.set(requestId, operation.join());
-    operation.promise.then(
-      (response) => this.#answer(requestId, answer(response)),
-      (error: unknown) => this.#fail(requestId, error),
-    );
+    operation.promise
+      .then((response) => this.#answer(requestId, answer(response)))
+      .catch((error: unknown) => this.#fail(requestId, error));
   }
 
   #cancel(requestId: bigint): void {

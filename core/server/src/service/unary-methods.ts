@@ -6,6 +6,7 @@ import {
   decodeEnvironmentRef,
   encodeDemonstration,
   encodeDescription,
+  encodeStep,
   invalid,
   type environmentProto as wire,
 } from "@mrlm/wire";
@@ -13,7 +14,8 @@ import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
 import { identityOf } from "./identity.ts";
-import { logFault } from "./log-fault.ts";
+import { decodeReset, decodeStep, encodeStart } from "./session-codec.ts";
+import { logFault } from "../sessions/log-fault.ts";
 
 /** Time in which a unary call whose client is gone may be repeated before its work is aborted. */
 const GRACE_MS = 1_000;
@@ -46,18 +48,18 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
       instanceId: server.instanceId,
       serverVersion: server.version,
     })),
-    reset: unary<wire.ResetRequest, wire.ResetResponse>((call) =>
-      answerOf(call, table.reset(identityOf(call), call.request)),
+    reset: unary<wire.ResetRequest, wire.ResetResponse>(async (call) =>
+      encodeStart(await answerOf(call, table.reset(identityOf(call), decodeReset(call.request)))),
     ),
-    step: unary<wire.StepRequest, wire.StepResponse>((call) =>
-      answerOf(call, table.step(identityOf(call), call.request)),
+    step: unary<wire.StepRequest, wire.StepResponse>(async (call) =>
+      encodeStep(await answerOf(call, table.step(identityOf(call), decodeStep(call.request)))),
     ),
     close: unary<wire.CloseRequest, wire.CloseResponse>(async (call) => {
-      await table.close(identityOf(call), call.request);
+      await table.close(identityOf(call), call.request.sessionId);
       return {};
     }),
     renew: unary<wire.RenewRequest, wire.RenewResponse>(async (call) => ({
-      gone: table.renew(identityOf(call), call.request),
+      gone: table.renew(identityOf(call), call.request.sessionIds),
     })),
     demonstrate: unary<wire.DemonstrateRequest, wire.DemonstrateResponse>(async (call) => {
       const { environment, tasks } = call.request;
@@ -83,10 +85,10 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
 }
 
 /** Waits for an operation. gRPC reports a cancelled call and a lost connection in the same way, so the work is aborted only after a delay. */
-async function answerOf<Request, Response>(
+async function answerOf<Request, Response, Result>(
   call: ServerUnaryCall<Request, Response>,
-  operation: Operation<Response>,
-): Promise<Response> {
+  operation: Operation<Result>,
+): Promise<Result> {
   operation.join();
   const onCancelled = (): void => abandoned(operation);
   call.on("cancelled", onCancelled);

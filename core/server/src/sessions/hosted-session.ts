@@ -1,14 +1,13 @@
-import { type EnvironmentHost, type EnvironmentRef, type EnvironmentSession, MrlmError } from "@mrlm/spec";
 import {
-  decodeAction,
-  decodeEnvironmentRef,
-  encodeObservation,
-  encodeStep,
-  type environmentProto as wire,
-  fromInt64,
-  invalid,
-} from "@mrlm/wire";
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type EnvironmentSession,
+  MrlmError,
+  type StepResult,
+} from "@mrlm/spec";
+import { invalid } from "./invalid.ts";
 import { Operation } from "./operation.ts";
+import type { SessionReset, SessionStart, SessionStep } from "./requests.ts";
 
 /** Limit of resets that wait for earlier ones to end. Each reset aborts the previous one, and an environment may take time to abort. */
 const MAX_WAITING_RESETS = 16;
@@ -26,7 +25,7 @@ export interface SessionSupport {
 interface Latest {
   /** -1 for a reset. */
   readonly index: number;
-  readonly operation: Operation<wire.ResetResponse> | Operation<wire.StepResponse>;
+  readonly operation: Operation<SessionStart> | Operation<StepResult>;
 }
 
 /**
@@ -39,6 +38,8 @@ export class HostedSession {
   readonly leaseMs: number;
   /** Time at which the lease ends unless a request arrives before, in milliseconds of `performance.now()`. */
   expiresAt = 0;
+  /** Called once when the session has left the table. */
+  readonly onEnd: (() => void) | undefined;
   /** Whether the session has a place from `admit`. */
   isAdmitted = false;
   readonly #support: SessionSupport;
@@ -52,7 +53,7 @@ export class HostedSession {
 
   constructor(
     identity: { readonly key: string; readonly owner: string },
-    request: wire.ResetRequest,
+    request: SessionReset,
     leaseMs: number,
     support: SessionSupport,
   ) {
@@ -60,7 +61,8 @@ export class HostedSession {
     this.owner = identity.owner;
     this.leaseMs = leaseMs;
     this.#support = support;
-    this.#ref = decodeEnvironmentRef(request.environment);
+    this.onEnd = request.onEnd;
+    this.#ref = request.environment;
     this.#refKey = keyOf(request.environment);
     this.touch();
   }
@@ -76,7 +78,7 @@ export class HostedSession {
     return now > this.expiresAt && (operation === undefined || operation.isSettled || operation.isAbandoned);
   }
 
-  reset(request: wire.ResetRequest): Operation<wire.ResetResponse> {
+  reset(request: SessionReset): Operation<SessionStart> {
     this.touch();
     if (keyOf(request.environment) !== this.#refKey) {
       throw invalid(
@@ -84,8 +86,7 @@ export class HostedSession {
       );
     }
     const { epoch } = request;
-    if (epoch === this.#epoch && this.#latest?.index === -1)
-      return this.#latest.operation as Operation<wire.ResetResponse>;
+    if (epoch === this.#epoch && this.#latest?.index === -1) return this.#latest.operation as Operation<SessionStart>;
     if (epoch <= this.#epoch) {
       throw new MrlmError(
         "STEP_OUT_OF_ORDER",
@@ -100,33 +101,30 @@ export class HostedSession {
     this.#epoch = epoch;
     const before = this.#latest?.operation;
     before?.abort(new MrlmError("CANCELLED", "The session was reset during another call."));
-    const operation = new Operation("reset", request.deadlineMs, async (signal) => {
+    const { seed, task, deadlineMs = 0 } = request;
+    const operation = new Operation("reset", deadlineMs, async (signal) => {
       this.#waitingResets++;
       await before?.promise.catch(() => undefined);
       this.#waitingResets--;
       const environment = this.#environment ?? (await this.#open(epoch, signal));
       const observation = await environment.reset({
-        ...(request.seed !== undefined && { seed: fromInt64(request.seed, "a seed") }),
-        ...(request.task !== "" && { task: request.task }),
+        ...(seed !== undefined && { seed }),
+        ...(task !== undefined && { task }),
         signal,
       });
-      return {
-        observation: encodeObservation(observation),
-        leaseMs: this.leaseMs,
-        maxTurns: environment.description.maxTurns,
-      };
+      return { observation, leaseMs: this.leaseMs, description: environment.description };
     });
     return this.#begin(-1, operation);
   }
 
-  step(request: wire.StepRequest): Operation<wire.StepResponse> {
+  step(request: SessionStep): Operation<StepResult> {
     this.touch();
-    const { epoch, index } = request;
+    const { epoch, index, action, deadlineMs = 0 } = request;
     const latest = this.#latest;
     if (latest === undefined || epoch !== this.#epoch) {
       throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} got a step of epoch ${epoch}.`);
     }
-    if (index === latest.index) return latest.operation as Operation<wire.StepResponse>;
+    if (index === latest.index) return latest.operation as Operation<StepResult>;
     if (index !== latest.index + 1) {
       throw new MrlmError("STEP_OUT_OF_ORDER", `A session got step ${index} where ${latest.index + 1} comes next.`);
     }
@@ -135,13 +133,7 @@ export class HostedSession {
     const environment = this.#environment;
     if (environment === undefined)
       throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
-    const action = decodeAction(request.action);
-    return this.#begin(
-      index,
-      new Operation("step", request.deadlineMs, async (signal) =>
-        encodeStep(await environment.step(action, { signal })),
-      ),
-    );
+    return this.#begin(index, new Operation("step", deadlineMs, (signal) => environment.step(action, { signal })));
   }
 
   /** Aborts the call under way and closes the environment. */
@@ -183,6 +175,6 @@ export class HostedSession {
   }
 }
 
-function keyOf(ref: wire.EnvironmentRef | undefined): string {
-  return `${ref?.id} ${ref?.optionsJson}`;
+function keyOf({ id, options }: EnvironmentRef): string {
+  return options === undefined ? id : `${id} ${JSON.stringify(options)}`;
 }

@@ -1,14 +1,23 @@
-import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
-import { checkName, type environmentProto as wire, invalid } from "@mrlm/wire";
-import { Admission, type AdmissionLimits } from "./admission.ts";
+import { silentLogger } from "@mrlm/kit";
+import { type EnvironmentHost, type Logger, MrlmError, type StepResult } from "@mrlm/spec";
+import { Admission } from "./admission.ts";
 import { HostedSession, type SessionSupport } from "./hosted-session.ts";
+import { invalid } from "./invalid.ts";
 import type { Operation } from "./operation.ts";
+import type { SessionReset, SessionStart, SessionStep } from "./requests.ts";
 
-/** Time for which a session stays open without a request, in milliseconds. */
-export interface LeaseLimits {
-  /** Lease where the client states none. */
-  readonly defaultMs: number;
-  readonly maxMs: number;
+/** Limits of {@link SessionTable}. */
+export interface SessionLimits {
+  /** Open sessions at a time. Default: 4096. */
+  readonly maxSessions?: number;
+  /** Resets that may wait for a free place; more are refused with RESOURCE_EXHAUSTED. Default: 1024. */
+  readonly maxQueue?: number;
+  /** Longest wait of a reset in milliseconds. Default: 30,000. */
+  readonly queueMs?: number;
+  /** Lease of a session in milliseconds where its client states none: a session without a request for this long is closed. Default: 60,000. */
+  readonly leaseMs?: number;
+  /** Longest lease that a client may request, in milliseconds. Default: one hour. */
+  readonly maxLeaseMs?: number;
 }
 
 /** Counters since the start of the server, with the present number of sessions and of resets in the queue. */
@@ -29,59 +38,59 @@ const STOPPING_MS = 1_000;
 export class SessionTable {
   readonly #sessions = new Map<string, HostedSession>();
   readonly #admission: Admission;
-  readonly #leases: LeaseLimits;
+  readonly #leases: { readonly defaultMs: number; readonly maxMs: number };
   readonly #logger: Logger;
   readonly #support: SessionSupport;
   readonly #sweeper: NodeJS.Timeout;
   readonly #counts = { opened: 0, expired: 0, resets: 0, steps: 0 };
+  readonly #empty = Promise.withResolvers<void>();
   #isDraining = false;
-  #onEmpty: (() => void) | undefined;
+  #stopped: Promise<void> | undefined;
 
-  constructor(
-    host: EnvironmentHost,
-    limits: { readonly admission: AdmissionLimits; readonly leases: LeaseLimits; readonly sweepMs: number },
-    logger: Logger,
-  ) {
-    this.#admission = new Admission(limits.admission);
-    this.#leases = limits.leases;
+  /** @param logger receives environments that could not be closed */
+  constructor(host: EnvironmentHost, limits: SessionLimits = {}, logger: Logger = silentLogger) {
+    const { maxSessions = 4096, maxQueue = 1024, queueMs = 30_000, leaseMs = 60_000, maxLeaseMs = 3_600_000 } = limits;
+    this.#admission = new Admission({ places: maxSessions, queue: maxQueue, queueMs });
+    this.#leases = { defaultMs: leaseMs, maxMs: maxLeaseMs };
     this.#logger = logger;
     this.#support = {
       host,
       admit: (signal) => this.#admission.enter(signal),
       discard: (session) => this.#forget(session),
     };
-    this.#sweeper = setInterval(() => this.#sweep(), limits.sweepMs).unref();
+    this.#sweeper = setInterval(() => this.#sweep(), Math.min(1_000, Math.max(10, leaseMs / 4))).unref();
   }
 
   get stats(): SessionStats {
     return { sessions: this.#sessions.size, queued: this.#admission.queued, ...this.#counts };
   }
 
-  reset(owner: string, request: wire.ResetRequest): Operation<wire.ResetResponse> {
+  /** Starts an episode. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SESSION_BUSY, STEP_OUT_OF_ORDER, or SERVER_UNAVAILABLE while the server stops. */
+  reset(owner: string, request: SessionReset): Operation<SessionStart> {
     const key = keyOf(request.sessionId);
     // A malformed request must not create a session.
     if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
-    checkName(request.task, "the name of a task");
     this.#counts.resets++;
     return (this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner)).reset(
       request,
     );
   }
 
-  step(owner: string, request: wire.StepRequest): Operation<wire.StepResponse> {
+  /** Acts in an episode. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SESSION_BUSY, STEP_OUT_OF_ORDER or EPISODE_ENDED. */
+  step(owner: string, request: SessionStep): Operation<StepResult> {
     this.#counts.steps++;
     return this.#find(keyOf(request.sessionId), owner).step(request);
   }
 
   /** Closes a session. Does nothing for an unknown session or another owner's. */
-  async close(owner: string, { sessionId }: wire.CloseRequest): Promise<void> {
+  async close(owner: string, sessionId: Uint8Array): Promise<void> {
     const session = this.#sessions.get(keyOf(sessionId));
     if (session?.owner === owner)
       await this.#end(session, new MrlmError("CANCELLED", "The client closed the session."));
   }
 
   /** Extends leases. @returns the ids without a session of this owner */
-  renew(owner: string, { sessionIds }: wire.RenewRequest): Uint8Array[] {
+  renew(owner: string, sessionIds: readonly Uint8Array[]): Uint8Array[] {
     return sessionIds.filter((id) => {
       const session = this.#sessions.get(keyOf(id));
       if (session?.owner !== owner) return true;
@@ -90,21 +99,24 @@ export class SessionTable {
     });
   }
 
-  /** Opens no new sessions. Resolves when the last one has ended. */
-  async drain(): Promise<void> {
-    this.#isDraining = true;
-    if (this.#sessions.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+  /** Opens no new sessions, waits up to `graceMs` for the open ones, then ends them. Further calls wait for the first. */
+  stop(graceMs: number): Promise<void> {
+    return (this.#stopped ??= this.#stop(graceMs));
   }
 
-  /** Ends every session. */
-  async endAll(): Promise<void> {
+  async #stop(graceMs: number): Promise<void> {
     this.#isDraining = true;
+    if (this.#sessions.size > 0) {
+      const timer = setTimeout(() => this.#empty.resolve(), graceMs);
+      await this.#empty.promise;
+      clearTimeout(timer);
+    }
     clearInterval(this.#sweeper);
     const reason = new MrlmError("SERVER_UNAVAILABLE", "The server is stopping.", { retryDelayMs: STOPPING_MS });
     await Promise.all(Array.from(this.#sessions.values(), (session) => this.#end(session, reason)));
   }
 
-  #add(key: string, owner: string, request: wire.ResetRequest): HostedSession {
+  #add(key: string, owner: string, request: SessionReset): HostedSession {
     if (this.#isDraining)
       throw new MrlmError("SERVER_UNAVAILABLE", "The server is stopping and opens no new sessions.", {
         retryDelayMs: STOPPING_MS,
@@ -144,12 +156,14 @@ export class SessionTable {
   }
 
   #forget(session: HostedSession): void {
-    if (this.#sessions.get(session.key) === session) this.#sessions.delete(session.key);
+    const isKnown = this.#sessions.get(session.key) === session;
+    if (isKnown) this.#sessions.delete(session.key);
     if (session.isAdmitted) {
       session.isAdmitted = false;
       this.#admission.leave();
     }
-    if (this.#sessions.size === 0) this.#onEmpty?.();
+    if (this.#isDraining && this.#sessions.size === 0) this.#empty.resolve();
+    if (isKnown) session.onEnd?.();
   }
 }
 

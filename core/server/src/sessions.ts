@@ -1,0 +1,5 @@
+export { bearerCheck } from "./sessions/bearer-check.ts";
+export { logFault } from "./sessions/log-fault.ts";
+export type { Operation } from "./sessions/operation.ts";
+export type { SessionReset, SessionStart, SessionStep } from "./sessions/requests.ts";
+export { type SessionLimits, type SessionStats, SessionTable } from "./sessions/session-table.ts";

@@ -1,0 +1,35 @@
+import type { Action, EnvironmentDescription, EnvironmentRef, Observation, TaskId } from "@mrlm/spec";
+
+/** Request of a client to start an episode in its session, which the first one opens. */
+export interface SessionReset {
+  /** Random 128 bits. */
+  readonly sessionId: Uint8Array;
+  /** Number of the reset in its session, from 1 on. A repeated one gets the first response. */
+  readonly epoch: number;
+  readonly environment: EnvironmentRef;
+  readonly seed?: number;
+  readonly task?: TaskId;
+  /** Time without a request after which the session ends; default: that of the table. */
+  readonly leaseMs?: number;
+  /** Longest time until the response, in addition to the limits of the host; default: none. */
+  readonly deadlineMs?: number;
+  /** Called once when the session is no longer in the table, for any reason. Only that of the first reset counts. */
+  readonly onEnd?: () => void;
+}
+
+/** Request of a client to act in its session. */
+export interface SessionStep {
+  readonly sessionId: Uint8Array;
+  readonly epoch: number;
+  /** Number of the step in its epoch, from 0 on. A repeated one gets the first response. */
+  readonly index: number;
+  readonly action: Action;
+  readonly deadlineMs?: number;
+}
+
+/** Response to a reset. */
+export interface SessionStart {
+  readonly observation: Observation;
+  readonly leaseMs: number;
+  readonly description: EnvironmentDescription;
+}
