@@ -178,6 +178,11 @@ export const ERROR_CODES = {
     retryable: false,
   },
   OPTIONS_INVALID: { meaning: "Options do not fit their schema.", hint: "Correct the named option.", retryable: false },
+  ORIGIN_REFUSED: {
+    meaning: "A request to an HTTP server names a host, or comes from a web page, that is not of this machine.",
+    hint: "Use the address that the server listens on.",
+    retryable: false,
+  },
   OUTPUT_INVALID: {
     meaning: "No file can be made at the path that was named for results. No work began.",
     hint: "Name a directory in which you may write.",
@@ -252,6 +257,11 @@ export const ERROR_CODES = {
     meaning: "A server is at its capacity.",
     hint: "Try again after the delay, or raise the limits.",
     retryable: true,
+  },
+  ROLES_UNSUPPORTED: {
+    meaning: "An environment has several agents, and the protocol of the client has one.",
+    hint: "Use a client of the gRPC protocol.",
+    retryable: false,
   },
   RUN_IN_USE: {
     meaning: "Another process is training the run.",

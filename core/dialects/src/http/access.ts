@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { bearerCheck } from "@mrlm/server/sessions";
+import { MrlmError } from "@mrlm/spec";
+import { HttpError } from "./http-error.ts";
+
+/** Check of the headers of a request. Throws {@link HttpError} for one that is refused. */
+export type AccessCheck = (headers: IncomingHttpHeaders) => void;
+
+/**
+ * Makes the check of who may send requests.
+ *
+ * - With a token every request carries it.
+ * - Without one, a server that listens on the loopback interface answers only under a name of that interface. A web page whose host name was pointed
+ *   to 127.0.0.1 (DNS rebinding) sends its own name.
+ * - A browser states the page that a request comes from. Only pages of the loopback interface are accepted.
+ */
+export function accessCheck(options: {
+  readonly token: string | undefined;
+  readonly isLoopback: boolean;
+}): AccessCheck {
+  const { token, isLoopback } = options;
+  const isToken = token === undefined ? () => true : bearerCheck(token);
+  return ({ host, origin, authorization }) => {
+    if (isLoopback && token === undefined && !isLoopbackName(`http://${host}`))
+      throw refused(
+        `The request names the host ${JSON.stringify(host ?? "")}`,
+        "Use the address that the server listens on.",
+      );
+    if (origin !== undefined && !isLoopbackName(origin))
+      throw refused(
+        `The request comes from a web page of ${JSON.stringify(origin)}`,
+        "Pages of other origins may not use this server.",
+      );
+    if (!isToken(authorization))
+      throw new HttpError(401, new MrlmError("UNAUTHENTICATED", "The request carries no valid token."));
+  };
+}
+
+/** Whether the host of a URL is a name of the loopback interface. */
+function isLoopbackName(url: string): boolean {
+  const hostname = URL.parse(url)?.hostname ?? "";
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+}
+
+function refused(fact: string, hint: string): HttpError {
+  return new HttpError(403, new MrlmError("ORIGIN_REFUSED", `${fact}, which is not of this machine.`, { hint }));
+}

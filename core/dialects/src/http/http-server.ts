@@ -1,0 +1,53 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { MrlmError } from "@mrlm/spec";
+
+/** Connections at a time: twice the default number of sessions. A client of MCP has an open stream for each session beside its requests. */
+const MAX_CONNECTIONS = 8_192;
+const MAX_HEADER_BYTES = 16 << 10;
+
+/** Creates an HTTP server that ends slow requests after `requestMs` with status 408, and refuses headers above 16 KiB with status 431. */
+export function createHttpServer(requestMs: number): Server {
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: Math.min(10_000, requestMs),
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(1_000, requestMs / 2),
+    // Detects that a client's machine is gone.
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+/** Binds a server to `host:port` (port 0: any free port). Rejects with PORT_IN_USE. */
+export async function listen(server: Server, address: string): Promise<AddressInfo> {
+  const split = address.lastIndexOf(":");
+  const host = address.slice(0, split).replace(/^\[(.*)\]$/, "$1");
+  const port = Number(address.slice(split + 1));
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(
+        cause.code === "EADDRINUSE"
+          ? new MrlmError("PORT_IN_USE", `Port ${port} is in use by another process (${address}).`, {
+              hint: "Choose another port; 0 takes any free one (mrlm serve --http-port 0).",
+            })
+          : new MrlmError("CONFIG_INVALID", `The HTTP server cannot listen on ${address}: ${cause.message}`, {
+              hint: "Give an address of this machine as host:port.",
+              cause,
+            }),
+      ),
+    );
+    server.listen(port, host, () => resolve(server.address() as AddressInfo));
+  });
+}
+
+/** Accepts no further connections, and ends the open ones after `graceMs` at the latest. */
+export async function closeHttpServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,97 @@
+import { type CallToolResult, ProtocolError, Server } from "@modelcontextprotocol/server";
+import { textMessage } from "@mrlm/kit";
+import { logFault } from "@mrlm/server/sessions";
+import { type JsonObject, type Logger, type Message, MrlmError } from "@mrlm/spec";
+import type { Episode } from "../episode.ts";
+import { VERSION } from "../version.ts";
+import { contentOf } from "./content.ts";
+import { instructions } from "./instructions.ts";
+import { jsonRpcError } from "./json-rpc-error.ts";
+import { checkToolNames, FINISH, mcpTools, OBSERVE } from "./own-tools.ts";
+import { callToolResult } from "./step-result.ts";
+
+/** Name of the prompt that shows the task. */
+const TASK_PROMPT = "task";
+
+/**
+ * Makes the MCP server of one episode. A call of a tool is a step with one tool call, `finish` a step with a text. A call of a tool that the environment
+ * does not have is a step too if it has tools: the environment decides about it, as about that of a trained policy.
+ * @param onToolsChanged called when an observation brought other tools
+ */
+export function mcpServer(
+  episode: Episode,
+  options: { readonly revealRewards: boolean; readonly logger: Logger; readonly onToolsChanged: () => void },
+): Server {
+  const { description } = episode;
+  checkToolNames(description.id, episode.tools);
+  const server = new Server(
+    { name: `mrlm ${description.id}`, version: VERSION },
+    { capabilities: { tools: { listChanged: true }, prompts: {} }, instructions: instructions(episode) },
+  );
+  let calls = 0;
+
+  /** Acts, and returns the result in the form of MCP. */
+  async function act(message: Message, signal: AbortSignal, callId?: string): Promise<CallToolResult> {
+    const { agent } = episode.latest;
+    const result = await episode.act(message, signal);
+    if (result.observation.tools !== undefined) {
+      checkToolNames(description.id, result.observation.tools);
+      options.onToolsChanged();
+    }
+    const { revealRewards } = options;
+    return callToolResult({
+      agent,
+      result,
+      end: episode.end,
+      revealRewards,
+      ...(callId !== undefined && { callId }),
+    });
+  }
+
+  async function call(name: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+    if (name === OBSERVE) return { content: observed(episode) };
+    if (name === FINISH) {
+      const { answer } = args;
+      if (typeof answer !== "string") return failure(`Invalid arguments of ${FINISH}: answer must be a string.`);
+      return act(textMessage("assistant", answer), signal);
+    }
+    if (episode.tools.length === 0)
+      return failure(`There is no tool ${JSON.stringify(name)}. Send your answer by ${FINISH}.`);
+    const id = `c${String(++calls).padStart(8, "0")}`;
+    return act({ role: "assistant", parts: [{ type: "tool-call", id, name, arguments: args }] }, signal, id);
+  }
+
+  server.setRequestHandler("tools/list", () => ({ tools: mcpTools(episode.tools) }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    try {
+      return await call(params.name, (params.arguments ?? {}) as JsonObject, mcpReq.signal);
+    } catch (error) {
+      // A model can do something about these: wait, or end its work.
+      if (MrlmError.hasCode(error, "EPISODE_ENDED", "SESSION_BUSY")) return failure(`${error.message} ${error.hint}`);
+      logFault(options.logger, error);
+      const { code, message, data } = jsonRpcError(error);
+      throw new ProtocolError(code, message, data);
+    }
+  });
+  server.setRequestHandler("prompts/list", () => ({
+    prompts: [{ name: TASK_PROMPT, description: `The task of this episode of ${description.id}` }],
+  }));
+  server.setRequestHandler("prompts/get", ({ params }) => {
+    if (params.name !== TASK_PROMPT)
+      throw new ProtocolError(-32_602, `There is no prompt ${JSON.stringify(params.name)}; there is "${TASK_PROMPT}".`);
+    return { messages: contentOf(episode.first.messages).map((content) => ({ role: "user" as const, content })) };
+  });
+  return server;
+}
+
+/** Returns the task, and the latest observation if a step was made. */
+function observed({ first, latest, isOver }: Episode): CallToolResult["content"] {
+  const content = contentOf(first.messages);
+  if (latest !== first) content.push({ type: "text", text: "Latest observation:" }, ...contentOf(latest.messages));
+  if (isOver) content.push({ type: "text", text: "The episode has ended." });
+  return content;
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

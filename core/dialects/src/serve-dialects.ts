@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { silentLogger } from "@mrlm/kit";
+import { logFault, type SessionLimits, SessionTable } from "@mrlm/server/sessions";
+import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import type { Dialect } from "./dialect.ts";
+import { type DialectName, openDialect } from "./dialects.ts";
+import { accessCheck } from "./http/access.ts";
+import { Exchange } from "./http/exchange.ts";
+import { HttpError } from "./http/http-error.ts";
+import { closeHttpServer, createHttpServer, listen } from "./http/http-server.ts";
+
+/** Options of {@link serveDialects}. */
+export interface ServeDialectsOptions extends SessionLimits {
+  /** Host of the environments. Closing the server does not close it. */
+  readonly host: EnvironmentHost;
+  /** `host:port`; port 0 takes any free port. */
+  readonly address: string;
+  readonly dialects: readonly DialectName[];
+  /** Sessions that another server shares, with its limits and the host. Default: sessions of its own, with the limits of these options. */
+  readonly sessions?: SessionTable;
+  /** Token that every request must carry as `authorization: Bearer TOKEN`. Default: none. */
+  readonly token?: string;
+  /** Whether clients get rewards. Default: false. */
+  readonly revealRewards?: boolean;
+  /** Largest body of a request in bytes. Default: 4 MiB. */
+  readonly maxRequestBytes?: number;
+  /** Longest time until a request has arrived as a whole, in milliseconds. Default: 30,000. */
+  readonly requestMs?: number;
+  /** Receives environments that could not be closed, and unexpected errors, whose messages clients do not get. */
+  readonly logger?: Logger;
+}
+
+/** Running HTTP server of environments. */
+export interface DialectServer {
+  readonly port: number;
+  /** Opens no new sessions, waits up to `graceMs` for the open ones, then ends them and stops. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Milliseconds for the last responses of a stopping server. */
+const LAST_RESPONSES_MS = 1_000;
+
+/** Serves the environments of a host over HTTP, in the protocols of other frameworks. Rejects with PORT_IN_USE. */
+export async function serveDialects(options: ServeDialectsOptions): Promise<DialectServer> {
+  const { host, address, token, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
+  const sessions = options.sessions ?? new SessionTable(host, options, logger);
+  const environments = (await host.list()).map(({ id }) => id);
+  const context = { host, environments, sessions, logger, revealRewards: options.revealRewards ?? false };
+  const dialects = options.dialects.map((name) => openDialect(name, context));
+  const server = createHttpServer(options.requestMs ?? 30_000);
+  const bound = await listen(server, address).catch(async (error: unknown) => {
+    if (options.sessions === undefined) await sessions.stop(0);
+    throw error;
+  });
+  const checkAccess = accessCheck({ token, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
+
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const url = URL.parse(`http://localhost${request.url?.startsWith("/") ? request.url : "/"}`);
+    if (url === null) return void response.writeHead(400).end();
+    const exchange = new Exchange(request, response, url, maxRequestBytes);
+    const dialect = dialects.find((each) => each.hasRoute(url.pathname));
+    answer(exchange, dialect, () => checkAccess(request.headers)).catch((error: unknown) => {
+      logFault(logger, error);
+      response.destroy();
+    });
+  });
+
+  /** Answers a request, also with the error of a refused one. */
+  async function answer(exchange: Exchange, dialect: Dialect | undefined, check: () => void): Promise<void> {
+    try {
+      check();
+      if (dialect !== undefined) return await dialect.handle(exchange);
+      const { method = "", url = "" } = exchange.request;
+      throw new HttpError(404, new MrlmError("MESSAGE_INVALID", `There is no route ${method} ${url.slice(0, 100)}.`));
+    } catch (thrown) {
+      // The client is gone.
+      if (exchange.request.destroyed && !exchange.request.complete) return;
+      if (!(thrown instanceof HttpError)) logFault(logger, thrown);
+      const { status, error } = thrown instanceof HttpError ? thrown : fault(thrown);
+      exchange.send(status, dialect?.errorBody(error) ?? { error: { code: error.code, message: error.message } }, {
+        ...(status === 401 && { "www-authenticate": "Bearer" }),
+        ...(error.retryDelayMs !== undefined && { "retry-after": String(Math.ceil(error.retryDelayMs / 1_000)) }),
+      });
+    }
+  }
+
+  const stop = async (graceMs: number): Promise<void> => {
+    await sessions.stop(graceMs);
+    await Promise.all(dialects.map((dialect) => dialect.close()));
+    await closeHttpServer(server, LAST_RESPONSES_MS);
+  };
+  let stopped: Promise<void> | undefined;
+  return { port: bound.port, close: (graceMs = 0) => (stopped ??= stop(graceMs)) };
+}
+
+/** Returns the error that clients get of an unexpected one. */
+function fault(thrown: unknown): { status: number; error: MrlmError } {
+  const error = MrlmError.isInstance(thrown)
+    ? thrown
+    : new MrlmError("INTERNAL", "The request failed by a fault that the server's log describes.");
+  return { status: MrlmError.hasCode(error, "RESOURCE_EXHAUSTED", "SERVER_UNAVAILABLE") ? 503 : 500, error };
+}
