@@ -9,6 +9,14 @@ export function wholeNumber(text: string, flag: string, least = 0): number {
   return number;
 }
 
+/** Parses the number of a port. Throws USAGE with the name of the flag. */
+export function portNumber(text: string, flag: string): number {
+  const port = Number(text);
+  if (text.trim() === "" || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new MrlmError("USAGE", `${flag} ${text} is not a port: give a number from 0 to 65535.`);
+  return port;
+}
+
 /** Parses a finite number of 0 or more, or of any sign with `mayBeNegative`. Throws USAGE with the name of the flag. */
 export function realNumber(text: string, flag: string, options: { readonly mayBeNegative?: boolean } = {}): number {
   const number = Number(text);

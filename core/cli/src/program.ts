@@ -158,7 +158,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
 
   program
     .command("serve")
-    .description("host environments as a gRPC server")
+    .description("host environments as a gRPC server, and for clients of other protocols over HTTP")
     .option("--environments <names>", "comma-separated, for example math,code; default: all that are installed")
     .option("--port <port>", "0 for any free one", "50051")
     .option("--host <address>", "address to listen on", "127.0.0.1")
@@ -178,6 +178,12 @@ export function createProgram(finish: (exitCode: number) => void): Program {
       "--unsafe-sandbox",
       "serve other machines even where no operating-system jail isolates the code that a model wrote",
     )
+    .option("--http-port <port>", "offer the environments over HTTP too, by --dialects; 0 for any free port")
+    .option(
+      "--dialects <names>",
+      "comma-separated protocols of --http-port: mcp (Model Context Protocol); default: all",
+    )
+    .option("--reveal-rewards", "clients of --http-port get the reward of each step")
     .option("--until-stdin-ends", "end when standard input ends (for a parent process)")
     .action(async (options: ServeOptions) => (await import("./commands/serve.ts")).serve(context(), options));
 

@@ -15,6 +15,8 @@ export interface DialectContext {
 
 /** Protocol of another framework over the sessions of this server. */
 export interface Dialect {
+  /** Paths that clients connect to, for people. */
+  readonly paths: readonly string[];
   /** Whether a path is a route of this dialect. No two dialects share one. */
   hasRoute(path: string): boolean;
   /** Answers a request. The HTTP server answers a rejection with its status and {@link errorBody}. */

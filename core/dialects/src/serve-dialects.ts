@@ -33,6 +33,8 @@ export interface ServeDialectsOptions extends SessionLimits {
 /** Running HTTP server of environments. */
 export interface DialectServer {
   readonly port: number;
+  /** Paths that clients of each dialect connect to. */
+  readonly urls: readonly { readonly dialect: DialectName; readonly path: string }[];
   /** Opens no new sessions, waits up to `graceMs` for the open ones, then ends them and stops. */
   close(graceMs?: number): Promise<void>;
 }
@@ -54,7 +56,10 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
   });
   const checkAccess = accessCheck({ token, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
 
+  let responsesDue = 0;
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    responsesDue++;
+    response.once("close", () => responsesDue--);
     const url = URL.parse(`http://localhost${request.url?.startsWith("/") ? request.url : "/"}`);
     if (url === null) return void response.writeHead(400).end();
     const exchange = new Exchange(request, response, url, maxRequestBytes);
@@ -87,10 +92,11 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
   const stop = async (graceMs: number): Promise<void> => {
     await sessions.stop(graceMs);
     await Promise.all(dialects.map((dialect) => dialect.close()));
-    await closeHttpServer(server, LAST_RESPONSES_MS);
+    await closeHttpServer(server, () => responsesDue, LAST_RESPONSES_MS);
   };
   let stopped: Promise<void> | undefined;
-  return { port: bound.port, close: (graceMs = 0) => (stopped ??= stop(graceMs)) };
+  const urls = options.dialects.flatMap((dialect, i) => dialects[i]?.paths.map((path) => ({ dialect, path })) ?? []);
+  return { port: bound.port, urls, close: (graceMs = 0) => (stopped ??= stop(graceMs)) };
 }
 
 /** Returns the error that clients get of an unexpected one. */

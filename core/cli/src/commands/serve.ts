@@ -1,10 +1,13 @@
 import { isIPv6 } from "node:net";
 import { LocalHost, loadConfig, PluginHost, watchEventLoop } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
+import { SessionTable } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
+import { dialectServer } from "../services/dialect-server.ts";
+import { portNumber } from "../arguments.ts";
 import { requireJails } from "../services/sandboxes.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { tokenOption } from "../services/token.ts";
@@ -17,6 +20,9 @@ export interface ServeOptions {
   readonly config?: string;
   readonly set?: readonly string[];
   readonly tokenFile?: string;
+  readonly httpPort?: string;
+  readonly dialects?: string;
+  readonly revealRewards?: boolean;
   readonly untilStdinEnds?: boolean;
   readonly unsafeSandbox?: boolean;
   readonly dataRoot?: string;
@@ -29,9 +35,8 @@ const DRAIN_MS = 10_000;
 
 /** Serves until it is interrupted, or its standard input ends. */
 export async function serve({ console, directory }: CommandContext, options: ServeOptions): Promise<void> {
-  const port = Number(options.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new MrlmError("USAGE", `--port ${options.port} is not a port: give a number from 0 to 65535.`);
+  const port = portNumber(options.port, "--port");
+  const serveHttp = await dialectServer(options);
   const token = tokenOption(options.tokenFile);
   if (options.anyData === true && options.tokenFile === undefined)
     throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
@@ -62,20 +67,26 @@ export async function serve({ console, directory }: CommandContext, options: Ser
     const offered = (await host.list()).map(({ id }) => id);
     if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
     const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
+    const sessions = new SessionTable(host, {}, logger);
+    const shared = { host, sessions, logger, ...token };
     const server = await serveEnvironments({
-      host,
+      ...shared,
       address: `${at}:${port}`,
-      logger,
       demonstrations: options.demonstrations === true,
-      ...token,
     });
-    const interrupts = listenForInterrupts(console, "finishing the calls under way");
-    const address = `${at}:${server.port}`;
-    console.print(`serving ${offered.join(", ")} on ${address}`);
-    console.emit({ event: "listening", address, pid: process.pid, environments: offered });
-    await ended(interrupts.drain, options.untilStdinEnds === true);
-    await server.close(DRAIN_MS);
-    interrupts.dispose();
+    try {
+      const http = await serveHttp?.(at, shared);
+      const interrupts = listenForInterrupts(console, "finishing the calls under way");
+      const address = `${at}:${server.port}`;
+      console.print(`serving ${offered.join(", ")} on ${address}`);
+      for (const line of http?.lines ?? []) console.print(line);
+      console.emit({ event: "listening", address, pid: process.pid, environments: offered, ...http?.event });
+      await ended(interrupts.drain, options.untilStdinEnds === true);
+      await Promise.all([server.close(DRAIN_MS), http?.close(DRAIN_MS)]);
+      interrupts.dispose();
+    } finally {
+      await server.close();
+    }
   } finally {
     await host.close();
     await endWatch();

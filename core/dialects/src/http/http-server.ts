@@ -43,11 +43,16 @@ export async function listen(server: Server, address: string): Promise<AddressIn
   });
 }
 
-/** Accepts no further connections, and ends the open ones after `graceMs` at the latest. */
-export async function closeHttpServer(server: Server, graceMs: number): Promise<void> {
+/** Accepts no further connections, and ends the open ones when no response is due, after `graceMs` at the latest. */
+export async function closeHttpServer(server: Server, responsesDue: () => number, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  const until = performance.now() + graceMs;
+  // A connection without a request so far does not count as idle.
+  const check = (): void => {
+    if (responsesDue() === 0 || performance.now() > until) server.closeAllConnections();
+  };
+  check();
+  const timer = setInterval(check, 20);
   await closed;
-  clearTimeout(timer);
+  clearInterval(timer);
 }

@@ -22,6 +22,7 @@ const BAD_REQUEST = -32_000;
 
 /** Model Context Protocol over streamable HTTP. One session is one episode. */
 export class McpDialect implements Dialect {
+  readonly paths: readonly string[];
   readonly #context: DialectContext;
   readonly #sessions = new Map<string, McpSession>();
   /** Sessions whose episodes are over, from the oldest on. */
@@ -29,6 +30,8 @@ export class McpDialect implements Dialect {
 
   constructor(context: DialectContext) {
     this.#context = context;
+    const { environments } = context;
+    this.paths = environments.length === 1 ? ["/mcp"] : environments.map((id) => `/${id}/mcp`);
   }
 
   hasRoute(path: string): boolean {
@@ -127,7 +130,7 @@ export class McpDialect implements Dialect {
     const [only, ...others] = environments;
     if (only !== undefined && others.length === 0) return only;
     throw new MrlmError("ENVIRONMENT_NOT_FOUND", "This server offers several environments, and the path names none.", {
-      hint: `Connect to ${environments.map((id) => `/${id}/mcp`).join(" or ")}.`,
+      hint: `Connect to ${this.paths.join(" or ")}.`,
     });
   }
 

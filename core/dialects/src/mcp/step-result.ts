@@ -56,5 +56,5 @@ function endText({ terminated, reward }: EpisodeEnd, revealRewards: boolean): st
     return `The episode has ended without a reward, because it could not be computed (${reason}).`;
   }
   const fact = terminated ? "The episode has ended." : "The episode has ended: a limit was reached.";
-  return revealRewards ? `${fact} Reward: ${reward.value}.` : fact;
+  return revealRewards ? `${fact} Reward: ${Number(reward.value.toPrecision(12))}.` : fact;
 }
