@@ -126,6 +126,12 @@ export default {
       { path: "node_modules/isolated-vm" },
     ),
     forbid(
+      "web-worker-needs-no-core",
+      "The worker threads of tool-web run the sources without the export condition that tests use.",
+      { path: "^plugins/tool-web/src/(page|worker)/" },
+      { path: "^core/" },
+    ),
+    forbid(
       "packages-by-their-name",
       "A package is imported by its name, so that other packages use its exports only.",
       { path: "^([^/]+)/([^/]+)", pathNot: ["^(test|benchmarks)/"] },

@@ -61,10 +61,8 @@ async function collect(
     { policy: "alice", scripts: host },
     () => undefined,
   );
-  const models = new Map([
-    ["alice", loadedModel(tokenizerFiles, info)],
-    ...(await loadFrozen(engine, frozen, loaded.config)),
-  ]);
+  const policy = loadedModel(tokenizerFiles, info);
+  const models = new Map([["alice", policy], ...(await loadFrozen(engine, frozen, { config: loaded.config, policy }))]);
   const rollouts = new RolloutRunner({
     host,
     engine,

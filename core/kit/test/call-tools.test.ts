@@ -11,7 +11,7 @@ const call = (id: string, name: string, given: JsonObject = {}): Part => ({
 });
 const malformed = (text: string): Part => ({ type: "malformed-call", text, format: "hermes", error: "E.", offset: 2 });
 const assistant = (...parts: readonly Part[]): Message => ({ role: "assistant", parts });
-const said = (text: string, isError = false): ToolResult => ({ content: [{ type: "text", text }], isError });
+const output = (text: string, isError = false): ToolResult => ({ content: [{ type: "text", text }], isError });
 const tool = (name: string, run: Tool["call"]): Tool => ({ name, description: "", parameters: {}, call: run });
 const result = (id: string, name: string, { content, isError }: ToolResult): Part => ({
   type: "tool-result",
@@ -30,11 +30,11 @@ describe("callTools", () => {
       tool("f", async ({ a }) => {
         began.push(`f${a}`);
         await second.promise;
-        return said(`f${a}`);
+        return output(`f${a}`);
       }),
       tool("g", async () => {
         began.push("g");
-        second.resolve(said("g"));
+        second.resolve(output("g"));
         return second.promise;
       }),
     ];
@@ -47,16 +47,16 @@ describe("callTools", () => {
     expect(await callTools(tools, message, { signal })).toEqual([
       {
         role: "tool",
-        parts: [result("1", "f", said("f1")), result("2", "g", said("g")), result("3", "f", said("f2"))],
+        parts: [result("1", "f", output("f1")), result("2", "g", output("g")), result("3", "f", output("f2"))],
       },
     ]);
     expect(began).toEqual(["f1", "g", "f2"]);
   });
 
   test("a failed call does not cancel the others", async () => {
-    const tools = [tool("f", async () => said("no page", true)), tool("g", async () => said("g"))];
+    const tools = [tool("f", async () => output("no page", true)), tool("g", async () => output("g"))];
     expect(await callTools(tools, assistant(call("1", "f"), call("2", "g")), { signal })).toEqual([
-      { role: "tool", parts: [result("1", "f", said("no page", true)), result("2", "g", said("g"))] },
+      { role: "tool", parts: [result("1", "f", output("no page", true)), result("2", "g", output("g"))] },
     ]);
   });
 
@@ -67,7 +67,7 @@ describe("callTools", () => {
         for (let i = 0; i < turns; i++) await Promise.resolve();
         ended++;
         if (error !== undefined) throw error;
-        return said("");
+        return output("");
       };
     };
     const tools = [tool("f", after(50, new Error("f"))), tool("g", after(1, new Error("g"))), tool("h", after(100))];
@@ -77,15 +77,15 @@ describe("callTools", () => {
   });
 
   test("answers unknown tools and malformed calls with their reasons", async () => {
-    const tools = [tool("f", async () => said("1")), tool("g", async () => said("2"))];
+    const tools = [tool("f", async () => output("1")), tool("g", async () => output("2"))];
     const long = `<tool_call>${"x".repeat(100)}`;
     const message = assistant(malformed("<x>"), call("1", "toString"), call("2", "f"), malformed(long));
     expect(await callTools(tools, message, { signal })).toEqual([
       {
         role: "tool",
         parts: [
-          result("1", "toString", said('There is no tool "toString". Available tools: f, g.', true)),
-          result("2", "f", said("1")),
+          result("1", "toString", output('There is no tool "toString". Available tools: f, g.', true)),
+          result("2", "f", output("1")),
         ],
       },
       {
@@ -101,7 +101,7 @@ describe("callTools", () => {
       },
     ]);
     expect(await callTools([], assistant(call("1", "f")), { signal })).toEqual([
-      { role: "tool", parts: [result("1", "f", said('There is no tool "f". No tool is available.', true))] },
+      { role: "tool", parts: [result("1", "f", output('There is no tool "f". No tool is available.', true))] },
     ]);
   });
 
@@ -114,7 +114,7 @@ describe("callTools", () => {
     const tools = [
       tool("f", async (args, options) => {
         given.push(args, options.signal);
-        return said("");
+        return output("");
       }),
     ];
     await callTools(tools, assistant(call("1", "f", { a: [1] })), { signal });

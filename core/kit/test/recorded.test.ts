@@ -166,6 +166,15 @@ describe("chat messages", () => {
         fc.string({ minLength: 1 }),
         fc.array(
           fc.record({
+            type: fc.constant("malformed-call" as const),
+            text: fc.string(),
+            format: fc.string(),
+            error: fc.string(),
+            offset: fc.nat(),
+          }),
+        ),
+        fc.array(
+          fc.record({
             type: fc.constant("tool-call" as const),
             id: fc.string(),
             name: fc.string(),
@@ -173,11 +182,13 @@ describe("chat messages", () => {
           }),
         ),
       )
-      .map(([thought, text, calls]): Message => ({
+      .map(([thought, text, malformed, calls]): Message => ({
         role: "assistant",
         parts: [
           ...(thought === "" ? [] : [{ type: "thinking" as const, text: thought }]),
           { type: "text", text },
+          // Text between malformed calls.
+          ...malformed.flatMap((call, i) => (i % 2 === 0 ? [call] : [{ type: "text" as const, text: "-" }, call])),
           ...calls,
         ],
       })),
@@ -199,6 +210,23 @@ describe("chat messages", () => {
         );
       }),
     );
+  });
+
+  test("have malformed calls in their content, which lists their places", () => {
+    const call = { type: "malformed-call" as const, text: "<x", format: "hermes", error: "E.", offset: 1 };
+    const [written] = toChatMessages({ role: "assistant", parts: [{ type: "text", text: "a" }, call] });
+    const { type: _, ...listed } = call;
+    expect(written).toEqual({ role: "assistant", content: "a<x", malformed_calls: [{ at: 1, ...listed }] });
+    for (const [content, ...places] of [
+      ["a<x", 0],
+      ["a<x", 2],
+      ["<x<x", 2, 0],
+      [undefined, 0],
+    ] as const)
+      expect(
+        chatMessage.safeParse({ role: "assistant", content, malformed_calls: places.map((at) => ({ at, ...listed })) })
+          .success,
+      ).toBe(false);
   });
 
   test("several results are several messages; a picture leaves its media type; arguments must be an object", () => {

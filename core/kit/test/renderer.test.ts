@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { Message, Renderer } from "@mrlm/spec";
+import type { Message, ParseContext, Renderer } from "@mrlm/spec";
 import fc from "fast-check";
 import { messageText, textMessage } from "../src/index.ts";
 import { characterTokenizerFiles, chatRenderer, loadTokenizer, parseCompletion } from "../src/renderer.ts";
@@ -246,15 +246,17 @@ describe("chatRenderer", () => {
     expect(messageText(renderer.parse(sampled(renderer, "<answer>12</answer>")))).toBe("<answer>12</answer>");
   });
 
-  test("reasoning and well-formed tool calls become parts, malformed ones stay text", () => {
+  test("reasoning and tool calls become parts; a malformed call is text if the prompt has no tools", () => {
     const wide = rendererWith();
-    const parts = wide.parse(
-      sampled(
-        wide,
-        '<think>hm</think>a<tool_call>{"name":"f","arguments":{"x":1}}</tool_call><tool_call>{oops}</tool_call>',
-      ),
-    ).parts;
-    expect(parts.map((part) => part.type)).toEqual(["thinking", "text", "tool-call", "text"]);
+    const tokens = sampled(
+      wide,
+      '<think>hm</think>a<tool_call>{"name":"f","arguments":{"x":1}}</tool_call><tool_call>{oops}</tool_call>',
+    );
+    const types = (context?: ParseContext): string[] => wide.parse(tokens, context).parts.map((part) => part.type);
+    const f = { name: "f", description: "", parameters: {} };
+    expect(types({ tools: [f] })).toEqual(["thinking", "text", "tool-call", "malformed-call"]);
+    expect(types()).toEqual(["thinking", "text", "tool-call", "malformed-call"]);
+    expect(types({ tools: [] })).toEqual(["thinking", "text", "tool-call", "text"]);
   });
 
   test("a text with thousands of repetitions is parsed at once", () => {

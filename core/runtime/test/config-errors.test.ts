@@ -10,6 +10,7 @@ const WHOLE = {
   model: {
     random: { config: { model_type: "qwen2" }, tokenizer: "characters", seed: 3 },
     dtype: "float32",
+    tool_format: "mistral",
     float32_head: true,
     micro_batch_tokens: 4096,
   },

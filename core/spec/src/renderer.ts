@@ -21,6 +21,19 @@ export type Extension =
   /** The template changes earlier messages (for example it drops old reasoning). These tokens are the whole prompt of a new segment. */
   | { readonly kind: "restart"; readonly tokens: Int32Array };
 
+/** Circumstances of a completion, which its tokens do not state. */
+export interface ParseContext {
+  /** Tokens before the completion. They show whether the template has opened the reasoning. */
+  readonly prompt?: Int32Array;
+  /**
+   * Tools of the prompt; omitted if not known. Their schemas give the types of arguments in formats without quotation marks. Without tools (`[]`), calls that
+   * cannot be read stay text.
+   */
+  readonly tools?: readonly ToolDefinition[];
+  /** Ids of the earlier calls of the episode. New calls get others. */
+  readonly takenIds?: ReadonlySet<string>;
+}
+
 /**
  * Chat template, tool-call format and stop tokens of one model. Sampled tokens are never tokenised again: `extend` tokenises only text that the policy
  * did not write.
@@ -44,8 +57,11 @@ export interface Renderer {
     messages: readonly Message[],
     tools?: readonly ToolDefinition[],
   ): Extension;
-  /** Returns the message of sampled tokens. A stop token at their end is not part of the message. */
-  parse(tokens: Int32Array): Message;
+  /**
+   * Returns the message of sampled tokens, with its calls of tools. A stop token at their end is not part of the message. The result depends on nothing but the
+   * arguments, so that a repeated episode has the same ids of calls.
+   */
+  parse(tokens: Int32Array, context?: ParseContext): Message;
   /** Returns a whole conversation for supervised learning: one sequence, or several if the template rewrites the history. */
   supervise(messages: readonly Message[], tools?: readonly ToolDefinition[]): readonly SupervisedSequence[];
   /** Returns the text of tokens, including special tokens, for display. */

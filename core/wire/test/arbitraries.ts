@@ -33,6 +33,13 @@ export const part: fc.Arbitrary<Part> = fc.oneof(
   imagePart,
   fc.record({ type: fc.constant("tool-call" as const), id: text, name: text, arguments: object }),
   fc.record({
+    type: fc.constant("malformed-call" as const),
+    text,
+    format: text,
+    error: text,
+    offset: fc.nat({ max: 2 ** 32 - 1 }),
+  }),
+  fc.record({
     type: fc.constant("tool-result" as const),
     id: text,
     name: text,

@@ -76,6 +76,7 @@ describe("golden messages", () => {
               { type: "image", mediaType: "image/png", source: { data: Uint8Array.of(0x89, 0x50, 0x4e, 0x47) } },
               { type: "image", mediaType: "image/webp", source: { url: "https://example.org/a.webp" } },
               { type: "tool-call", id: "call-1", name: "add", arguments: { a: 1, b: [2, null] } },
+              { type: "malformed-call", text: "<tool_call>{a", format: "hermes", error: "Expected a key.", offset: 12 },
               { type: "tool-result", id: "call-1", name: "add", content: [{ type: "text", text: "3" }], isError: true },
             ],
           },

@@ -193,8 +193,10 @@ def test_value_head_and_low_precision_survive_a_checkpoint(
 def test_export_is_a_hugging_face_directory(engine: RunningEngine, config: dict[str, Any], tmp_path: Path) -> None:
     model = engine.create(config=config, value_head=True)
     model.tokenizer_files["tokenizer.json"] = b'{"version": "1.0"}'
+    model.tokenizer_files["additional_chat_templates/tool_use.jinja"] = b"t"
     files = engine.client.numbered("Export", pb.ExportRequest, model_id="policy", directory=str(tmp_path / "hf")).files
-    assert {"config.json", "model.safetensors", "tokenizer.json", "value_head.safetensors"} <= set(files)
+    template = "additional_chat_templates/tool_use.jinja"
+    assert {"config.json", "model.safetensors", "tokenizer.json", template, "value_head.safetensors"} <= set(files)
     module = AutoModelForCausalLM.from_pretrained(tmp_path / "hf")
     ids = torch.arange(2, 12)[None]
     assert torch.equal(module.eval()(ids).logits, model.module(ids).logits)

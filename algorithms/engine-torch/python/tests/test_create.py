@@ -48,9 +48,11 @@ def test_creating_a_model_leaves_the_global_random_state_alone(registry: ModelRe
 def test_directory_source_is_what_was_saved(policy: LoadedModel, registry: ModelRegistry, tmp_path: Path) -> None:
     policy.module.save_pretrained(tmp_path)
     (tmp_path / "tokenizer.json").write_bytes(b"{}")
+    (tmp_path / "additional_chat_templates").mkdir()
+    (tmp_path / "additional_chat_templates" / "tool_use.jinja").write_bytes(b"t")
     request = pb.CreateModelRequest(model_id="again", role=pb.ROLE_REFERENCE, directory=str(tmp_path))
     again = create_model(request, registry, CPU)
-    assert again.tokenizer_files == {"tokenizer.json": b"{}"}
+    assert again.tokenizer_files == {"tokenizer.json": b"{}", "additional_chat_templates/tool_use.jinja": b"t"}
     assert not any(p.requires_grad for p in again.module.parameters())
     for name, weight in inference_weights(policy).items():
         assert torch.equal(weight, inference_weights(again)[name])

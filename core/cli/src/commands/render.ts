@@ -1,5 +1,5 @@
 import { toChatMessages } from "@mrlm/kit/learning";
-import { directoryRenderer, PluginHost, type ResolvedConfig } from "@mrlm/runtime";
+import { directoryRenderer, PluginHost, type ResolvedConfig, trainedPolicy } from "@mrlm/runtime";
 import type { JsonObject, Observation } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -27,7 +27,7 @@ export async function render({ console, directory }: CommandContext, args: Rende
   } = await rolloutSessionConfig({ ...args, split });
   const config: ResolvedConfig = { ...found, server: { ...found.server, spawn: false } };
   if (notice !== undefined) console.note(`note: ${notice}`);
-  const { renderer, maxPositions } = directoryRenderer(modelDirectory);
+  const { renderer, maxPositions } = directoryRenderer(modelDirectory, trainedPolicy(found).model.tool_format);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
   const plugins = await PluginHost.discover({
     directory,

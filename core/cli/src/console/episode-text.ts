@@ -49,8 +49,8 @@ export function rewardText({ reward, components, unscored, error }: Row): string
   return `reward ${short(reward)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;
 }
 
-/** Formats a message: reasoning, content and tool calls. */
-export function messageText({ content, reasoning_content, tool_calls }: Message): string {
+/** Formats a message: reasoning, content, tool calls, and faults of malformed ones, whose text is in the content. */
+export function messageText({ content, reasoning_content, tool_calls, malformed_calls }: Message): string {
   const calls = (tool_calls ?? []).map(
     ({ function: { name, arguments: given } }) =>
       `[calls ${name}(${typeof given === "string" ? given : JSON.stringify(given)})]`,
@@ -59,6 +59,7 @@ export function messageText({ content, reasoning_content, tool_calls }: Message)
     ...(reasoning_content ? [`[thinking] ${reasoning_content}`] : []),
     ...(content ? [content] : []),
     ...calls,
+    ...(malformed_calls ?? []).map(({ error, offset }) => `[malformed call, at its character ${offset + 1}: ${error}]`),
   ].join("\n");
 }
 

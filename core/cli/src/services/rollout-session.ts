@@ -10,6 +10,7 @@ import {
   RolloutRunner,
   sessionPlayers,
   splitSize,
+  trainedPolicy,
 } from "@mrlm/runtime";
 import {
   type EngineInfo,
@@ -124,9 +125,10 @@ export async function openRolloutSession(
     closing.unshift(stop);
     const { info, tokenizerFiles } = await engine.createModel(policy);
     if (isShared) closing.unshift(() => engine.releaseModel(info.model));
-    const opponents = await loadFrozen(engine, frozen, config);
+    const playingPolicy = loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format);
+    const opponents = await loadFrozen(engine, frozen, { config, policy: playingPolicy });
     if (isShared) for (const model of opponents.keys()) closing.unshift(() => engine.releaseModel(model));
-    const models = new Map([[info.model, loadedModel(tokenizerFiles, info)], ...opponents]);
+    const models = new Map([[info.model, playingPolicy], ...opponents]);
     const described = await engine.describe();
     const rollouts = new RolloutRunner({
       host,

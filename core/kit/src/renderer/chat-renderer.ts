@@ -3,6 +3,7 @@ import {
   type Extension,
   type Message,
   MrlmError,
+  type ParseContext,
   type Renderer,
   type SupervisedSequence,
   type ToolDefinition,
@@ -10,7 +11,7 @@ import {
 import { chatTemplate } from "./chat-template.ts";
 import { compileTemplate } from "./compiled-template.ts";
 import { checkTools } from "./check-tools.ts";
-import { type CompletionStream, type ParseContext, completionStream } from "./completion-stream.ts";
+import { type CompletionStream, completionStream } from "./completion-stream.ts";
 import { TOOL_FORMATS, type ToolFormatName, detectToolFormat } from "./formats/formats.ts";
 import { superviseConversation } from "./supervise.ts";
 import { specialToken } from "./spelled-markers.ts";
@@ -21,8 +22,6 @@ import { loadTokenizer } from "./tokenizer.ts";
 export interface ChatRenderer extends Renderer {
   /** Form of the calls of the model; `undefined` if no parser reads it. */
   readonly toolFormat: ToolFormatName | undefined;
-  /** Returns the message of sampled tokens. Without the context, ids of calls are unique in the message only. */
-  parse(tokens: Int32Array, context?: ParseContext): Message;
   /** Returns a parser for tokens that arrive one after another. */
   stream(context?: ParseContext): CompletionStream;
 }
@@ -37,8 +36,6 @@ export function chatRenderer(options: {
   readonly eosTokenIds: readonly number[];
   /** Form of the calls of the model. Default: detected from its template and its special tokens. */
   readonly toolFormat?: ToolFormatName;
-  /** Part that a malformed call becomes: "text" (default) or "malformed-call". */
-  readonly malformedCalls?: "text" | "malformed-call";
 }): ChatRenderer {
   const tokenizer = loadTokenizer(options.tokenizerFiles);
   if (tokenizer.chatTemplate === undefined) {
@@ -116,7 +113,6 @@ export function chatRenderer(options: {
     stopTokenIds,
     format,
     ...thinking,
-    keepsMalformed: options.malformedCalls === "malformed-call",
     partial: new Map<number, boolean>(),
   };
   const stream = (context?: ParseContext): CompletionStream => completionStream(settings, context);

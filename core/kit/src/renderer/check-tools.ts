@@ -55,6 +55,6 @@ function unreadable(): MrlmError {
   return new MrlmError(
     "TOOLS_UNSUPPORTED",
     "The environment offers tools, and the model's chat template writes calls of tools in a form that no parser reads.",
-    { hint: `Set the format if the model writes one of these: ${TOOL_FORMAT_NAMES.join(", ")}.` },
+    { hint: `Set \`model.tool_format\` if the model writes one of these: ${TOOL_FORMAT_NAMES.join(", ")}.` },
   );
 }

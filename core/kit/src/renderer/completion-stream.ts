@@ -1,22 +1,10 @@
-import type { Message, Part, ToolDefinition } from "@mrlm/spec";
+import type { Message, ParseContext, Part } from "@mrlm/spec";
 import { callIds } from "./call-ids.ts";
 import { CompletionParser, type ThinkingMarkers } from "./completion-parser.ts";
 import { TOOL_FORMATS, type ToolFormatName } from "./formats/formats.ts";
 import { MessageBuilder } from "./message-builder.ts";
 import { TokenText } from "./token-text.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
-
-/** Circumstances of a completion, which its tokens do not state. */
-export interface ParseContext {
-  /** Tokens before the completion. They show whether the template has opened the reasoning. */
-  readonly prompt?: Int32Array;
-  /** Earlier messages of the episode, whose ids of calls are taken. */
-  readonly history?: readonly Message[];
-  /** Name that differs for each policy of the episode. */
-  readonly author?: string;
-  /** Tools of the prompt. Their schemas give the types of arguments in formats without quotation marks. */
-  readonly tools?: readonly ToolDefinition[];
-}
 
 /** Message of a policy, token by token. */
 export interface CompletionStream {
@@ -36,7 +24,6 @@ export interface CompletionSettings {
   readonly stopTokenIds: readonly number[];
   readonly format: ToolFormatName;
   readonly thinking: ThinkingMarkers;
-  readonly keepsMalformed: boolean;
   readonly isThinking: (context: ParseContext) => boolean;
   /** Cache of {@link TokenText}. */
   readonly partial: Map<number, boolean>;
@@ -45,7 +32,7 @@ export interface CompletionSettings {
 /** Returns a parser of one completion. A stop token at its end is not part of the message. */
 export function completionStream(settings: CompletionSettings, context: ParseContext = {}): CompletionStream {
   const { tokenizer, format } = settings;
-  const nextId = callIds(context.history ?? [], context.author);
+  const nextId = callIds(context.takenIds);
   const parser = new CompletionParser({
     name: format,
     format: TOOL_FORMATS[format],
@@ -56,7 +43,7 @@ export function completionStream(settings: CompletionSettings, context: ParseCon
     nextId: (call) => nextId(call.id),
   });
   const decoder = new TokenText(tokenizer, settings.partial);
-  const builder = new MessageBuilder(settings.keepsMalformed);
+  const builder = new MessageBuilder(context.tools?.length !== 0);
   /** Stop token that ends the message, unless others follow. */
   let stop: number | undefined;
 

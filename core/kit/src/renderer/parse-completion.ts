@@ -9,7 +9,7 @@ import { MessageBuilder } from "./message-builder.ts";
  * tokens: markers that are special tokens are not in the text.
  */
 export function parseCompletion(text: string, toolFormat: ToolFormatName = "hermes"): Message {
-  const nextId = callIds([]);
+  const nextId = callIds();
   const parser = new CompletionParser({
     name: toolFormat,
     format: TOOL_FORMATS[toolFormat],

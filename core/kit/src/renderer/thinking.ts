@@ -1,6 +1,6 @@
+import type { ParseContext } from "@mrlm/spec";
 import type { CompiledTemplate } from "./compiled-template.ts";
 import type { ThinkingMarkers } from "./completion-parser.ts";
-import type { ParseContext } from "./completion-stream.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
 
 /** Markers of reasoning. The first whose opening marker is a special token applies, else the last. */

@@ -95,7 +95,7 @@ export function templateOf(name: ToolFormatName, prompt = "<|assistant|>"): stri
   );
 }
 
-/** Returns the model of a format. Malformed calls are parts. */
+/** Returns the model of a format. */
 export function modelOf(name: ToolFormatName, template = templateOf(name), added: readonly string[] = []): Model {
   const { specials, tags } = FAMILIES[name];
   const special = [...specials, ...added];
@@ -112,7 +112,7 @@ export function modelOf(name: ToolFormatName, template = templateOf(name), added
   return {
     name,
     specials: special,
-    renderer: chatRenderer({ tokenizerFiles, eosTokenIds: [], toolFormat: name, malformedCalls: "malformed-call" }),
+    renderer: chatRenderer({ tokenizerFiles, eosTokenIds: [], toolFormat: name }),
     tokenizer: loadTokenizer(tokenizerFiles),
   };
 }

@@ -4,6 +4,9 @@ const failure: ColumnShape = { fields: { code: "string", message: "string" } };
 const call: ColumnShape = {
   fields: { id: "string", type: "string", function: { fields: { name: "string", arguments: "string" } } },
 };
+const malformedCall: ColumnShape = {
+  fields: { at: "int32", text: "string", format: "string", error: "string", offset: "int32" },
+};
 const message: ColumnShape = {
   fields: {
     role: "string",
@@ -11,6 +14,7 @@ const message: ColumnShape = {
     name: "string",
     reasoning_content: "string",
     tool_calls: { list: call },
+    malformed_calls: { list: malformedCall },
     tool_call_id: "string",
   },
 };

@@ -138,7 +138,7 @@ function resolveModel(
     ...(model.lora === undefined
       ? {}
       : { lora: { ...model.lora, ...(model.lora.path === undefined ? {} : { path: path(model.lora.path) }) } }),
-    ...pick(model, ["float32_head", "gradient_checkpointing", "micro_batch_tokens"]),
+    ...pick(model, ["tool_format", "float32_head", "gradient_checkpointing", "micro_batch_tokens"]),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ToolFormatName } from "@mrlm/kit/renderer";
 import type { JsonObject, PlayerRef, PolicyId, RoleId } from "@mrlm/spec";
 import type { PluginOptions } from "../plugins/discover-plugins.ts";
 
@@ -34,6 +35,7 @@ export interface ResolvedModel {
     readonly dropout?: number;
     readonly target_modules?: readonly string[];
   };
+  readonly tool_format?: ToolFormatName;
   readonly float32_head?: boolean;
   readonly gradient_checkpointing?: boolean;
   readonly micro_batch_tokens?: number;

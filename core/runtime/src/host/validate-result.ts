@@ -22,6 +22,13 @@ const part = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thinking"), text: z.string() }),
   z.object({ type: z.literal("tool-call"), id: z.string(), name: z.string(), arguments: jsonObject }),
   z.object({
+    type: z.literal("malformed-call"),
+    text: z.string(),
+    format: z.string(),
+    error: z.string(),
+    offset: z.int().nonnegative(),
+  }),
+  z.object({
     type: z.literal("tool-result"),
     id: z.string(),
     name: z.string(),

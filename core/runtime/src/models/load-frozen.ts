@@ -1,4 +1,5 @@
-import type { Engine, ModelId } from "@mrlm/spec";
+import type { Engine, ModelId, ModelInfo } from "@mrlm/spec";
+import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { type FrozenModel, frozenOptions } from "../players/frozen-models.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
@@ -19,7 +20,7 @@ interface RestoredModels {
 export async function loadFrozen(
   engine: Engine,
   frozen: readonly FrozenModel[],
-  config: ResolvedConfig,
+  { config, policy }: { readonly config: ResolvedConfig; readonly policy: LoadedModel },
   from?: RestoredModels,
 ): Promise<ReadonlyMap<ModelId, LoadedModel>> {
   const restored = Object.entries(from?.restored ?? {});
@@ -31,12 +32,23 @@ export async function loadFrozen(
   for (const each of frozen) {
     const info = models.find(({ model }) => model === each.model);
     if (info !== undefined && from !== undefined && isKept(each)) {
-      loaded.set(each.model, loadedModel(from.run.readTokenizer(each.model), info));
+      loaded.set(each.model, frozenModel(from.run.readTokenizer(each.model), info, config, policy));
       continue;
     }
     const created = await engine.createModel(frozenOptions(each, config));
     from?.run.writeTokenizer(created.tokenizerFiles, each.model);
-    loaded.set(each.model, loadedModel(created.tokenizerFiles, created.info));
+    loaded.set(each.model, frozenModel(created.tokenizerFiles, created.info, config, policy));
   }
   return loaded;
+}
+
+/** Returns a frozen model. The `tool_format` of the trained model is also that of frozen models with the same tokenizer and chat template. */
+function frozenModel(
+  tokenizerFiles: Readonly<Record<string, Uint8Array>>,
+  info: ModelInfo,
+  config: ResolvedConfig,
+  policy: LoadedModel,
+): LoadedModel {
+  const like = loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format);
+  return like.renderer.fingerprint === policy.renderer.fingerprint ? like : loadedModel(tokenizerFiles, info);
 }

@@ -1,4 +1,4 @@
-import { chatRenderer } from "@mrlm/kit/renderer";
+import { chatRenderer, type ToolFormatName } from "@mrlm/kit/renderer";
 import { type ModelInfo, MrlmError, type Renderer } from "@mrlm/spec";
 
 /** Model in the engine, with the renderer of its own tokenizer. */
@@ -7,9 +7,20 @@ export interface LoadedModel {
   readonly renderer: Renderer;
 }
 
-/** Creates the renderer of a model. Throws TOKENIZER_INVALID for a tokenizer with more tokens than the model. */
-export function loadedModel(tokenizerFiles: Readonly<Record<string, Uint8Array>>, info: ModelInfo): LoadedModel {
-  const renderer = chatRenderer({ tokenizerFiles, eosTokenIds: info.eosTokenIds });
+/**
+ * Creates the renderer of a model. Throws TOKENIZER_INVALID for a tokenizer with more tokens than the model.
+ * @param toolFormat form of its calls of tools; default: detected
+ */
+export function loadedModel(
+  tokenizerFiles: Readonly<Record<string, Uint8Array>>,
+  info: ModelInfo,
+  toolFormat?: ToolFormatName,
+): LoadedModel {
+  const renderer = chatRenderer({
+    tokenizerFiles,
+    eosTokenIds: info.eosTokenIds,
+    ...(toolFormat === undefined ? {} : { toolFormat }),
+  });
   if (renderer.vocabSize <= info.vocabSize) return { info, renderer };
   throw new MrlmError(
     "TOKENIZER_INVALID",

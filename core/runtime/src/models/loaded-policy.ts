@@ -37,17 +37,20 @@ export async function loadPolicy(
   { changed, onEvent }: { readonly changed: LoadOptions; onEvent(event: LoadEvent): void },
 ): Promise<LoadedPolicy> {
   const { config, stages } = prepared;
+  const { policy: trained, model } = trainedPolicy(config);
   // An engine that was not started for this run may still hold models of a killed one.
   await releaseModels(engine);
   const memory = config.engine.check_memory ? await estimateRun(engine, prepared) : undefined;
   if (memory !== undefined) onEvent({ kind: "memory", memory });
   if (checkpoint !== undefined) {
     const models = await engine.load(checkpoint.engineDirectory, changed);
-    const { policy } = trainedPolicy(config);
-    const info = models.find(({ model }) => model === policy);
+    const info = models.find((each) => each.model === trained);
     if (info === undefined)
       throw new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${checkpoint.path} holds no policy.`);
-    return { ...loadedModel(run.readTokenizer(), info), restored: new Set(models.map(({ model }) => model)) };
+    return {
+      ...loadedModel(run.readTokenizer(), info, model.tool_format),
+      restored: new Set(models.map((each) => each.model)),
+    };
   }
   const lowered = memory === undefined ? undefined : checkMemory(memory, config);
   if (lowered !== undefined) onEvent({ kind: "notice", text: lowered.notice });
@@ -59,7 +62,7 @@ export async function loadPolicy(
     ...budget,
   });
   run.writeTokenizer(tokenizerFiles);
-  const policy = loadedModel(tokenizerFiles, info);
+  const policy = loadedModel(tokenizerFiles, info, model.tool_format);
   const { version, checksum } = await engine.publish(info.model);
   return { ...policy, restored: new Set(), published: { version, checksum }, ...budget };
 }

@@ -1,3 +1,4 @@
+import { toolCalls } from "@mrlm/kit";
 import {
   type AgentEnd,
   type AgentId,
@@ -35,6 +36,8 @@ export class EpisodeRecord {
   readonly #ends = new Map<AgentId, AgentEnd>();
   /** Agents that exist: those of single roles, and those that an observation, a reward or an end named. */
   readonly #named: Set<AgentId>;
+  /** Ids of the calls of all agents, those of scripts too: a new call gets another. */
+  readonly #callIds = new Set<string>();
   readonly #seconds = { sampling: 0, environment: 0 };
   #info: Trajectory["info"];
   #error: Trajectory["error"];
@@ -73,9 +76,11 @@ export class EpisodeRecord {
   /** Adds an observation to the agent on turn and returns its whole prompt. */
   observe(observation: Observation): Int32Array {
     const transcript =
-      this.#transcripts.get(observation.agent) ?? new Transcript(this.#rendererOf(observation.agent), this.#prompts);
+      this.#transcripts.get(observation.agent) ??
+      new Transcript(this.#rendererOf(observation.agent), this.#prompts, this.#callIds);
     this.#transcripts.set(observation.agent, transcript);
     this.#named.add(observation.agent);
+    this.#takeIds(observation.messages);
     return transcript.observe(observation);
   }
 
@@ -99,6 +104,7 @@ export class EpisodeRecord {
     result: StepResult,
   ): void {
     const { message, span } = response;
+    this.#takeIds([message]);
     this.#add(observation, { response: message, ...(span === undefined ? {} : { tokens: span }), stopReason }, result);
   }
 
@@ -137,6 +143,10 @@ export class EpisodeRecord {
       ...(this.#info === undefined ? {} : { info: this.#info }),
       seconds: { ...this.#seconds },
     };
+  }
+
+  #takeIds(messages: readonly Message[]): void {
+    for (const { id } of messages.flatMap(toolCalls)) this.#callIds.add(id);
   }
 
   #add(

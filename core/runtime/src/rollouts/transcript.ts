@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import {
+  type Extension,
   type Message,
   MrlmError,
   type Observation,
@@ -15,27 +17,31 @@ import { SegmentBuilder } from "./segment-builder.ts";
 export class Transcript {
   readonly #renderer: Renderer;
   readonly #prompts: PromptCache;
+  readonly #callIds: ReadonlySet<string>;
   readonly #segments: SegmentBuilder[] = [];
   #history: readonly Message[] = [];
   #tools: readonly ToolDefinition[] | undefined;
   /** Sizes before the last observation. */
   #before = { segments: 0, length: 0 };
 
-  constructor(renderer: Renderer, prompts: PromptCache) {
+  /** @param callIds ids of all calls of the episode so far, which the caller completes */
+  constructor(renderer: Renderer, prompts: PromptCache, callIds: ReadonlySet<string>) {
     this.#renderer = renderer;
     this.#prompts = prompts;
+    this.#callIds = callIds;
   }
 
   /** Adds an observation and returns the whole prompt. */
   observe(observation: Observation): Int32Array {
     const { messages, tools, isFresh } = observation;
+    const hasOtherTools = tools !== undefined && !isDeepStrictEqual(tools, this.#tools);
     this.#tools = tools ?? this.#tools;
     const current = this.#segments.at(-1);
     this.#before = { segments: this.#segments.length, length: current?.length ?? 0 };
     if (isFresh === true) this.#history = [];
     if (current === undefined) this.#begin(this.#prompts.render(this.#renderer, messages, this.#tools), null);
     else if (isFresh === true) this.#begin(this.#renderer.render(messages, this.#tools).tokens, null);
-    else this.#continue(current, messages);
+    else this.#continue(current, messages, hasOtherTools);
     this.#history = [...this.#history, ...messages];
     return this.#current().tokens;
   }
@@ -45,7 +51,11 @@ export class Transcript {
     const current = this.#current();
     const start = current.length;
     current.choose(sampled);
-    const message = this.#renderer.parse(sampled.tokens);
+    const message = this.#renderer.parse(sampled.tokens, {
+      prompt: current.tokens.subarray(0, start),
+      tools: this.#tools ?? [],
+      takenIds: this.#callIds,
+    });
     this.#history = [...this.#history, message];
     return { message, span: { segment: this.#segments.length - 1, start, end: current.length } };
   }
@@ -60,8 +70,11 @@ export class Transcript {
     return this.#segments.map((segment) => segment.build());
   }
 
-  #continue(current: SegmentBuilder, messages: readonly Message[]): void {
-    const extension = this.#renderer.extend(current.tokens, this.#history, messages, this.#tools);
+  #continue(current: SegmentBuilder, messages: readonly Message[], hasOtherTools: boolean): void {
+    // Chat templates render the tools before the conversation, which an extension leaves as it is.
+    const extension: Extension = hasOtherTools
+      ? { kind: "restart", tokens: this.#renderer.render([...this.#history, ...messages], this.#tools).tokens }
+      : this.#renderer.extend(current.tokens, this.#history, messages, this.#tools);
     if (extension.kind === "extend") current.show(this.#checked(extension.tokens));
     // A new prompt that begins with all earlier tokens extends the segment.
     else if (isPrefix(current.tokens, extension.tokens))

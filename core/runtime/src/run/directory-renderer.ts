@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { chatRenderer } from "@mrlm/kit/renderer";
+import { chatRenderer, type ToolFormatName } from "@mrlm/kit/renderer";
 import { MrlmError, type Renderer } from "@mrlm/spec";
 
 /** Renderer of a model on this machine, and the longest sequence that its configuration states. */
@@ -15,13 +15,17 @@ export const TOKENIZER_FILES = [
   "tokenizer.json",
   "tokenizer_config.json",
   "chat_template.jinja",
+  "additional_chat_templates/tool_use.jinja",
   "special_tokens_map.json",
   "added_tokens.json",
   "generation_config.json",
 ];
 
-/** Reads the tokenizer of a Hugging Face directory without an engine. Throws MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID or TOKENIZER_INVALID. */
-export function directoryRenderer(directory: string): DirectoryRenderer {
+/**
+ * Reads the tokenizer of a Hugging Face directory without an engine. Throws MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID or TOKENIZER_INVALID.
+ * @param toolFormat form in which the model writes calls of tools; default: detected
+ */
+export function directoryRenderer(directory: string, toolFormat?: ToolFormatName): DirectoryRenderer {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${directory}.`);
   const found = TOKENIZER_FILES.filter((name) => existsSync(join(directory, name)));
@@ -39,6 +43,7 @@ export function directoryRenderer(directory: string): DirectoryRenderer {
   return {
     renderer: chatRenderer({
       tokenizerFiles,
+      ...(toolFormat === undefined ? {} : { toolFormat }),
       eosTokenIds: [ended].flat().filter((id): id is number => typeof id === "number"),
     }),
     maxPositions: typeof positions === "number" ? positions : undefined,

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileFault, type JsonObject, type ModelId, MrlmError } from "@mrlm/spec";
 import { EpisodeReader, STORE_FILE } from "@mrlm/store";
 import { stringify } from "yaml";
@@ -167,14 +167,21 @@ export class RunDirectory {
    */
   writeTokenizer(files: Readonly<Record<string, Uint8Array>>, model?: ModelId): void {
     const directory = this.#tokenizerPath(model);
-    mkdirSync(directory, { recursive: true });
-    for (const [name, content] of Object.entries(files)) writeAtomically(join(directory, name), content);
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(directory, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeAtomically(path, content);
+    }
   }
 
   readTokenizer(model?: ModelId): Record<string, Uint8Array> {
     const directory = this.#tokenizerPath(model);
+    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     return Object.fromEntries(
-      readdirSync(directory).map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]),
+      files.map(({ parentPath, name }) => {
+        const path = join(parentPath, name);
+        return [relative(directory, path).replaceAll(sep, "/"), new Uint8Array(readFileSync(path))];
+      }),
     );
   }
 

@@ -39,7 +39,12 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
   const changed = changedMemoryOptions(extension, prepared.config);
   const policy = await loadPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
   const playing = frozenModels(environmentsOf(prepared.config));
-  const frozen = await loadFrozen(engine, playing, prepared.config, { run, restored: state.frozen });
+  const frozen = await loadFrozen(
+    engine,
+    playing,
+    { config: prepared.config, policy },
+    { run, restored: state.frozen },
+  );
   state.frozen = Object.fromEntries(playing.map(({ model, path }) => [model, path]));
   const budget = changed.microBatchTokens ?? policy.microBatchTokens ?? state.microBatchTokens;
   state.microBatchTokens = budget === 0 ? null : budget;

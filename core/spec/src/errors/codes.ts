@@ -359,8 +359,9 @@ export const ERROR_CODES = {
     retryable: false,
   },
   TOOLS_UNSUPPORTED: {
-    meaning: "An environment offers tools that the model's chat template does not show.",
-    hint: "Use a model whose template renders tools, or describe them in the messages.",
+    meaning:
+      "An environment offers tools that the model's chat template does not show, or the model writes calls in a form that no parser reads.",
+    hint: "Use a model whose template renders tools, set `model.tool_format`, or describe the tools in the messages.",
     retryable: false,
   },
   TOOL_FAILED: {

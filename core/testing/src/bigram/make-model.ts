@@ -1,5 +1,5 @@
 import { readFile, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { type CreateModelOptions, type ModelId, MrlmError } from "@mrlm/spec";
 import { BigramModel } from "./model.ts";
 import { type BigramParameters, copyParameters, randomParameters } from "./parameters.ts";
@@ -34,9 +34,12 @@ export async function makeModel(
 }
 
 async function fromDirectory(options: CreateModelOptions, path: string): Promise<BigramModel> {
-  const names = await readdir(path).catch((error: unknown) => {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${path}.`, { cause: error });
   });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(path, join(parentPath, name)).replaceAll(sep, "/"));
   if (!names.includes("config.json") || !names.includes("weights.bin")) {
     throw new MrlmError(
       "MODEL_DIRECTORY_INVALID",

@@ -10,7 +10,11 @@ export async function writeDirectory(
 ): Promise<void> {
   await mkdir(dirname(directory), { recursive: true });
   const beside = await mkdtemp(`${directory}.`);
-  for (const [name, content] of Object.entries(files)) await writeFile(join(beside, name), content);
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(beside, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  }
   await rm(directory, { recursive: true, force: true });
   await rename(beside, directory);
 }

@@ -29,6 +29,10 @@ export function encodePart(part: Part): wire.Part {
           toolCall: { id: part.id, name: part.name, argumentsJson: JSON.stringify(part.arguments) },
         },
       };
+    case "malformed-call": {
+      const { text, format, error, offset } = part;
+      return { part: { $case: "malformedCall", malformedCall: { text, format, error, offset } } };
+    }
     case "tool-result":
       return {
         part: {
@@ -60,6 +64,8 @@ export function decodePart({ part }: wire.Part): Part {
       const { id, name, argumentsJson } = part.toolCall;
       return { type: "tool-call", id, name, arguments: fromJson(argumentsJson, `the arguments of tool call "${id}"`) };
     }
+    case "malformedCall":
+      return { type: "malformed-call", ...part.malformedCall };
     case "toolResult": {
       const { id, name, parts, isError } = part.toolResult;
       return { type: "tool-result", id, name, content: parts.map(decodeContent), isError };

@@ -85,8 +85,8 @@ def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, An
 def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], placement: Placement) -> RestoredModel:
     device = placement.build_device
     tokenizer = folder / TOKENIZER
-    paths = sorted(tokenizer.iterdir()) if tokenizer.is_dir() else []
-    files = {path.name: path.read_bytes() for path in paths if path.is_file()}
+    paths = sorted(path for path in tokenizer.rglob("*") if path.is_file())
+    files = {path.relative_to(tokenizer).as_posix(): path.read_bytes() for path in paths}
     base = None
     if entry["adapter_off"] is not None:
         base = next((model for model in before if model.model_id == entry["adapter_off"]), None)

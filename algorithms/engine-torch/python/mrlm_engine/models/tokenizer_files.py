@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+import re
+from pathlib import Path
 
 from mrlm_engine.errors import EngineError
 
@@ -21,23 +22,31 @@ TOKENIZER_FILE_NAMES = (
     "spiece.model",
 )
 
+# Further chat templates, such as the one for conversations with tools: the only files in a folder of their own.
+TEMPLATE_FOLDER = "additional_chat_templates"
+_NAME = re.compile(rf"({TEMPLATE_FOLDER}/)?(?!\.\.?$)[^/\\\0]+")
+
 
 def read_tokenizer_files(directory: Path) -> dict[str, bytes]:
     """Reads the tokenizer files of `directory`, by name."""
-    return {name: (directory / name).read_bytes() for name in TOKENIZER_FILE_NAMES if (directory / name).is_file()}
+    templates = sorted(f"{TEMPLATE_FOLDER}/{path.name}" for path in (directory / TEMPLATE_FOLDER).glob("*.jinja"))
+    names = [*TOKENIZER_FILE_NAMES, *templates]
+    return {name: (directory / name).read_bytes() for name in names if (directory / name).is_file()}
 
 
 def write_tokenizer_files(files: dict[str, bytes], directory: Path) -> list[str]:
     """Writes `files` into `directory`. Returns their names, sorted."""
     for name, content in files.items():
-        (directory / name).write_bytes(content)
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
     return sorted(files)
 
 
 def check_tokenizer_files(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Refuses names with a directory, because the files are written to the directory of the model."""
+    """Refuses names outside the directory of the model, where the files are written, and its folder of templates."""
     for name in files:
-        if not name or PurePosixPath(name).name != name or "\\" in name or name in (".", ".."):
+        if _NAME.fullmatch(name) is None:
             raise EngineError(
                 "OPTIONS_INVALID",
                 f"'{name}' is not a plain file name for a tokenizer file.",

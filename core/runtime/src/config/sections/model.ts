@@ -1,3 +1,4 @@
+import { TOOL_FORMAT_NAMES } from "@mrlm/kit/renderer";
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
 
@@ -78,6 +79,12 @@ export const modelSection = z.strictObject({
     .optional()
     .describe("Type of the weights; default `auto`: float32 on a CPU, bfloat16 on a GPU that supports it"),
   lora: lora.optional().describe("Train low-rank adapters instead of all weights"),
+  tool_format: z
+    .enum(TOOL_FORMAT_NAMES)
+    .optional()
+    .describe(
+      "Form in which the model writes calls of tools; default: that of its chat template and its special tokens",
+    ),
   float32_head: z.boolean().optional().describe("Compute logits in float32, whatever the dtype is"),
   gradient_checkpointing: z.boolean().optional().describe("Recompute activations instead of keeping them"),
   micro_batch_tokens: z

@@ -69,6 +69,7 @@ export interface Part {
     | //
     /** Reasoning of a policy, where its renderer separates it from the answer. */
     { $case: "thinking"; thinking: TextPart }
+    | { $case: "malformedCall"; malformedCall: MalformedCallPart }
     | undefined;
 }
 
@@ -85,6 +86,17 @@ export interface ToolCallPart {
   id: string;
   name: string;
   argumentsJson: string;
+}
+
+/** Call of a tool that its policy wrote wrongly. */
+export interface MalformedCallPart {
+  /** Text of the call with its markers. */
+  text: string;
+  /** Name of the form in which calls were expected. */
+  format: string;
+  error: string;
+  /** Offset of the fault in `text`, in UTF-16 units. */
+  offset: number;
 }
 
 export interface ToolResultPart {
@@ -433,6 +445,9 @@ export const Part: MessageFns<Part> = {
       case "thinking":
         TextPart.encode(message.part.thinking, writer.uint32(42).fork()).join();
         break;
+      case "malformedCall":
+        MalformedCallPart.encode(message.part.malformedCall, writer.uint32(50).fork()).join();
+        break;
     }
     return writer;
   },
@@ -488,6 +503,14 @@ export const Part: MessageFns<Part> = {
             }
 
             message.part = { $case: "thinking", thinking: TextPart.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.part = { $case: "malformedCall", malformedCall: MalformedCallPart.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -672,6 +695,85 @@ export const ToolCallPart: MessageFns<ToolCallPart> = {
             }
 
             message.argumentsJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMalformedCallPart(): MalformedCallPart {
+  return { text: "", format: "", error: "", offset: 0 };
+}
+
+export const MalformedCallPart: MessageFns<MalformedCallPart> = {
+  encode(message: MalformedCallPart, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.text !== "") {
+      writer.uint32(10).string(message.text);
+    }
+    if (message.format !== "") {
+      writer.uint32(18).string(message.format);
+    }
+    if (message.error !== "") {
+      writer.uint32(26).string(message.error);
+    }
+    if (message.offset !== 0) {
+      writer.uint32(32).uint32(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MalformedCallPart {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMalformedCallPart();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.format = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.error = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.offset = reader.uint32();
             continue;
           }
         }

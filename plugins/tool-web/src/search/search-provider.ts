@@ -1,0 +1,19 @@
+/** One result of a search. */
+export interface SearchResult {
+  readonly title: string;
+  readonly url: string;
+  readonly snippet: string;
+}
+
+/** Source of search results. */
+export interface SearchProvider {
+  /**
+   * Searches for pages, best first.
+   * @throws WebError for a query that the provider refuses, which the policy reads
+   * @throws MrlmError TOOL_FAILED if the provider does not work: the step becomes unscored
+   */
+  search(
+    query: string,
+    options: { readonly count: number; readonly signal: AbortSignal },
+  ): Promise<readonly SearchResult[]>;
+}

@@ -1,0 +1,95 @@
+import type { JsonObject, Tool, ToolDefinition, ToolResult } from "@mrlm/spec";
+import { WebError } from "../network/web-error.ts";
+import { splitParts } from "../page/split-parts.ts";
+import type { PageSource, ReadablePage } from "./page-source.ts";
+import { errorResult, textResult } from "./result.ts";
+
+const parameters: JsonObject = {
+  type: "object",
+  properties: {
+    url: {
+      type: "string",
+      minLength: 1,
+      maxLength: 2048,
+      description: "Absolute URL of the page, with http or https.",
+    },
+    part: { type: "integer", minimum: 1, maximum: 100_000, description: "Part of a long page. Default 1." },
+  },
+  required: ["url"],
+  additionalProperties: false,
+};
+
+export const fetchDefinition: ToolDefinition = {
+  name: "fetch",
+  description: "Opens a page and returns its text as Markdown. A long page has several parts.",
+  parameters,
+};
+
+/** Pages of one episode that are kept for their further parts. */
+const MAX_KEPT_PAGES = 8;
+
+/** Longest UTF-8 encoding of one UTF-16 code unit. */
+const BYTES_PER_CHARACTER = 3;
+/** Bytes for the title, the URL and the notes beside a part. */
+const HEAD_BYTES = 16 * 1024;
+
+export interface FetchToolOptions {
+  /** Characters of one part of a page. */
+  readonly partCharacters: number;
+  /** Limit of one call. */
+  readonly timeoutMs: number;
+}
+
+/** Returns the tool `fetch` of one episode. The parts of a page come from one reading of it. */
+export function fetchTool(source: PageSource, { partCharacters, timeoutMs }: FetchToolOptions): Tool {
+  const kept = new Map<string, ReadablePage>();
+  return {
+    ...fetchDefinition,
+    timeoutMs,
+    outputBytes: partCharacters * BYTES_PER_CHARACTER + HEAD_BYTES, // a part is never cut
+    async call(args, options) {
+      const { url, part = 1 } = args as { url: string; part?: number };
+      try {
+        const page = (part > 1 ? kept.get(url) : undefined) ?? (await source(url, options));
+        kept.delete(url); // the most recent page is the last key
+        kept.set(url, page);
+        if (kept.size > MAX_KEPT_PAGES) kept.delete(kept.keys().next().value as string);
+        return resultOf(page, part, partCharacters);
+      } catch (error) {
+        if (error instanceof WebError) return errorResult(`${url} cannot be read. ${error.message}`);
+        throw error;
+      }
+    },
+  };
+}
+
+function resultOf(
+  { url, title, markdown, isTruncated, notes }: ReadablePage,
+  part: number,
+  partCharacters: number,
+): ToolResult {
+  const parts = splitParts(markdown, partCharacters);
+  const text = parts[part - 1];
+  if (text === undefined)
+    return errorResult(
+      `The page ${url} has ${parts.length === 1 ? "one part" : `${parts.length} parts`}, and no part ${part}.`,
+    );
+  const head = [
+    title === "" ? undefined : `Title: ${title}`,
+    `URL: ${url}`,
+    parts.length === 1 ? undefined : `Part ${part} of ${parts.length}.`,
+    ...notes,
+  ];
+  const isLast = part === parts.length;
+  const foot = [
+    !isLast ? `[Continue with part ${part + 1}.]` : undefined,
+    isLast && isTruncated ? "[The page is longer. The rest was cut at a size limit.]" : undefined,
+  ];
+  const lines = (list: readonly (string | undefined)[]): string => list.filter((line) => line !== undefined).join("\n");
+  return textResult(
+    [lines(head), text.trim() === "" ? "(The page has no text.)" : text, lines(foot)]
+      .filter((block) => block !== "")
+      .join("\n\n"),
+    { isTruncated: isLast && isTruncated },
+  );
+}
