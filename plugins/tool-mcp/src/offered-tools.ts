@@ -1,0 +1,86 @@
+import {
+  type JsonObject,
+  MrlmError,
+  type Tool,
+  type ToolCallOptions,
+  type ToolDefinition,
+  type ToolResult,
+} from "@mrlm/spec";
+import type { ListedTool } from "./connection.ts";
+import type { Pool } from "./pool.ts";
+import type { Server } from "./server.ts";
+import { toolNames } from "./tool-names.ts";
+import { errorResult, text, toolResult } from "./tool-result.ts";
+
+/** Tool that the options offer, with the name that policies see. */
+export interface OfferedTool {
+  readonly server: Server;
+  readonly tool: ListedTool;
+  readonly name: string;
+}
+
+/** Returns the tools of servers that the options offer. */
+export function offeredTools(
+  listed: readonly { readonly server: Server; readonly tools: readonly ListedTool[] }[],
+): OfferedTool[] {
+  const offered = listed.flatMap(({ server, tools }) => {
+    const { tools: allowed } = server.settings;
+    return tools
+      .filter(({ name }) => allowed === undefined || allowed.includes(name))
+      .map((tool) => ({ server, tool }));
+  });
+  const names = toolNames(offered.map(({ server, tool }) => ({ server: server.name, tool: tool.name })));
+  return offered.map((each, i) => ({ ...each, name: names[i] as string }));
+}
+
+/** Throws OPTIONS_INVALID for a tool of the options that its server does not list. */
+export function assertListed(server: Server, tools: readonly ListedTool[]): void {
+  const names = tools.map(({ name }) => name);
+  const index = server.settings.tools?.findIndex((name) => !names.includes(name)) ?? -1;
+  if (index < 0) return;
+  const path = ["servers", server.name, "tools", index];
+  const message = `server ${server.name} has no tool "${server.settings.tools?.[index]}"; it has: ${names.join(", ") || "none"}`;
+  throw new MrlmError("OPTIONS_INVALID", `Options of plugin @mrlm/tool-mcp: ${path.join(".")}: ${message}.`, {
+    cause: { issues: [{ path, message }] },
+  });
+}
+
+export function definitionOf({ server, tool, name }: OfferedTool): ToolDefinition {
+  return { name, description: server.redact(tool.description), parameters: tool.parameters };
+}
+
+/** Creates a tool that calls its server once for each call. */
+export function callableTool(
+  offered: OfferedTool,
+  pool: Pool,
+  /** Returns a notice for the policy that belongs before the next result, if there is one. */
+  notice: () => string | undefined,
+): Tool {
+  const { server, tool } = offered;
+  const { timeout_ms, max_timeout_ms, output_bytes } = server.settings;
+  const call = async (args: JsonObject, options: ToolCallOptions): Promise<ToolResult> => {
+    const result = await resultOf(args, options);
+    const before = notice();
+    return before === undefined ? result : { ...result, content: [text(before), ...result.content] };
+  };
+  const resultOf = async (args: JsonObject, options: ToolCallOptions): Promise<ToolResult> => {
+    try {
+      const answer = await pool.call(tool.name, args, options);
+      return "error" in answer
+        ? errorResult(server.redact(answer.error))
+        : toolResult(tool, answer.result, server.redact);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      // The cause may quote a secret.
+      // oxlint-disable-next-line eslint/preserve-caught-error
+      throw new Error(`MCP server ${server.name}: ${server.redact(reason)}`);
+    }
+  };
+  return {
+    ...definitionOf(offered),
+    timeoutMs: timeout_ms,
+    maxTimeoutMs: Math.max(timeout_ms, max_timeout_ms),
+    outputBytes: output_bytes,
+    call,
+  };
+}

@@ -1,0 +1,165 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
+import type { Guardian } from "./guardian.ts";
+import { answeredId, Lines } from "./lines.ts";
+import { endGroup, MARK } from "./process-group.ts";
+import { tooLargeAnswer } from "./too-large.ts";
+
+/** Bytes of stderr that are kept for error messages. */
+const STDERR_BYTES = 2048;
+/** How long the output of a server that has ended may take to arrive. */
+const DRAIN_MS = 200;
+
+/** Command that starts a server, with its variables replaced. */
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Limit of one message in bytes. */
+  readonly messageBytes: number;
+}
+
+/**
+ * Connection with a server over its standard streams. The server is the leader of a process group, which ends with the connection. Unlike the transport
+ * of the official client, it ends the processes that the command started, and survives messages above the limit.
+ */
+export class ProcessTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #command: ServerCommand;
+  readonly #guardian: Guardian;
+  readonly #mark = randomUUID();
+  #child: ChildProcessWithoutNullStreams | undefined;
+  #drain: NodeJS.Timeout | undefined;
+  #closing: Promise<void> | undefined;
+  #ended = Promise.withResolvers<void>();
+  #stderr = "";
+  #ending: string | undefined;
+
+  constructor(command: ServerCommand, guardian: Guardian) {
+    this.#command = command;
+    this.#guardian = guardian;
+  }
+
+  /** Describes how the server ended, and the end of what it wrote to stderr; `undefined` if there is nothing to describe. */
+  get ending(): string | undefined {
+    const lines = this.#stderr.trim().split("\n").slice(-5).join("\n");
+    const parts = [
+      ...(this.#ending === undefined ? [] : [this.#ending]),
+      ...(lines === "" ? [] : [`its stderr ends with: ${lines}`]),
+    ];
+    return parts.length === 0 ? undefined : parts.join("; ");
+  }
+
+  start(): Promise<void> {
+    const { command, args, env, cwd, messageBytes } = this.#command;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...getDefaultEnvironment(), ...env, [MARK]: this.#mark },
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    this.#child = child;
+    child.on("error", (error) => {
+      reject(error);
+      if (child.pid === undefined) this.#ended.resolve();
+    });
+    child.on("spawn", () => {
+      this.#guardian.add(child.pid as number);
+      resolve();
+    });
+    child.on("exit", (code, signal) => {
+      this.#ending ??= signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+      this.#ended.resolve();
+      this.#closeSoon();
+    });
+    child.on("close", () => void this.close());
+    const lines = new Lines(messageBytes, {
+      line: (text) => this.#receive(text),
+      tooLong: (head, tail) => {
+        const id = answeredId(head, tail);
+        if (id !== undefined) return this.#deliver(tooLargeAnswer(id, messageBytes));
+        this.#ending ??= "it sent a message above the limit that answers no known request";
+        void this.close();
+      },
+    });
+    child.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
+    child.stdout.on("end", () => this.#closeSoon());
+    child.stderr.on("data", (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.subarray(-STDERR_BYTES).toString("utf8")).slice(-STDERR_BYTES);
+    });
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => undefined);
+    return promise;
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined || !stdin.writable) throw new Error("The server has closed its input.");
+    if (stdin.write(`${JSON.stringify(message)}\n`)) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        stdin.off("drain", done).off("close", done);
+        resolve();
+      };
+      stdin.on("drain", done).on("close", done);
+    });
+  }
+
+  /** Ends the process group. Settles when no process is left. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Closes after the last output, and not only when all pipes are closed: a process that the server left may hold them open. */
+  #closeSoon(): void {
+    this.#drain ??= setTimeout(() => void this.close(), DRAIN_MS);
+  }
+
+  async #close(): Promise<void> {
+    clearTimeout(this.#drain);
+    const child = this.#child;
+    if (child?.pid !== undefined) {
+      child.stdin.end();
+      const group = { pid: child.pid, mark: this.#mark, ended: this.#ended.promise };
+      // The connection is over at once, whatever time the processes take.
+      queueMicrotask(() => this.onclose?.());
+      await endGroup(group);
+      this.#guardian.remove(child.pid);
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    } else this.onclose?.();
+  }
+
+  #receive(line: string): void {
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(line);
+    } catch {
+      parsed = undefined;
+    }
+    // A batch of messages is an array.
+    for (const message of Array.isArray(parsed) ? (parsed as unknown[]) : [parsed])
+      if (isMessage(message)) this.#deliver(message);
+      else this.onerror?.(new NotAMessage(line));
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    if (this.#closing === undefined) this.onmessage?.(message);
+  }
+}
+
+/** Line on stdout that is no message of the protocol: a banner, or a log. */
+export class NotAMessage extends Error {
+  constructor(line: string) {
+    super(`The server wrote a line to stdout that is no message of the protocol: ${line.slice(0, 200)}`);
+  }
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  return typeof value === "object" && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === "2.0";
+}
