@@ -52,6 +52,11 @@ export default {
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: ["pyodide"], // its files are loaded by their paths
     },
+    "plugins/tool-mcp": {
+      entry: ["test/**/*.{test,faults}.ts", "test/support/scripted-server.mjs"],
+      project: ["src/**/*.ts", "test/**/*.{ts,mjs}"],
+      ignoreDependencies: ["@modelcontextprotocol/server-.*"], // programs that tests start
+    },
     "core/wire": {
       entry: ["test/**/*.{test,faults}.ts"],
       project: ["src/**/*.ts", "test/**/*.ts", "!src/gen/**"],

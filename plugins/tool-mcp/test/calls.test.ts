@@ -103,10 +103,10 @@ describe("servers that end", () => {
     const tools = await toolset({ mcpServers: { s: scripted() } });
     const opened = await episode(tools);
     const file = join(folder, "effect");
-    await expect(call(opened, "s__effect", { file, then: "die" })).rejects.toThrow("it ended with code 3");
+    await expect(call(opened, "s__effect", { file, after: "die" })).rejects.toThrow("it ended with code 3");
     expect(textOf(await call(opened, "s__count"))).toMatch(/^\[s was started again. What it kept .* is lost.\]\n1$/);
     expect(textOf(await call(opened, "s__count"))).toBe("2");
-    await expect(call(opened, "s__effect", { file, then: "crash" })).rejects.toThrow("it was ended by SIGKILL");
+    await expect(call(opened, "s__effect", { file, after: "crash" })).rejects.toThrow("it was ended by SIGKILL");
     expect(readFileSync(file, "utf8")).toBe("called\ncalled\n");
     await opened.close();
     await tools.close();

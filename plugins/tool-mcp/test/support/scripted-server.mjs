@@ -64,9 +64,9 @@ const tools = {
     return text("left a process of another session");
   },
   // Its effect can be counted: a call that is repeated leaves two lines.
-  effect: ({ file, then }) => {
+  effect: ({ file, after }) => {
     appendFileSync(file, "called\n");
-    return tools[then]({});
+    return tools[after]({});
   },
 };
 
