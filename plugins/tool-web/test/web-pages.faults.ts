@@ -21,7 +21,7 @@ const convert = async (
 describe("difficult pages", () => {
   test("there are at least 30", () => expect(difficultPages.length).toBeGreaterThanOrEqual(30));
 
-  test.each(difficultPages)("$name: the text is readable, or cut and reported", async (page) => {
+  test.each(difficultPages)('the page "$name": the text is readable, or cut and reported', async (page) => {
     const { markdown, isTruncated, notes } = await convert(page);
     for (const text of page.includes) expect(markdown).toContain(text);
     for (const text of page.excludes ?? []) expect(markdown).not.toContain(text);

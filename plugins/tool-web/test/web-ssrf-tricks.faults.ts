@@ -32,18 +32,25 @@ onLinux("tricks with URLs", () => {
   // Hosts that are no address reach the resolver, which does not know them.
   const expected = /is not accepted|may be reached|cannot be resolved/;
 
-  test.each(Object.entries(urlTricks))("%s", async (_name, templates) => {
+  const canBeHeader = (text: string): boolean => !/[\0\r\n]/.test(text);
+  const classes = Object.entries(urlTricks).map(([name, templates]) => ({
+    name,
+    templates,
+    count: templates.length + templates.filter(canBeHeader).length,
+  }));
+
+  test.each(classes)("$count attempts: $name", async ({ templates }) => {
     for (const template of templates) {
       const url = template.replaceAll("$", String(network.port));
       await refused(url, { expected });
-      if (/[\0\r\n]/.test(url)) continue; // no header may contain them
+      if (!canBeHeader(url)) continue;
       const location = `${site}/?${new URLSearchParams({ to: url })}`;
       // Relative to the site, some of these are paths of the site itself.
       await refused(location, { expected: /is not accepted|may be reached|cannot be resolved|status 404/ });
     }
   });
 
-  test("any text as a URL is a result, never a rejection, and reaches no private service", async () => {
+  test("500 random texts as URLs: each is a result, never a rejection, and reaches no private service", async () => {
     const parts = [
       "http:",
       "https:",
@@ -85,7 +92,7 @@ onLinux("tricks with URLs", () => {
 });
 
 onLinux("tricks of servers", () => {
-  test.each(Object.entries(responseTricks))("%s", async (name, answer) => {
+  test.each(Object.entries(responseTricks))("an answer with %s", async (name, answer) => {
     const path = `/trick/${encodeURIComponent(name)}`;
     network.paths[path] = (_request, response) => answer(response, target);
     await refused(site + path, { expected: null });
