@@ -14,6 +14,7 @@ export { writeCollection } from "./collection/collection-file.ts";
 export { type ColumnShape, ParquetFile, readParquet } from "./collection/parquet.ts";
 export { Journal, type JournalEntry } from "./collection/journal.ts";
 export { configSchema } from "./config/schema.ts";
+export { configuredPlugins } from "./config/configured-plugins.ts";
 export { trainedPolicy } from "./config/policies.ts";
 export type {
   CharacterTokenizer,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { definePlugin, statelessTools } from "@mrlm/kit";
 import type { MrlmError, Plugin, PluginManifest } from "@mrlm/spec";
 import { z } from "zod";
-import { LocalHost, PluginHost } from "@mrlm/runtime";
+import { configuredPlugins, LocalHost, parseConfig, PluginHost } from "@mrlm/runtime";
 import { counterEnvironment } from "./support/counter-environment.ts";
 
 const projects: string[] = [];
@@ -267,6 +267,25 @@ describe("each failure has its own code, names the plugin and has a hint", () =>
     expect(await failure(discover({ exact: { tolerance: 1 } }))).toMatchObject({
       code: "OPTIONS_INVALID",
       message: expect.stringMatching(/exact.*tolerance/),
+    });
+  });
+
+  test.each([
+    ["an option", "{ limits: { size: many } }", 4, "OPTIONS_INVALID"],
+    ["an unknown option", "{ limits: { size: 1 }, limit: 2 }", 4, "OPTIONS_INVALID"],
+    ["an option that is not set", "{}", 4, "OPTIONS_INVALID"],
+    ["a plugin that is not installed", "{ limits: { size: 1 } }\n  absent: true", 5, "PLUGIN_NOT_FOUND"],
+  ])("an error about %s has its line in the configuration", async (_name, options, line, code) => {
+    const schema = `{ "~standard": { version: 1, vendor: "x", validate: (value) => {
+      if (value.limit !== undefined) return { issues: [{ message: "unknown", path: ["limit"] }] };
+      return typeof value.limits?.size === "number" ? { value } : { issues: [{ message: "no number", path: ["limits", "size"] }] };
+    } } }`;
+    projectWith({ exact: { mrlm: MANIFEST, entry: ENTRY.replace("scorers:", `options: ${schema}, scorers:`) } });
+    const text = `model: { path: m }\nenvironments: [{ id: a@1 }]\nplugins:\n  exact: ${options}\nstages: [{ algorithm: grpo@1, steps: 1 }]\n`;
+    const loaded = parseConfig(text, { path: "run.yaml" });
+    expect(await failure(PluginHost.discover({ directory: project, ...configuredPlugins(loaded) }))).toMatchObject({
+      code,
+      message: expect.stringMatching(`^run\\.yaml:${line}:\\d+: `),
     });
   });
 

@@ -1,4 +1,4 @@
-import { loadConfig, PluginHost } from "@mrlm/runtime";
+import { loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { table } from "../console/table.ts";
@@ -15,11 +15,8 @@ export interface InfoArguments {
 export async function info({ console, directory }: CommandContext, args: InfoArguments): Promise<void> {
   if (args.config === undefined && args.set !== undefined)
     throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
-  const config = args.config === undefined ? undefined : loadConfig(args.config, { overrides: args.set ?? [] }).config;
-  const plugins = await PluginHost.discover({
-    directory,
-    ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }),
-  });
+  const loaded = args.config === undefined ? undefined : loadConfig(args.config, { overrides: args.set ?? [] });
+  const plugins = await PluginHost.discover({ directory, ...(loaded === undefined ? {} : configuredPlugins(loaded)) });
   try {
     const entries = plugins.registry.entries;
     const engines = await Promise.all(

@@ -1,4 +1,4 @@
-import { type LoadedConfig, loadConfig, PluginHost } from "@mrlm/runtime";
+import { type LoadedConfig, loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
 import { type DistributedOptions, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -22,8 +22,7 @@ export async function join({ console, directory }: CommandContext, args: JoinArg
   const plugins = await PluginHost.discover({
     directory,
     logger: lineLogger((line) => console.note(line)),
-    plugins: config.plugins,
-    relativeTo: config.base_directory,
+    ...configuredPlugins(loaded),
   });
   try {
     await assertEngineInstalled(config, plugins);

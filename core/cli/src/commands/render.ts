@@ -1,5 +1,5 @@
 import { toChatMessages } from "@mrlm/kit/learning";
-import { directoryRenderer, PluginHost, type ResolvedConfig, trainedPolicy } from "@mrlm/runtime";
+import { directoryRenderer, configuredPlugins, PluginHost, type ResolvedConfig, trainedPolicy } from "@mrlm/runtime";
 import type { JsonObject, Observation } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -20,6 +20,7 @@ export async function render({ console, directory }: CommandContext, args: Rende
   const split = args.task.split("/")[0] as string;
   const {
     config: found,
+    loaded,
     path: configPath,
     overrides,
     modelDirectory,
@@ -32,8 +33,7 @@ export async function render({ console, directory }: CommandContext, args: Rende
   const plugins = await PluginHost.discover({
     directory,
     logger: lineLogger((line) => console.note(line)),
-    plugins: config.plugins,
-    relativeTo: config.base_directory,
+    ...configuredPlugins(loaded),
   });
   try {
     const environments = await openEnvironments({

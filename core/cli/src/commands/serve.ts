@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { LocalHost, loadConfig, PluginHost, watchEventLoop } from "@mrlm/runtime";
+import { LocalHost, loadConfig, configuredPlugins, PluginHost, watchEventLoop } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { SessionTable } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
@@ -42,13 +42,13 @@ export async function serve({ console, directory }: CommandContext, options: Ser
     throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
   if (options.config === undefined && options.set !== undefined)
     throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
-  const config =
-    options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] }).config;
+  const loaded =
+    options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] });
   const logger = lineLogger((line) => console.note(line));
   const plugins = await PluginHost.discover({
     directory,
     logger,
-    ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }),
+    ...(loaded === undefined ? {} : configuredPlugins(loaded)),
   });
   const source = await selectedEnvironments(plugins, options.environments?.split(","));
   const dataRoot = options.dataRoot ?? directory;

@@ -10,6 +10,7 @@ import {
   type LoadedConfig,
   loadConfig,
   openRun,
+  configuredPlugins,
   PluginHost,
   prepareRun,
   recordFailure,
@@ -71,8 +72,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
   const plugins = await PluginHost.discover({
     directory,
     logger,
-    plugins: config.plugins,
-    relativeTo: config.base_directory,
+    ...configuredPlugins(loaded),
   });
   const interrupts = listenForInterrupts(
     console,

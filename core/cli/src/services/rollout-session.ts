@@ -3,6 +3,7 @@ import {
   loadedModel,
   loadFrozen,
   playingModel,
+  configuredPlugins,
   PluginHost,
   policyOptions,
   type ResolvedConfig,
@@ -81,8 +82,7 @@ export async function openRolloutSession(
     const plugins = await PluginHost.discover({
       directory,
       logger,
-      plugins: config.plugins,
-      relativeTo: config.base_directory,
+      ...configuredPlugins(loaded),
     });
     closing.unshift(() => plugins.close());
     const policy = { ...policyOptions(config), trainable: false };

@@ -9,7 +9,7 @@ import {
   projectDirectory,
   readPluginPackage,
 } from "./plugin-package.ts";
-import type { RegistryEntry } from "./plugin-registry.ts";
+import type { PluginErrors, RegistryEntry } from "./plugin-registry.ts";
 
 /** Configuration of a plugin: its options, or `false` to exclude it. */
 export type PluginOptions = JsonObject | boolean;
@@ -22,6 +22,7 @@ export function discoverPlugins(
   directory: string,
   configured: Readonly<Record<string, PluginOptions>>,
   relativeTo: string,
+  locate: PluginErrors = (error) => error,
 ): RegistryEntry[] {
   const project = projectDirectory(directory);
   const dependencies = project === undefined ? [] : directDependencies(project);
@@ -35,8 +36,12 @@ export function discoverPlugins(
   }
   for (const [name, options] of Object.entries(configured)) {
     if (options === false) continue;
-    const plugin = namedPlugin(name, [relativeTo, directory], dependencies);
-    found.set(plugin.directory, entryOf(plugin, options));
+    try {
+      const plugin = namedPlugin(name, [relativeTo, directory], dependencies);
+      found.set(plugin.directory, { ...entryOf(plugin, options), configuredAs: name });
+    } catch (error) {
+      throw locate(error, name);
+    }
   }
   return [...found.values()];
 }

@@ -17,7 +17,13 @@ import { didYouMean, quoted } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
 import { assertNoneTwice } from "./load-plugin.ts";
-import { missingRequirement, PluginRegistry, type Provider, type RegistryEntry } from "./plugin-registry.ts";
+import {
+  missingRequirement,
+  PluginRegistry,
+  type Provider,
+  type RegistryEntry,
+  type PluginErrors,
+} from "./plugin-registry.ts";
 import { pluginContext, ServiceGraph } from "./plugin-services.ts";
 import {
   type AlgorithmSource,
@@ -60,10 +66,13 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     readonly plugins?: Readonly<Record<string, PluginOptions>>;
     /** Base of relative paths among `plugins`; default: `directory`. */
     readonly relativeTo?: string;
+    /** Adds the place in the configuration to errors about an entry of `plugins`. */
+    readonly locate?: PluginErrors;
     readonly logger?: Logger;
   }): Promise<PluginHost> {
-    const { directory, plugins = {}, relativeTo = directory, logger = silentLogger } = options;
-    return new PluginHost(await PluginRegistry.of(discoverPlugins(directory, plugins, relativeTo)), logger, relativeTo);
+    const { directory, plugins = {}, relativeTo = directory, locate, logger = silentLogger } = options;
+    const entries = discoverPlugins(directory, plugins, relativeTo, locate);
+    return new PluginHost(await PluginRegistry.of(entries, locate), logger, relativeTo);
   }
 
   /** Creates a host from the default exports of plugins. */

@@ -10,8 +10,13 @@ export interface RegistryEntry {
   readonly provides: readonly string[];
   readonly requires: readonly string[];
   readonly options: JsonObject | undefined;
+  /** Name of the plugin in the configuration, where it differs: a path. */
+  readonly configuredAs?: string;
   load(): Promise<Plugin>;
 }
+
+/** Adds the place of an entry of `plugins` in the configuration to an error about it. */
+export type PluginErrors = (error: unknown, plugin: string) => unknown;
 
 /** Loaded plugin that provides an id. */
 export interface Provider extends LoadedPlugin {
@@ -32,10 +37,18 @@ export class PluginRegistry {
   /**
    * Validates the options of plugins that have some, which loads their code. Rejects with PLUGIN_CONFLICT if two plugins provide the same id, or with
    * OPTIONS_INVALID.
+   * @param locate adds the place of a plugin in the configuration to an error
    */
-  static async of(entries: readonly RegistryEntry[]): Promise<PluginRegistry> {
+  static async of(entries: readonly RegistryEntry[], locate: PluginErrors = (error) => error): Promise<PluginRegistry> {
     const registry = new PluginRegistry(entries);
-    await Promise.all(entries.filter((entry) => entry.options !== undefined).map((entry) => registry.load(entry)));
+    const configured = entries.filter((entry) => entry.options !== undefined);
+    await Promise.all(
+      configured.map((entry) =>
+        registry.load(entry).catch((error: unknown) => {
+          throw locate(error, entry.configuredAs ?? entry.name);
+        }),
+      ),
+    );
     return registry;
   }
 
