@@ -223,5 +223,6 @@ function errorResult(text: string): ToolResult {
 
 function failed(fact: string, cause: unknown): MrlmError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new MrlmError("TOOL_FAILED", `${fact}: ${reason}`, { cause });
+  const hint = MrlmError.isInstance(cause) ? { hint: cause.hint } : {};
+  return new MrlmError("TOOL_FAILED", `${fact}: ${reason}`, { cause, ...hint });
 }

@@ -83,12 +83,19 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     options: { readonly plugins?: Readonly<Record<string, JsonObject>>; readonly logger?: Logger } = {},
   ): Promise<PluginHost> {
     for (const plugin of plugins) assertNoneTwice(plugin);
+    // A default export has no manifest: its services may require all services of the other plugins.
+    const mayRequire = (plugin: Plugin): readonly string[] => {
+      const { tools, scorers, judges } = plugin;
+      if (tools === undefined && scorers === undefined && judges === undefined) return [];
+      const others = plugins.filter((other) => other !== plugin).flatMap(provisionsOf);
+      return others.filter((id) => /^(scorer|judge|sandbox|tool):/.test(id));
+    };
     const registry = await PluginRegistry.of(
       plugins.map((plugin): RegistryEntry => ({
         name: plugin.name,
         version: "0.0.0",
         provides: provisionsOf(plugin),
-        requires: requirementsOf(plugin),
+        requires: [...new Set([...requirementsOf(plugin), ...mayRequire(plugin)])],
         options: options.plugins?.[plugin.name],
         load: async () => plugin,
       })),

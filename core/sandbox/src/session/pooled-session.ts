@@ -13,6 +13,8 @@ import type { Outcome } from "../pool/exchange.ts";
 import type { ChildTask } from "../protocol/messages.ts";
 import { toResult } from "../results.ts";
 
+/** Shortest time without an evaluation before a session counts as idle: calls of one turn follow each other at once. */
+const PAUSE_MS = 50;
 /** Longest time in which a child prepares for the next session. */
 const CLOSE_MS = 5000;
 
@@ -28,7 +30,7 @@ const ENDINGS: Record<SandboxSessionEnd, string> = {
 export interface OpenOptions extends SandboxSessionOptions {
   readonly limits: SandboxLimits;
   readonly hasSnapshots: boolean;
-  /** Called when an evaluation begins (false) or has ended (true). */
+  /** Called when the session has become idle (true), and when an evaluation begins or the session ends (false). */
   onIdle(isIdle: boolean): void;
   /** Called once, when the session no longer uses the child. */
   onEnd(): void;
@@ -42,7 +44,7 @@ export class PooledSession implements SandboxSession {
   readonly #options: OpenOptions;
   #end: SandboxSessionEnd | undefined;
   #ended: Promise<void> | undefined;
-  #idleTimer: NodeJS.Timeout | undefined;
+  #timers: NodeJS.Timeout[] = [];
   #running = 0;
 
   constructor(child: Child, options: OpenOptions) {
@@ -87,8 +89,7 @@ export class PooledSession implements SandboxSession {
   }
 
   async #release(): Promise<void> {
-    clearTimeout(this.#idleTimer);
-    this.#options.onIdle(false);
+    this.#stopTimers();
     this.#child.onExit = () => {};
     if (this.#running > 0 || !(await this.#isReset())) {
       this.#child.kill();
@@ -116,8 +117,7 @@ export class PooledSession implements SandboxSession {
         hint: "Open a new session.",
       });
     this.#running++;
-    clearTimeout(this.#idleTimer);
-    this.#options.onIdle(false);
+    this.#stopTimers();
     try {
       const outcome = await this.#child.exchange(task, limits, { ...options, isSession: true });
       const { verdict, spent } = outcome.result;
@@ -136,7 +136,12 @@ export class PooledSession implements SandboxSession {
   /** Waits for the next evaluation. */
   #wait(): void {
     const { idleMs } = this.#options;
-    if (idleMs !== undefined) this.#idleTimer = setTimeout(() => void this.finish("idle"), idleMs).unref();
-    this.#options.onIdle(true);
+    this.#timers = [setTimeout(() => this.#options.onIdle(true), PAUSE_MS).unref()];
+    if (idleMs !== undefined) this.#timers.push(setTimeout(() => void this.finish("idle"), idleMs).unref());
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    this.#options.onIdle(false);
   }
 }
