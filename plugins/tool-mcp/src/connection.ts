@@ -19,6 +19,8 @@ const PING_MS = 5000;
 const LIST_MS = 10_000;
 /** Largest number of times that one change makes the client read the tools. */
 const MAX_READINGS = 3;
+/** Largest number of messages of a chain of errors. */
+const MAX_CAUSES = 5;
 
 /** Tool as a server lists it. */
 export interface ListedTool {
@@ -204,7 +206,19 @@ function isMalformed(error: unknown): boolean {
 export function reasonOf(error: unknown, { ending }: ServerTransport): string {
   const { code, path } = error as NodeJS.ErrnoException;
   if (code === "ENOENT" && path !== undefined) return `there is no command ${JSON.stringify(path)}, or no such folder`;
-  const message = error instanceof Error ? error.message : String(error);
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  return `${message}${cause}${ending === undefined ? "" : `; ${ending}`}`;
+  const messages: string[] = [];
+  for (let each = error as Chained | undefined; each !== undefined && messages.length < MAX_CAUSES;) {
+    const message = each.message ?? String(each);
+    // Some errors repeat the message of their cause.
+    if (message !== "" && !messages.some((before) => before.includes(message))) messages.push(message);
+    each = each.errors?.[0] ?? each.cause;
+  }
+  return `${messages.join(": ")}${ending === undefined ? "" : `; ${ending}`}`;
+}
+
+/** Error with its cause, or with several failures. */
+interface Chained {
+  readonly message?: string;
+  readonly cause?: Chained;
+  readonly errors?: readonly Chained[];
 }

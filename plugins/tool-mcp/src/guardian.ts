@@ -9,7 +9,7 @@ while read -r change id; do
     -) groups="\${groups%% $id *} \${groups#* $id }" ;;
   esac
 done
-for id in $groups; do kill -KILL -- "-$id"; done`;
+for id in $groups; do kill -s KILL -- "-$id"; done`;
 
 /**
  * Kills the groups of this process if it ends without having done so, also by SIGKILL. It is a process of its own whose input ends with this one.

@@ -5,6 +5,7 @@ export const TOO_LARGE = -32_099;
 
 /** Creates the answer that stands in for one above the limit. */
 export function tooLargeAnswer(id: RequestId, limit: number): JSONRPCMessage {
-  const message = `The answer was larger than ${Math.round(limit / 2 ** 20)} MiB and was discarded.`;
+  const shown = limit < 2 ** 20 ? `${Math.round(limit / 2 ** 10)} KiB` : `${Math.round(limit / 2 ** 20)} MiB`;
+  const message = `The answer was larger than ${shown} and was discarded.`;
   return { jsonrpc: "2.0", id, error: { code: TOO_LARGE, message } };
 }

@@ -12,7 +12,8 @@ describe("results", () => {
   let opened: OpenToolset;
   const logger = recordingLogger();
   beforeAll(async () => {
-    tools = await toolset({ mcpServers: { s: scripted("--banner", "--noise", "--twice", "--page=5") } }, logger);
+    const mcpServers = { s: scripted("--banner", "--noise", "--twice", "--page=5") };
+    tools = await toolset({ mcpServers, servers: { s: { message_bytes: 2 ** 20 } } }, logger);
     opened = await episode(tools);
   });
   afterAll(async () => {
@@ -76,8 +77,8 @@ describe("results", () => {
 
   test("an answer above the limit is an error that states it, and the server stays", async () => {
     const before = textOf(await call(opened, "s__pid"));
-    const large = await call(opened, "s__large", { mib: 20 });
-    expect([large.isError, textOf(large)]).toEqual([true, "The answer was larger than 16 MiB and was discarded."]);
+    const large = await call(opened, "s__large", { mib: 2 });
+    expect([large.isError, textOf(large)]).toEqual([true, "The answer was larger than 1 MiB and was discarded."]);
     expect(textOf(await call(opened, "s__pid"))).toBe(before);
   });
 

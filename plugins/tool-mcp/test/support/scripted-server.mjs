@@ -11,6 +11,9 @@ const forever = () => new Promise(() => undefined);
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const object = { type: "object" };
 
+const log = valueOf("log-starts");
+if (log !== undefined) appendFileSync(log, "start\n");
+
 let grown = 0;
 let calls = 0;
 const tools = {
@@ -106,7 +109,10 @@ async function answer({ id, method, params }) {
       serverInfo: { name: "scripted", version: "1" },
     };
   if (method === "ping") return {};
-  if (method === "tools/list") return page(params?.cursor);
+  if (method === "tools/list") {
+    if (log !== undefined) appendFileSync(log, "ready\n");
+    return page(params?.cursor);
+  }
   if (method !== "tools/call") throw new Error(`unknown method ${method}`);
   const tool = tools[params.name] ?? (() => text(`${params.name} called`));
   return tool(params.arguments ?? {}, params["_meta"]?.progressToken ?? id);
