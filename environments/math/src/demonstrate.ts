@@ -1,7 +1,7 @@
-import { taskById, textMessage } from "@mrlm/kit";
+import { placeAnswer, taskById, textMessage } from "@mrlm/kit";
 import { type Demonstration, type EnvironmentContext, SINGLE_AGENT, type TaskId } from "@mrlm/spec";
 import type { MathOptions } from "./options.ts";
-import { placed, promptOf } from "./prompt.ts";
+import { promptOf } from "./prompt.ts";
 import { schemaOf, solutionOf } from "./solution.ts";
 
 /** Returns the problem with its worked steps and the answer. The terse style, and replies that consist of the answer, have no steps. */
@@ -13,7 +13,7 @@ export async function demonstrate(
   const task = await taskById(context.tasks, id);
   const { steps, answer } = solutionOf(task);
   const schema = schemaOf(task, options);
-  const response = placed(answer, schema);
+  const response = placeAnswer(answer, schema);
   const alone = options.style === "terse" || schema === "text";
   return {
     task: id,

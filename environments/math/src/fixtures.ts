@@ -1,12 +1,12 @@
+import { placeAnswer } from "@mrlm/kit";
 import type { Fixture, FixturePolicy } from "@mrlm/spec";
 import { FAMILY_NAMES } from "./families/index.ts";
-import { placed } from "./prompt.ts";
 import type { Solution } from "./solution.ts";
 
 type Request = Parameters<FixturePolicy>[0];
 
 const solution = ({ task }: Request): Solution => task.private as unknown as Solution;
-const tagged = (answer: string): string => placed(answer, "answer");
+const tagged = (answer: string): string => placeAnswer(answer, "answer");
 const gold: FixturePolicy = (request) => tagged(solution(request).answer);
 const worked: FixturePolicy = (request) => [...solution(request).steps, tagged(solution(request).answer)].join("\n");
 const repeated = ({ messages }: Request): string =>
@@ -30,7 +30,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "gold",
     task: "eval/3",
     options: { answer_schema: schema },
-    policy: (request) => placed(solution(request).answer, schema),
+    policy: (request) => placeAnswer(solution(request).answer, schema),
     reward: 1,
   })),
   {

@@ -1,14 +1,8 @@
-import { difficultyRange, familyMixture } from "@mrlm/kit";
+import { answerPlace, difficultyRange, familyMixture } from "@mrlm/kit";
 import { z } from "zod";
 import { FAMILY_NAMES } from "./families/index.ts";
 
 const families = familyMixture(FAMILY_NAMES);
-
-/** Names of places that are not tags, and the reserved name `any`. */
-const answerSchema = z
-  .string()
-  .regex(/^[A-Za-z][\w-]{0,39}$/, "must be boxed, gsm8k, text or the name of a tag")
-  .refine((name) => name !== "any", "must name one place");
 
 /** Options of `math@1` in a configuration file. */
 export const mathOptions = z.strictObject({
@@ -30,7 +24,7 @@ export const mathOptions = z.strictObject({
       "Stages, each for a number of training tasks, by task index; tasks after the last follow the options above, as does what a stage leaves out",
     ),
   style: z.enum(["prose", "terse"]).default("prose").describe("terse: as few characters as can be, for small models"),
-  answer_schema: answerSchema
+  answer_schema: answerPlace
     .default("answer")
     .describe(
       "Where the answer belongs: boxed is \\boxed{...}, gsm8k is #### ..., text is the whole reply, any other name is a tag, such as <answer>...</answer>",
@@ -99,6 +93,3 @@ export const effectiveOptions: z.ZodType<MathOptions> = z.preprocess((given, con
 
 /** Parsed options of `math@1`. */
 export type MathOptions = z.output<typeof mathOptions>;
-
-/** Options for one row of a file. */
-export { answerSchema };

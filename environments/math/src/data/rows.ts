@@ -1,5 +1,5 @@
+import { answerPlace } from "@mrlm/kit";
 import { z } from "zod";
-import { answerSchema } from "../options.ts";
 import type { Row } from "./row.ts";
 
 /** Row that may name its scorer and the place of its answer. */
@@ -8,7 +8,7 @@ export const rowSchema = z.object({
   query: z.string().min(1),
   answer: z.union([z.string().min(1), z.number().transform(String)]),
   scorer: z.string().min(1).optional(),
-  answer_schema: answerSchema.optional(),
+  answer_schema: answerPlace.optional(),
 });
 
 /** Reads a row, which has no worked solution. */
