@@ -50,5 +50,5 @@ function faultText({ text, error, offset }: MalformedCallPart): string {
 
 /** Returns text in quotation marks, shortened to 80 characters. */
 function quoted(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text);
 }

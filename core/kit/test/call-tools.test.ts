@@ -95,7 +95,7 @@ describe("callTools", () => {
             type: "text",
             text:
               'A tool call is malformed and was not run. E. The fault is at character 3 of "<x>".\n' +
-              `A tool call is malformed and was not run. E. The fault is at character 3 of "${long.slice(0, 80)}…".`,
+              `A tool call is malformed and was not run. E. The fault is at character 3 of "${long.slice(0, 80)}...".`,
           },
         ],
       },

@@ -129,7 +129,7 @@ export class BlockReader {
 
 /** Returns text in quotation marks for a message, shortened to 40 characters. */
 export function quote(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
 }
 
 const PATTERNS = new Map<string, RegExp>();
