@@ -1,15 +1,24 @@
+import { isToolMarker } from "./formats/formats.ts";
+
 /** Markers of roles and of the end of a turn. Each is one special token. */
 const MARKERS = ["<|pad|>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"];
 
 /** All printable ASCII characters and the newline. */
 const ASCII = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join("") + "\n";
 
+/** Names of the tools with those of their arguments: `calculator(expression)`. Small models read the full definitions slowly, and learn the calls from examples. */
+const TOOLS_TEMPLATE =
+  "{% if tools %}{{ '<|system|>' }}{% for tool in tools %}{{ tool.function.name + '(' }}" +
+  "{% for name, schema in (tool.function.parameters.properties or {}) | items %}{{ name }}{% if not loop.last %}{{ ', ' }}{% endif %}{% endfor %}" +
+  "{{ ')' }}{% if not loop.last %}{{ '\\n' }}{% endif %}{% endfor %}{{ '<|end|>' }}{% endif %}";
+
 const CHAT_TEMPLATE =
   "{% for message in messages %}{{ '<|' + message.role + '|>' + message.content + '<|end|>' }}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
 
 /**
- * Returns the Hugging Face files of a tokenizer with one token for each character, each role marker and each tag. It is a byte-level BPE without merges,
+ * Returns the Hugging Face files of a tokenizer with one token for each character, each role marker and each tag. Its chat template shows tools if a tag is the
+ * marker of a format of calls, such as `<tool_call>`. It is a byte-level BPE without merges,
  * because `AutoTokenizer` replaces any other kind by the tokenizer of the model family.
  */
 export function characterTokenizerFiles(
@@ -56,7 +65,7 @@ export function characterTokenizerFiles(
     eos_token: "<|end|>",
     pad_token: "<|pad|>",
     clean_up_tokenization_spaces: false,
-    chat_template: CHAT_TEMPLATE,
+    chat_template: tags.some(isToolMarker) ? TOOLS_TEMPLATE + CHAT_TEMPLATE : CHAT_TEMPLATE,
   };
   const encode = (value: unknown): Uint8Array => new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`);
   return { "tokenizer.json": encode(tokenizer), "tokenizer_config.json": encode(config) };

@@ -58,6 +58,11 @@ const TOKENS: readonly (readonly [string, ToolFormatName])[] = [
   ["<|python_tag|>", "llama-json"],
 ];
 
+/** Returns true for a special token that identifies a format. */
+export function isToolMarker(token: string): boolean {
+  return TOKENS.some(([marker]) => marker === token);
+}
+
 /**
  * Returns the format of a model from its chat template for conversations with tools, then from the added tokens of its tokenizer. Returns "hermes" if neither
  * identifies one, and `undefined` for a template that renders calls in a form that no parser reads.
