@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "@jest/globals";
-import { definePlugin, observe, singleStep, statelessTools } from "@mrlm/kit";
+import { definePlugin, observe, singleStep, statelessTools, textMessage } from "@mrlm/kit";
 import {
   type EnvironmentContext,
   type JsonObject,
@@ -195,6 +195,24 @@ describe("episodes", () => {
     expect(toolset.openCount).toBe(0);
     await reset();
     await session.close();
+    expect(toolset.openCount).toBe(0);
+  });
+
+  test("each demonstration has tools of its own, which end with it, also after a failure", async () => {
+    const toolset = counted([echo]);
+    const definition = counterEnvironment({
+      requires: ["tool:echo@1"],
+      async demonstrate(context, _options, task) {
+        const { tools } = await context.tools("echo@1").open({ seed: 0, signal: never });
+        if (task === "train/2") throw new Error("no solution");
+        return { task, agent: "agent", messages: [textMessage("assistant", tools.map(({ name }) => name).join())] };
+      },
+    });
+    const plugin = definePlugin({ name: "test", environments: [definition], tools: { "echo@1": () => toolset } });
+    const host = new LocalHost({ source: await PluginHost.of([plugin]) });
+    await host.demonstrate({ id: "counter" }, ["train/0", "train/1"]);
+    expect([toolset.openCount, toolset.closed]).toEqual([0, 2]);
+    await expect(host.demonstrate({ id: "counter" }, ["train/2"])).rejects.toThrow("no solution");
     expect(toolset.openCount).toBe(0);
   });
 

@@ -3,7 +3,7 @@ import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts"
 import { type PassAtK, passAtKs } from "./pass-at-k.ts";
 
 /** Components that state whether a task was solved; the first that occurs applies. Without any, a total of at least 1 means solved. */
-const SOLVED_COMPONENTS = ["correct", "solved", "all_passed"] as const;
+const SOLVED_COMPONENTS = ["correct", "solved", "all_passed", "answer"] as const;
 
 /** Summary of episodes. Means are over scored episodes only: failed and unscored episodes are counted and are never a zero. */
 export interface EpisodeSummary {
@@ -21,7 +21,7 @@ export interface EpisodeSummary {
   readonly cut: number | null;
   /** Mean total reward; `null` without scored episodes. */
   readonly reward: number | null;
-  /** Share of episodes that solved their task: those whose component `correct`, `solved` or `all_passed`, or else their reward, is at least 1. */
+  /** Share of episodes that solved their task: those whose component `correct`, `solved`, `all_passed` or `answer`, or else their reward, is at least 1. */
   readonly accuracy: number | null;
   /** Mean of each component. */
   readonly components: Readonly<Record<string, number>>;

@@ -28,6 +28,7 @@ export async function demonstrateTasks(
       `Environment ${definition.id} demonstrates tasks of the split "train" only, not "${refused}".`,
     );
   const clock = new PhaseClock(definition.id, deadlines);
+  const tools = new SessionTools(clock, logger);
   const context = environmentContext({
     environment: definition.id,
     logger,
@@ -35,7 +36,7 @@ export async function demonstrateTasks(
     requirements,
     clock,
     files,
-    tools: new SessionTools(clock, logger),
+    tools,
   });
   const demonstrations: Demonstration[] = [];
   let began = performance.now();
@@ -46,17 +47,20 @@ export async function demonstrateTasks(
     }
     signal?.throwIfAborted();
     checkTask(definition, prepared.tasks, task);
-    const returned = await clock
-      .run("setup", [], () => demonstrate.call(definition, context, options, task))
-      .catch((error: unknown) => {
-        if (MrlmError.isInstance(error)) throw error;
-        throw new MrlmError(
-          "ENVIRONMENT_FAILED",
-          `Environment ${definition.id} threw in demonstrate for ${task}: ${describeThrown(error)}`,
-          { cause: error },
-        );
-      });
-    demonstrations.push(checkDemonstration(prepared, task, returned));
+    try {
+      const returned = await clock.run("setup", [], () => demonstrate.call(definition, context, options, task));
+      demonstrations.push(checkDemonstration(prepared, task, returned));
+    } catch (error) {
+      if (MrlmError.isInstance(error)) throw error;
+      throw new MrlmError(
+        "ENVIRONMENT_FAILED",
+        `Environment ${definition.id} threw in demonstrate for ${task}: ${describeThrown(error)}`,
+        { cause: error },
+      );
+    } finally {
+      // A demonstration is an episode: the tools that it opened end with it.
+      await tools.close();
+    }
   }
   return demonstrations;
 }

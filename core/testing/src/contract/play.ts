@@ -22,7 +22,7 @@ const MAX_TURNS = 1_000;
 /** Signal that is never aborted. */
 export const never: AbortSignal = new AbortController().signal;
 
-/** Observations and results of an episode, as a client receives them. */
+/** Observations and results of an episode, as a client receives them, without the duration of tool calls. */
 export interface Transcript {
   readonly first: Observation;
   readonly steps: readonly StepResult[];
@@ -71,7 +71,7 @@ export async function playEpisode(
     const messages = [...(isFresh === true ? [] : (history.get(agent) ?? [])), ...shown];
     const action = await player(observation, { steps, messages });
     history.set(agent, [...messages, action.message]);
-    const step = await session.step(action, { signal: never });
+    const step = withoutDurations(await session.step(action, { signal: never }));
     steps.push(step);
     observation = step.observation;
   }
@@ -146,6 +146,18 @@ export async function withSession<T>(
   } finally {
     await session.close();
   }
+}
+
+/** Removes the duration of tool calls, which differs between equal episodes. The host adds it to the info of each step. */
+function withoutDurations(step: StepResult): StepResult {
+  const usage = step.info?.["tools"];
+  if (typeof usage !== "object" || usage === null || Array.isArray(usage)) return step;
+  const tools = Object.entries(usage).map(([name, counts]) =>
+    typeof counts !== "object" || counts === null || Array.isArray(counts)
+      ? [name, counts]
+      : [name, Object.fromEntries(Object.entries(counts).filter(([key]) => key !== "seconds"))],
+  );
+  return { ...step, info: { ...step.info, tools: Object.fromEntries(tools) as JsonObject } };
 }
 
 function rewardsOf(steps: readonly StepResult[]): Pick<Transcript, "totals" | "unscored"> {
