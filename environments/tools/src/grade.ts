@@ -1,0 +1,32 @@
+import type { EnvironmentContext, Reward, Task } from "@mrlm/spec";
+import type { ToolsOptions } from "./options.ts";
+import { schemaOf } from "./prompt.ts";
+import { hiddenOf, shownOf } from "./task.ts";
+
+/** Scorer of generated tasks, whose answers are integers. */
+const GENERATED = "math@1";
+
+/** Returns the services that grade answers. */
+export function scorersOf({ data, scorers }: ToolsOptions): readonly string[] {
+  return data === undefined ? [GENERATED] : scorers;
+}
+
+/**
+ * Grades an answer. For a generated task an answer that the scorer cannot decide is wrong: it is no integer. For a row it is unscored, or
+ * `rewards.undecided`. The reward is unscored if the scorer fails.
+ */
+export async function gradeOf(
+  answer: string,
+  task: Task,
+  options: ToolsOptions,
+  context: EnvironmentContext,
+): Promise<Reward> {
+  const { undecided } = options.rewards;
+  const scorer = options.data === undefined ? GENERATED : (shownOf(task).scorer ?? (options.scorers[0] as string));
+  const { reward } = await context
+    .scorer(scorer)
+    .score({ answer, expected: hiddenOf(task).answer, schema: schemaOf(task, options) });
+  if (reward.scored || reward.code !== "SCORER_UNDECIDED") return reward;
+  if (options.data === undefined) return { scored: true, value: 0, components: {} };
+  return undecided === "unscored" ? reward : { scored: true, value: undecided, components: {} };
+}

@@ -1,0 +1,29 @@
+import { defineEnvironment, definePlugin } from "@mrlm/kit";
+import { dataTasks } from "./data-tasks.ts";
+import { demonstrate } from "./demonstrate.ts";
+import { ToolsEnvironment } from "./environment.ts";
+import { fixtures } from "./fixtures.ts";
+import { scorersOf } from "./grade.ts";
+import { type ToolsOptions, toolsOptions } from "./options.ts";
+import { COMPONENTS } from "./rewards.ts";
+import { toolsTasks } from "./tasks.ts";
+
+/** `tools@1`: questions whose answers need tools, from seeded generators or a file. */
+export const tools = defineEnvironment<ToolsOptions>({
+  id: "tools@1",
+  description: "Questions whose answers need tools: calculation, files, a small site, tables, and sequences of these.",
+  determinism: "full",
+  options: toolsOptions,
+  rewardComponents: COMPONENTS,
+  requires: (_context, options) => [
+    ...scorersOf(options).map((id) => ({ id: `scorer:${id}`, asker: "the scorers of tools@1" })),
+    ...options.toolsets.map((id) => ({ id: `tool:${id}`, asker: "the option `toolsets` of tools@1" })),
+  ],
+  tasks: (context, options) =>
+    options.data === undefined ? toolsTasks(options) : dataTasks(context, options.data, options),
+  create: (context, options) => new ToolsEnvironment(context, options),
+  demonstrate,
+  fixtures,
+});
+
+export default definePlugin({ name: "@mrlm/environment-tools", environments: [tools] });

@@ -1,0 +1,31 @@
+import { answerPlace, invalidRow, type Place } from "@mrlm/kit";
+import { z } from "zod";
+
+const tool = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be the name of a tool");
+
+/** Row of a file with tasks. `query` is another name of `question`. */
+const rowSchema = z.object({
+  id: z.union([z.string(), z.number()]).optional(),
+  question: z.string().min(1),
+  answer: z.union([z.string().min(1), z.number().transform(String)]),
+  required_tools: z.array(z.union([tool, z.array(tool).min(1)])).optional(),
+  files: z.record(z.string().min(1), z.string()).optional(),
+  scorer: z.string().min(1).optional(),
+  answer_schema: answerPlace.optional(),
+});
+
+/** Task of a file. */
+export type Row = z.output<typeof rowSchema>;
+
+/** Reads a row. Throws DATA_INVALID for one of another form. */
+export function readRow(value: unknown, place: Place): Row {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalidRow(place, "the row is no object", "A row is { question, answer, required_tools?, files?, scorer? }.");
+  const { query, ...fields } = value as Record<string, unknown>;
+  if (query !== undefined && fields["question"] !== undefined)
+    throw invalidRow(place, "the row has both `question` and `query`", "They are two names of one field.");
+  const parsed = rowSchema.safeParse(query === undefined ? fields : { ...fields, question: query });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
+}
