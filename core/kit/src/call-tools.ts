@@ -7,8 +7,8 @@ import { textMessage, toolCalls } from "./messages.ts";
  *
  * @param tools tools of the episode
  * @param message message of the policy
- * @returns messages for the next observation: one with the results in call order, then one of the user with the faults of malformed calls, which have no id
- *   to answer; none for a message without calls
+ * @returns messages of role `tool` for the next observation: one with the results in call order, then one of text with the faults of malformed calls; none for
+ *   a message without calls
  */
 export async function callTools(
   tools: readonly Tool[],
@@ -22,7 +22,7 @@ export async function callTools(
   const malformed = message.parts.filter((part) => part.type === "malformed-call");
   return [
     ...(results.length === 0 ? [] : [{ role: "tool" as const, parts: results }]),
-    ...(malformed.length === 0 ? [] : [textMessage("user", malformed.map(faultText).join("\n"))]),
+    ...(malformed.length === 0 ? [] : [textMessage("tool", malformed.map(faultText).join("\n"))]),
   ];
 }
 

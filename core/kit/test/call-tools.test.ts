@@ -89,7 +89,7 @@ describe("callTools", () => {
         ],
       },
       {
-        role: "user",
+        role: "tool",
         parts: [
           {
             type: "text",

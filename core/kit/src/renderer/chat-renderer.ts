@@ -12,7 +12,7 @@ import { chatTemplate } from "./chat-template.ts";
 import { compileTemplate } from "./compiled-template.ts";
 import { checkTools } from "./check-tools.ts";
 import { type CompletionStream, completionStream } from "./completion-stream.ts";
-import { TOOL_FORMATS, type ToolFormatName, detectToolFormat } from "./formats/formats.ts";
+import { type ToolFormatName, detectToolFormat } from "./formats/formats.ts";
 import { superviseConversation } from "./supervise.ts";
 import { specialToken } from "./spelled-markers.ts";
 import { thinkingOf } from "./thinking.ts";
@@ -55,8 +55,10 @@ export function chatRenderer(options: {
   const compile = (source: string) => compileTemplate(source, variables, tokenizer.escape);
   const compiled = compile(tokenizer.chatTemplate);
   const compiledTools = toolSource === tokenizer.chatTemplate ? compiled : compile(toolSource);
-  const plain = chatTemplate(compiled, TOOL_FORMATS[format], tokenizer);
-  const withTools = compiledTools === compiled ? plain : chatTemplate(compiledTools, TOOL_FORMATS[format], tokenizer);
+  const { thinking, isThinking } = thinkingOf(tokenizer, [compiled, compiledTools]);
+  const reader = { format, thinking, specials: new Set(tokenizer.specials.values()) };
+  const plain = chatTemplate(compiled, reader, tokenizer);
+  const withTools = compiledTools === compiled ? plain : chatTemplate(compiledTools, reader, tokenizer);
   const template = checkTools(
     (messages, tools, ...rest) => ((tools ?? []).length === 0 ? plain : withTools)(messages, tools, ...rest),
     toolFormat,
@@ -106,13 +108,11 @@ export function chatRenderer(options: {
     return { kind: "extend", tokens: tokenizer.encode((stopped ? "" : stop) + tail + after.slice(before.length)) };
   };
 
-  const thinking = thinkingOf(tokenizer, [compiled, compiledTools]);
   const settings = {
     tokenizer,
-    specials: new Set(tokenizer.specials.values()),
     stopTokenIds,
-    format,
-    ...thinking,
+    ...reader,
+    isThinking,
     partial: new Map<number, boolean>(),
   };
   const stream = (context?: ParseContext): CompletionStream => completionStream(settings, context);

@@ -1,8 +1,9 @@
 import type { Message, ParseContext, Part } from "@mrlm/spec";
 import { callIds } from "./call-ids.ts";
-import { CompletionParser, type ThinkingMarkers } from "./completion-parser.ts";
-import { TOOL_FORMATS, type ToolFormatName } from "./formats/formats.ts";
+import { CompletionParser } from "./completion-parser.ts";
+import { TOOL_FORMATS } from "./formats/formats.ts";
 import { MessageBuilder } from "./message-builder.ts";
+import type { CallReader } from "./rendered-calls.ts";
 import { TokenText } from "./token-text.ts";
 import type { TextTokenizer } from "./tokenizer.ts";
 
@@ -17,13 +18,9 @@ export interface CompletionStream {
 }
 
 /** Settings of a model for the parsing of its completions. */
-export interface CompletionSettings {
+export interface CompletionSettings extends CallReader {
   readonly tokenizer: TextTokenizer;
-  /** Special tokens of the tokenizer. */
-  readonly specials: ReadonlySet<string>;
   readonly stopTokenIds: readonly number[];
-  readonly format: ToolFormatName;
-  readonly thinking: ThinkingMarkers;
   readonly isThinking: (context: ParseContext) => boolean;
   /** Cache of {@link TokenText}. */
   readonly partial: Map<number, boolean>;

@@ -82,7 +82,7 @@ class Converter {
     const isWritten = calls.length > 0 && this.#isWritten(parts, calls.length);
     const content = this.#content(parts, isWritten, first);
     return {
-      role,
+      role: role === "tool" ? this.#options.style().toolTextRole : role,
       content: content === "" && calls.length > 0 ? this.#options.style().noContent : content,
       ...(name === undefined ? {} : { name: this.#escape(name) }),
       ...(reasoning === "" ? {} : { reasoning_content: this.#escape(reasoning) }),

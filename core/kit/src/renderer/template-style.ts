@@ -1,4 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "@mrlm/spec";
 import type { CompiledTemplate, TemplateMessage } from "./compiled-template.ts";
+import { TOOL_FORMATS } from "./formats/formats.ts";
+import { type CallReader, renderedCalls } from "./rendered-calls.ts";
 
 /** Style in which a chat template renders calls. */
 export interface TemplateStyle {
@@ -10,26 +14,47 @@ export interface TemplateStyle {
   readonly maxCalls: number;
   /** The same for messages with text, beside which some templates omit calls. */
   readonly maxCallsBesideText: number;
+  /** Role of a message of a tool that is no result of a call. Templates of Mistral refuse such messages, except as messages of the user. */
+  readonly toolTextRole: "tool" | "user";
 }
 
-/** Templates for tools need one. */
-const PROBE_TOOL = { name: "probe", description: "", parameters: { type: "object", properties: {} } };
+/** Values of each type: some templates render all of them as strings. */
+const ARGUMENTS: JsonObject = { probe_key: "probe_value", probe_number: 1, probe_flag: true, probe_list: [1, "a"] };
+const TYPES = { probe_key: "string", probe_number: "integer", probe_flag: "boolean", probe_list: "array" };
 const NAMES = ["probe_first", "probe_second"];
-const ARGUMENTS = { probe_key: "probe_value" };
+const TOOLS = NAMES.map((name) => ({
+  name,
+  description: "",
+  parameters: {
+    type: "object",
+    properties: Object.fromEntries(Object.entries(TYPES).map(([key, type]) => [key, { type }])),
+  },
+}));
 /** Arguments without spaces are not what `tojson` writes, so that a template that writes the string itself is recognised. */
 const JSON_ARGUMENTS = JSON.stringify(ARGUMENTS);
 
-/** Returns the style of a template by rendering calls. */
-export function probeStyle(template: CompiledTemplate): TemplateStyle {
+/**
+ * Returns the style of a template by rendering calls. A template renders a call if the parser reads the same call: in another form, a demonstration has
+ * calls that do not run.
+ */
+export function probeStyle(template: CompiledTemplate, reader: CallReader): TemplateStyle {
+  const prompt = attempt(() => template([ASK], TOOLS, true));
+  const shown = TOOL_FORMATS[reader.format].templateArguments?.(ARGUMENTS) ?? ARGUMENTS;
   /** Returns the rendered conversation if it has all calls. */
   const render = (calls: number, form: "object" | "json", content: string | null): string | undefined => {
-    try {
-      const rendered = template(conversation(calls, form, content), [PROBE_TOOL], false);
-      const expected = form === "json" ? [JSON_ARGUMENTS] : Object.entries(ARGUMENTS).flat();
-      return [...NAMES.slice(0, calls), ...expected].every((text) => rendered.includes(text)) ? rendered : undefined;
-    } catch {
-      return undefined;
-    }
+    const given = form === "json" ? JSON_ARGUMENTS : shown;
+    const rendered = attempt(() => template(conversation(calls, given, content), TOOLS, false));
+    if (rendered === undefined) return undefined;
+    const names = NAMES.slice(0, calls);
+    if (prompt === undefined || !rendered.startsWith(prompt))
+      return [...names, ...Object.keys(ARGUMENTS)].every((text) => rendered.includes(text)) ? rendered : undefined;
+    const read = renderedCalls(rendered.slice(prompt.length), prompt, TOOLS, reader);
+    return isDeepStrictEqual(
+      read,
+      names.map((name) => ({ name, arguments: ARGUMENTS })),
+    )
+      ? rendered
+      : undefined;
   };
   const shows = (...conditions: Parameters<typeof render>): boolean => render(...conditions) !== undefined;
   const form = shows(1, "object", "") ? "object" : "json";
@@ -39,20 +64,42 @@ export function probeStyle(template: CompiledTemplate): TemplateStyle {
     if (!shows(1, form, content)) return 0;
     return shows(2, form, content) ? Infinity : 1;
   };
-  return { arguments: form, noContent, maxCalls: maxCalls(""), maxCallsBesideText: maxCalls("c") };
+  return {
+    arguments: form,
+    noContent,
+    maxCalls: maxCalls(""),
+    maxCallsBesideText: maxCalls("c"),
+    toolTextRole: attempt(() => template(TOOL_TEXT, TOOLS, true))?.includes(PROBE_TEXT) === true ? "tool" : "user",
+  };
 }
 
-function conversation(calls: number, form: "object" | "json", content: string | null): TemplateMessage[] {
+const ASK = { role: "user", content: "a" };
+const PROBE_TEXT = "probe_text";
+const TOOL_TEXT = ["user", "assistant", "tool", "assistant", "user"].map((role) => ({
+  role,
+  content: role === "tool" ? PROBE_TEXT : "a",
+}));
+
+/** Returns the rendering; `undefined` if the template refuses the conversation. */
+function attempt(render: () => string): string | undefined {
+  try {
+    return render();
+  } catch {
+    return undefined;
+  }
+}
+
+function conversation(calls: number, given: JsonObject | string, content: string | null): TemplateMessage[] {
   const ids = NAMES.slice(0, calls).map((_, i) => `probe000${i}`);
   return [
-    { role: "user", content: "a" },
+    ASK,
     {
       role: "assistant",
       content,
       tool_calls: ids.map((id, i) => ({
         id,
         type: "function",
-        function: { name: NAMES[i] as string, arguments: form === "json" ? JSON_ARGUMENTS : ARGUMENTS },
+        function: { name: NAMES[i] as string, arguments: given },
       })),
     },
     ...ids.map((id, i) => ({ role: "tool", content: "b", tool_call_id: id, name: NAMES[i] as string })),

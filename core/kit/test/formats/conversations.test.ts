@@ -207,36 +207,48 @@ describe("templates", () => {
     );
   });
 
+  const deepseek = (args: string): string =>
+    `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>${args}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`;
+  const each = (call: string): string => `{% for call in message.tool_calls or [] %}${call}{% endfor %}`;
+
   test.each<[string, ToolFormatName, string, string]>([
     [
       "that ignore calls",
       "hermes",
       "{{ message.content }}",
-      '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>',
+      '<tool_call>\n{"name": "f", "arguments": {"n": 1}}\n</tool_call>',
     ],
     [
       "that ignore calls, for a tokenizer with markers",
       "pythonic",
       "{{ message.content }}",
-      "<|tool_call_start|>[f()]<|tool_call_end|>",
+      "<|tool_call_start|>[f(n=1)]<|tool_call_end|>",
+    ],
+    [
+      "that render every argument as text",
+      "llama-pythonic",
+      `{{ message.content }}${each('[{{ call.function.name }}({% for key, value in call.function.arguments | items %}{{ key }}="{{ value }}"{% endfor %})]')}`,
+      "[f(n=1)]",
     ],
     [
       "that concatenate arguments with text",
       "deepseek",
-      "{% for call in message.tool_calls or [] %}{{ '<' + call.function.name + call.function.arguments + '>' }}{% endfor %}",
-      "<f{}>",
+      `{{ message.content }}${each(`{{ '${deepseek("' + call.function.arguments + '")}' }}`)}`,
+      deepseek('{"n": 1}'),
     ],
     [
       "that render empty content as a message",
       "deepseek",
-      "{% for call in message.tool_calls or [] %}{{ call.function.name }}{{ call.function.arguments | tojson }}{% endfor %}{% if message.content is not none %}{{ '<|end|><|' + message.role + '|>' + message.content }}{% endif %}",
-      "f{}",
+      `${each(deepseek("{{ call.function.arguments | tojson }}"))}{% if message.content is not none %}{{ message.content + '<|end|><|user|>' }}{% endif %}`,
+      deepseek('{"n": 1}'),
     ],
   ])("%s render calls", (_, name, message, expected) => {
-    const template = `{% for message in messages %}{{ '<|' + message.role + '|>' }}${message}{{ '<|end|>' }}{% endfor %}`;
+    const template =
+      `{% for message in messages %}{{ '<|' + message.role + '|>' }}${message.replace(">f<", message.includes("+ call.") ? ">' + call.function.name + '<" : ">{{ call.function.name }}<")}{{ '<|end|>' }}{% endfor %}` +
+      "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
     const added = name === "pythonic" ? ["<|tool_call_start|>", "<|tool_call_end|>"] : [];
-    const shown = rendered(modelOf(name, template, added), ask, assistant(call("i1", "f")));
-    expect(shown.slice(shown.lastIndexOf("<|end|><|assistant|>"))).toBe(`<|end|><|assistant|>${expected}<|end|>`);
+    const shown = rendered(modelOf(name, template, added), ask, assistant(call("i1", "f", { n: 1 })));
+    expect(shown.slice(shown.indexOf("<|assistant|>"))).toBe(`<|assistant|>${expected}<|end|><|assistant|>`);
   });
 });
 

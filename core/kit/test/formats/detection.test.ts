@@ -36,6 +36,7 @@ describe("the format", () => {
     ["llama-json", withText("tool_calls", "<|start_header_id|>", '"parameters": ')],
     ["llama-json", withText("tool_calls", "<|python_tag|>")],
     ["llama-pythonic", withText("<|start_header_id|>", "[func_name1(params_name1=params_value1)]")],
+    ["llama-json", withText("<|python_start|>", '"parameters": ')],
     ["llama-pythonic", withText("<|python_start|>")],
     ["deepseek", withText("tool_calls", "<｜tool▁calls▁begin｜>")],
     ["kimi", withText("tool_calls", "<|tool_call_begin|>")],

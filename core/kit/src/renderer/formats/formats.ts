@@ -39,6 +39,7 @@ const SIGNS: readonly (readonly [readonly string[], ToolFormatName | undefined])
   [["[TOOL_CALLS]"], "mistral"],
   [["<tool_call>", "<function="], "qwen-coder"],
   [["<tool_call>"], "hermes"],
+  [["<|python_start|>", '"parameters": '], "llama-json"],
   [["<|python_start|>"], "llama-pythonic"],
   [["<|start_header_id|>", "[func"], "llama-pythonic"],
   [["<|start_header_id|>", '"parameters": '], "llama-json"],
