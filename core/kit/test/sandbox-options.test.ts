@@ -15,7 +15,7 @@ describe("the options of sandboxes", () => {
   test("what is left out stays the sandbox's own", () => {
     const { limits, ...pool } = z.strictObject(sandboxOptions).parse({ limits: { cpu_ms: 50 } });
     expect(limitsOf(limits)).toEqual({ cpuMs: 50 });
-    expect(pool).toEqual({ children: 2, queue: 1024, sessions: 16 });
+    expect(pool).toEqual({ children: 2, queue: 1024, sessions: 16, session_queue: 256, session_wait_ms: 60_000 });
   });
 
   test.each([{ wallMs: 5000 }, { wall_ms: 10 }, { memory_mb: 0.5 }])("%j is refused", (limits) => {

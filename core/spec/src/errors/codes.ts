@@ -1,4 +1,5 @@
 import { STORE_CODES } from "./store-codes.ts";
+import { TOOL_CODES } from "./tool-codes.ts";
 
 interface CodeEntry {
   /** Condition under which the error is raised, as a sentence. */
@@ -353,22 +354,6 @@ export const ERROR_CODES = {
     hint: "Check tokenizer.json and tokenizer_config.json.",
     retryable: false,
   },
-  TOOL_CONFLICT: {
-    meaning: "Two tools of one environment have the same name.",
-    hint: "Leave one toolset out, or rename the tool by an option of its plugin.",
-    retryable: false,
-  },
-  TOOLS_UNSUPPORTED: {
-    meaning:
-      "An environment offers tools that the model's chat template does not show, or the model writes calls in a form that no parser reads.",
-    hint: "Use a model whose template renders tools, set `model.tool_format`, or describe the tools in the messages.",
-    retryable: false,
-  },
-  TOOL_FAILED: {
-    meaning: "A tool is broken; the step that called it has no reward.",
-    hint: "The reward is unscored and counted; read the quoted cause.",
-    retryable: false,
-  },
   TRACKER_FAILED: {
     meaning: "A tracker failed during a run, which continues without it.",
     hint: "metrics.jsonl in the run directory has everything.",
@@ -400,4 +385,5 @@ export const ERROR_CODES = {
     retryable: false,
   },
   ...STORE_CODES,
+  ...TOOL_CODES,
 } as const satisfies Record<string, CodeEntry>;
