@@ -21,8 +21,8 @@ export interface Dialect {
   hasRoute(path: string): boolean;
   /** Answers a request. The HTTP server answers a rejection with its status and {@link errorBody}. */
   handle(exchange: Exchange): Promise<void>;
-  /** Returns the JSON body of an error in the form of this protocol. */
-  errorBody(error: MrlmError): unknown;
+  /** Returns the JSON body of a response with this HTTP status, in the form of this protocol. */
+  errorBody(error: MrlmError, status: number): unknown;
   /** Ends what its clients have open. Called once, after the sessions have ended. */
   close(): Promise<void>;
 }

@@ -82,10 +82,14 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
       if (exchange.request.destroyed && !exchange.request.complete) return;
       if (!(thrown instanceof HttpError)) logFault(logger, thrown);
       const { status, error } = thrown instanceof HttpError ? thrown : fault(thrown);
-      exchange.send(status, dialect?.errorBody(error) ?? { error: { code: error.code, message: error.message } }, {
-        ...(status === 401 && { "www-authenticate": "Bearer" }),
-        ...(error.retryDelayMs !== undefined && { "retry-after": String(Math.ceil(error.retryDelayMs / 1_000)) }),
-      });
+      exchange.send(
+        status,
+        dialect?.errorBody(error, status) ?? { error: { code: error.code, message: error.message } },
+        {
+          ...(status === 401 && { "www-authenticate": "Bearer" }),
+          ...(error.retryDelayMs !== undefined && { "retry-after": String(Math.ceil(error.retryDelayMs / 1_000)) }),
+        },
+      );
     }
   }
 

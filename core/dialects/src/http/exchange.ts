@@ -35,7 +35,8 @@ export class Exchange {
     if (Number(this.header("content-length") ?? 0) > this.#maxBytes) throw tooLarge();
     const chunks: Buffer[] = [];
     let bytes = 0;
-    for await (const chunk of this.request as AsyncIterable<Buffer>) {
+    // The request outlives the loop: the response of a refused one is sent over its connection.
+    for await (const chunk of this.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > this.#maxBytes) throw tooLarge();
       chunks.push(chunk);

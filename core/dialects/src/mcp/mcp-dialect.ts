@@ -1,5 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { isInitializeRequest, isJSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import {
+  isInitializeRequest,
+  isJSONRPCRequest,
+  PARSE_ERROR,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/server";
 import { logFault } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
 import type { Dialect, DialectContext } from "../dialect.ts";
@@ -14,6 +19,7 @@ import { McpSession, sessionNotFound } from "./mcp-session.ts";
 const OWNER = "mcp";
 /** Routes: `/mcp` for the only environment of a server, `/ENVIRONMENT/mcp` for each. */
 const ROUTE = /^(?:\/([^/]+))?\/mcp\/?$/;
+const METHODS: readonly string[] = ["GET", "POST", "DELETE"];
 /** Protocol version from which MCP has no sessions. */
 const UNSUPPORTED_VERSION = -32_022;
 /** Sessions whose episodes are over and whose clients may read the end. They have no place in the table. */
@@ -38,18 +44,24 @@ export class McpDialect implements Dialect {
     return ROUTE.test(path);
   }
 
-  errorBody(error: MrlmError): unknown {
-    return errorBody(null, error);
+  errorBody(error: MrlmError, status: number): unknown {
+    const { code, ...rest } = jsonRpcError(error);
+    return { jsonrpc: "2.0", id: null, error: { code: status === 400 ? PARSE_ERROR : code, ...rest } };
   }
 
   async handle(exchange: Exchange): Promise<void> {
-    const body = exchange.request.method === "POST" ? await exchange.json() : undefined;
+    const { method = "" } = exchange.request;
+    if (!METHODS.includes(method))
+      return exchange.send(405, errorBody(null, invalid(`the method ${method} is not one of MCP`)), {
+        allow: METHODS.join(", "),
+      });
+    const body = method === "POST" ? await exchange.json() : undefined;
     const id = exchange.header("mcp-session-id");
     if (id !== undefined) {
       const session = this.#sessions.get(id);
       if (session === undefined) throw sessionNotFound();
       await session.handle(exchange, body);
-    } else if (isInitializeRequest(body)) await this.#open(exchange, body);
+    } else if (isJSONRPCRequest(body) && isInitializeRequest(body)) await this.#open(exchange, body);
     else this.#refuse(exchange, body);
   }
 
@@ -136,11 +148,6 @@ export class McpDialect implements Dialect {
 
   /** Answers a request outside of a session. Clients of a version without sessions fall back to `initialize`. */
   #refuse(exchange: Exchange, body: unknown): void {
-    const { method } = exchange.request;
-    if (method !== "POST" && method !== "GET" && method !== "DELETE")
-      return exchange.send(405, errorBody(null, invalid(`the method ${method} is not one of MCP`)), {
-        allow: "GET, POST, DELETE",
-      });
     const version = exchange.header("mcp-protocol-version");
     if (isJSONRPCRequest(body) && version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
       const message = `This server needs sessions, which protocol version ${version} does not have.`;

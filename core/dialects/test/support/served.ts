@@ -10,6 +10,8 @@ export interface Served {
   readonly sessions: SessionTable;
   readonly watch: Watch;
   readonly logged: string[];
+  /** Number of renewals of leases so far. */
+  renewals(): number;
   url(path?: string): URL;
   close(): Promise<void>;
 }
@@ -27,12 +29,19 @@ export async function served(
   const ids = offered ?? plugins.environments();
   const host = new LocalHost({ source: { ...sourceOf(plugins), environments: () => ids }, logger });
   const sessions = new SessionTable(host, options, logger);
+  let renewals = 0;
+  const renew = sessions.renew.bind(sessions);
+  sessions.renew = (...request) => {
+    renewals++;
+    return renew(...request);
+  };
   const server = await serveDialects({ host, sessions, address: "127.0.0.1:0", dialects: ["mcp"], logger, ...options });
   return {
     server,
     sessions,
     watch,
     logged,
+    renewals: () => renewals,
     url: (path = "/sums@1/mcp") => new URL(`http://127.0.0.1:${server.port}${path}`),
     async close() {
       await server.close();
