@@ -65,6 +65,7 @@ describe("a request", () => {
     ["text", "{", 400, -32_700],
     ["nothing", "", 400, -32_700],
     ["broken UTF-8", Buffer.from([0x22, 0xff, 0x22]), 400, -32_700],
+    ["100,000 nested lists", "[".repeat(100_000) + "]".repeat(100_000), 400, -32_700],
     ["null", null, 400, -32_000],
     ["a number", 7, 400, -32_000],
     ["no method", { jsonrpc: "2.0", id: 1 }, 400, -32_000],

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { MrlmError } from "@mrlm/spec";
 import { HttpError } from "./http-error.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** One HTTP request with its response. */
 export class Exchange {
@@ -42,7 +43,7 @@ export class Exchange {
       chunks.push(chunk);
     }
     try {
-      return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+      return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
     } catch (error) {
       throw new HttpError(
         400,

@@ -1,6 +1,7 @@
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EpisodeRequest } from "../episode.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { parseJson } from "../http/parse-json.ts";
 
 /** Arguments of the URL by which a client chooses its episode. Each is also a header: `task` is `mrlm-task`. */
 const NAMES = ["task", "seed", "options", "lease_ms"] as const;
@@ -47,7 +48,7 @@ function positive(name: string, text: string): number {
 function jsonObject(name: string, text: string): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     throw invalid(`${name} is not JSON: ${(error as Error).message}`);
   }

@@ -39,10 +39,11 @@ export async function raw(
   } = {},
 ): Promise<RawResponse> {
   const { body, headers = {}, method = body === undefined ? "GET" : "POST" } = options;
-  const request = begin(url, headers, method);
+  const bytes =
+    typeof body === "string" || Buffer.isBuffer(body) ? Buffer.from(body) : Buffer.from(JSON.stringify(body) ?? "");
+  const request = begin(url, { ...headers, "content-length": String(bytes.length) }, method);
   request.on("error", () => undefined);
-  if (body !== undefined)
-    request.write(typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+  request.write(bytes);
   request.end();
   return responseOf(request);
 }
