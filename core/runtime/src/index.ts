@@ -1,6 +1,7 @@
 export { LocalHost, type LocalHostOptions } from "./host/local-host.ts";
 export { type WatchdogOptions, watchEventLoop } from "./host/event-loop-watchdog.ts";
 export { DEFAULT_DEADLINES, type Deadlines, type Phase } from "./host/deadlines.ts";
+export { openEpisodeTools } from "./host/session-tools.ts";
 export { PluginHost } from "./plugins/plugin-host.ts";
 export type { RegistryEntry } from "./plugins/plugin-registry.ts";
 export type { PluginOptions } from "./plugins/discover-plugins.ts";

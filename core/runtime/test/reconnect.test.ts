@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { type EnvironmentDefinition, type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { type Determinism, type EnvironmentDefinition, type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { recordingEngine } from "@mrlm/testing";
 import { counterEnvironment } from "./support/counter-environment.ts";
-import { collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
+import { bigramEngine, collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
 
 const refusal = (): MrlmError => new MrlmError("SERVER_UNAVAILABLE", "the server is stopping", { retryDelayMs: 1 });
 
@@ -71,6 +72,19 @@ describe("an environment server that is restarted during a run", () => {
     expect(all.map(({ error, turns, seed }) => [error, turns.length, seed])).toEqual(
       Array(12).fill([undefined, 3, null]),
     );
+  });
+
+  test("the actions of an environment that replays recorded answers are repeated, and nothing is sampled again", async () => {
+    const sampled = async (determinism: Determinism): Promise<number> => {
+      const { engine, asked } = recordingEngine(await bigramEngine());
+      const definition = counterEnvironment({ determinism: () => determinism });
+      const { host } = await restartedHost(definition, { dieAfter: 20, attemptsAway: 1 });
+      await collect(await runner({ host, engine }), slow);
+      return asked.samples.length;
+    };
+    const once = await sampled("full");
+    expect(await sampled("replayable")).toBe(once);
+    expect(await sampled("none")).toBeGreaterThan(once);
   });
 
   test("an environment that breaks its promise of determinism begins again too", async () => {

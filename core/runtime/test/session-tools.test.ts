@@ -2,7 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "@jest/globals";
 import { definePlugin, observe, singleStep, statelessTools, textMessage } from "@mrlm/kit";
 import {
+  type Determinism,
   type EnvironmentContext,
+  type EnvironmentDefinition,
   type JsonObject,
   type MrlmError,
   type PluginContext,
@@ -66,11 +68,12 @@ async function sessionWith(toolsets: Readonly<Record<string, Toolset>>) {
   const host = new LocalHost({ source, deadlines: { stepMs: 5000, step: 5000 } as object });
   const session = await host.open({ id: "counter" });
   const reset = (seed = 1) => session.reset({ seed, signal: never });
+  const step = (line: string) => session.step(messageOf(line), { signal: never });
   const call = async (line: string) => {
-    const { info } = await session.step(messageOf(line), { signal: never });
+    const { info } = await step(line);
     return { result: results.at(-1), info };
   };
-  return { host, session, reset, call };
+  return { host, session, reset, step, call };
 }
 
 /** A toolset that records how many of its episodes are open. */
@@ -217,9 +220,37 @@ describe("episodes", () => {
   });
 
   test("a toolset that cannot be opened is TOOL_FAILED with its id", async () => {
-    const broken: Toolset = { open: () => Promise.reject(new Error("no server")) };
-    const { reset } = await sessionWith({ "mcp@1": broken });
-    await expect(reset()).rejects.toMatchObject({ code: "TOOL_FAILED", message: expect.stringContaining("mcp@1") });
+    const opens: readonly (() => unknown)[] = [
+      () => Promise.reject(new Error("no server")),
+      () => {
+        throw new Error("no server");
+      },
+      async () => undefined,
+      async () => ({ tools: {} }),
+    ];
+    for (const open of opens) {
+      const { reset } = await sessionWith({ "mcp@1": { open } as Toolset });
+      await expect(reset()).rejects.toMatchObject({ code: "TOOL_FAILED", message: expect.stringContaining("mcp@1") });
+    }
+  });
+
+  test("a tool that rejects, or returns no result, leaves the step unscored", async () => {
+    const results: readonly unknown[] = [
+      undefined,
+      {},
+      { content: "x", isError: false },
+      { content: [{ type: "text" }], isError: false },
+    ];
+    const broken = results.map((result, i) => tool(`broken${i}`, async () => result as ToolResult));
+    const rejects = tool("rejects", () => Promise.reject(new Error("gone")));
+    const { reset, step } = await sessionWith({ "a@1": statelessTools(...broken, rejects) });
+    for (const { name } of [...broken, rejects]) {
+      await reset();
+      expect(await step(`${name} {}`)).toMatchObject({
+        rewards: { agent: { scored: false, code: "TOOL_FAILED" } },
+        info: { tools: { [name]: { calls: 1 } } },
+      });
+    }
   });
 
   test("two tools of one name are TOOL_CONFLICT: known ones when the environment is prepared, others when they are opened", async () => {
@@ -235,6 +266,45 @@ describe("episodes", () => {
   test("a name that no format of calls can spell is refused", async () => {
     const { reset } = await sessionWith({ "a@1": counted([{ ...echo, name: "two words" }]) });
     await expect(reset()).rejects.toMatchObject({ code: "PLUGIN_INVALID" });
+  });
+});
+
+describe("determinism", () => {
+  const described = async (own: EnvironmentDefinition["determinism"], toolset: Partial<Toolset>) => {
+    const definition = counterEnvironment({ determinism: own, requires: ["tool:a@1"] });
+    const tools = { "a@1": () => ({ ...statelessTools(echo), ...toolset }) };
+    const source = await PluginHost.of([definePlugin({ name: "test", environments: [definition], tools })]);
+    const host = new LocalHost({ source });
+    const session = await host.open({ id: "counter" });
+    return { session, determinism: (await host.describe({ id: "counter" })).determinism };
+  };
+
+  test("is the least of the environment under its options and of its toolsets", async () => {
+    const cases: readonly (readonly [Determinism, Determinism | undefined, Determinism])[] = [
+      ["full", undefined, "full"],
+      ["full", "replayable", "replayable"],
+      ["replayable", "full", "replayable"],
+      ["full", "none", "none"],
+      ["none", "full", "none"],
+    ];
+    for (const [own, tools, expected] of cases)
+      for (const stated of [own, () => own]) {
+        const { determinism, session } = await described(stated, tools === undefined ? {} : { determinism: tools });
+        expect(determinism).toBe(expected);
+        const reset = session.reset({ seed: 1, signal: never });
+        if (expected === "none") await expect(reset).rejects.toMatchObject({ code: "SEED_REFUSED" });
+        else await reset;
+      }
+  });
+
+  test("a value that is no guarantee, or a function that throws, is an error of the plugin", async () => {
+    const failed = { code: "ENVIRONMENT_FAILED", message: expect.stringContaining("determinism") };
+    await expect(described("some" as Determinism, {})).rejects.toMatchObject(failed);
+    await expect(described("full", { determinism: "some" as Determinism })).rejects.toMatchObject(failed);
+    const throws = () => {
+      throw new Error("no");
+    };
+    await expect(described(throws, {})).rejects.toMatchObject(failed);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Determinism } from "./determinism.ts";
 import type { TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 import type { ImagePart, TextPart } from "./message.ts";
@@ -77,6 +78,8 @@ export interface OpenToolset {
 export interface Toolset {
   /** Tools that every episode has, where they are known without one. The host rejects two tools of one name when it prepares an environment. */
   readonly definitions?: readonly ToolDefinition[];
+  /** Guarantee about repeated calls; default `full`. An environment promises at most the least of its toolsets. */
+  readonly determinism?: Determinism;
   /** Opens the tools of one episode. A rejection means that they are broken: the episode is unscored (TOOL_FAILED). */
   open(episode: ToolsetEpisode): Promise<OpenToolset>;
   /** Releases what all episodes share. Called once, when the process ends its work. */

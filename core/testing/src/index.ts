@@ -15,6 +15,8 @@ export {
   trainBigram,
   trainBigramInterrupted,
 } from "./training/train-bigram.ts";
+export { type ToolsetContractOptions, toolsetContract } from "./toolset-contract/toolset-contract.ts";
+export type { SampleCall } from "./toolset-contract/toolset-subject.ts";
 export { type SandboxContractOptions, sandboxContract } from "./sandbox-contract/sandbox-contract.ts";
 export {
   type HostileCorpus,

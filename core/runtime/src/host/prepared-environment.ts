@@ -1,4 +1,5 @@
 import {
+  type Determinism,
   type EnvironmentContext,
   type EnvironmentDefinition,
   type EnvironmentDescription,
@@ -17,6 +18,7 @@ import { type Deadlines, deadlinesOf } from "./deadlines.ts";
 import { environmentContext, NO_TASKS } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
 import { gatherRequirements, type Requirements } from "./requirements.ts";
+import { resolvedDeterminism } from "./resolved-determinism.ts";
 import { rolesOf } from "./roles.ts";
 import { createScriptedPolicy } from "./scripted-policies.ts";
 import { Session } from "./session.ts";
@@ -73,7 +75,10 @@ export async function prepareEnvironment(
       : await makeTasks(definition, () => clock.run("setup", [], () => definition.tasks?.(context, options)));
   const dataFiles = await named.hashes();
   const description = {
-    ...describeEnvironment(definition, { options, tasks }),
+    ...describeEnvironment(definition, {
+      tasks,
+      determinism: await clock.run("setup", [], () => resolvedDeterminism(definition, options, requirements)),
+    }),
     ...(dataFiles === undefined ? {} : { dataFiles }),
   };
   return { definition, description, options, tasks, requirements, deadlines, files };
@@ -152,22 +157,16 @@ function problemOf(source: Partial<TaskSource> | undefined): string | undefined 
   return name === undefined ? undefined : `split "${name}" has ${size} tasks, which is not a whole number of 0 or more`;
 }
 
-/** Describes an environment with its tasks. */
+/** Describes an environment with its tasks. Without options an environment whose determinism depends on them promises the least. */
 export function describeEnvironment(
   definition: EnvironmentDefinition,
-  { options, tasks = NO_TASKS }: { readonly options?: unknown; readonly tasks?: TaskSource } = {},
+  { tasks = NO_TASKS, ...resolved }: { readonly tasks?: TaskSource; readonly determinism?: Determinism } = {},
 ): EnvironmentDescription {
-  const { determinism } = definition;
+  const stated = typeof definition.determinism === "function" ? "none" : definition.determinism;
   return {
     id: definition.id,
     description: definition.description,
-    // Without options the least is promised.
-    determinism:
-      typeof determinism === "string"
-        ? determinism
-        : options === undefined
-          ? "none"
-          : determinism.call(definition, options),
+    determinism: resolved.determinism ?? stated,
     roles: rolesOf(definition),
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },

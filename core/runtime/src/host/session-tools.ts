@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { randomStream } from "@mrlm/kit";
+import { randomStream, silentLogger } from "@mrlm/kit";
 import {
   type EpisodeTools,
   type JsonObject,
@@ -8,11 +8,13 @@ import {
   type OpenToolset,
   type Tool,
   type ToolCallOptions,
+  type ToolEpisode,
   type ToolResult,
   type Toolset,
 } from "@mrlm/spec";
 import { quoted } from "../names/nearest.ts";
-import { Countdown, type PhaseClock } from "./phase-clock.ts";
+import { DEFAULT_DEADLINES } from "./deadlines.ts";
+import { Countdown, PhaseClock } from "./phase-clock.ts";
 import { argumentFaults } from "./tool-arguments.ts";
 import { limitOutput } from "./tool-output.ts";
 
@@ -54,16 +56,20 @@ export class SessionTools {
       open: async (episode) => {
         const number = this.#episode;
         const { seed, signal } = episode;
-        const openedToolset = await toolset
-          .open({
+        const opening = async (): Promise<OpenToolset> => {
+          const openedToolset = await toolset.open({
             ...episode,
             random: (name) => randomStream(`tools/${id}/${name}${seed === null ? `/${randomUUID()}` : ""}`, seed ?? 0),
             queued: (wait) => this.#clock.paused(wait),
-          })
-          .catch((error: unknown) => {
-            if (signal.aborted) throw error;
-            throw failed(`Toolset ${id} could not be opened`, error);
           });
+          if (!Array.isArray(openedToolset?.tools) || typeof openedToolset.close !== "function")
+            throw new TypeError("it returned no { tools, close }");
+          return openedToolset;
+        };
+        const openedToolset = await opening().catch((error: unknown) => {
+          if (signal.aborted) throw error;
+          throw failed(`Toolset ${id} could not be opened`, error);
+        });
         const opened = { id, toolset: openedToolset };
         if (number !== this.#episode) {
           await this.#close(opened);
@@ -186,12 +192,12 @@ export class SessionTools {
         countdown.resume();
       }
     };
-    const work = (async () => tool.call(args, { signal: late.signal, queued, progressed }))().catch(
-      (error: unknown) => {
-        if (signal.aborted) throw error;
-        throw failed(`Tool ${name} failed`, error);
-      },
-    );
+    const calling = async (): Promise<ToolResult> =>
+      assertResult(await tool.call(args, { signal: late.signal, queued, progressed }));
+    const work = calling().catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      throw failed(`Tool ${name} failed`, error);
+    });
     // After a timeout the call may still reject.
     work.catch(() => undefined);
     try {
@@ -215,6 +221,38 @@ export function toolConflict(name: string, one: string, other: string): MrlmErro
       hint: "A policy calls tools by their names: leave one toolset out, or rename the tool by an option of its plugin.",
     },
   );
+}
+
+/** Opens a toolset for one episode as a host does, without an environment: with validated arguments, timeouts and limits. */
+export async function openEpisodeTools(
+  toolset: Toolset,
+  episode: ToolEpisode,
+  { id = "tool@1", logger = silentLogger }: { readonly id?: string; readonly logger?: Logger } = {},
+): Promise<OpenToolset> {
+  const session = new SessionTools(new PhaseClock(id, DEFAULT_DEADLINES), logger);
+  const opened = await session
+    .of(id, toolset)
+    .open(episode)
+    .catch(async (error: unknown) => {
+      await session.close();
+      throw error;
+    });
+  return {
+    get tools() {
+      return opened.tools;
+    },
+    close: () => session.close(),
+  };
+}
+
+/** Throws a TypeError for a value that is no result. */
+function assertResult(result: ToolResult): ToolResult {
+  if (!Array.isArray(result?.content) || typeof result.isError !== "boolean")
+    throw new TypeError("it returned no { content, isError }");
+  const isPart = (part: ToolResult["content"][number]): boolean =>
+    part?.type === "text" ? typeof part.text === "string" : part?.type === "image" && typeof part.source === "object";
+  if (!result.content.every(isPart)) throw new TypeError("it returned a part that is no text and no image");
+  return result;
 }
 
 function errorResult(text: string): ToolResult {

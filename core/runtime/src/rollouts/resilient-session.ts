@@ -67,7 +67,7 @@ export class ResilientSession implements EpisodeSession {
   /** Opens a session and repeats the past actions in it. */
   async #restore(): Promise<Observation> {
     const { environment, identity, seed, signal, description } = this.#plan;
-    if (this.#past.length > 0 && description.determinism !== "full")
+    if (this.#past.length > 0 && description.determinism === "none")
       throw new EpisodeLost(this.#plan.id, `environment ${description.id} cannot be brought back to where it was`);
     const session = await this.#host.open(environment);
     this.#live = session;

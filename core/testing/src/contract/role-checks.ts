@@ -72,6 +72,7 @@ const withoutExhausted: Check = {
 
 async function checkScripted(subject: Subject, name: string): Promise<void> {
   const label = `scripted policy "${name}"`;
+  const { determinism } = await subject.describe();
   const play = async (): Promise<{ readonly actions: readonly Action[]; readonly steps: readonly StepResult[] }> => {
     const actions: Action[] = [];
     const player = scriptedPlayer(subject, () => ({ scripted: name }), undefined);
@@ -81,13 +82,13 @@ async function checkScripted(subject: Subject, name: string): Promise<void> {
       return action;
     };
     const { steps } = await withSession(subject, undefined, async (session) => {
-      const seed = subject.definition.determinism === "none" ? {} : { seed: 1 };
+      const seed = determinism === "none" ? {} : { seed: 1 };
       return playEpisode(session, await session.reset({ ...seed, signal: never }), recording, label);
     });
     return { actions, steps };
   };
   const played = await play();
   assertAllEnded(played.steps);
-  if (subject.definition.determinism === "full")
+  if (determinism === "full")
     assert.equal(serialise(await play()), serialise(played), `The ${label} acted differently with the same seed.`);
 }

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { serialise } from "../contract/fixture-checks.ts";
+import { assertReleased, heldResources } from "./held-resources.ts";
+import { call, callAll, openEpisode, settles, type ToolsetCheck, withEpisode } from "./toolset-subject.ts";
+
+/** Checks of episodes: many at once, repeated ones, and their state. */
+export const episodeChecks: readonly ToolsetCheck[] = [
+  {
+    name: "repeats an episode with the same seed",
+    run: async (subject) => {
+      if (subject.toolset.determinism === "none") return;
+      const play = (seed?: number): Promise<string> => withEpisode(subject, (opened) => callAll(subject, opened), seed);
+      const alone = await play();
+      assert.deepEqual(
+        await Promise.all([play(), play(2), play()]).then(([first, , last]) => [first, last]),
+        [alone, alone],
+        "Three episodes with the same seed and calls have different results.",
+      );
+    },
+  },
+  {
+    name: "opens and closes many episodes at once, and keeps nothing of them",
+    run: async (subject) => {
+      const play = (): Promise<string> => withEpisode(subject, (opened) => callAll(subject, opened));
+      // What all episodes share (processes, pools) may start with these and stay.
+      await Promise.all(Array.from({ length: subject.episodes }, play));
+      const before = await heldResources(subject.directory);
+      await Promise.all(Array.from({ length: subject.episodes }, play));
+      await assertReleased(before, subject, "Every episode was closed");
+    },
+  },
+  {
+    name: "rejects opening with an aborted signal, or opens an episode that can be closed",
+    run: async (subject) => {
+      const before = await heldResources(subject.directory);
+      const opening = async (signal: AbortSignal): Promise<void> => (await openEpisode(subject, { signal })).close();
+      await settles("Opening with an aborted signal", opening(AbortSignal.abort()));
+      const controller = new AbortController();
+      const running = opening(controller.signal);
+      setTimeout(() => controller.abort(), 5);
+      await settles("Opening that was aborted", running);
+      await withEpisode(subject, async (opened) => void (await callAll(subject, opened)));
+      await assertReleased(before, subject, "Opening was aborted");
+    },
+  },
+  {
+    name: "keeps the state of an episode from all others",
+    needsState: true,
+    run: async (subject) => {
+      const { change, read } = subject.state as NonNullable<typeof subject.state>;
+      const [one, other] = await Promise.all([openEpisode(subject), openEpisode(subject)]);
+      try {
+        const before = serialise(await call(other, read));
+        const changed = await call(one, change);
+        assert(!changed.isError, `The call ${serialise(change)} failed.`);
+        assert.notEqual(serialise(await call(one, read)), before, "`state.read` does not show `state.change`.");
+        assert.equal(serialise(await call(other, read)), before, "An episode sees the state of another one.");
+        await one.close();
+        const next = await withEpisode(subject, (opened) => call(opened, read));
+        assert.equal(serialise(next), before, "An episode sees the state of an earlier one.");
+      } finally {
+        await Promise.all([one.close(), other.close()]);
+      }
+    },
+  },
+];
