@@ -6,6 +6,7 @@ import { definePlugin, statelessTools } from "@mrlm/kit";
 import type { MrlmError, Plugin, PluginManifest } from "@mrlm/spec";
 import { z } from "zod";
 import { configuredPlugins, LocalHost, parseConfig, PluginHost } from "@mrlm/runtime";
+import { located } from "../src/config/located.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 
 const projects: string[] = [];
@@ -287,6 +288,23 @@ describe("each failure has its own code, names the plugin and has a hint", () =>
       code,
       message: expect.stringMatching(`^run\\.yaml:${line}:\\d+: `),
     });
+  });
+
+  test("an option that only the service itself can check has its line too, and not that of the environment", async () => {
+    const thrown = `Object.assign(new Error("limits.size: too many"), { code: "OPTIONS_INVALID", [Symbol.for("mrlm.error")]: true,
+      cause: { issues: [{ message: "too many", path: ["limits", "size"] }] } })`;
+    const schema = `{ "~standard": { version: 1, vendor: "x", validate: (value) => ({ value }) } }`;
+    const entry = ENTRY.replace("scorers:", `options: ${schema}, scorers:`).replace(
+      /\(\) => .*/,
+      `() => { throw ${thrown}; } } }`,
+    );
+    projectWith({ exact: { mrlm: MANIFEST, entry } });
+    const text = `model: { path: m }\nenvironments: [{ id: a@1 }]\nplugins:\n  exact:\n    limits: { size: 9 }\nstages: [{ algorithm: grpo@1, steps: 1 }]\n`;
+    const loaded = parseConfig(text, { path: "run.yaml" });
+    const host = await PluginHost.discover({ directory: project, ...configuredPlugins(loaded) });
+    const error = await failure(host.service("scorer", "exact@1", "a test"));
+    expect(error?.message).toBe("run.yaml:5:15: limits.size: too many");
+    expect(located(error, "run.yaml:2:16")).toBe(error);
   });
 
   test("the order is api version, form, options, requirements", async () => {

@@ -48,13 +48,20 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   readonly registry: PluginRegistry;
   readonly #logger: Logger;
   readonly #directory: string;
+  readonly #locate: PluginErrors;
   readonly #made = new Map<string, Promise<unknown>>();
   readonly #graph = new ServiceGraph();
 
-  private constructor(registry: PluginRegistry, logger: Logger, directory: string) {
+  private constructor(
+    registry: PluginRegistry,
+    logger: Logger,
+    directory: string,
+    locate: PluginErrors = (error) => error,
+  ) {
     this.registry = registry;
     this.#logger = logger;
     this.#directory = directory;
+    this.#locate = locate;
   }
 
   /**
@@ -72,7 +79,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   }): Promise<PluginHost> {
     const { directory, plugins = {}, relativeTo = directory, locate, logger = silentLogger } = options;
     const entries = discoverPlugins(directory, plugins, relativeTo, locate);
-    return new PluginHost(await PluginRegistry.of(entries, locate), logger, relativeTo);
+    return new PluginHost(await PluginRegistry.of(entries, locate), logger, relativeTo, locate);
   }
 
   /** Creates a host from the default exports of plugins. */
@@ -170,6 +177,8 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     try {
       return await (factories[id] as Factory<unknown, unknown>)(context, options);
     } catch (error) {
+      // Some options can be checked only with what they name: a tool that a server must have.
+      if (MrlmError.hasCode(error, "OPTIONS_INVALID")) throw this.#locate(error, entry.configuredAs ?? entry.name);
       if (MrlmError.isInstance(error)) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       throw new MrlmError("PLUGIN_LOAD_FAILED", `Plugin ${plugin.name} could not make ${kind} ${id}: ${reason}`, {
