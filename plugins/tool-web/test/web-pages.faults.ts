@@ -51,7 +51,7 @@ describe("limits of the worker", () => {
   });
 
   test("a page above the memory fails, and the next page has a new thread", async () => {
-    const small = new WorkerPool({ threads: 1, cpuMs: 10_000, memoryMib: 80 });
+    const small = new WorkerPool({ threads: 1, cpuMs: 10_000, memoryMib: 48 });
     const options = { signal: new AbortController().signal };
     const page = (body: string) => ({
       bytes: Buffer.from(body),

@@ -28,7 +28,7 @@ export interface JobOptions {
 
 /** A thread may get little CPU time on a busy machine. The job fails after this multiple of its CPU time. */
 const WALL_FACTOR = 15;
-const YOUNG_MIB = 32;
+const YOUNG_MIB = 8;
 const IDLE_MS = 30_000;
 
 /**
