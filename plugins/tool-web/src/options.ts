@@ -1,6 +1,10 @@
 import { z } from "zod";
 
-const url = z.url({ protocol: /^https?$/ });
+const url = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => URL.parse(text)?.username === "" && URL.parse(text)?.password === "", {
+    message: "the URL has a user name or a password, which would be written into recordings and messages",
+  });
 
 /** Source of search results. */
 const search = z
@@ -10,7 +14,9 @@ const search = z
       /** Folder of HTML, Markdown, text and JSONL files. Without it the files of each task are searched. */
       folder: z.string().min(1).optional(),
       /** URL of the folder: its files are fetched below it. */
-      base_url: url.endsWith("/").default("https://corpus.invalid/"),
+      base_url: url
+        .refine((text) => text.endsWith("/"), { message: "the URL does not end with /" })
+        .default("https://corpus.invalid/"),
     }),
     z.strictObject({ provider: z.literal("searxng"), url }),
     z.strictObject({
@@ -40,7 +46,7 @@ const fetch = z
     /** Time for a page with all of its redirects. */
     timeout_ms: z.int().min(100).max(120_000).default(20_000),
     max_redirects: z.int().min(0).max(20).default(5),
-    /** Pages that are fetched and converted at once, over all episodes. Others wait. */
+    /** Pages and searches on the web at once, over all episodes. Others wait. */
     concurrency: z.int().min(1).max(1024).default(32),
     /** Respects robots.txt. */
     robots: z.boolean().default(false),

@@ -3,7 +3,6 @@ import type { Places } from "./network/places.ts";
 import { WebError } from "./network/web-error.ts";
 import { isReadableType } from "./page/media-type.ts";
 import { convertInWorker } from "./worker/convert-in-worker.ts";
-import { unqueued } from "./queued.ts";
 import type { PageSource } from "./tools/page-source.ts";
 import { WorkerFailure, type WorkerPool } from "./worker/worker-pool.ts";
 
@@ -38,15 +37,7 @@ export function webPages({ client, robots, pool, isMainContentOnly, places }: We
       throw new WebError("content", "The page is too large or too irregular to convert.", { cause: error });
     }
   };
-  return async (text, options) => {
-    const { signal, queued = unqueued } = options;
-    const giveBack = await queued(() => places.take(signal));
-    try {
-      return await read(text, options);
-    } finally {
-      giveBack();
-    }
-  };
+  return (text, options) => places.hold(options, () => read(text, options));
 }
 
 function meaningOf(status: number): string {

@@ -2,9 +2,9 @@ import type { Determinism, OpenToolset, Toolset, ToolsetEpisode } from "@mrlm/sp
 import { type CassetteOptions, withCassette } from "./cassette/cassette.ts";
 import { AllowList } from "./network/allow-list.ts";
 import { DenyList } from "./network/deny-list.ts";
-import type { Resolve } from "./network/guarded-connector.ts";
 import { type Exchange, httpExchange } from "./network/http-exchange.ts";
 import { Places } from "./network/places.ts";
+import type { Resolve } from "./network/resolve-name.ts";
 import { type RobotsMatcher, robotsPolicy } from "./network/robots-policy.ts";
 import { WebClient } from "./network/web-client.ts";
 import { WebError } from "./network/web-error.ts";
@@ -26,7 +26,7 @@ import { WorkerPool } from "./worker/worker-pool.ts";
 
 /** Parts of the system that tests and hosts replace. */
 export interface WebToolsetSystem {
-  /** Resolver of names. Default `dns.lookup`. */
+  /** Resolver of names. Default: the name servers of this machine. */
   readonly resolve?: Resolve;
   /** Worker threads of several toolsets, which the caller closes. */
   readonly pool?: WorkerPool;
@@ -87,6 +87,7 @@ export class WebToolset implements Toolset {
             folder: dataPath(cassette.folder),
             ...(keeps === undefined ? {} : { keeps }),
           });
+    const places = new Places(fetch.concurrency);
     if (isLive) {
       const client = new WebClient({
         exchange: recorded(httpExchange(rules)),
@@ -99,7 +100,6 @@ export class WebToolset implements Toolset {
       const match: RobotsMatcher = (question) =>
         this.#pool.run("robots", question, { signal: new AbortController().signal }).catch(() => false);
       const robots = fetch.robots ? robotsPolicy(client, match, fetch.user_agent) : undefined;
-      const places = new Places(fetch.concurrency);
       this.#web = webPages({ client, robots, pool: this.#pool, isMainContentOnly: fetch.main_content, places });
     }
     const service = serviceOf(search);
@@ -108,6 +108,7 @@ export class WebToolset implements Toolset {
         exchange: recorded(httpExchange("trusted"), isUsable),
         deny: this.#deny,
         timeoutMs: fetch.timeout_ms,
+        places,
       });
   }
 

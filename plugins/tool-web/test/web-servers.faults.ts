@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
+import { nameResolver } from "../src/network/resolve-name.ts";
 import { type OpenTools, openTools, textOf } from "./support/open-tools.ts";
+import { startNameServer } from "./support/name-server.ts";
 import { startHttp, startRaw, type TestServer } from "./support/servers.ts";
 
 const MIB = 1024 * 1024;
@@ -157,6 +160,23 @@ describe("time", () => {
     const result = await tools.call("fetch", { url: "http://slow.test/" });
     expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("in time")]);
     await tools.close();
+  });
+
+  test("names that are never answered stop no work with files", async () => {
+    const names = await startNameServer({ "slow.test": null });
+    const tools = await openTools(
+      { fetch: { live: true, timeout_ms: 1000 } },
+      { resolve: nameResolver([names.address]) },
+    );
+    const calls = Array.from({ length: 20 }, () => tools.call("fetch", { url: "http://slow.test/" }));
+    const order: string[] = [];
+    const reading = readFile(new URL(import.meta.url)).then(() => order.push("file"));
+    const results = await Promise.all(calls.map((call) => call.finally(() => order.push("page"))));
+    await reading;
+    expect(order[0]).toBe("file");
+    for (const result of results) expect(textOf(result)).toContain("in time");
+    await tools.close();
+    await names.close();
   });
 
   test("redirects without end are reported", async () => {

@@ -1,23 +1,16 @@
-import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { buildConnector } from "undici";
 import type { AllowList } from "./allow-list.ts";
 import { forbiddenRange } from "./forbidden-range.ts";
+import { nameResolver, type Resolve } from "./resolve-name.ts";
 import { WebError } from "./web-error.ts";
-
-/** Resolves a name to all of its addresses, like `dns.lookup` with `all`. */
-export type Resolve = (
-  hostname: string,
-  options: LookupOptions & { readonly all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
 
 /** Rules for the addresses that a connection may use. */
 export interface AddressRules {
   readonly allow: AllowList;
   /** Ports of public addresses. An entry of `allow` with a port allows that port. */
   readonly ports: readonly number[];
-  /** Resolver of names. Default `dns.lookup`. */
+  /** Resolver of names. Default: the name servers of this machine. */
   readonly resolve?: Resolve;
 }
 
@@ -32,7 +25,7 @@ const refusal = (): WebError =>
  * looked up), each result of a lookup as the connection uses it (a second lookup cannot return another address), and the peer of the socket.
  */
 export function guardedConnector(
-  { allow, ports, resolve = systemLookup }: AddressRules,
+  { allow, ports, resolve = nameResolver() }: AddressRules,
   timeoutMs: number,
 ): buildConnector.connector {
   return (options, callback) => {

@@ -1,3 +1,6 @@
+import type { ToolCallOptions } from "@mrlm/spec";
+import { unqueued } from "../queued.ts";
+
 /** Limit of the number of concurrent works. Others wait in the order of their calls. */
 export class Places {
   #free: number;
@@ -7,8 +10,18 @@ export class Places {
     this.#free = count;
   }
 
-  /** Waits for a place. Rejects with the reason of the signal. The caller gives the place back by the returned function. */
-  async take(signal: AbortSignal): Promise<() => void> {
+  /** Works in a place. Rejects with the reason of the signal while it waits. */
+  async hold<T>({ signal, queued = unqueued }: ToolCallOptions, work: () => Promise<T>): Promise<T> {
+    const giveBack = await queued(() => this.#take(signal));
+    try {
+      return await work();
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** Waits for a place. The caller gives it back by the returned function. */
+  async #take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free--;
     else {

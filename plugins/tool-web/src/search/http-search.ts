@@ -1,6 +1,7 @@
 import { type JsonValue, MrlmError } from "@mrlm/spec";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import type { DenyList } from "../network/deny-list.ts";
+import type { Places } from "../network/places.ts";
 import { WebError } from "../network/web-error.ts";
 import type { SearchProvider, SearchResult } from "./search-provider.ts";
 
@@ -18,6 +19,8 @@ export interface HttpSearchOptions {
   readonly exchange: Exchange;
   readonly deny: DenyList;
   readonly timeoutMs: number;
+  /** Requests at once. */
+  readonly places: Places;
 }
 
 /** Statuses that concern the query. The policy chose it, so it reads the failure. */
@@ -30,16 +33,20 @@ export const isUsable = (answer: HttpResponse | undefined): boolean =>
   answer !== undefined && (answer.status === 200 || REFUSED_QUERY.has(answer.status));
 
 /** Returns a provider that asks a search service by HTTP. Results on the deny-list are left out. Redirects are not followed: they would carry the key. */
-export function httpSearch(service: SearchService, { exchange, deny, timeoutMs }: HttpSearchOptions): SearchProvider {
+export function httpSearch(
+  service: SearchService,
+  { exchange, deny, timeoutMs, places }: HttpSearchOptions,
+): SearchProvider {
   const failure = (why: string, cause?: unknown): MrlmError =>
     new MrlmError("TOOL_FAILED", `The search service ${service.name} cannot be used: ${why}.`, {
       hint: "Check `search.url`, the key and its quota.",
       cause,
     });
   return {
-    async search(query, { count, signal }) {
+    async search(query, { count, ...options }) {
       const request = { ...service.request(query, count), maxBytes: MAX_BYTES };
-      const response = await exchange(request, { signal, timeoutMs }).catch((error: unknown) => {
+      const send = (): Promise<HttpResponse> => exchange(request, { signal: options.signal, timeoutMs });
+      const response = await places.hold(options, send).catch((error: unknown) => {
         throw error instanceof WebError ? failure(error.message.replace(/\.$/, ""), error) : error;
       });
       if (REFUSED_QUERY.has(response.status))

@@ -1,3 +1,5 @@
+import type { ToolCallOptions } from "@mrlm/spec";
+
 /** One result of a search. */
 export interface SearchResult {
   readonly title: string;
@@ -12,8 +14,5 @@ export interface SearchProvider {
    * @throws WebError for a query that the provider refuses, which the policy reads
    * @throws MrlmError TOOL_FAILED if the provider does not work: the step becomes unscored
    */
-  search(
-    query: string,
-    options: { readonly count: number; readonly signal: AbortSignal },
-  ): Promise<readonly SearchResult[]>;
+  search(query: string, options: { readonly count: number } & ToolCallOptions): Promise<readonly SearchResult[]>;
 }

@@ -32,7 +32,7 @@ export function searchTool(provider: (options: ToolCallOptions) => Promise<Searc
       const source = await provider(options);
       let results: readonly SearchResult[];
       try {
-        results = await source.search(query, { count, signal: options.signal });
+        results = await source.search(query, { ...options, count });
       } catch (error) {
         if (error instanceof WebError) return errorResult(error.message);
         throw error;

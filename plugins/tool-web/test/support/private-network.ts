@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { networkInterfaces } from "node:os";
-import type { Resolve } from "../../src/network/guarded-connector.ts";
+import type { Resolve } from "../../src/network/resolve-name.ts";
 import { type OpenTools, openTools, textOf } from "./open-tools.ts";
 import { startHttp, type TestServer } from "./servers.ts";
 
