@@ -53,7 +53,7 @@ export interface PythonPlay {
   readonly wrong: readonly string[];
 }
 
-/** Plays episodes in which a model calls Python three times and thinks before each call. */
+/** Plays episodes in which a model calls Python three times and waits before each call. */
 export async function playPython(given: {
   readonly sandbox: Readonly<Record<string, number | string>>;
   readonly episodes: number;

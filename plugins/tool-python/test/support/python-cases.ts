@@ -1,4 +1,5 @@
 import { expect } from "@jest/globals";
+import type { ToolCallOptions } from "@mrlm/spec";
 import type { OpenPython, OpenPythonOptions } from "./open-python.ts";
 
 /** Test of the tool over a sandbox of any kind. */
@@ -140,6 +141,39 @@ export const pythonCases: readonly PythonCase[] = [
       const { call } = await open();
       const results = ["x = [1]", "x.append(2)", "x.append(3)", "x"].map((code) => call(code));
       expect(await Promise.all(results)).toEqual(["(no output)", "(no output)", "(no output)", "[1, 2, 3]"]);
+    },
+  },
+  {
+    name: "waits for a session outside of the time of a call, also behind another call of its turn",
+    isBrief: true,
+    run: async (open) => {
+      const [one, two, three] = [await open(), await open(), await open()];
+      for (const holder of [one, two]) await holder.call("1");
+      let waiting = 0;
+      const queued: ToolCallOptions["queued"] = async (wait) => {
+        waiting++;
+        return wait().finally(() => waiting--);
+      };
+      const calls = ["x = 1", "x"].map((code) => three.call(code, { queued }));
+      await new Promise(setImmediate);
+      expect(waiting).toBe(2);
+      await one.close();
+      expect(await Promise.all(calls)).toEqual(["(no output)", "1"]);
+      expect(waiting).toBe(0);
+    },
+  },
+  {
+    name: "leaves the queue at the end of its episode",
+    isBrief: true,
+    run: async (open) => {
+      const [one, two, three, four] = [await open(), await open(), await open(), await open()];
+      for (const holder of [one, two]) await holder.call("1");
+      const gone = three.call("1").catch((error: unknown) => error);
+      const next = four.call("'next'");
+      await three.close();
+      expect(await gone).toMatchObject({ code: "CANCELLED" });
+      await one.close();
+      expect(await next).toBe("'next'");
     },
   },
 ];
