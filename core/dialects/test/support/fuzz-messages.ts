@@ -78,7 +78,7 @@ const request = fc.record({
 });
 
 /**
- * Sends damaged messages, alone and into a session that lives until one of them ends it. Checks that each response is one of the protocol, that the
+ * Sends damaged messages, alone and into a session that one of them may end. Checks that each response is one of the protocol, that the
  * server logs no fault, and that the episode of another client continues.
  * @returns the number of messages
  */

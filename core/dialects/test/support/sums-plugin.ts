@@ -140,7 +140,7 @@ export function sumsPlugin(watch: Watch) {
     description: "A question without tools.",
     determinism: "none",
     create: () => ({
-      reset: async () => observe([textMessage("user", "Say yes.")]),
+      reset: async () => observe([textMessage("user", "Answer yes.")]),
       step: async ({ message }) => judged(message, "yes"),
     }),
   };
