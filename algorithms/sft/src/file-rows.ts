@@ -1,6 +1,8 @@
 import { textMessage } from "@mrlm/kit";
 import {
   chatMessage,
+  chatTools,
+  fromChatTools,
   type RecordedRow,
   recordedSequences,
   fromChatMessage,
@@ -9,13 +11,26 @@ import {
   isOfOtherPlayer,
   parseRecordedRow,
 } from "@mrlm/kit/learning";
-import { type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
+import {
+  type JsonValue,
+  type Message,
+  MrlmError,
+  type Renderer,
+  type SupervisedSequence,
+  type ToolDefinition,
+} from "@mrlm/spec";
 import { z } from "zod";
 
+const tools = chatTools.nullish();
 const row = z.union([
-  z.object({ messages: z.array(chatMessage).min(2) }),
-  z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), completion: z.string() }),
+  z.object({ messages: z.array(chatMessage).min(2), tools }),
+  z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), completion: z.string(), tools }),
 ]);
+
+interface Conversation {
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDefinition[];
+}
 
 /** A tokenised row of a data file. */
 export interface FileRow {
@@ -40,7 +55,10 @@ export function readFileRows(
   const left: Record<string, number> = {};
   const rows = values.flatMap((value, index): FileRow[] => {
     const place = `${path}:${index + 1}`;
-    if (!isRecordedRow(value)) return [{ sequences: renderer.supervise(toMessages(value, place)), place }];
+    if (!isRecordedRow(value)) {
+      const { messages, tools: offered } = toConversation(value, place);
+      return [{ sequences: renderer.supervise(messages, offered), place }];
+    }
     const recorded = parseRecordedRow(value, place);
     const sequences = isLearnable(recorded, minReward) ? recordedSequences(recorded, renderer) : [];
     if (sequences.length > 0) return [{ sequences, place }];
@@ -62,7 +80,7 @@ export function readFileRows(
 /** Throws DATA_INVALID for a row of unknown form, and for a file of recorded episodes of which none would be used. */
 export function checkFileRows(values: readonly JsonValue[], path: string, minReward: number | undefined): void {
   const places = values.map((value, index) => ({ value, place: `${path}:${index + 1}` }));
-  for (const { value, place } of places) if (!isRecordedRow(value)) toMessages(value, place);
+  for (const { value, place } of places) if (!isRecordedRow(value)) toConversation(value, place);
   if (values.some((value) => !isRecordedRow(value) || isLearnable(value as RecordedRow, minReward))) return;
   const rows = places
     .map(({ value, place }) => parseRecordedRow(value, place))
@@ -86,7 +104,7 @@ export function checkFileRows(values: readonly JsonValue[], path: string, minRew
   );
 }
 
-function toMessages(value: JsonValue, place: string): Message[] {
+function toConversation(value: JsonValue, place: string): Conversation {
   const parsed = row.safeParse(value);
   if (!parsed.success) {
     throw new MrlmError(
@@ -94,8 +112,9 @@ function toMessages(value: JsonValue, place: string): Message[] {
       `${place} is neither {messages} nor {prompt, completion}, nor a recorded episode: ${z.prettifyError(parsed.error)}`,
     );
   }
-  if ("messages" in parsed.data) return parsed.data.messages.map(fromChatMessage);
+  const offered = fromChatTools(parsed.data.tools ?? []);
+  if ("messages" in parsed.data) return { messages: parsed.data.messages.map(fromChatMessage), tools: offered };
   const { prompt, completion } = parsed.data;
   const asked = typeof prompt === "string" ? [textMessage("user", prompt)] : prompt.map(fromChatMessage);
-  return [...asked, textMessage("assistant", completion)];
+  return { messages: [...asked, textMessage("assistant", completion)], tools: offered };
 }

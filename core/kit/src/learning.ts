@@ -1,6 +1,7 @@
 /** Entry for authors of algorithms: episodes, order of rows, losses, options, metrics, and rows of recorded files. */
 
 export { chatMessage, type ChatMessage, fromChatMessage, toChatMessages } from "./recorded/chat-message.ts";
+export { chatTools, fromChatTools } from "./recorded/chat-tools.ts";
 export {
   recordedRow,
   type RecordedRow,

@@ -4,6 +4,8 @@ import fc from "fast-check";
 import { textMessage } from "../src/index.ts";
 import {
   chatMessage,
+  chatTools,
+  fromChatTools,
   recordedSequences,
   fromChatMessage,
   isLearnable,
@@ -130,6 +132,21 @@ describe("a recorded row", () => {
     );
   });
 
+  test("has the tools of the conversation, which another tokenizer renders too", () => {
+    const tools = [{ name: "f", description: "d", parameters: { type: "object" } }];
+    const [turn] = episode().turns as [TurnRecord];
+    const turns = [{ ...turn, tools: [] }, { ...turn, tools }, turn];
+    const [row] = toRecordedRows(episode({ turns }), () => "another renderer");
+    const { tools: written, ...rest } = parseRecordedRow(throughJson(row), "f:1");
+    expect(fromChatTools(written ?? [])).toEqual(tools);
+    expect(whole?.tools).toBeNull();
+    const seen: unknown[] = [];
+    const spy = { ...renderer, supervise: (_: unknown, given: unknown) => (seen.push(given), []) };
+    recordedSequences({ ...rest, tools: written }, spy);
+    recordedSequences({ ...rest, tools: null }, spy);
+    expect(seen).toEqual([tools, []]);
+  });
+
   test("a conversation that started over is rendered as two, and an exhausted turn is in neither", () => {
     const [turn] = episode().turns as [TurnRecord];
     const { tokens: _, ...exhausted } = {
@@ -227,6 +244,16 @@ describe("chat messages", () => {
         chatMessage.safeParse({ role: "assistant", content, malformed_calls: places.map((at) => ({ at, ...listed })) })
           .success,
       ).toBe(false);
+  });
+
+  test("tools are read as a list, without their outer objects, or as JSON text", () => {
+    const f = { name: "f", description: "d", parameters: { type: "object" } };
+    const listed = [{ type: "function", function: f }];
+    for (const tools of [listed, JSON.stringify(listed), [f], [{ ...f, parameters: JSON.stringify(f.parameters) }]])
+      expect(fromChatTools(chatTools.parse(tools))).toEqual([f]);
+    expect(fromChatTools(chatTools.parse([{ name: "f" }]))).toEqual([{ name: "f", description: "", parameters: {} }]);
+    for (const tools of ["[", "{}", [{}], [{ ...f, parameters: "1" }]])
+      expect(chatTools.safeParse(tools).success).toBe(false);
   });
 
   test("several results are several messages; a picture leaves its media type; arguments must be an object", () => {

@@ -123,6 +123,8 @@ describe("an episode with tool calls", () => {
     const trajectory = (await played)[0] as Trajectory;
     const segments = trajectory.agents["agent"]?.segments ?? [];
     expect(segments.map(({ parent }) => parent)).toEqual([null, 0]);
+    const offered = trajectory.turns.map(({ tools }) => tools?.map(({ name }) => name));
+    expect(offered).toEqual([["add"], undefined, ["add", "sub"], undefined]);
     let history: readonly Message[] = [];
     const chosen = segments.map(({ tokens }) => new Uint8Array(tokens.length));
     for (const [i, { messages, response, tokens }] of trajectory.turns.entries()) {

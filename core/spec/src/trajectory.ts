@@ -3,6 +3,7 @@ import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { PlayedBy } from "./player.ts";
 import type { Reward } from "./reward.ts";
+import type { ToolDefinition } from "./tool.ts";
 
 /** Cause of the end of a sampled sequence: a stop token, the limit of tokens, or cancellation. */
 export type StopReason = "stop" | "length" | "cancelled";
@@ -38,6 +39,8 @@ export interface TurnRecord {
   readonly messages: readonly Message[];
   /** Whether the agent's conversation started over with this observation. */
   readonly isFresh?: boolean;
+  /** Tools of the observation, if it had a list of them. They are valid in later turns too. */
+  readonly tools?: readonly ToolDefinition[];
   /** Message of the player, parsed from the sampled tokens where there are some. */
   readonly response: Message;
   /** Position of the sampled tokens in the trajectory of the agent; absent where a script or an endpoint acted. */

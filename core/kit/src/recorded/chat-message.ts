@@ -154,7 +154,8 @@ function areInContent(content: string, calls: readonly MalformedCall[]): boolean
   });
 }
 
-function isJsonObject(text: string): boolean {
+/** Returns true for a JSON object as text. */
+export function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value);

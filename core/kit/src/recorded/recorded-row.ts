@@ -1,6 +1,7 @@
 import { type JsonValue, MrlmError, type PlayedBy, type Trajectory } from "@mrlm/spec";
 import { z } from "zod";
 import { type ChatMessage, chatMessage, toChatMessages } from "./chat-message.ts";
+import { chatTools, toChatTools } from "./chat-tools.ts";
 
 const failure = z.object({ code: z.string(), message: z.string() });
 const integers = z.array(z.int());
@@ -47,6 +48,8 @@ export const recordedRow = z.object({
   /** Fingerprint of the renderer of the tokens; empty if the player has none. */
   renderer: z.string(),
   messages: z.array(chatMessage),
+  /** Tools of the agent, the last ones if they changed. `null` if it had none. */
+  tools: chatTools.nullish(),
   /** Indices in `messages` at which the agent's conversation started over. */
   fresh_at: integers.nullish(),
   segments: z.array(segment),
@@ -97,6 +100,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
         player: null,
         renderer: "",
         messages: [],
+        tools: null,
         fresh_at: [],
         segments: [],
         turns: [],
@@ -111,6 +115,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
   return agents.map(([agent, { role, player: playedBy, segments, total, end }]) => {
     // An exhausted agent read and wrote nothing.
     const own = turns.filter((each) => each.agent === agent && each.stopReason !== "exhausted");
+    const tools = own.findLast((each) => each.tools !== undefined)?.tools;
     const messages: ChatMessage[] = [];
     const freshAt: number[] = [];
     for (const turn of own) {
@@ -124,6 +129,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
       player: playedBy,
       renderer: renderer(playedBy),
       messages,
+      tools: tools === undefined || tools.length === 0 ? null : toChatTools(tools),
       fresh_at: freshAt,
       segments: segments.map(({ tokens, logprobs, mask, versions, parent }) => ({
         tokens: Array.from(tokens),

@@ -1,5 +1,6 @@
 import type { Renderer, SupervisedSequence } from "@mrlm/spec";
 import { fromChatMessage } from "./chat-message.ts";
+import { fromChatTools } from "./chat-tools.ts";
 import type { RecordedRow } from "./recorded-row.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { RecordedRow } from "./recorded-row.ts";
  * these ids stand for other text, so that it renders the messages.
  */
 export function recordedSequences(
-  { renderer: fingerprint, segments, messages, fresh_at }: RecordedRow,
+  { renderer: fingerprint, segments, messages, tools, fresh_at }: RecordedRow,
   renderer: Renderer,
 ): SupervisedSequence[] {
   if (fingerprint !== renderer.fingerprint) {
@@ -15,7 +16,7 @@ export function recordedSequences(
     return starts
       .map((start, i) => messages.slice(start, starts[i + 1]))
       .filter((conversation) => conversation.some(({ role }) => role === "assistant"))
-      .flatMap((conversation) => renderer.supervise(conversation.map(fromChatMessage)));
+      .flatMap((conversation) => renderer.supervise(conversation.map(fromChatMessage), fromChatTools(tools ?? [])));
   }
   return segments.flatMap(({ tokens, mask }) =>
     mask.includes(1) ? [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] : [],

@@ -7,6 +7,9 @@ const call: ColumnShape = {
 const malformedCall: ColumnShape = {
   fields: { at: "int32", text: "string", format: "string", error: "string", offset: "int32" },
 };
+const tool: ColumnShape = {
+  fields: { type: "string", function: { fields: { name: "string", description: "string", parameters: "string" } } },
+};
 const message: ColumnShape = {
   fields: {
     role: "string",
@@ -45,6 +48,7 @@ export function recordedColumns(components: readonly string[]): Record<string, C
     player: { fields: { kind: "string", name: "string", policy: "string", version: "int32" } },
     renderer: "string",
     messages: { list: message },
+    tools: { list: tool },
     fresh_at: { list: "int32" },
     segments: { list: segment },
     turns: { list: turn },

@@ -150,11 +150,18 @@ export class EpisodeRecord {
   }
 
   #add(
-    { agent, messages, isFresh }: Observation,
+    { agent, messages, isFresh, tools }: Observation,
     turn: Pick<TurnRecord, "response" | "tokens" | "stopReason">,
     { observation, rewards, terminated, truncated, info }: StepResult,
   ): void {
-    this.#turns.push({ agent, messages, ...(isFresh === true ? { isFresh } : {}), ...turn, rewards });
+    this.#turns.push({
+      agent,
+      messages,
+      ...(isFresh === true ? { isFresh } : {}),
+      ...(tools === undefined ? {} : { tools }),
+      ...turn,
+      rewards,
+    });
     for (const [earner, reward] of Object.entries(rewards))
       this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
     this.#info = info ?? this.#info;
