@@ -16,9 +16,12 @@ if (log !== undefined) appendFileSync(log, "start\n");
 
 let grown = 0;
 let calls = 0;
+let kept = "nothing";
 const tools = {
   echo: (args) => text(JSON.stringify(args)),
   count: () => text(String(++calls)),
+  keep: ({ value }) => text(`kept ${(kept = value)}`),
+  kept: () => text(`it is ${kept}`),
   pid: () => text(String(process.pid)),
   env: ({ name }) => text(`${name} is ${process.env[name]}`),
   cwd: () => text(process.cwd()),
@@ -73,6 +76,9 @@ const tools = {
   },
 };
 
+const inputs = {
+  keep: { ...object, properties: { value: { type: "string" } }, required: ["value"], additionalProperties: false },
+};
 const schemas = { structured: { n: { type: "number" } }, both: { n: { type: "number" } } };
 schemas.violates = schemas.both;
 schemas.unstructured = schemas.both;
