@@ -208,7 +208,8 @@ export function reasonOf(error: unknown, { ending }: ServerTransport): string {
   if (code === "ENOENT" && path !== undefined) return `there is no command ${JSON.stringify(path)}, or no such folder`;
   const messages: string[] = [];
   for (let each = error as Chained | undefined; each !== undefined && messages.length < MAX_CAUSES;) {
-    const message = each.message ?? String(each);
+    const status = typeof each.status === "number" ? ` (status ${each.status})` : "";
+    const message = `${each.message ?? String(each)}${status}`;
     // Some errors repeat the message of their cause.
     if (message !== "" && !messages.some((before) => before.includes(message))) messages.push(message);
     each = each.errors?.[0] ?? each.cause;
@@ -219,6 +220,8 @@ export function reasonOf(error: unknown, { ending }: ServerTransport): string {
 /** Error with its cause, or with several failures. */
 interface Chained {
   readonly message?: string;
+  /** Of an HTTP answer. */
+  readonly status?: unknown;
   readonly cause?: Chained;
   readonly errors?: readonly Chained[];
 }

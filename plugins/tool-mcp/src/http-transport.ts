@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type FetchLike,
   type JSONRPCMessage,
@@ -9,6 +8,7 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { tooLargeAnswer } from "./too-large.ts";
+import { within } from "./within.ts";
 
 /** How long a server may take to end its session. */
 const TERMINATE_MS = 1000;
@@ -81,10 +81,10 @@ export class HttpTransport implements Transport {
 
   /** Ends the session of the server, then the connection. */
   async close(): Promise<void> {
-    await Promise.race([
+    await within(
+      TERMINATE_MS,
       this.#inner.terminateSession().catch(() => undefined),
-      delay(TERMINATE_MS, undefined, { ref: false }),
-    ]);
+    );
     await this.#inner.close();
   }
 
@@ -96,12 +96,16 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** HTTP with server-sent events, as before the protocol's version 2025-03-26. */
+/**
+ * HTTP with server-sent events, as before the protocol's version 2025-03-26. All answers come over one stream. When it breaks, the connection ends: the
+ * client would open another one, whose session knows no request of this one.
+ */
 export function legacyTransport({ url, headers, messageBytes }: ServerAddress): SSEClientTransport {
-  return new SSEClientTransport(new URL(url), {
+  const transport = new SSEClientTransport(new URL(url), {
     requestInit: { headers },
     fetch: limitedFetch(messageBytes, () => undefined),
   });
+  return Object.assign(transport, { onerror: () => void transport.close() });
 }
 
 /** Returns a `fetch` whose answers end with an error above the limit: of the whole, or of one event of a stream. */

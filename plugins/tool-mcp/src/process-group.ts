@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { within } from "./within.ts";
 
 /** Environment variable that marks the processes of a server. Descendants inherit it, also those that leave the process group. */
 export const MARK = "MRLM_MCP_SERVER";
@@ -34,18 +35,6 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
     process.kill(-pid, signal);
   } catch {
     // The group has ended.
-  }
-}
-
-async function within(milliseconds: number, work: Promise<void>): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([
-      work.then(() => true),
-      delay(milliseconds, false, { signal: timer.signal }).catch(() => false),
-    ]);
-  } finally {
-    timer.abort();
   }
 }
 

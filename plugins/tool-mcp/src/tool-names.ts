@@ -10,7 +10,7 @@ export interface ToolOfServer {
 
 /**
  * Returns the names that policies see: `SERVER__TOOL`. Other characters than letters, digits, _ and - become _. A name that is too long, or that another
- * tool has as well, ends with a hash of the original instead, and does not depend on which other tools there are later.
+ * tool has as well, ends with a hash of the original instead. The order of servers and tools does not matter.
  */
 export function toolNames(tools: readonly ToolOfServer[]): string[] {
   const plain = tools.map(({ server, tool }) => `${server}__${tool}`);

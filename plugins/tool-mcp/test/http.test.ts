@@ -7,9 +7,9 @@ let server: HttpServer;
 let tools: McpToolset;
 let url: string;
 
-const open = () =>
+const open = (kind: { readonly type?: "http" } = { type: "http" }) =>
   toolset({
-    mcpServers: { s: { type: "http", url, headers: { "x-key": "${HTTP_SECRET}" } } },
+    mcpServers: { s: { ...kind, url, headers: { "x-key": "${HTTP_SECRET}" } } },
     servers: { s: { message_bytes: 65_536, start_timeout_ms: 2000 } },
   });
 
@@ -49,7 +49,7 @@ test.each([
   ["ends", "The stream of the answer ended without it"],
   ["breaks", "The stream of the answer ended without it"],
   ["drops", "fetch failed"],
-  ["fails", "internal: [HTTP_SECRET]"],
+  ["fails", "internal: [HTTP_SECRET] (status 500)"],
   ["gone", "no such session"],
   ["html", "Unexpected content type"],
   ["garbage", "JSON"],
@@ -85,4 +85,18 @@ test("a server that does not exist is an error that states why", async () => {
   await expect(open()).rejects.toThrow(/MCP server s did not start: fetch failed: ./);
   server = new HttpServer();
   await server.listen();
+});
+
+test("a server that refuses streamable HTTP is reached by the legacy transport; a lost stream ends its calls once", async () => {
+  server.isLegacy = true;
+  const legacy = await open({});
+  const opened = await episode(legacy);
+  expect(textOf(await call(opened, "s__json"))).toBe("fine");
+  for (const name of ["breaks", "large_json"]) {
+    await expect(call(opened, `s__${name}`)).rejects.toThrow("MCP server s: Connection closed");
+    expect(textOf(await call(opened, "s__json"))).toContain("s was started again");
+    expect(server.counts[name]).toBe(1);
+  }
+  await opened.close();
+  await legacy.close();
 });

@@ -47,6 +47,9 @@ export class HttpServer {
   readonly counts: Record<string, number> = {};
   /** Header `x-key` of the last request. */
   lastKey: string | undefined;
+  /** Whether it knows only the legacy transport: a stream at GET, whose first event names the address of requests. */
+  isLegacy = false;
+  #stream: ServerResponse | undefined;
   /** Address that all requests are redirected to. */
   redirect: string | undefined;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
@@ -65,6 +68,11 @@ export class HttpServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.lastKey = request.headers["x-key"] as string | undefined;
     if (this.redirect !== undefined) return void response.writeHead(307, { location: this.redirect }).end();
+    if (this.isLegacy && request.method === "GET") {
+      this.#stream = response.writeHead(200, { "content-type": "text/event-stream" });
+      return void response.write("event: endpoint\ndata: /requests\n\n");
+    }
+    if (this.isLegacy && request.url !== "/requests") return void response.writeHead(405).end();
     if (request.method !== "POST") {
       this.#count(request.method ?? "");
       return void response.writeHead(request.method === "DELETE" ? 200 : 405).end();
@@ -79,6 +87,10 @@ export class HttpServer {
     this.#count(method === "tools/call" ? params.name : method);
     if (id === undefined) return void response.writeHead(202).end();
     const answer = (result: object): void => {
+      if (this.isLegacy) {
+        response.writeHead(202).end();
+        return void this.#stream?.write(eventOf(JSON.stringify({ jsonrpc: "2.0", id, result })));
+      }
       const headers = { "content-type": "application/json", "mcp-session-id": "session" };
       response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     };
@@ -89,6 +101,12 @@ export class HttpServer {
     if (method === "tools/list") {
       const tools = Object.keys(answers).map((name) => ({ name, inputSchema: { type: "object" } }));
       return answer({ tools });
+    }
+    if (this.isLegacy && method === "tools/call") {
+      if (params.name === "json") return answer({ content: [{ type: "text", text: "fine" }] });
+      if (params.name === "large_json") return answer({ content: [{ type: "text", text: "x".repeat(2 ** 20) }] });
+      response.writeHead(202).end();
+      return void this.#stream?.destroy();
     }
     if (method === "tools/call") return answers[params.name]?.(response, id);
     return answer({});
