@@ -39,4 +39,5 @@ export {
   type TrainStepOptions,
   type TrainStepResult,
 } from "./learning/train-step.ts";
+export { type ToolUsage, toolUsageOf, ToolUsageTally } from "./learning/tool-usage.ts";
 export { assertWholeDistribution } from "./learning/whole-distribution.ts";

@@ -58,3 +58,33 @@ test("numerics 35, 54: lengths count what the policy chose; episodes without a s
     "turns/mean": { sum: 6, count: 3 },
   });
 });
+
+test("usage of tools is a mean over the episodes played, and values of another form are ignored", () => {
+  const usage = (calls: number, errors: number) => ({ calls, errors, truncated: 0, seconds: 0.5 });
+  const infos: readonly Trajectory["info"][] = [
+    { tools: { calculator: usage(3, 1), search: usage(1, 0) } },
+    { tools: { calculator: usage(1, 0) } },
+    {},
+    { tools: { "a b": usage(1, 0), other: "three", negative: usage(-1, 0), none: null, list: [] } },
+    { tools: ["calculator"] },
+  ];
+  const [group] = groups as [(typeof groups)[number]];
+  const played = infos.map((info) => episode(score(1), [1], info === undefined ? {} : { info }));
+  const failed = episode(score(1), [1], {
+    info: { tools: { calculator: usage(9, 9) } },
+    error: { code: "ENVIRONMENT_FAILED", message: "gone" },
+  });
+  const metrics = episodeMetrics([{ ...group, trajectories: [...played, failed] }], noEpisodeCounts(), {
+    policy: "policy",
+  });
+  expect(Object.fromEntries(Object.entries(metrics).filter(([name]) => name.startsWith("tools/")))).toEqual({
+    "tools/calculator/calls": { sum: 4, count: 5 },
+    "tools/calculator/errors": { sum: 1, count: 5 },
+    "tools/calculator/truncated": { sum: 0, count: 5 },
+    "tools/calculator/seconds": { sum: 1, count: 5 },
+    "tools/search/calls": { sum: 1, count: 5 },
+    "tools/search/errors": { sum: 0, count: 5 },
+    "tools/search/truncated": { sum: 0, count: 5 },
+    "tools/search/seconds": { sum: 0.5, count: 5 },
+  });
+});

@@ -110,6 +110,16 @@ describe("a summary of episodes", () => {
     ...(error === undefined ? {} : { error }),
   });
 
+  test("usage of tools is a mean over the episodes that did not fail", () => {
+    const usage = { calls: 2, errors: 1, truncated: 0, seconds: 0.5 };
+    const used = { ...episode("a", score(1)), info: { tools: { calculator: usage } } };
+    const failed = { ...used, error: { code: "X", message: "" } };
+    expect(summariseEpisodes([used, episode("b", score(1)), failed]).tools).toEqual({
+      calculator: { calls: 1, errors: 0.5, truncated: 0, seconds: 0.25 },
+    });
+    expect(summariseEpisodes([episode("b", score(1))])).not.toHaveProperty("tools");
+  });
+
   test("failed and unscored episodes are counted and are no zeros", () => {
     const summary = summariseEpisodes([
       episode("a", score(0.9, { correct: 1, format: 0.5 })),

@@ -23,6 +23,8 @@ export function episodeText({ step, stage, row }: KeptEpisode): string {
     ...(player === null || player.kind === "policy" ? [] : [`played by the ${PLAYERS[player.kind]} ${player.name}`]),
   ].join(glyph(" · ", ", "));
   const lines = [head, `  ${outcomeText(row)}`];
+  const used = toolsText(row);
+  if (used !== "") lines.push(`  ${used}`);
   if (error) lines.push(`  failed with ${error.code}: ${error.message}`);
   return [...lines, ...conversation(row)].join("\n");
 }
@@ -37,6 +39,19 @@ export function outcomeText(row: Row): string {
         ? "terminated"
         : "not ended";
   return `${rewardText(row)}; ${ended}`;
+}
+
+/** Formats the calls of tools: `tools: calculator 3 calls (1 error)`; an empty text without calls. */
+function toolsText({ tools }: Row): string {
+  const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const parts = (tools ?? []).map(({ name, calls, errors, truncated }) => {
+    const faults = [
+      ...(errors > 0 ? [counted(errors, "error")] : []),
+      ...(truncated > 0 ? [`${truncated} truncated`] : []),
+    ];
+    return `${name} ${counted(calls, "call")}${faults.length > 0 ? ` (${faults.join(", ")})` : ""}`;
+  });
+  return parts.length === 0 ? "" : `tools: ${parts.join(", ")}`;
 }
 
 /** Formats a reward: `reward 0.5 (correct 0, format 0.5)`, or the reason why there is none. */

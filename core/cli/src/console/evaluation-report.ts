@@ -9,6 +9,7 @@ export function evaluationReport(result: EvaluationResult): string {
     ...(result.sampled === undefined ? [] : [["sampled", result.sampled] as const]),
   ];
   const names = [...new Set(kinds.flatMap(([, { components }]) => Object.keys(components)))].sort();
+  const tools = [...new Set(kinds.flatMap(([, summary]) => Object.keys(summary.tools ?? {})))].sort();
   const row = (
     name: string,
     show: (summary: EpisodeSummary) => readonly [value: string, interval?: string],
@@ -25,6 +26,10 @@ export function evaluationReport(result: EvaluationResult): string {
       ]),
     ),
     row("tokens", ({ tokens }) => [tokens?.toFixed(1) ?? "-"]),
+    ...tools.flatMap((tool) => [
+      row(`calls of ${tool}`, ({ tools: used }) => [decimal(used?.[tool]?.calls ?? 0)]),
+      row(`errors of ${tool}`, ({ tools: used }) => [decimal(used?.[tool]?.errors ?? 0)]),
+    ]),
     row("cut answers", ({ cut }) => [percent(cut)]),
     row("truncated", ({ truncated }) => [String(truncated)]),
     row("unscored", ({ unscored }) => [String(unscored)]),

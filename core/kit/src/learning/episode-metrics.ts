@@ -1,8 +1,9 @@
-import type { AgentTrajectory, Metrics, PolicyId, TrajectoryGroup } from "@mrlm/spec";
+import type { AgentTrajectory, Metrics, PolicyId, Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import { type EpisodeCounts, isLearnt, isPlayedBy } from "./learnable-episodes.ts";
 import { meanOf } from "./mean.ts";
 import { policyRoles } from "./policy-roles.ts";
 import { standardDeviation } from "./standard-deviation.ts";
+import { ToolUsageTally } from "./tool-usage.ts";
 
 /**
  * Returns metrics of the episodes of an iteration. Rewards, lengths and ends are those of the parts that the policy played. Where it plays several roles of a
@@ -51,7 +52,15 @@ export function episodeMetrics(
     "episodes/truncated": meanOf(agents.map(({ end }) => Number(end.truncated))),
     ...sampledTokens(agents),
     "turns/mean": meanOf(played.map((trajectory) => trajectory.turns.length)),
+    ...toolMetrics(played),
   };
+}
+
+/** Returns metrics of the calls of tools in whole episodes, of any agent. */
+function toolMetrics(played: readonly Trajectory[]): Metrics {
+  const tally = new ToolUsageTally();
+  for (const trajectory of played) tally.add(trajectory);
+  return tally.metrics();
 }
 
 function rewardMetrics(parts: readonly AgentTrajectory[], prefix: string): Metrics {

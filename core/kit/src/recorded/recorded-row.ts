@@ -1,5 +1,6 @@
 import { type JsonValue, MrlmError, type PlayedBy, type Trajectory } from "@mrlm/spec";
 import { z } from "zod";
+import { toolUsageOf } from "../learning/tool-usage.ts";
 import { type ChatMessage, chatMessage, toChatMessages } from "./chat-message.ts";
 import { chatTools, toChatTools } from "./chat-tools.ts";
 
@@ -32,6 +33,9 @@ const turn = z.object({
   reward: z.number().nullable(),
 });
 
+/** Calls of one tool, without seconds: an equal episode has an equal row. */
+const toolUsage = z.object({ name: z.string(), calls: z.int(), errors: z.int(), truncated: z.int() });
+
 /** Schema of a recorded episode of one agent, a row of a JSONL or Parquet file: trajectory, down to the tokens, and reward. */
 export const recordedRow = z.object({
   id: z.string(),
@@ -57,6 +61,8 @@ export const recordedRow = z.object({
   /** `null` if unscored. */
   reward: z.number().nullable(),
   components: z.record(z.string(), z.number().nullable()).nullish(),
+  /** Calls of tools in the whole episode; absent if there were none. */
+  tools: z.array(toolUsage).nullish(),
   terminated: z.boolean(),
   truncated: z.boolean(),
   truncated_by: z.string().nullish(),
@@ -89,7 +95,14 @@ export function parseRecordedRow(value: JsonValue, place: string): RecordedRow {
  */
 export function toRecordedRows(trajectory: Trajectory, renderer: (player: PlayedBy) => string): RecordedRow[] {
   const { id, environment, task, seed, group, member, error, turns } = trajectory;
-  const common = { id, environment, task, seed, group, member, error: error ?? null };
+  const tools = Object.entries(toolUsageOf(trajectory)).map(([name, { seconds: _, ...counts }]) => ({
+    name,
+    ...counts,
+  }));
+  const common = {
+    ...{ id, environment, task, seed, group, member, error: error ?? null },
+    ...(tools.length === 0 ? {} : { tools }),
+  };
   const agents = Object.entries(trajectory.agents);
   if (agents.length === 0)
     return [

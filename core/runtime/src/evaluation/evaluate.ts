@@ -45,7 +45,7 @@ export interface EvaluationPoint {
   readonly results: readonly EvaluationResult[];
 }
 
-/** Plays held-out tasks greedily and sampled. The same weights give the same result at any time. */
+/** Plays held-out tasks greedily and sampled. The same weights give the same result at any time, except for the seconds of tools. */
 export async function evaluate(options: {
   readonly rollouts: Rollouts;
   readonly environments: readonly MeasuredEnvironment[];

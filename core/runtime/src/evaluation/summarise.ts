@@ -1,3 +1,4 @@
+import { type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
 import type { AgentTrajectory, RoleId, Score, Trajectory } from "@mrlm/spec";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type PassAtK, passAtKs } from "./pass-at-k.ts";
@@ -27,6 +28,8 @@ export interface EpisodeSummary {
   readonly components: Readonly<Record<string, number>>;
   /** Mean tokens that the policy chose. */
   readonly tokens: number | null;
+  /** Mean calls, errors, truncated results and seconds of each tool in an episode; absent if none was called. */
+  readonly tools?: Readonly<Record<string, ToolUsage>>;
   readonly intervals: Intervals;
   /** Estimates for k = 1, 2, 4, ...; empty if each task has one sample. */
   readonly passAtK: readonly PassAtK[];
@@ -54,6 +57,7 @@ export class EpisodeTally {
   readonly #role: RoleId | undefined;
   /** Scores by task and agent. Agents of one task are separate, since their probabilities differ. */
   readonly #tasks = new Map<string, Score[]>();
+  readonly #tools = new ToolUsageTally();
   #episodes = 0;
   #failed = 0;
   #unscored = 0;
@@ -69,13 +73,15 @@ export class EpisodeTally {
     this.#role = role;
   }
 
-  add({ environment, task, agents, turns, error }: Trajectory): void {
+  add(trajectory: Trajectory): void {
+    const { environment, task, agents, turns, error } = trajectory;
     this.#episodes++;
     if (error !== undefined) {
       this.#failed++;
       this.#firstError ??= `${error.code}: ${error.message}`;
       return;
     }
+    this.#tools.add(trajectory);
     const parts = Object.entries(agents).filter(([, part]) => this.#counts(part));
     const own = turns.filter(({ agent }) => agents[agent] !== undefined && this.#counts(agents[agent]));
     this.#tokens += own.reduce((sum, { tokens }) => sum + (tokens === undefined ? 0 : tokens.end - tokens.start), 0);
@@ -111,6 +117,7 @@ export class EpisodeTally {
     const componentOf = (name: string): number[][] =>
       tasks.map((task) => task.flatMap(({ components }) => components[name] ?? []));
     const finished = this.#episodes - this.#failed;
+    const tools = this.#tools.means();
     return {
       episodes: this.#episodes,
       scored: scores.length,
@@ -124,6 +131,7 @@ export class EpisodeTally {
       accuracy: mean(scores.map(solves)),
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),
       tokens: finished === 0 ? null : this.#tokens / finished,
+      ...(Object.keys(tools).length === 0 ? {} : { tools }),
       intervals: {
         accuracy: meanInterval(tasks.map((task) => task.map(solves))),
         reward: meanInterval(rewards),
