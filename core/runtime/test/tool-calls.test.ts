@@ -119,7 +119,7 @@ describe("an episode with tool calls", () => {
     expect(results).toEqual(ids(first));
   });
 
-  test("is learnt from exactly the sampled tokens; a change of the tools begins a segment with all of them", async () => {
+  test("numerics 27, 28, 29: is learnt from exactly the sampled tokens; a change of the tools begins a segment with all of them", async () => {
     const trajectory = (await played)[0] as Trajectory;
     const segments = trajectory.agents["agent"]?.segments ?? [];
     expect(segments.map(({ parent }) => parent)).toEqual([null, 0]);
