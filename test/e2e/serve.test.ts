@@ -105,8 +105,9 @@ describe("where no jail holds what a model wrote", () => {
     "--json",
   ];
 
-  test("code is not served to others", async () => {
-    const { code, stderr, events } = await run(serve("code", "0.0.0.0"), env);
+  // tools@1 runs code only under options with python@1.
+  test.each(["code", "tools"])("%s is not served to others", async (environment) => {
+    const { code, stderr, events } = await run(serve(environment, "0.0.0.0"), env);
     expect([code, stderr]).toEqual([2, expect.stringContaining("SANDBOX_UNSAFE")]);
     expect(stderr).toContain("--unsafe-sandbox");
     expect(events.some(({ event }) => event === "listening")).toBe(false);

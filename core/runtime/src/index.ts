@@ -3,6 +3,7 @@ export { type WatchdogOptions, watchEventLoop } from "./host/event-loop-watchdog
 export { DEFAULT_DEADLINES, type Deadlines, type Phase } from "./host/deadlines.ts";
 export { openEpisodeTools } from "./host/session-tools.ts";
 export { PluginHost } from "./plugins/plugin-host.ts";
+export { requiredSandboxes } from "./plugins/required-sandboxes.ts";
 export type { RegistryEntry } from "./plugins/plugin-registry.ts";
 export type { PluginOptions } from "./plugins/discover-plugins.ts";
 export { projectDirectory } from "./plugins/plugin-package.ts";

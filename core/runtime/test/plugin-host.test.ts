@@ -233,6 +233,16 @@ describe("each failure has its own code, names the plugin and has a hint", () =>
     });
   });
 
+  test("a tool that runs code in a sandbox, which the manifest does not list, is refused under options that require it", async () => {
+    const entry = `export default { apiVersion: 1, name: "world", environments: [${environment("a@1", 'requires: () => [{ id: "tool:runs", asker: "its options" }],')}] }`;
+    projectWith({
+      runs: { mrlm: { ...MANIFEST, provides: ["tool:runs@1"], requires: ["sandbox:python"] } },
+      world: { mrlm: { ...MANIFEST, provides: ["environment:a@1"] }, entry },
+    });
+    const refused = await failure(new LocalHost({ source: await discover() }).describe({ id: "a" }));
+    expect(refused).toMatchObject({ message: expect.stringMatching(/a@1 requires tool:runs .* does not list/) });
+  });
+
   test("U7: a plugin at hand with two environments of one id is refused", async () => {
     const plugin = definePlugin({ name: "twice", environments: [counterEnvironment(), counterEnvironment()] });
     expect(await failure(PluginHost.of([plugin]))).toMatchObject({

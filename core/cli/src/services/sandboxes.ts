@@ -1,7 +1,5 @@
-import type { PluginHost, RegistryEntry } from "@mrlm/runtime";
+import { type PluginHost, requiredSandboxes } from "@mrlm/runtime";
 import { MrlmError, type SandboxLayers } from "@mrlm/spec";
-
-const SANDBOX = "sandbox:";
 
 /** Returns the isolation layers of each sandbox on this machine. */
 export async function sandboxLayers(
@@ -20,7 +18,7 @@ export function describeLayers({ language, kind, active, missing, jailed }: Sand
 /** Rejects with SANDBOX_UNSAFE if one of the environments runs code of a model without a jail. */
 export async function requireJails(plugins: PluginHost, environments: readonly string[]): Promise<void> {
   for (const environment of environments) {
-    const languages = sandboxesOf(plugins.registry.entries, `environment:${environment}`).filter(
+    const languages = requiredSandboxes(plugins.registry.entries, `environment:${environment}`).filter(
       (language) => plugins.registry.resolve("sandbox", language) !== undefined,
     );
     const open = (await sandboxLayers(plugins, languages)).find(({ jailed }) => !jailed);
@@ -31,13 +29,4 @@ export async function requireJails(plugins: PluginHost, environments: readonly s
       `${environment} runs ${open.language} code that a model wrote, and no operating-system jail isolates it on this machine: ${reason}. Other machines could reach this server.`,
     );
   }
-}
-
-/** Returns the languages of the sandboxes that a provision requires under some options, directly or through another provision. */
-function sandboxesOf(entries: readonly RegistryEntry[], provision: string, seen = new Set<string>()): string[] {
-  if (provision.startsWith(SANDBOX)) return [provision.slice(SANDBOX.length)];
-  if (seen.has(provision)) return [];
-  seen.add(provision);
-  const entry = entries.find(({ provides }) => provides.includes(provision));
-  return [...new Set((entry?.requires ?? []).flatMap((requirement) => sandboxesOf(entries, requirement, seen)))];
 }

@@ -76,6 +76,6 @@ function entryOf(plugin: PluginPackage, options: PluginOptions | undefined): Reg
     provides: plugin.manifest.provides,
     requires: plugin.manifest.requires ?? [],
     options: typeof options === "object" ? options : undefined,
-    load: () => importPlugin(plugin),
+    load: (sandboxesOf) => importPlugin(plugin, sandboxesOf),
   };
 }

@@ -10,8 +10,14 @@ export interface LoadedPlugin {
   readonly options: unknown;
 }
 
-/** Imports a plugin's entry and compares its default export with its manifest. */
-export async function importPlugin(found: PluginPackage): Promise<Plugin> {
+/**
+ * Imports a plugin's entry and compares its default export with its manifest.
+ * @param sandboxesOf languages of the sandboxes that a provision requires by the manifests of all plugins
+ */
+export async function importPlugin(
+  found: PluginPackage,
+  sandboxesOf: (provision: string) => readonly string[],
+): Promise<Plugin> {
   const { name, manifest, entry } = found;
   let module: { readonly default?: unknown };
   try {
@@ -51,28 +57,37 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
   return {
     ...plugin,
     environments: plugin.environments?.map((definition) =>
-      withListedSandboxes(definition, name, requires),
+      withListedSandboxes(definition, { name, requires, sandboxesOf }),
     ) as Plugin["environments"] & {},
   };
 }
 
-/** Wraps an environment to reject options that require a sandbox which the manifest does not list, because `mrlm serve` inspects only the listed ones. */
+/**
+ * Wraps an environment to reject options that require a sandbox, itself or for a tool, which nothing that the manifest lists requires: `mrlm serve` inspects only
+ * the isolation of those.
+ */
 function withListedSandboxes(
   definition: EnvironmentDefinition,
-  plugin: string,
-  listed: readonly string[],
+  plugin: {
+    readonly name: string;
+    readonly requires: readonly string[];
+    sandboxesOf(provision: string): readonly string[];
+  },
 ): EnvironmentDefinition {
   const { requires } = definition;
   if (typeof requires !== "function") return definition;
   const checked: typeof requires = async (context, options) => {
     const required = await requires.call(definition, context, options);
-    const unlisted = required.find(({ id }) => id.startsWith("sandbox:") && !listed.includes(id));
+    const inspected = plugin.requires.flatMap((id) => plugin.sandboxesOf(id));
+    const unlisted = required.find(({ id }) =>
+      plugin.sandboxesOf(id).some((language) => !inspected.includes(language)),
+    );
     if (unlisted === undefined) return required;
     throw new MrlmError(
       "PLUGIN_INVALID",
-      `Environment ${definition.id} requires ${unlisted.id} (${unlisted.asker}), which the manifest of plugin ${plugin} does not list.`,
+      `Environment ${definition.id} requires ${unlisted.id} (${unlisted.asker}), which the manifest of plugin ${plugin.name} does not list.`,
       {
-        hint: `Add "${unlisted.id}" to \`mrlm.requires\` in its package.json.`,
+        hint: `Add "${unlisted.id}" to \`mrlm.requires\` in its package.json: it runs code of a model, whose isolation \`mrlm serve\` inspects.`,
       },
     );
   };

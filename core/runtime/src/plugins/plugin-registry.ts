@@ -2,6 +2,7 @@ import { type JsonObject, MrlmError, type Plugin, type ProvisionKind } from "@mr
 import { didYouMean } from "../names/nearest.ts";
 import { resolveVersioned, withBareNames } from "../names/versioned.ts";
 import { configurePlugin, type LoadedPlugin } from "./load-plugin.ts";
+import { requiredSandboxes } from "./required-sandboxes.ts";
 
 /** Registered plugin. It may not be loaded yet. */
 export interface RegistryEntry {
@@ -12,7 +13,8 @@ export interface RegistryEntry {
   readonly options: JsonObject | undefined;
   /** Name of the plugin in the configuration, where it differs: a path. */
   readonly configuredAs?: string;
-  load(): Promise<Plugin>;
+  /** @param sandboxesOf languages of the sandboxes that a provision requires by the manifests of all plugins */
+  load(sandboxesOf: (provision: string) => readonly string[]): Promise<Plugin>;
 }
 
 /** Adds the place of an entry of `plugins` in the configuration to an error about it. */
@@ -73,7 +75,10 @@ export class PluginRegistry {
   /** Imports and configures a plugin, once. */
   load(entry: RegistryEntry): Promise<LoadedPlugin> {
     const loaded =
-      this.#loaded.get(entry) ?? entry.load().then((plugin) => configurePlugin(plugin, entry.name, entry.options));
+      this.#loaded.get(entry) ??
+      entry
+        .load((provision) => requiredSandboxes(this.entries, provision))
+        .then((plugin) => configurePlugin(plugin, entry.name, entry.options));
     this.#loaded.set(entry, loaded);
     return loaded;
   }
