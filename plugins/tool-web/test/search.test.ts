@@ -75,6 +75,15 @@ describe("a folder", () => {
     const tools = await openTools({}, { files: FILES });
     expect(await searchFor(tools, "longest")).toContain("rivers/po.md");
     await tools.close();
+    const data = await openTools(
+      {},
+      { files: { "po.md": "# Po", "table.jsonl": '{"length":652}\n', "x.jsonl": "no JSON" } },
+    );
+    expect(await searchFor(data, "Po")).toContain("po.md");
+    await data.close();
+    const broken = await openTools({}, { files: { "a.jsonl": '{"text":"a"}\n{"length":652}' } });
+    await expect(searchFor(broken, "a")).rejects.toMatchObject({ code: "DATA_INVALID" });
+    await broken.close();
     const empty = await openTools({});
     expect(await searchFor(empty, "longest")).toContain("No page was found");
     await empty.close();

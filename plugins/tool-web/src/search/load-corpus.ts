@@ -54,7 +54,10 @@ export async function loadCorpus(folder: string, options: CorpusOptions): Promis
   return new Corpus(pages);
 }
 
-/** Builds a corpus of files in memory, for example those of a task. */
+/**
+ * Builds a corpus of the files of a task. Some of them may be data for other tools: JSONL counts as pages if its first row does.
+ * @throws DATA_INVALID if a further row has another form
+ */
 export async function corpusOfFiles(
   files: Readonly<Record<string, string | Uint8Array>>,
   options: CorpusOptions,
@@ -91,7 +94,9 @@ async function pagesOfFile(name: string, bytes: Uint8Array, options: CorpusOptio
   return options.isDenied(url) ? [] : [await convert({ url: url.href, bytes, type, title: "" }, options)];
 }
 
+/** Returns the rows of JSONL; none if the first one is no page. */
 function rowsOf(name: string, text: string): JsonlRow[] {
+  if (!isPage(text.trimStart().split("\n", 1)[0] as string)) return [];
   return text.split("\n").flatMap((line, index) => {
     if (line.trim() === "") return [];
     const place = `${name}:${index + 1}` as const;
@@ -101,6 +106,15 @@ function rowsOf(name: string, text: string): JsonlRow[] {
       throw invalidRow(place, "the line is not JSON");
     }
   });
+}
+
+function isPage(line: string): boolean {
+  try {
+    const row: unknown = JSON.parse(line);
+    return typeof row === "object" && row !== null && ("text" in row || "html" in row);
+  } catch {
+    return false;
+  }
 }
 
 async function pagesOfRows(rows: readonly JsonlRow[], name: string, options: CorpusOptions): Promise<CorpusPage[]> {
