@@ -13,9 +13,9 @@ import { TOO_LARGE } from "./too-large.ts";
 
 /** Longest delay of a timer. The host limits calls: the client must not. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
-/** How long a server may take to answer a ping after a call without an answer. */
+/** Time in which a server must answer a ping after a call without an answer. */
 const PING_MS = 5000;
-/** How long each page of a changed list may take. */
+/** Time for each page of a changed list. */
 const LIST_MS = 10_000;
 /** Largest number of times that one change makes the client read the tools. */
 const MAX_READINGS = 3;

@@ -10,7 +10,7 @@ import {
 import { tooLargeAnswer } from "./too-large.ts";
 import { within } from "./within.ts";
 
-/** How long a server may take to end its session. */
+/** Time for a server to end its session. */
 const TERMINATE_MS = 1000;
 
 /** Address of a server, with its variables replaced. */

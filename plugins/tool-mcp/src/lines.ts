@@ -67,7 +67,7 @@ function lastOf(part: Buffer): Buffer {
 }
 
 /**
- * Returns the id of the request that a message answers, from the message's ends; `undefined` if they do not tell. Quotes inside of strings are escaped,
+ * Returns the id of the request that a message answers, from the message's ends; `undefined` if they do not name it. Quotes inside of strings are escaped,
  * and objects inside of the message end before its last brace: neither can forge these forms.
  */
 export function answeredId(head: string, tail: string): number | undefined {

@@ -5,7 +5,7 @@ import { within } from "./within.ts";
 /** Environment variable that marks the processes of a server. Descendants inherit it, also those that leave the process group. */
 export const MARK = "MRLM_MCP_SERVER";
 
-/** How long a server may take to end: after the end of its input, then after SIGTERM. */
+/** Time for a server to end: after the end of its input, then after SIGTERM. */
 const GRACE_MS = 500;
 const TERM_MS = 1000;
 

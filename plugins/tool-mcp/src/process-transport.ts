@@ -9,7 +9,7 @@ import { tooLargeAnswer } from "./too-large.ts";
 
 /** Bytes of stderr that are kept for error messages. */
 const STDERR_BYTES = 2048;
-/** How long the output of a server that has ended may take to arrive. */
+/** Time for the last output of a server that has ended. */
 const DRAIN_MS = 200;
 
 /** Command that starts a server, with its variables replaced. */

@@ -7,7 +7,7 @@ import { Places } from "./places.ts";
 import { NotAMessage, ProcessTransport } from "./process-transport.ts";
 import { EPISODE_DIRECTORY, expand, type Redact, redactorOf, uses, type Variables } from "./variables.ts";
 
-/** What all servers of a toolset share. */
+/** Parts that all servers of a toolset share. */
 export interface Shared {
   readonly logger: Logger;
   readonly guardian: Guardian;
@@ -110,7 +110,7 @@ export class Server {
     return type === "sse" ? [legacy] : type === undefined ? [current, legacy] : [current];
   }
 
-  /** Two tools of one name cannot be told apart in a call. */
+  /** Two tools of one name cannot be distinguished in a call. */
   async #assertNoTwins(connection: Connection): Promise<void> {
     const names = connection.tools.map(({ name }) => name);
     const twin = names.find((name, i) => names.indexOf(name) !== i);

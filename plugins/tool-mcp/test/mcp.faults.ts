@@ -139,7 +139,7 @@ describe("extreme servers", () => {
   let tools: McpToolset;
   let opened: OpenToolset;
   beforeAll(async () => {
-    tools = await toolset({ mcpServers: { s: scripted(), deaf: scripted("--deaf") } });
+    tools = await toolset({ mcpServers: { s: scripted(), unanswering: scripted("--unanswering") } });
     opened = await episode(tools);
   });
   afterAll(async () => {
@@ -165,7 +165,7 @@ describe("extreme servers", () => {
       setTimeout(() => abort.abort(new Error("too late")), 50);
       await expect(waiting).rejects.toThrow("too late");
     };
-    for (let i = 0; i < 20; i++) await aborted("deaf__count");
+    for (let i = 0; i < 20; i++) await aborted("unanswering__count");
     const processes = new Set(serverProcesses());
     await aborted("s__block");
     expect(await until(() => serverProcesses().length < processes.size)).toBe(true);

@@ -89,9 +89,8 @@ function list() {
   if (flags.has("--twins")) names.push("echo");
   return names.map((name) => ({
     name,
-    description: `Tool ${name} of ${process.env.SECRET_TOKEN ?? "nobody"}`,
-    inputSchema:
-      name === "effect" ? { ...object, properties: { file: { type: "string" } }, required: ["file"] } : object,
+    description: `Tool ${name} of ${process.env.SECRET_TOKEN ?? "no one"}`,
+    inputSchema: inputs[name] ?? object,
     ...(schemas[name] === undefined ? {} : { outputSchema: { ...object, properties: schemas[name], required: ["n"] } }),
   }));
 }
@@ -127,7 +126,7 @@ async function answer({ id, method, params }) {
 async function receive(line) {
   const message = JSON.parse(line);
   if (message.id === undefined || flags.has("--silent")) return;
-  if (flags.has("--deaf") && message.method === "tools/call") return;
+  if (flags.has("--unanswering") && message.method === "tools/call") return;
   try {
     const result = await answer(message);
     if (flags.has("--noise")) process.stdout.write('a log line on stdout\n{"level":"info"}\n');
