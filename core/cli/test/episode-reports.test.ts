@@ -30,11 +30,11 @@ test("U4: an answer of special tokens alone is distinguished from an empty one",
 });
 
 test("an episode has the calls of its tools", () => {
-  const tools = [
+  const tool_usage = [
     { name: "calculator", calls: 3, errors: 1, truncated: 0 },
     { name: "search", calls: 1, errors: 0, truncated: 1 },
   ];
-  const row = { ...episodeRow, reward: 0, messages: [{ role: "user" as const, content: "?" }], turns: [], tools };
+  const row = { ...episodeRow, reward: 0, messages: [{ role: "user" as const, content: "?" }], turns: [], tool_usage };
   expect(episodeText({ row })).toContain("\n  tools: calculator 3 calls (1 error), search 1 call (1 truncated)\n");
 });
 

@@ -72,9 +72,9 @@ function episode(
 test("a row has the calls of tools without their seconds, and reads back", () => {
   const info = { tools: { calculator: { calls: 2, errors: 1, truncated: 0, seconds: 0.1 } } };
   const [row] = toRecordedRows(episode({ info }), () => "r");
-  expect(row?.tools).toEqual([{ name: "calculator", calls: 2, errors: 1, truncated: 0 }]);
+  expect(row?.tool_usage).toEqual([{ name: "calculator", calls: 2, errors: 1, truncated: 0 }]);
   expect(parseRecordedRow(throughJson(row), "a row")).toEqual(row);
-  expect(toRecordedRows(episode(), () => "r")[0]).not.toHaveProperty("tools");
+  expect(toRecordedRows(episode(), () => "r")[0]).not.toHaveProperty("tool_usage");
 });
 
 const [whole] = toRecordedRows(episode(), () => renderer.fingerprint);

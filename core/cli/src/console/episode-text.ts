@@ -42,9 +42,9 @@ export function outcomeText(row: Row): string {
 }
 
 /** Formats the calls of tools: `tools: calculator 3 calls (1 error)`; an empty text without calls. */
-function toolsText({ tools }: Row): string {
+function toolsText({ tool_usage }: Row): string {
   const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
-  const parts = (tools ?? []).map(({ name, calls, errors, truncated }) => {
+  const parts = (tool_usage ?? []).map(({ name, calls, errors, truncated }) => {
     const faults = [
       ...(errors > 0 ? [counted(errors, "error")] : []),
       ...(truncated > 0 ? [`${truncated} truncated`] : []),

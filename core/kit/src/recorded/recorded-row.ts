@@ -62,7 +62,7 @@ export const recordedRow = z.object({
   reward: z.number().nullable(),
   components: z.record(z.string(), z.number().nullable()).nullish(),
   /** Calls of tools in the whole episode; absent if there were none. */
-  tools: z.array(toolUsage).nullish(),
+  tool_usage: z.array(toolUsage).nullish(),
   terminated: z.boolean(),
   truncated: z.boolean(),
   truncated_by: z.string().nullish(),
@@ -95,13 +95,13 @@ export function parseRecordedRow(value: JsonValue, place: string): RecordedRow {
  */
 export function toRecordedRows(trajectory: Trajectory, renderer: (player: PlayedBy) => string): RecordedRow[] {
   const { id, environment, task, seed, group, member, error, turns } = trajectory;
-  const tools = Object.entries(toolUsageOf(trajectory)).map(([name, { seconds: _, ...counts }]) => ({
+  const used = Object.entries(toolUsageOf(trajectory)).map(([name, { seconds: _, ...counts }]) => ({
     name,
     ...counts,
   }));
   const common = {
     ...{ id, environment, task, seed, group, member, error: error ?? null },
-    ...(tools.length === 0 ? {} : { tools }),
+    ...(used.length === 0 ? {} : { tool_usage: used }),
   };
   const agents = Object.entries(trajectory.agents);
   if (agents.length === 0)

@@ -57,7 +57,7 @@ export function recordedColumns(components: readonly string[]): Record<string, C
     ...(components.length === 0
       ? {}
       : { components: { fields: Object.fromEntries(components.map((name) => [name, "double" as const])) } }),
-    tools: { list: { fields: { name: "string", calls: "int32", errors: "int32", truncated: "int32" } } },
+    tool_usage: { list: { fields: { name: "string", calls: "int32", errors: "int32", truncated: "int32" } } },
     terminated: "boolean",
     truncated: "boolean",
     truncated_by: "string",
