@@ -317,6 +317,21 @@ describe("each failure has its own code, names the plugin and has a hint", () =>
     expect(located(error, "run.yaml:2:16")).toBe(error);
   });
 
+  test("an error of a service's factory has the line of its plugin, if the configuration has one", async () => {
+    const entry = ENTRY.replace(/\(\) => .*/, `() => { throw new Error("EXACT_KEY is not set"); } } }`);
+    projectWith({ exact: { mrlm: MANIFEST, entry } });
+    const text = (plugins: string) =>
+      `model: { path: m }\nenvironments: [{ id: a@1 }]\n${plugins}stages: [{ algorithm: grpo@1, steps: 1 }]\n`;
+    const messageWith = async (plugins: string) => {
+      const loaded = parseConfig(text(plugins), { path: "run.yaml" });
+      const host = await PluginHost.discover({ directory: project, ...configuredPlugins(loaded) });
+      return (await failure(host.service("scorer", "exact@1", "a test")))?.message;
+    };
+    const fact = "Plugin exact could not make scorer exact@1: EXACT_KEY is not set";
+    expect(await messageWith("plugins:\n  exact: true\n")).toBe(`run.yaml:4:3: ${fact}`);
+    expect(await messageWith("")).toBe(fact);
+  });
+
   test("the order is api version, form, options, requirements", async () => {
     projectWith({ exact: { mrlm: { apiVersion: 2, requires: ["nonsense"] } } });
     expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "PLUGIN_API_VERSION" });

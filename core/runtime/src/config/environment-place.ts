@@ -1,4 +1,4 @@
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import type { LoadedConfig } from "./load-config.ts";
 import type { ResolvedEnvironment } from "./resolved-config.ts";
 import { absolutePath, environmentKey, resolveEnvironment } from "./resolve-config.ts";
@@ -41,7 +41,27 @@ export function environmentPlace(
   error: unknown,
 ): string {
   const path = environmentPath(loaded, list, index);
-  const option = MrlmError.hasCode(error, "OPTIONS_INVALID") ? namedOption(error.message, options) : [];
   const { source } = loaded;
+  const service = serviceOption(error, options);
+  if (service !== undefined) return source.locate([...path, "options", ...service]);
+  const option = MrlmError.hasCode(error, "OPTIONS_INVALID") ? namedOption(error.message, options) : [];
   return option.length === 0 ? source.locate(path) : source.locate([...path, "options", ...option], "key");
+}
+
+/** Returns the path of the option whose value is the service that an error names: one that no plugin provides, or a toolset that has a tool of another. */
+function serviceOption(error: unknown, options: JsonObject): ConfigPath | undefined {
+  if (!MrlmError.hasCode(error, "REQUIREMENT_MISSING", "TOOL_CONFLICT")) return undefined;
+  const [, missing, second] = / requires \w+ "([^"]+)"|^Toolsets \S+ and (\S+) /.exec(error.message) ?? [];
+  const name = missing ?? second;
+  return name === undefined ? undefined : pathOfValue(options, name);
+}
+
+function pathOfValue(value: JsonValue, wanted: string): ConfigPath | undefined {
+  if (value === wanted) return [];
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const path = pathOfValue(inner as JsonValue, wanted);
+    if (path !== undefined) return [Array.isArray(value) ? Number(key) : key, ...path];
+  }
+  return undefined;
 }

@@ -177,13 +177,10 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     try {
       return await (factories[id] as Factory<unknown, unknown>)(context, options);
     } catch (error) {
-      // Some options can be checked only with what they name: a tool that a server must have.
-      if (MrlmError.hasCode(error, "OPTIONS_INVALID")) throw this.#locate(error, entry.configuredAs ?? entry.name);
-      if (MrlmError.isInstance(error)) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new MrlmError("PLUGIN_LOAD_FAILED", `Plugin ${plugin.name} could not make ${kind} ${id}: ${reason}`, {
-        cause: error,
-      });
+      // Some options can be checked only with what they name: a tool that a server must have, a key in the environment.
+      const isConfigured = entry.options !== undefined || entry.configuredAs !== undefined;
+      const failure = factoryError(`Plugin ${plugin.name} could not make ${kind} ${id}`, error);
+      throw isConfigured ? this.#locate(failure, entry.configuredAs ?? entry.name) : failure;
     }
   }
 
@@ -202,10 +199,16 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   }
 }
 
+function factoryError(fact: string, error: unknown): MrlmError {
+  if (MrlmError.isInstance(error)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new MrlmError("PLUGIN_LOAD_FAILED", `${fact}: ${reason}`, { cause: error });
+}
+
 /** Names of this project's packages by kind. Errors suggest only these, because any other package may be of an unknown author. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   algorithm: ["dpo", "grpo", "ppo", "sft"],
-  environment: ["code", "math"],
+  environment: ["code", "math", "tools"],
   engine: ["torch"],
   tracker: ["tensorboard", "wandb"],
 };

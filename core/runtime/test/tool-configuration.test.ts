@@ -1,0 +1,61 @@
+import { expect, test } from "@jest/globals";
+import { definePlugin, statelessTools } from "@mrlm/kit";
+import { type MrlmError, type Tool } from "@mrlm/spec";
+import { LocalHost, parseConfig, PluginHost, prepareRun } from "@mrlm/runtime";
+import { z } from "zod";
+import { counterEnvironment } from "./support/counter-environment.ts";
+
+const tool = (name: string): Tool => ({
+  name,
+  description: "",
+  parameters: { type: "object" },
+  call: async () => ({ content: [], isError: false }),
+});
+
+/** Returns the error of preparing a run whose environment opens the toolsets that its option names. */
+async function failureOf(toolsets: string): Promise<MrlmError | undefined> {
+  const environment = counterEnvironment({
+    options: z.strictObject({ sources: z.strictObject({ toolsets: z.array(z.string()) }) }) as never,
+    requires: (_context: unknown, options: { sources: { toolsets: string[] } }) =>
+      options.sources.toolsets.map((id) => ({ id: `tool:${id}`, asker: "the option `toolsets`" })),
+  } as never);
+  const plugin = definePlugin({
+    name: "test",
+    environments: [environment],
+    tools: {
+      "calculator@1": () => statelessTools(tool("calculator")),
+      "abacus@1": () => statelessTools(tool("abacus"), tool("calculator")),
+    },
+  });
+  const source = await PluginHost.of([plugin]);
+  const text = `model: { path: m }
+environments:
+  - id: counter@1
+    options:
+      sources:
+        toolsets: ${toolsets}
+stages: [{ algorithm: grpo@1, steps: 1 }]
+`;
+  return prepareRun(parseConfig(text, { path: "run.yaml" }), {
+    host: new LocalHost({ source }),
+    algorithms: source,
+  }).then(
+    () => undefined,
+    (error: MrlmError) => error,
+  );
+}
+
+test("a toolset that no plugin provides is reported at its place, with the nearest name", async () => {
+  expect(await failureOf("[abacus@1, calculater]")).toMatchObject({
+    code: "REQUIREMENT_MISSING",
+    message: expect.stringMatching(/^run\.yaml:6:30: The option `toolsets` requires tool "calculater".*"calculator"/),
+  });
+});
+
+test("two tools of one name are reported at the second toolset, with both", async () => {
+  expect(await failureOf("[abacus, calculator]")).toMatchObject({
+    code: "TOOL_CONFLICT",
+    message: expect.stringMatching(/^run\.yaml:6:28: Toolsets abacus and calculator both have .* "calculator"/),
+  });
+  expect((await failureOf("[calculator]"))?.code).not.toBe("TOOL_CONFLICT");
+});
