@@ -26,7 +26,7 @@ const part = z.discriminatedUnion("type", [
     text: z.string(),
     format: z.string(),
     error: z.string(),
-    offset: z.int().nonnegative(),
+    offset: z.uint32(),
   }),
   z.object({
     type: z.literal("tool-result"),
