@@ -53,7 +53,7 @@ export default {
       ignoreDependencies: ["pyodide"], // its files are loaded by their paths
     },
     "plugins/tool-mcp": {
-      entry: ["test/**/*.{test,faults}.ts", "test/support/scripted-server.mjs"],
+      entry: ["test/**/*.{test,faults}.ts", "test/support/*.mjs"],
       project: ["src/**/*.ts", "test/**/*.{ts,mjs}"],
       ignoreDependencies: ["@modelcontextprotocol/server-.*"], // programs that tests start
     },

@@ -83,6 +83,9 @@ export class Connection {
       signal.throwIfAborted();
       const ready = (async () => {
         await client.connect(transport, { signal, timeout: NO_TIMEOUT_MS });
+        // From the protocol's version 2026-07-28 on, a client asks for notices of changes.
+        if (connection.#isModern && client.getServerCapabilities()?.tools?.listChanged === true)
+          await client.listen({ toolsListChanged: true }, { signal }).catch(options.onFault);
         connection.#tools = await connection.#list({ signal, timeout: NO_TIMEOUT_MS });
       })();
       ready.catch(() => undefined);
@@ -143,6 +146,11 @@ export class Connection {
     await this.#client.close();
   }
 
+  /** Whether the protocol's version is 2026-07-28 or later, which has no ping. */
+  get #isModern(): boolean {
+    return this.#client.getProtocolEra() === "modern";
+  }
+
   /** Takes no further calls, and closes after the last answer. */
   #retire(): void {
     if (this.#state === "open") this.#state = "retired";
@@ -154,7 +162,8 @@ export class Connection {
     if (!this.#isChecked || this.#state !== "open") return;
     this.#isChecked = false;
     try {
-      await this.#client.ping({ timeout: PING_MS });
+      if (this.#isModern) await this.#list({ timeout: PING_MS });
+      else await this.#client.ping({ timeout: PING_MS });
     } catch (error) {
       // An error of the protocol is an answer.
       if (!(error instanceof ProtocolError)) this.#retire();

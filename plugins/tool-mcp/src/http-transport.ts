@@ -32,6 +32,8 @@ export class HttpTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  /** Lets the client cancel a request by its stream, where the protocol's version has that. */
+  readonly hasPerRequestStream = true;
   readonly #inner: StreamableHTTPClientTransport;
   readonly #limit: number;
   /** Requests without an answer so far. */
@@ -64,8 +66,9 @@ export class HttpTransport implements Transport {
     if (!("method" in message && "id" in message)) return this.#inner.send(message, options);
     const { id } = message;
     this.#waiting.add(id);
+    const onRequestStreamEnd = options?.onRequestStreamEnd ?? ((): void => this.#withoutAnswer(id));
     try {
-      await this.#inner.send(message, { ...options, onRequestStreamEnd: () => this.#withoutAnswer(id) });
+      await this.#inner.send(message, { ...options, onRequestStreamEnd });
     } catch (error) {
       if (!this.#tooLarge.has(id)) {
         this.#waiting.delete(id);
