@@ -273,13 +273,11 @@ describe("each failure has its own code, names the plugin and has a hint", () =>
     });
   });
 
-  test("options that the plugin's schema refuses: OPTIONS_INVALID before anything starts", async () => {
-    projectWith({ exact: { mrlm: MANIFEST } });
-    expect(await failure(discover({ exact: { tolerance: 1 } }))).toMatchObject({
-      code: "OPTIONS_INVALID",
-      message: expect.stringMatching(/exact.*tolerance/),
-    });
-  });
+  /** Discovers the plugins of a configuration that gives `exact` these options. */
+  const configured = (options: string): Promise<PluginHost> => {
+    const text = `model: { path: m }\nenvironments: [{ id: a@1 }]\nplugins:\n  exact: ${options}\nstages: [{ algorithm: grpo@1, steps: 1 }]\n`;
+    return PluginHost.discover({ directory: project, ...configuredPlugins(parseConfig(text, { path: "run.yaml" })) });
+  };
 
   test.each([
     ["an option", "{ limits: { size: many } }", 4, "OPTIONS_INVALID"],
@@ -292,44 +290,31 @@ describe("each failure has its own code, names the plugin and has a hint", () =>
       return typeof value.limits?.size === "number" ? { value } : { issues: [{ message: "no number", path: ["limits", "size"] }] };
     } } }`;
     projectWith({ exact: { mrlm: MANIFEST, entry: ENTRY.replace("scorers:", `options: ${schema}, scorers:`) } });
-    const text = `model: { path: m }\nenvironments: [{ id: a@1 }]\nplugins:\n  exact: ${options}\nstages: [{ algorithm: grpo@1, steps: 1 }]\n`;
-    const loaded = parseConfig(text, { path: "run.yaml" });
-    expect(await failure(PluginHost.discover({ directory: project, ...configuredPlugins(loaded) }))).toMatchObject({
+    expect(await failure(configured(options))).toMatchObject({
       code,
       message: expect.stringMatching(`^run\\.yaml:${line}:\\d+: `),
     });
   });
 
-  test("an option that only the service itself can check has its line too, and not that of the environment", async () => {
-    const thrown = `Object.assign(new Error("limits.size: too many"), { code: "OPTIONS_INVALID", [Symbol.for("mrlm.error")]: true,
-      cause: { issues: [{ message: "too many", path: ["limits", "size"] }] } })`;
-    const schema = `{ "~standard": { version: 1, vendor: "x", validate: (value) => ({ value }) } }`;
-    const entry = ENTRY.replace("scorers:", `options: ${schema}, scorers:`).replace(
+  test.each([
+    [
+      "an option that only the service itself can check",
+      `Object.assign(new Error("limits.size: too many"), { code: "OPTIONS_INVALID", [Symbol.for("mrlm.error")]: true,
+        cause: { issues: [{ message: "too many", path: ["limits", "size"] }] } })`,
+      "run.yaml:5:15: limits.size: too many",
+    ],
+    ["a key", 'new Error("no KEY")', "run.yaml:4:3: Plugin exact could not make scorer exact@1: no KEY"],
+  ])("an error of a service about %s has its line, and not that of the environment", async (_name, thrown, message) => {
+    const options = `options: { "~standard": { version: 1, vendor: "x", validate: (value) => ({ value }) } }`;
+    const entry = ENTRY.replace("scorers:", `${options}, scorers:`).replace(
       /\(\) => .*/,
       `() => { throw ${thrown}; } } }`,
     );
     projectWith({ exact: { mrlm: MANIFEST, entry } });
-    const text = `model: { path: m }\nenvironments: [{ id: a@1 }]\nplugins:\n  exact:\n    limits: { size: 9 }\nstages: [{ algorithm: grpo@1, steps: 1 }]\n`;
-    const loaded = parseConfig(text, { path: "run.yaml" });
-    const host = await PluginHost.discover({ directory: project, ...configuredPlugins(loaded) });
+    const host = await configured("\n    limits: { size: 9 }");
     const error = await failure(host.service("scorer", "exact@1", "a test"));
-    expect(error?.message).toBe("run.yaml:5:15: limits.size: too many");
+    expect(error?.message).toBe(message);
     expect(located(error, "run.yaml:2:16")).toBe(error);
-  });
-
-  test("an error of a service's factory has the line of its plugin, if the configuration has one", async () => {
-    const entry = ENTRY.replace(/\(\) => .*/, `() => { throw new Error("EXACT_KEY is not set"); } } }`);
-    projectWith({ exact: { mrlm: MANIFEST, entry } });
-    const text = (plugins: string) =>
-      `model: { path: m }\nenvironments: [{ id: a@1 }]\n${plugins}stages: [{ algorithm: grpo@1, steps: 1 }]\n`;
-    const messageWith = async (plugins: string) => {
-      const loaded = parseConfig(text(plugins), { path: "run.yaml" });
-      const host = await PluginHost.discover({ directory: project, ...configuredPlugins(loaded) });
-      return (await failure(host.service("scorer", "exact@1", "a test")))?.message;
-    };
-    const fact = "Plugin exact could not make scorer exact@1: EXACT_KEY is not set";
-    expect(await messageWith("plugins:\n  exact: true\n")).toBe(`run.yaml:4:3: ${fact}`);
-    expect(await messageWith("")).toBe(fact);
   });
 
   test("the order is api version, form, options, requirements", async () => {
@@ -339,7 +324,8 @@ describe("each failure has its own code, names the plugin and has a hint", () =>
     expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "PLUGIN_INVALID" });
     const entry = `export default { apiVersion: 1, name: "exact", environments: [${environment("a@1", 'requires: ["tool:none@1"],')}] }`;
     projectWith({ exact: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], requires: ["tool:none@1"] }, entry } });
-    expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "OPTIONS_INVALID" });
+    const unknown = { code: "OPTIONS_INVALID", message: expect.stringMatching(/exact.*"x"/) };
+    expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject(unknown);
     const host = new LocalHost({ source: await discover() });
     expect(await failure(host.describe({ id: "a" }))).toMatchObject({
       code: "REQUIREMENT_MISSING",

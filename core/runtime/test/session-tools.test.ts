@@ -254,7 +254,11 @@ describe("episodes", () => {
   });
 
   test("two tools of one name are TOOL_CONFLICT: known ones when the environment is prepared, others when they are opened", async () => {
-    const both = { message: expect.stringMatching(/a@1 and b@1 both have a tool with the name "echo"/) };
+    const both = {
+      message: expect.stringMatching(
+        /a@1 \(plugin test\) and b@1 \(plugin test\) both have a tool with the name "echo"/,
+      ),
+    };
     await expect(sessionWith({ "a@1": statelessTools(echo), "b@1": statelessTools(echo) })).rejects.toMatchObject({
       code: "TOOL_CONFLICT",
       ...both,

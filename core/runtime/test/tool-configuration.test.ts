@@ -55,7 +55,9 @@ test("a toolset that no plugin provides is reported at its place, with the neare
 test("two tools of one name are reported at the second toolset, with both", async () => {
   expect(await failureOf("[abacus, calculator]")).toMatchObject({
     code: "TOOL_CONFLICT",
-    message: expect.stringMatching(/^run\.yaml:6:28: Toolsets abacus and calculator both have .* "calculator"/),
+    message: expect.stringMatching(
+      /^run\.yaml:6:28: Toolsets abacus \(plugin test\) and calculator \(plugin test\) both have .* "calculator"/,
+    ),
   });
   expect((await failureOf("[calculator]"))?.code).not.toBe("TOOL_CONFLICT");
 });

@@ -51,7 +51,7 @@ export function environmentPlace(
 /** Returns the path of the option whose value is the service that an error names: one that no plugin provides, or a toolset that has a tool of another. */
 function serviceOption(error: unknown, options: JsonObject): ConfigPath | undefined {
   if (!MrlmError.hasCode(error, "REQUIREMENT_MISSING", "TOOL_CONFLICT")) return undefined;
-  const [, missing, second] = / requires \w+ "([^"]+)"|^Toolsets \S+ and (\S+) /.exec(error.message) ?? [];
+  const [, missing, second] = / requires \w+ "([^"]+)"|^Toolsets .+ and (\S+) .*both have/.exec(error.message) ?? [];
   const name = missing ?? second;
   return name === undefined ? undefined : pathOfValue(options, name);
 }

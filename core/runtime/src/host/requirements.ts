@@ -1,6 +1,7 @@
 import { type Judge, type Requirement, type Sandbox, type Scorer, type Toolset, MrlmError } from "@mrlm/spec";
 import { resolveVersioned } from "../names/versioned.ts";
 import type { ServiceKind, Services } from "../plugins/plugin-kinds.ts";
+import { withPlugin } from "../plugins/service-plugins.ts";
 import { toolConflict } from "./session-tools.ts";
 
 /** Services that an environment requires, by declared requirement: `scorer:math@1`. */
@@ -28,10 +29,11 @@ function assertToolNames(requirements: Requirements): void {
   for (const [requirement, service] of requirements) {
     if (!requirement.startsWith("tool:")) continue;
     const id = requirement.slice("tool:".length);
+    const toolset = withPlugin(id, service);
     for (const { name } of (service as Toolset).definitions ?? []) {
       const other = owners.get(name);
-      if (other !== undefined) throw toolConflict(name, other, id);
-      owners.set(name, id);
+      if (other !== undefined) throw toolConflict(name, other, toolset);
+      owners.set(name, toolset);
     }
   }
 }

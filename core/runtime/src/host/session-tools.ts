@@ -13,6 +13,7 @@ import {
   type Toolset,
 } from "@mrlm/spec";
 import { quoted } from "../names/nearest.ts";
+import { withPlugin } from "../plugins/service-plugins.ts";
 import { DEFAULT_DEADLINES } from "./deadlines.ts";
 import { Countdown, PhaseClock } from "./phase-clock.ts";
 import { argumentFaults } from "./tool-arguments.ts";
@@ -70,7 +71,7 @@ export class SessionTools {
           if (signal.aborted) throw error;
           throw failed(`Toolset ${id} could not be opened`, error);
         });
-        const opened = { id, toolset: openedToolset };
+        const opened = { id: withPlugin(id, toolset), toolset: openedToolset };
         if (number !== this.#episode) {
           await this.#close(opened);
           throw new MrlmError("CANCELLED", `Toolset ${id} was opened after its episode had ended.`);

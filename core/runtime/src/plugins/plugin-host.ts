@@ -25,6 +25,7 @@ import {
   type PluginErrors,
 } from "./plugin-registry.ts";
 import { pluginContext, ServiceGraph } from "./plugin-services.ts";
+import { recordPlugin } from "./service-plugins.ts";
 import {
   type AlgorithmSource,
   type EnvironmentSource,
@@ -175,7 +176,9 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     });
     const factories = plugin[FACTORIES[kind]] as Readonly<Record<string, Factory<unknown, unknown>>>;
     try {
-      return await (factories[id] as Factory<unknown, unknown>)(context, options);
+      const service = await (factories[id] as Factory<unknown, unknown>)(context, options);
+      recordPlugin(service, plugin.name);
+      return service;
     } catch (error) {
       // Some options can be checked only with what they name: a tool that a server must have, a key in the environment.
       const isConfigured = entry.options !== undefined || entry.configuredAs !== undefined;
