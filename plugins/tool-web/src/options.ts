@@ -86,7 +86,13 @@ export const options = z
       })
       .prefault({}),
   })
-  .superRefine(({ search, cassette }, context) => {
+  .superRefine(({ search, fetch, cassette }, context) => {
+    if (cassette !== undefined && search.provider === "folder" && fetch.live !== true)
+      context.addIssue({
+        code: "custom",
+        path: ["cassette"],
+        message: "nothing is recorded offline: set `fetch.live` or a search service, or leave it out",
+      });
     if (!("key_env" in search) || cassette?.mode === "replay-or-fail" || (process.env[search.key_env] ?? "") !== "")
       return;
     context.addIssue({

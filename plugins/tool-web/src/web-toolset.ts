@@ -1,5 +1,5 @@
 import type { Determinism, OpenToolset, Toolset, ToolsetEpisode } from "@mrlm/spec";
-import { type CassetteOptions, withCassette } from "./cassette/cassette.ts";
+import { type CassetteOptions, prepareCassette, withCassette } from "./cassette/cassette.ts";
 import { AllowList } from "./network/allow-list.ts";
 import { DenyList } from "./network/deny-list.ts";
 import { type Exchange, httpExchange } from "./network/http-exchange.ts";
@@ -60,6 +60,7 @@ export class WebToolset implements Toolset {
   readonly #web: PageSource | undefined;
   readonly #service: SearchProvider | undefined;
   readonly #tasks: TaskCorpora;
+  readonly #cassette: CassetteOptions | undefined;
   #corpus: Corpus | undefined;
 
   constructor(options: WebToolOptions, { resolve, pool, dataPath = (path) => path }: WebToolsetSystem) {
@@ -79,14 +80,10 @@ export class WebToolset implements Toolset {
       ports: fetch.ports,
       ...(resolve === undefined ? {} : { resolve }),
     };
+    const tape = cassette === undefined ? undefined : { ...cassette, folder: dataPath(cassette.folder) };
+    this.#cassette = tape;
     const recorded = (exchange: Exchange, keeps?: CassetteOptions["keeps"]): Exchange =>
-      cassette === undefined
-        ? exchange
-        : withCassette(exchange, {
-            mode: cassette.mode,
-            folder: dataPath(cassette.folder),
-            ...(keeps === undefined ? {} : { keeps }),
-          });
+      tape === undefined ? exchange : withCassette(exchange, { ...tape, ...(keeps === undefined ? {} : { keeps }) });
     const places = new Places(fetch.concurrency);
     if (isLive) {
       const client = new WebClient({
@@ -112,7 +109,9 @@ export class WebToolset implements Toolset {
       });
   }
 
+  /** Reads the folder of the search and checks that of the recordings. */
   async prepare(): Promise<void> {
+    if (this.#cassette !== undefined) await prepareCassette(this.#cassette);
     const { search } = this.#options;
     if (search.provider === "folder" && search.folder !== undefined)
       this.#corpus = await loadCorpus(this.#dataPath(search.folder), this.#corpusOptions(new AbortController().signal));

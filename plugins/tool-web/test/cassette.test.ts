@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { options } from "../src/options.ts";
 import { type OpenTools, openTools, textOf } from "./support/open-tools.ts";
 import { startHttp, type TestServer } from "./support/servers.ts";
 
@@ -147,6 +148,15 @@ describe("cassettes", () => {
     });
     expect(textOf(await replayed.call("search", { query: "words" }))).toBe(first);
     await replayed.close();
+  });
+
+  test("a folder that cannot be used, and recordings of nothing, are reported before an episode begins", async () => {
+    const cassette = { mode: "replay-or-fail", folder: join(folder, "absent") } as const;
+    await expect(openTools({ fetch: { live: true }, cassette })).rejects.toMatchObject({ code: "DATA_INVALID" });
+    await writeFile(join(folder, "file"), "");
+    const below = { mode: "record", folder: join(folder, "file", "below") } as const;
+    await expect(openTools({ fetch: { live: true }, cassette: below })).rejects.toMatchObject({ code: "DATA_INVALID" });
+    expect(options.safeParse({ cassette }).error?.issues).toEqual([expect.objectContaining({ path: ["cassette"] })]);
   });
 
   test("a damaged recording is reported", async () => {

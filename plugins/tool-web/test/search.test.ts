@@ -230,7 +230,7 @@ describe("determinism", () => {
   const cassette = { mode: "replay", folder: "/tmp" } as const;
   test.each([
     [{}, "full"],
-    [{ cassette }, "full"],
+    [{ fetch: { live: false } }, "full"],
     [{ fetch: { live: true } }, "none"],
     [{ fetch: { live: true }, cassette }, "replayable"],
     [{ search: { provider: "searxng", url: "https://s.test" } }, "none"],

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { MrlmError } from "@mrlm/spec";
+import { fileFault, MrlmError } from "@mrlm/spec";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import { WebError, type WebErrorKind } from "../network/web-error.ts";
 
@@ -81,6 +81,20 @@ export function withCassette(exchange: Exchange, { mode, folder, keeps = () => t
   };
 }
 
+/**
+ * Checks the folder of a cassette before an episode begins, and creates it if it may be written.
+ * @throws DATA_INVALID
+ */
+export async function prepareCassette({ mode, folder }: CassetteOptions): Promise<void> {
+  const work = mode === "replay-or-fail" ? readdir(folder) : mkdir(folder, { recursive: true });
+  await work.catch((cause: unknown) => {
+    throw new MrlmError("DATA_INVALID", `The folder ${folder} of recordings cannot be used: ${fileFault(cause)}.`, {
+      hint: "Check `cassette.folder`. It is relative to the folder of the configuration.",
+      cause,
+    });
+  });
+}
+
 function keyOf({ method, url, headers, body, maxBytes }: HttpRequest): Key {
   const kept = KEY_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]] as const]));
   const hash = createHash("sha256")
@@ -97,7 +111,6 @@ async function record({ file, key, mode, keeps, send }: RecordOptions): Promise<
   const recording = recordingOf(key, outcome);
   if (!keeps(outcome instanceof WebError ? undefined : outcome)) return recording;
   const temporary = `${file}.${randomUUID()}.tmp`;
-  await mkdir(join(file, ".."), { recursive: true });
   await writeFile(temporary, JSON.stringify(recording), { flush: true });
   if (mode === "record") {
     await rename(temporary, file);

@@ -74,7 +74,7 @@ export async function corpusOfFiles(
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown): Dirent[] => {
     throw new MrlmError("DATA_INVALID", `The folder ${folder} cannot be read: ${fileFault(cause)}.`, {
-      hint: "Check `search.folder`. It is relative to the folder in which mrlm was started.",
+      hint: "Check `search.folder`. It is relative to the folder of the configuration.",
       cause,
     });
   });
