@@ -10,6 +10,9 @@ import {
 import { codeThatWrites, splitFiles, type TaskFiles } from "./task-files.ts";
 import { resultOf } from "./result-text.ts";
 
+/** Longest time in which the files of a task are written, which the limits of a call do not concern. */
+const WRITE_MS = 10_000;
+
 /** Options of {@link EpisodeSession}. */
 export interface EpisodeSessionOptions {
   readonly files: TaskFiles;
@@ -102,7 +105,8 @@ export class EpisodeSession {
       const session = await this.#sandbox.session({ limits, files: texts, idleMs, canYield: true, signal });
       this.#session = session;
       if (Object.keys(binaries).length === 0) return session;
-      const { verdict, error } = await session.evaluate({ code: codeThatWrites(binaries) }, { signal });
+      const times = { wallMs: WRITE_MS, cpuMs: WRITE_MS };
+      const { verdict, error } = await session.evaluate({ code: codeThatWrites(binaries), limits: times }, { signal });
       if (verdict === "ok") return session;
       await session.close();
       throw new MrlmError("SANDBOX_FAILED", `The files of the task were not written: ${error?.message ?? verdict}.`);

@@ -15,6 +15,8 @@ import { toResult } from "../results.ts";
 
 /** Shortest time without an evaluation before a session counts as idle: calls of one turn follow each other at once. */
 const PAUSE_MS = 50;
+/** Longest time in which a child begins a session, whose own limits may be shorter. */
+const OPEN_MS = 10_000;
 /** Longest time in which a child prepares for the next session. */
 const CLOSE_MS = 5000;
 
@@ -65,7 +67,9 @@ export class PooledSession implements SandboxSession {
   /** Begins the session in its child. */
   async open(): Promise<void> {
     const { files = {}, limits, signal } = this.#options;
-    const { result } = await this.#exchange({ op: "open", files }, limits, signal === undefined ? {} : { signal });
+    const times = { wallMs: Math.max(OPEN_MS, limits.wallMs), cpuMs: Math.max(OPEN_MS, limits.cpuMs) };
+    const call = signal === undefined ? {} : { signal };
+    const { result } = await this.#exchange({ op: "open", files }, { ...limits, ...times }, call);
     if (result.verdict === "ok") return;
     await this.close();
     const { name, message } = result.error ?? { name: result.verdict, message: "the files exceed a limit" };
