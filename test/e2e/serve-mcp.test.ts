@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
-import { Mrlm, run } from "./support/mrlm.ts";
+import { Mrlm } from "./support/mrlm.ts";
 
 /** Sends a message of MCP. @returns the response, with the id of its session */
 async function post(url: string, message: object, session?: string) {
@@ -56,13 +56,3 @@ test("mrlm serve --http-port: an MCP client and a gRPC client share a server; SI
   await grpc.close();
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
 }, 30_000);
-
-test.each([
-  [["--dialects", "mcp"], /--dialects is for clients over HTTP: give --http-port too/],
-  [["--reveal-rewards"], /--reveal-rewards is for clients over HTTP/],
-  [["--http-port", "70000"], /--http-port 70000 is not a port/],
-  [["--http-port", "0", "--dialects", "mcp,mpc"], /--dialects mpc is not a dialect; there is mcp/],
-])("mrlm serve %j is refused", async (args, message) => {
-  const { code, stderr } = await run(["serve", ...args]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
-});

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { begin, call, INITIALIZE, open, raw, exchangeText, responseOf } from "./support/raw.ts";
 import { connect, type Served, served, textOf, until } from "./support/served.ts";
@@ -145,6 +147,18 @@ describe("a session", () => {
     await client.close();
     await until(() => server.sessions.stats.expired === 1);
     expect(server.watch.closed).toBe(1);
+  });
+
+  test("sends a change of the tools when its client begins to listen", async () => {
+    server = await served();
+    const session = await open(server.url());
+    await call(server.url(), session, "grow");
+    const stream = begin(server.url(), { "mcp-session-id": session, accept: "text/event-stream" }, "GET");
+    stream.end();
+    const [response] = (await once(stream, "response")) as [IncomingMessage];
+    const [event] = (await once(response, "data")) as [Buffer];
+    expect(String(event)).toContain("notifications/tools/list_changed");
+    stream.on("error", () => undefined).destroy();
   });
 
   test("can be read after the end of its episode, for the time of a lease", async () => {

@@ -24,7 +24,7 @@ export function accessCheck(options: {
     if (isLoopback && token === undefined && !isLoopbackName(`http://${host}`))
       throw refused(
         `The request names the host ${JSON.stringify(host ?? "")}`,
-        "Use the address that the server listens on.",
+        "Use the address that the server listens on, or give the server a token.",
       );
     if (origin !== undefined && !isLoopbackName(origin))
       throw refused(

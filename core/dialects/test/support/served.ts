@@ -101,7 +101,11 @@ export function factsOf(result: object): unknown {
   return (result as Readonly<Record<string, unknown>>)["_meta"];
 }
 
-/** Waits until a condition holds. */
+/** Waits until a condition holds. A test that fails ends before this gives up. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  const end = performance.now() + 120_000;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`This did not become true: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 5).unref());
+  }
 }
