@@ -1,9 +1,16 @@
-import { describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { join } from "node:path";
 import { callTools, observe, singleStep, textMessage } from "@mrlm/kit";
+import { fromChatTools, parseRecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import { characterTokenizerFiles, chatRenderer, loadTokenizer } from "@mrlm/kit/renderer";
 import { type Engine, type Message, type Part, score, type TokenSpan, type Tool, type Trajectory } from "@mrlm/spec";
+import { recordedColumns } from "../src/collection/columns.ts";
+import { ParquetFile, readParquet } from "../src/collection/parquet.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, runner } from "./support/rollouts.ts";
+import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
+
+afterAll(removeTemporaryDirectories);
 
 const TEMPLATE =
   "{% if tools %}{{ '<|system|>' + (tools | tojson) + '<|end|>' }}{% endif %}{% for message in messages %}{{ '<|' + message.role + '|>' + (message.content or '') }}" +
@@ -143,5 +150,27 @@ describe("an episode with tool calls", () => {
       history = [...history, response];
     }
     expect(segments.map(({ mask }) => mask)).toEqual(chosen);
+  });
+
+  test("is recorded with its tools and malformed calls, also in Parquet", async () => {
+    const [row] = toRecordedRows((await played)[0] as Trajectory, () => renderer.fingerprint);
+    const path = join(temporaryDirectory(), "rows.parquet");
+    const file = new ParquetFile(path, recordedColumns([]), {});
+    await file.write([row ?? {}]);
+    await file.close();
+    const [read] = (await readParquet(path)).map((value) => parseRecordedRow(value, "rows.parquet:1"));
+    const last = ["add", "sub"].map((name) => definition(tool(name)));
+    for (const recorded of [row, read]) {
+      expect(fromChatTools(recorded?.tools ?? [])).toEqual(last);
+      expect(recorded?.messages.flatMap(({ malformed_calls }) => malformed_calls ?? [])).toEqual([
+        {
+          at: 3,
+          text: '<tool_call>{"name": oops}</tool_call>',
+          format: "hermes",
+          error: expect.any(String),
+          offset: 20,
+        },
+      ]);
+    }
   });
 });
