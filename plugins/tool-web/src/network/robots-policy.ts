@@ -10,7 +10,9 @@ export type RobotsMatcher = (question: {
   readonly userAgent: string;
 }) => Promise<boolean>;
 
-const MAX_ORIGINS = 500;
+const MAX_ORIGINS = 100;
+/** Bytes of a robots.txt that are evaluated (RFC 9309, section 2.5: at least 500 KiB). */
+const MAX_BYTES = 512 * 1024;
 
 /**
  * Returns a check of robots.txt (RFC 9309). One file is read per origin. A file that is missing allows every page; a server that fails to send its file
@@ -37,7 +39,7 @@ async function readFile(client: WebClient, file: string): Promise<string | undef
   try {
     const { status, body } = await client.get(file, { signal: new AbortController().signal });
     if (status >= 500 || status === 429) return undefined;
-    return status >= 400 ? "" : Buffer.from(body).toString();
+    return status >= 400 ? "" : Buffer.from(body.subarray(0, MAX_BYTES)).toString();
   } catch (error) {
     if (error instanceof WebError && error.kind !== "address" && error.kind !== "timeout") return undefined;
     throw error;

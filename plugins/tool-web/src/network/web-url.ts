@@ -1,6 +1,7 @@
 import { WebError } from "./web-error.ts";
 
-const MAX_URL_CHARACTERS = 2048;
+/** Longest URL that is opened. */
+export const MAX_URL_CHARACTERS = 2048;
 
 /**
  * Parses the URL of a page by the WHATWG rules, relative to `base` if given. The result is the only reading of the text: the host that is checked is

@@ -3,6 +3,7 @@ import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchan
 import type { DenyList } from "../network/deny-list.ts";
 import type { Places } from "../network/places.ts";
 import { WebError } from "../network/web-error.ts";
+import { MAX_URL_CHARACTERS } from "../network/web-url.ts";
 import type { SearchProvider, SearchResult } from "./search-provider.ts";
 
 /** Form of the requests and answers of one search service. */
@@ -56,7 +57,7 @@ export function httpSearch(
       if (!Array.isArray(results)) throw failure("its answer has no list of results");
       return results
         .flatMap((result) => toResult(result, service.snippet))
-        .filter(({ url }) => !isDenied(url, deny))
+        .filter(({ url }) => !deny.has(new URL(url)))
         .slice(0, count);
     },
   };
@@ -73,8 +74,10 @@ function parse(body: Uint8Array): JsonValue {
 function toResult(result: JsonValue, snippet: string): SearchResult[] {
   if (typeof result !== "object" || result === null || Array.isArray(result) || typeof result["url"] !== "string")
     return [];
+  const url = URL.parse(result["url"])?.href ?? "";
+  if (!/^https?:/.test(url) || url.length > MAX_URL_CHARACTERS) return [];
   const text = (value: JsonValue | undefined): string => (typeof value === "string" ? plain(value) : "");
-  return [{ url: result["url"], title: text(result["title"]) || result["url"], snippet: text(result[snippet]) }];
+  return [{ url, title: text(result["title"]) || url, snippet: text(result[snippet]) }];
 }
 
 /** Removes the marks of found words, and cuts long passages. */
@@ -86,8 +89,3 @@ const plain = (text: string): string =>
     .slice(0, MAX_SNIPPET_CHARACTERS)
     .toWellFormed()
     .trim();
-
-function isDenied(text: string, deny: DenyList): boolean {
-  const url = URL.parse(text);
-  return url === null || !/^https?:$/.test(url.protocol) || deny.has(url);
-}

@@ -25,8 +25,8 @@ export const fetchDefinition: ToolDefinition = {
   parameters,
 };
 
-/** Pages of one episode that are kept for their further parts. */
-const MAX_KEPT_PAGES = 8;
+/** Characters of the pages of one episode that are kept for their further parts, beside the last page. */
+const MAX_KEPT_CHARACTERS = 200_000;
 
 /** Longest UTF-8 encoding of one UTF-16 code unit. */
 const BYTES_PER_CHARACTER = 3;
@@ -42,7 +42,7 @@ export interface FetchToolOptions {
 
 /** Returns the tool `fetch` of one episode. The parts of a page come from one reading of it. */
 export function fetchTool(source: PageSource, { partCharacters, timeoutMs }: FetchToolOptions): Tool {
-  const kept = new Map<string, ReadablePage>();
+  const kept = new KeptPages();
   return {
     ...fetchDefinition,
     timeoutMs,
@@ -51,9 +51,7 @@ export function fetchTool(source: PageSource, { partCharacters, timeoutMs }: Fet
       const { url, part = 1 } = args as { url: string; part?: number };
       try {
         const page = (part > 1 ? kept.get(url) : undefined) ?? (await source(url, options));
-        kept.delete(url); // the most recent page is the last key
-        kept.set(url, page);
-        if (kept.size > MAX_KEPT_PAGES) kept.delete(kept.keys().next().value as string);
+        if (page.markdown.length > partCharacters) kept.add(url, page);
         return resultOf(page, part, partCharacters);
       } catch (error) {
         if (error instanceof WebError) return errorResult(`${url} cannot be read. ${error.message}`);
@@ -61,6 +59,26 @@ export function fetchTool(source: PageSource, { partCharacters, timeoutMs }: Fet
       }
     },
   };
+}
+
+/** The pages that an episode read last. */
+class KeptPages {
+  readonly #pages = new Map<string, ReadablePage>();
+
+  get(url: string): ReadablePage | undefined {
+    return this.#pages.get(url);
+  }
+
+  add(url: string, page: ReadablePage): void {
+    this.#pages.delete(url); // the most recent page is the last key
+    let characters = [...this.#pages.values()].reduce((sum, { markdown }) => sum + markdown.length, 0);
+    for (const [oldest, { markdown }] of this.#pages) {
+      if (characters <= MAX_KEPT_CHARACTERS) break;
+      this.#pages.delete(oldest);
+      characters -= markdown.length;
+    }
+    this.#pages.set(url, page);
+  }
 }
 
 function resultOf(
