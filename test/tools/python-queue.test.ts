@@ -1,14 +1,14 @@
 import { expect, test } from "@jest/globals";
 import { playPython } from "./support/python-episodes.ts";
 
-test("12 concurrent episodes over 2 sessions of Python all finish, each with its own state", async () => {
+test("8 concurrent episodes over 2 sessions of Python all finish, each with its own state", async () => {
   const { finished, unscored, wrong } = await playPython({
-    sandbox: { sessions: 2, session_queue: 10 },
-    episodes: 12,
-    concurrency: 12,
+    sandbox: { sessions: 2, session_queue: 6 },
+    episodes: 8,
+    concurrency: 8,
     thinkMs: 20,
   });
-  expect({ finished, unscored, wrong }).toEqual({ finished: 12, unscored: [], wrong: [] });
+  expect({ finished, unscored, wrong }).toEqual({ finished: 8, unscored: [], wrong: [] });
 }, 120_000);
 
 test("a call beyond the queue makes its step unscored, with what to do", async () => {

@@ -1,12 +1,13 @@
 import { resolveVersioned } from "../names/versioned.ts";
-import type { RegistryEntry } from "./plugin-registry.ts";
+
+/** Part of a manifest: what a plugin provides and requires. */
+interface Manifest {
+  readonly provides: readonly string[];
+  readonly requires: readonly string[];
+}
 
 /** Returns the languages of the sandboxes that a provision requires by the manifests, directly or through another provision. */
-export function requiredSandboxes(
-  entries: readonly RegistryEntry[],
-  provision: string,
-  seen = new Set<string>(),
-): string[] {
+export function requiredSandboxes(entries: readonly Manifest[], provision: string, seen = new Set<string>()): string[] {
   const [kind, name] = provision.split(/:(.*)/s, 2) as [string, string];
   if (kind === "sandbox") return [name];
   const prefix = `${kind}:`;

@@ -44,7 +44,7 @@ export class Places {
 
   /**
    * Number of waiting callers for which idle sessions should give up their places: those that have waited half of the longest wait, and those in the second
-   * half of the queue. Below, a place becomes free in time without the loss of a state.
+   * half of the queue. Fewer callers wait until a session ends by itself, and no state is lost.
    */
   get pressing(): number {
     const aged = this.#waiting.filter(({ isPressing }) => isPressing).length;

@@ -69,7 +69,6 @@ export const pythonCases: readonly PythonCase[] = [
 
   {
     name: "reports code that ends its interpreter as its own error",
-    isBrief: true,
     run: async (open) => {
       const { call } = await open();
       expect(await call("x = 1")).toBe("(no output)");
