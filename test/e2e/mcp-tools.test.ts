@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import environmentTools from "@mrlm/environment-tools";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import scorerMath from "@mrlm/scorer-math";
@@ -18,27 +18,28 @@ let folder: string;
 let plugins: PluginHost;
 let session: EnvironmentSession;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "mcp-e2e-"));
-  const row = { question: "Which number?", answer: "7", files: { "a.txt": "7" } };
-  writeFileSync(join(folder, "tasks.jsonl"), `${JSON.stringify(row)}\n`.repeat(2));
+/** Opens an environment whose tools are those of the scripted server. */
+async function open(...flags: readonly string[]): Promise<EnvironmentSession> {
   plugins = await PluginHost.of([environmentTools, toolMcp, scorerMath], {
     plugins: {
       "@mrlm/tool-mcp": {
-        mcpServers: { s: { command: process.execPath, args: [script], cwd: "${MRLM_EPISODE_DIR}" } },
+        mcpServers: { s: { command: process.execPath, args: [script, ...flags], cwd: "${MRLM_EPISODE_DIR}" } },
         servers: { s: { timeout_ms: 1000, max_timeout_ms: 20_000 } },
       },
     },
   });
   const options = { toolsets: ["mcp@1"], data: { path: join(folder, "tasks.jsonl"), eval_share: 0 }, turns: 8 };
-  session = await new LocalHost({ source: plugins }).open({ id: "tools@1", options });
+  return new LocalHost({ source: plugins }).open({ id: "tools@1", options });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "mcp-e2e-"));
+  const row = { question: "Which number?", answer: "7", files: { "a.txt": "7" } };
+  writeFileSync(join(folder, "tasks.jsonl"), `${JSON.stringify(row)}\n`.repeat(2));
 });
 
-afterAll(async () => {
-  await session.close();
-  await plugins.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => plugins.close());
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Takes a turn with calls of tools, all at once. */
 function act(...calls: readonly [name: string, args: object][]): Promise<StepResult> {
@@ -61,6 +62,7 @@ function resultsOf({ observation }: StepResult): string[] {
 const namesOf = ({ tools = [] }: Observation): string[] => tools.map(({ name }) => name);
 
 test("an episode with an MCP server: calls at once, a timeout, progress, new tools, and a server that ends", async () => {
+  session = await open();
   expect(session.description.determinism).toBe("none");
   const first = await session.reset({ signal });
   expect(namesOf(first)).toContain("s__echo");
@@ -78,5 +80,13 @@ test("an episode with an MCP server: calls at once, a timeout, progress, new too
   expect(ended.rewards["agent"]).toMatchObject({
     code: "TOOL_FAILED",
     message: expect.stringContaining("ended with code 3"),
+  });
+  await session.close();
+});
+
+test("a server with two tools of one name is refused when the environment is prepared", async () => {
+  await expect(open("--twins")).rejects.toMatchObject({
+    code: "TOOL_CONFLICT",
+    message: expect.stringContaining('two tools with the name "s__echo"'),
   });
 });

@@ -36,8 +36,8 @@ export class HttpTransport implements Transport {
   readonly hasPerRequestStream = true;
   readonly #inner: StreamableHTTPClientTransport;
   readonly #limit: number;
-  /** Requests without an answer so far. */
-  readonly #waiting = new Set<RequestId>();
+  /** Requests without an answer so far. Each is aborted when the client cancels it: a server need not end the stream. */
+  readonly #waiting = new Map<RequestId, AbortController>();
   /** Requests whose answer is above the limit. */
   readonly #tooLarge = new Set<RequestId>();
 
@@ -63,12 +63,18 @@ export class HttpTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (!("method" in message && "id" in message)) return this.#inner.send(message, options);
+    if (!("method" in message && "id" in message)) {
+      await this.#inner.send(message, options);
+      const cancelled = "method" in message && message.method === "notifications/cancelled";
+      return cancelled ? this.#abort(message.params?.["requestId"] as RequestId) : undefined;
+    }
     const { id } = message;
-    this.#waiting.add(id);
-    const onRequestStreamEnd = options?.onRequestStreamEnd ?? ((): void => this.#withoutAnswer(id));
+    const request = new AbortController();
+    this.#waiting.set(id, request);
+    options?.requestSignal?.addEventListener("abort", () => this.#waiting.delete(id), { once: true });
+    const { requestSignal = request.signal, onRequestStreamEnd = () => this.#withoutAnswer(id) } = options ?? {};
     try {
-      await this.#inner.send(message, { ...options, onRequestStreamEnd });
+      await this.#inner.send(message, { ...options, requestSignal, onRequestStreamEnd });
     } catch (error) {
       if (!this.#tooLarge.has(id)) {
         this.#waiting.delete(id);
@@ -89,6 +95,11 @@ export class HttpTransport implements Transport {
       this.#inner.terminateSession().catch(() => undefined),
     );
     await this.#inner.close();
+  }
+
+  #abort(id: RequestId): void {
+    this.#waiting.get(id)?.abort();
+    this.#waiting.delete(id);
   }
 
   #withoutAnswer(id: RequestId): void {

@@ -74,7 +74,6 @@ export class Server {
           negotiates: this.settings.protocol === "discover",
           onFault,
         });
-        await this.#assertNoTwins(connection);
         isOpen = true;
         return connection;
       } catch (error) {
@@ -108,15 +107,6 @@ export class Server {
     const current = (): ServerTransport => new HttpTransport(address);
     const legacy = (): ServerTransport => legacyTransport(address);
     return type === "sse" ? [legacy] : type === undefined ? [current, legacy] : [current];
-  }
-
-  /** Two tools of one name cannot be distinguished in a call. */
-  async #assertNoTwins(connection: Connection): Promise<void> {
-    const names = connection.tools.map(({ name }) => name);
-    const twin = names.find((name, i) => names.indexOf(name) !== i);
-    if (twin === undefined) return;
-    await connection.close();
-    throw new Error(`it lists two tools with the name ${JSON.stringify(twin)}`);
   }
 
   /** Warns once of each kind of fault. */

@@ -10,19 +10,22 @@ export interface ToolOfServer {
 
 /**
  * Returns the names that policies see: `SERVER__TOOL`. Other characters than letters, digits, _ and - become _. A name that is too long, or that another
- * tool has as well, ends with a hash of the original instead. The order of servers and tools does not matter.
+ * tool has as well, ends with a hash of the original instead. The order of servers and tools does not matter. Two
+ * tools that a server lists under one name keep it: hosts reject them (TOOL_CONFLICT).
  */
 export function toolNames(tools: readonly ToolOfServer[]): string[] {
   const plain = tools.map(({ server, tool }) => `${server}__${tool}`);
   const valid = plain.map((name) => name.replace(/[^A-Za-z0-9_-]/g, "_"));
-  const counts = new Map<string, number>();
-  for (const name of valid) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return tools.map(({ server, tool }, i) => {
-    const name = valid[i] as string;
-    const isAmbiguous = (counts.get(name) as number) > 1;
-    if (name.length <= MAX_LENGTH && !isAmbiguous) return name;
-    // A separator that no name contains: ("a", "b__c") and ("a__b", "c") differ.
-    const [high, low] = hash128(`${server}\0${tool}`);
+  // A separator that no name contains: ("a", "b__c") and ("a__b", "c") differ.
+  const originals = tools.map(({ server, tool }) => `${server}\0${tool}`);
+  const sharing = new Map<string, Set<string>>();
+  for (const [i, name] of valid.entries()) {
+    const others = sharing.get(name) ?? new Set();
+    sharing.set(name, others.add(originals[i] as string));
+  }
+  return valid.map((name, i) => {
+    if (name.length <= MAX_LENGTH && sharing.get(name)?.size === 1) return name;
+    const [high, low] = hash128(originals[i] as string);
     const hash = `${high.toString(36)}${low.toString(36)}`.padStart(8, "0").slice(0, 8);
     return `${name.slice(0, MAX_LENGTH - 9)}_${hash}`;
   });

@@ -49,7 +49,6 @@ describe("servers that do not start", () => {
     ["that never answers", ["--silent"], "it was not ready after 0.3 s"],
     ["that ends", ["--broken"], "it ended with code 7; its stderr ends with: cannot start with undefined"],
     ["whose list never ends", ["--endless-pages"], "MCP server s did not start"],
-    ["with two tools of one name", ["--twins"], 'it lists two tools with the name "echo"'],
   ])("a server %s is an error that states why", async (_, flags, message) => {
     const settings = { s: { start_timeout_ms: flags[0] === "--silent" ? 300 : 30_000 } };
     const starting = toolset({ mcpServers: { s: scripted(...flags) }, servers: settings });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { McpToolset } from "../src/toolset.ts";
 import { HttpServer } from "./support/http-server.ts";
+import { until } from "./support/processes.ts";
 import { call, episode, textOf, toolset } from "./support/toolset.ts";
 
 let server: HttpServer;
@@ -69,6 +70,8 @@ test("an aborted call is cancelled, and the session stays", async () => {
   await expect(waiting).rejects.toThrow("too late");
   expect(textOf(await call(opened, "s__json"))).toBe("fine");
   expect(server.counts["notifications/cancelled"]).toBe(1);
+  // The request whose answer never comes is not left open.
+  expect(await until(() => server.counts["aborted"] === 1)).toBe(true);
   await opened.close();
 });
 

@@ -118,6 +118,8 @@ describe("names", () => {
     const names = toolNames(tools);
     expect(new Set(names).size).toBe(3);
     expect(toolNames(tools.toReversed())).toEqual(names.toReversed());
+    const twin = { server: "a", tool: "b" };
+    expect(toolNames([twin, twin])).toEqual(["a__b", "a__b"]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { OpenToolset } from "@mrlm/spec";
 import type { McpToolset } from "../src/toolset.ts";
 import { marked, serverProcesses } from "./support/processes.ts";
-import { call, episode, recordingLogger, textOf, toolset } from "./support/toolset.ts";
+import { call, episode, textOf, toolset } from "./support/toolset.ts";
 
 /** Returns the module that the command of a server package runs. */
 function program(name: string): string {
@@ -41,39 +42,32 @@ async function httpServer(): Promise<{ readonly child: ChildProcess; readonly ur
   return { child, url: `http://127.0.0.1:${port}/mcp` };
 }
 
-let tools: McpToolset;
-let opened: OpenToolset;
-let http: Awaited<ReturnType<typeof httpServer>>;
-const logger = recordingLogger();
+describe("server-everything", () => {
+  let tools: McpToolset;
+  let opened: OpenToolset;
+  let http: Awaited<ReturnType<typeof httpServer>>;
 
-beforeAll(async () => {
-  process.env["EVERYTHING_KEY"] = "a-key-of-everything";
-  http = await httpServer();
-  const key = { KEY: "${EVERYTHING_KEY}" };
-  tools = await toolset(
-    {
+  beforeAll(async () => {
+    process.env["EVERYTHING_KEY"] = "a-key-of-everything";
+    http = await httpServer();
+    tools = await toolset({
       mcpServers: {
-        stdio: stdio("everything", ["stdio"], key),
+        stdio: stdio("everything", ["stdio"], { KEY: "${EVERYTHING_KEY}" }),
         http: { type: "http", url: http.url, headers: { "X-Key": "${EVERYTHING_KEY}" } },
-        files: stdio("filesystem", ["${MRLM_EPISODE_DIR}"]),
-        memory: stdio("memory", [], { MEMORY_FILE_PATH: "${MRLM_EPISODE_DIR}/memory.jsonl" }),
       },
-    },
-    logger,
-  );
-  opened = await episode(tools, { "notes/a.txt": "the first note" });
-});
+    });
+    opened = await episode(tools);
+  });
 
-afterAll(async () => {
-  await opened.close();
-  await tools.close();
-  http.child.kill();
-  delete process.env["EVERYTHING_KEY"];
-  expect(serverProcesses()).toEqual([]);
-});
+  afterAll(async () => {
+    await opened.close();
+    await tools.close();
+    http.child.kill();
+    delete process.env["EVERYTHING_KEY"];
+    expect(serverProcesses()).toEqual([]);
+  });
 
-describe.each(["stdio", "http"])("server-everything over %s", (name) => {
-  test("text, images, resources and structured content", async () => {
+  test.each(["stdio", "http"])("%s: text, images, resources and structured content", async (name) => {
     expect(textOf(await call(opened, `${name}__echo`, { message: "hi" }))).toBe("Echo: hi");
     expect(textOf(await call(opened, `${name}__get-tiny-image`))).toContain("[image/png]");
     const weather = await call(opened, `${name}__get-structured-content`, { location: "Chicago" });
@@ -81,24 +75,27 @@ describe.each(["stdio", "http"])("server-everything over %s", (name) => {
     expect(textOf(await call(opened, `${name}__get-resource-links`, { count: 2 }))).toContain("[Resource ");
   });
 
-  test("arguments that the server refuses are a result that the policy reads", async () => {
-    const refused = await call(opened, `${name}__get-sum`, { a: "one", b: 2 });
-    expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("expected number")]);
-  });
+  test.each(["stdio", "http"])(
+    "%s: arguments that the server refuses are a result that the policy reads",
+    async (name) => {
+      const refused = await call(opened, `${name}__get-sum`, { a: "one", b: 2 });
+      expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining("expected number")]);
+    },
+  );
 
-  test("progress of a long call", async () => {
+  test.each(["stdio", "http"])("%s: progress of a long call", async (name) => {
     let reports = 0;
     const options = { progressed: () => void reports++ };
     const done = await call(opened, `${name}__trigger-long-running-operation`, { duration: 0.2, steps: 4 }, options);
     expect(textOf(done)).toContain("completed");
     expect(reports).toBeGreaterThan(0);
   });
-});
 
-test("a secret in the server's variables is hidden where the server shows them", async () => {
-  const shown = textOf(await call(opened, "stdio__get-env"));
-  expect(shown).toContain('"KEY": "[EVERYTHING_KEY]"');
-  expect(shown).not.toContain("a-key-of-everything");
+  test("a secret in the server's variables is hidden where the server shows them", async () => {
+    const shown = textOf(await call(opened, "stdio__get-env"));
+    expect(shown).toContain('"KEY": "[EVERYTHING_KEY]"');
+    expect(shown).not.toContain("a-key-of-everything");
+  });
 });
 
 /** Returns the folder that a server-filesystem allows. */
@@ -107,24 +104,29 @@ async function folderOf(of: OpenToolset): Promise<string> {
   return lines.find((line) => line.startsWith("/")) ?? "";
 }
 
-test("server-filesystem has the files of the task, and of no other episode", async () => {
-  const path = await folderOf(opened);
-  expect(textOf(await call(opened, "files__read_text_file", { path: `${path}/notes/a.txt` }))).toBe("the first note");
-  await call(opened, "files__write_file", { path: `${path}/b.txt`, content: "x" });
-  const other = await episode(tools, { "c.txt": "y" });
-  const otherPath = await folderOf(other);
-  expect(otherPath).not.toBe(path);
+test("server-filesystem and server-memory have the files of the task and the graph of one episode, and no other's", async () => {
+  const tools = await toolset({
+    mcpServers: {
+      files: stdio("filesystem", ["${MRLM_EPISODE_DIR}"]),
+      memory: stdio("memory", [], { MEMORY_FILE_PATH: "${MRLM_EPISODE_DIR}/memory.jsonl" }),
+    },
+  });
+  const [one, other] = await Promise.all([
+    episode(tools, { "notes/a.txt": "a note" }),
+    episode(tools, { "c.txt": "y" }),
+  ]);
+  const [path, otherPath] = [await folderOf(one), await folderOf(other)];
+  expect(textOf(await call(one, "files__read_text_file", { path: `${path}/notes/a.txt` }))).toBe("a note");
+  await call(one, "files__write_file", { path: `${path}/b.txt`, content: "x" });
   expect(textOf(await call(other, "files__list_directory", { path: otherPath }))).toBe("[FILE] c.txt");
   const outside = await call(other, "files__read_text_file", { path: `${path}/b.txt` });
   expect([outside.isError, textOf(outside)]).toEqual([true, expect.stringContaining("Access denied")]);
-  await other.close();
-});
-
-test("server-memory keeps its graph for one episode", async () => {
   const entities = [{ name: "Ada", entityType: "person", observations: ["wrote a program"] }];
-  await call(opened, "memory__create_entities", { entities });
-  expect(textOf(await call(opened, "memory__search_nodes", { query: "program" }))).toContain("Ada");
-  const other = await episode(tools);
+  await call(one, "memory__create_entities", { entities });
+  expect(textOf(await call(one, "memory__search_nodes", { query: "program" }))).toContain("Ada");
   expect(textOf(await call(other, "memory__read_graph"))).not.toContain("Ada");
-  await other.close();
+  await Promise.all([one.close(), other.close()]);
+  expect([existsSync(path), existsSync(otherPath)]).toEqual([false, false]);
+  await tools.close();
+  expect(serverProcesses()).toEqual([]);
 });

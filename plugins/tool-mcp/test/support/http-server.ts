@@ -85,6 +85,7 @@ export class HttpServer {
       readonly params: { readonly name: string; readonly protocolVersion: string };
     };
     this.#count(method === "tools/call" ? params.name : method);
+    if (params?.name === "never") response.once("close", () => this.#count("aborted"));
     if (id === undefined) return void response.writeHead(202).end();
     const answer = (result: object): void => {
       if (this.isLegacy) {
