@@ -22,7 +22,7 @@ export const episodeChecks: readonly ToolsetCheck[] = [
     name: "opens and closes many episodes at once, and keeps nothing of them",
     run: async (subject) => {
       const play = (): Promise<string> => withEpisode(subject, (opened) => callAll(subject, opened));
-      // What all episodes share (processes, pools) may start with these and stay.
+      // Processes and pools that all episodes share may start with these and stay.
       await Promise.all(Array.from({ length: subject.episodes }, play));
       const before = await heldResources(subject.directory);
       await Promise.all(Array.from({ length: subject.episodes }, play));
@@ -54,10 +54,10 @@ export const episodeChecks: readonly ToolsetCheck[] = [
         const changed = await call(one, change);
         assert(!changed.isError, `The call ${serialise(change)} failed.`);
         assert.notEqual(serialise(await call(one, read)), before, "`state.read` does not show `state.change`.");
-        assert.equal(serialise(await call(other, read)), before, "An episode sees the state of another one.");
+        assert.equal(serialise(await call(other, read)), before, "An episode reads the state of another one.");
         await one.close();
         const next = await withEpisode(subject, (opened) => call(opened, read));
-        assert.equal(serialise(next), before, "An episode sees the state of an earlier one.");
+        assert.equal(serialise(next), before, "An episode reads the state of an earlier one.");
       } finally {
         await Promise.all([one.close(), other.close()]);
       }
