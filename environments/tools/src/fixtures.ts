@@ -60,7 +60,7 @@ function lastResults({ messages }: Request): string {
     .join("\n");
 }
 
-/** Numbers of the last results, as an answer that contains them all, and as the last one alone. */
+/** Returns the longer numbers of a text. */
 function numbersIn(text: string): string[] {
   return text.match(/\d{3,}/g) ?? [];
 }
@@ -83,37 +83,22 @@ const PRIVATE_PATHS = [
   "pages.jsonl",
 ];
 
+/** Families with one tool and with all of them: what holds for both holds for those in between. */
+const SHORT_AND_LONG = ["calculation", "findings"] as const;
+
 const calculation = { families: ["calculation"], difficulty_range: 3 };
 const shaped = { ...calculation, rewards: { preset: "shaped" } };
 
 /** Episodes with a known outcome: every family, both presets, each term, and attempts to earn a reward without a solution. */
 export const fixtures: readonly Fixture[] = [
-  ...FAMILY_NAMES.flatMap((family): Fixture[] => [
-    {
-      name: `${family}: the worked solution`,
-      kind: "gold",
-      task: "train/0",
-      options: { families: [family], difficulty_range: [1, 10] },
-      policy: gold,
-      reward: fullReward(GENERATORS[family].turns),
-    },
-    {
-      name: `${family}: calls and an answer at random`,
-      kind: "cheat",
-      task: "train/0",
-      options: { families: [family] },
-      policy: random,
-      reward: 0,
-    },
-    {
-      name: `${family}: nothing`,
-      kind: "nop",
-      task: "train/0",
-      options: { families: [family] },
-      policy: () => "",
-      reward: 0,
-    },
-  ]),
+  ...FAMILY_NAMES.map((family): Fixture => ({
+    name: `${family}: the worked solution`,
+    kind: "gold",
+    task: "train/0",
+    options: { families: [family], difficulty_range: [1, 10] },
+    policy: gold,
+    reward: fullReward(GENERATORS[family].turns),
+  })),
   {
     name: "the worked solution, shaped",
     kind: "gold",
@@ -199,29 +184,45 @@ export const fixtures: readonly Fixture[] = [
     ),
     reward: 0,
   },
-  ...FAMILY_NAMES.map((family): Fixture => ({
-    name: `${family}: every tool called once, and no result used`,
-    kind: "cheat",
-    task: "train/3",
-    options: { families: [family] },
-    policy: after(
-      [
-        ["calculator", { expression: "1+1" }],
-        ["write_file", { path: "a.txt", content: "1" }],
-        ["read_file", { path: "a.txt" }],
-        ["list_files", {}],
-        ["search_files", { text: "e" }],
-        ["edit_file", { path: "a.txt", old_text: "1", new_text: "2" }],
-        ["move_file", { from: "a.txt", to: "b.txt" }],
-        ["delete_file", { path: "b.txt" }],
-        ["search", { query: "town" }],
-        ["fetch", { url: "https://almanac.example/" }],
-      ],
-      () => tagged("42"),
-    ),
-    reward: 0,
-  })),
-  ...FAMILY_NAMES.flatMap((family): Fixture[] => [
+  ...SHORT_AND_LONG.flatMap((family): Fixture[] => [
+    {
+      name: `${family}: calls and an answer at random`,
+      kind: "cheat",
+      task: "train/0",
+      options: { families: [family] },
+      policy: random,
+      reward: 0,
+    },
+    {
+      name: `${family}: nothing`,
+      kind: "nop",
+      task: "train/0",
+      options: { families: [family] },
+      policy: () => "",
+      reward: 0,
+    },
+    {
+      name: `${family}: every tool called once, and no result used`,
+      kind: "cheat",
+      task: "train/3",
+      options: { families: [family] },
+      policy: after(
+        [
+          ["calculator", { expression: "1+1" }],
+          ["write_file", { path: "a.txt", content: "1" }],
+          ["read_file", { path: "a.txt" }],
+          ["list_files", {}],
+          ["search_files", { text: "e" }],
+          ["edit_file", { path: "a.txt", old_text: "1", new_text: "2" }],
+          ["move_file", { from: "a.txt", to: "b.txt" }],
+          ["delete_file", { path: "b.txt" }],
+          ["search", { query: "town" }],
+          ["fetch", { url: "https://almanac.example/" }],
+        ],
+        () => tagged("42"),
+      ),
+      reward: 0,
+    },
     {
       name: `${family}: the answer from files of the environment`,
       kind: "cheat",
@@ -312,14 +313,14 @@ export const fixtures: readonly Fixture[] = [
     reward: -0.2,
   },
   { name: "the same twice", kind: "determinism", seed: 7, policy: random },
-  ...FAMILY_NAMES.map((family): Fixture => ({
-    name: `${family}: the same results twice`,
+  {
+    name: "the same results twice",
     kind: "determinism",
     task: "eval/5",
     seed: 1,
-    options: { families: [family] },
+    options: { families: ["findings"] },
     policy: gold,
-  })),
+  },
 ];
 
 /** Returns the reward of a right answer in the given turn of five, with all required tools. */
