@@ -6,6 +6,8 @@ class Link {
   readonly #open: () => Promise<Connection>;
   #connection: Connection | undefined;
   #opening: Promise<Connection> | undefined;
+  /** Replaced connections with calls that may still be answered. They close after the last one. */
+  #retired: Connection[] = [];
   /** Connections that were lost. */
   lost = 0;
 
@@ -32,17 +34,18 @@ class Link {
 
   async close(): Promise<void> {
     await this.#opening?.catch(() => undefined);
-    await this.#connection?.close();
+    await Promise.all([...this.#retired, this.#connection].map((each) => each?.close()));
   }
 
   async #replace(): Promise<Connection> {
     const before = this.#connection;
     if (before?.isUsable === true) return before;
+    // The processes of a lost connection end before the next ones start.
+    if (before?.calls === 0) await before.close();
     const next = await this.#open();
     if (before !== undefined) {
       this.lost++;
-      // Its processes end before the next ones count as a leak.
-      await before.close();
+      this.#retired = [...this.#retired, before].filter(({ calls }) => calls > 0);
     }
     this.#connection = next;
     return next;

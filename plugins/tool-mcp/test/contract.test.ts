@@ -1,22 +1,16 @@
 import { toolsetContract } from "@mrlm/testing";
 import { scripted, toolset } from "./support/toolset.ts";
 
-const tools = ["echo", "keep", "kept"];
-const keep = { tool: "s__keep", args: { value: "this" } };
-const kept = { tool: "s__kept", args: {} };
-const calls = [{ tool: "s__echo", args: { x: 1 } }, keep, kept];
-
-toolsetContract({
-  name: "a server with a process for each episode",
-  make: () => toolset({ mcpServers: { s: scripted() }, servers: { s: { tools } } }),
-  calls,
-  state: { change: keep, read: kept },
-  // `npm run test:faults -- mcp` has 200.
-  episodes: 1,
-});
-
+// `npm run test:faults -- mcp` has that of servers with a process for each episode.
 toolsetContract({
   name: "a shared server",
-  make: () => toolset({ mcpServers: { s: scripted() }, servers: { s: { tools, shared: true, processes: 2 } } }),
-  calls,
+  make: () =>
+    toolset({
+      mcpServers: { s: scripted() },
+      servers: { s: { tools: ["echo", "keep"], shared: true, processes: 2 } },
+    }),
+  calls: [
+    { tool: "s__echo", args: { x: 1 } },
+    { tool: "s__keep", args: { value: "this" } },
+  ],
 });

@@ -2,9 +2,11 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { JsonObject, OpenToolset } from "@mrlm/spec";
+import { toolsetContract } from "@mrlm/testing";
 import type { McpToolset } from "../src/toolset.ts";
 import { HttpServer } from "./support/http-server.ts";
 import { serverProcesses, until } from "./support/processes.ts";
@@ -158,6 +160,25 @@ describe("extreme servers", () => {
     expect(await outcome(opened, "s__count")).toBe("1");
   });
 
+  test("a shared server that hangs is replaced, and the calls of others are still answered", async () => {
+    const shared = await toolset({ mcpServers: { s: scripted() }, servers: { s: { shared: true } } });
+    const episodes = await Promise.all(Array.from({ length: 10 }, () => episode(shared)));
+    const [first] = episodes as [OpenToolset];
+    const pid = await outcome(first, "s__pid");
+    const abort = new AbortController();
+    const blocked = call(first, "s__block", { ms: 8000 }, { signal: abort.signal });
+    abort.abort(new Error("too late"));
+    await expect(blocked).rejects.toThrow("too late");
+    const waiting = Promise.all(episodes.map((each) => outcome(each, "s__pid")));
+    // A ping has five seconds.
+    await delay(6000);
+    expect(await outcome(first, "s__pid")).not.toBe(pid);
+    expect(await waiting).toEqual(episodes.map(() => pid));
+    expect(await until(() => serverProcesses().every((each) => each !== pid))).toBe(true);
+    await Promise.all(episodes.map((each) => each.close()));
+    await shared.close();
+  });
+
   test("a server that answers no call and yet a ping stays; one that answers neither is replaced", async () => {
     const aborted = async (name: string): Promise<void> => {
       const abort = new AbortController();
@@ -183,4 +204,14 @@ test("when mrlm is killed, its servers end, also those that ignore SIGTERM and t
     expect(signal).toBe("SIGKILL");
     expect(await until(() => serverProcesses().length === 0)).toBe(true);
   }
+});
+
+const keep = { tool: "s__keep", args: { value: "this" } };
+const kept = { tool: "s__kept", args: {} };
+
+toolsetContract({
+  name: "a server with a process for each episode",
+  make: () => toolset({ mcpServers: { s: scripted() }, servers: { s: { tools: ["echo", "keep", "kept"] } } }),
+  calls: [{ tool: "s__echo", args: { x: 1 } }, keep, kept],
+  state: { change: keep, read: kept },
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { mcpOptions } from "../src/options.ts";
 import { toolNames } from "../src/tool-names.ts";
 import { expand, redactorOf } from "../src/variables.ts";
@@ -107,6 +108,17 @@ describe("names", () => {
     expect(names).toContain("my_server__gr__e");
     expect(logger.lines.join()).toContain("is spaced.name of my server");
     await tools.close();
+  });
+
+  test("property: names can be spelled by every format, and distinct tools have distinct names", () => {
+    const word = fc.oneof(fc.string({ maxLength: 80 }), fc.constantFrom("a", "a_", "a__b", "b", "__", "."));
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.tuple(word, word), { selector: (pair) => pair.join("\0") }), (pairs) => {
+        const names = toolNames(pairs.map(([server, tool]) => ({ server, tool })));
+        expect(names.filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name))).toEqual([]);
+        expect(new Set(names).size).toBe(names.length);
+      }),
+    );
   });
 
   test("a name does not depend on the order of servers and tools", () => {

@@ -28,8 +28,9 @@ const tools = {
   die: () => process.exit(3),
   crash: () => process.kill(process.pid, "SIGKILL"),
   hang: forever,
-  block: () => {
-    for (;;);
+  block: ({ ms = Infinity }) => {
+    for (const end = Date.now() + ms; Date.now() < end;);
+    return text("unblocked");
   },
   large: ({ mib }) => text("x".repeat(mib * 2 ** 20)),
   empty: () => ({ content: [] }),
