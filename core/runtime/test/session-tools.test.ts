@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "@jest/globals";
 import { definePlugin, observe, singleStep, statelessTools, textMessage } from "@mrlm/kit";
@@ -199,6 +200,45 @@ describe("episodes", () => {
     await reset();
     await session.close();
     expect(toolset.openCount).toBe(0);
+  });
+
+  test("toolsets are closed after an abort, and a call that runs is aborted", async () => {
+    const toolset = counted([
+      echo,
+      tool("hangs", (_args, { signal }) => once(signal, "abort").then(() => Promise.reject(new Error("aborted")))),
+    ]);
+    const { reset, session } = await sessionWith({ "a@1": toolset });
+    for (const end of ["abort", "close"] as const) {
+      await reset();
+      const controller = new AbortController();
+      const step = session.step(messageOf("hangs {}"), { signal: controller.signal });
+      if (end === "abort") controller.abort();
+      else await session.close();
+      await expect(step).rejects.toMatchObject({ code: end === "abort" ? "CANCELLED" : "SESSION_NOT_FOUND" });
+      await new Promise(setImmediate);
+      expect(toolset.openCount).toBe(0);
+    }
+  });
+
+  test("a toolset that opens after its reset was aborted is closed at once", async () => {
+    const toolset = counted([echo]);
+    const [begun, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const late: Toolset = {
+      async open(episode) {
+        begun.resolve();
+        await opening.promise;
+        return toolset.open(episode);
+      },
+    };
+    const { session } = await sessionWith({ "a@1": late });
+    const controller = new AbortController();
+    const reset = session.reset({ seed: 1, signal: controller.signal });
+    await begun.promise;
+    controller.abort();
+    await expect(reset).rejects.toMatchObject({ code: "CANCELLED" });
+    opening.resolve();
+    await new Promise(setImmediate);
+    expect([toolset.openCount, toolset.closed]).toEqual([0, 1]);
   });
 
   test("each demonstration has tools of its own, which end with it, also after a failure", async () => {

@@ -23,7 +23,7 @@ export interface ToolsetContractOptions {
   readonly state?: { readonly change: SampleCall; readonly read: SampleCall };
   /** Call that runs for at least some seconds unless it is aborted; default: the last of `calls`. */
   readonly slow?: SampleCall;
-  /** Episodes that are open at once; default 24. */
+  /** Episodes that are open at once; default 8. */
   readonly episodes?: number;
   /** Time limit of each test in milliseconds; default 60,000. */
   readonly timeoutMs?: number;
@@ -36,7 +36,7 @@ export interface ToolsetContractOptions {
  * called as a host calls them. The tests share one toolset, and the last one closes it: afterwards no process, handle or file remains.
  */
 export function toolsetContract(options: ToolsetContractOptions): void {
-  const { name, make, calls, files, state, slow = calls.at(-1), episodes = 24, timeoutMs = 60_000 } = options;
+  const { name, make, calls, files, state, slow = calls.at(-1), episodes = 8, timeoutMs = 60_000 } = options;
   const releaseMs = Math.min(10_000, timeoutMs / 4);
   const registry = registryOf(options.registry);
   let made: Promise<{ toolset: Toolset; directory: string; before: Awaited<ReturnType<typeof heldResources>> }>;
