@@ -11,6 +11,8 @@ export interface CorpusPage {
   readonly notes: readonly string[];
 }
 
+/** Pages that are indexed without a pause. */
+const PAGES_AT_ONCE = 50;
 const SNIPPET_CHARACTERS = 240;
 
 /** Pages in memory with a full-text index. The same pages, in the same order, give the same results. */
@@ -18,16 +20,21 @@ export class Corpus implements SearchProvider {
   readonly #pages = new Map<string, CorpusPage>();
   readonly #index = new MiniSearch<CorpusPage>({ idField: "url", fields: ["title", "markdown"], storeFields: [] });
 
-  /** @throws DATA_INVALID if two pages have one URL */
-  constructor(pages: Iterable<CorpusPage>) {
+  /**
+   * Indexes pages, in parts between which the event loop runs.
+   * @throws DATA_INVALID if two pages have one URL
+   */
+  static async of(pages: readonly CorpusPage[]): Promise<Corpus> {
+    const corpus = new Corpus();
     for (const page of pages) {
-      if (this.#pages.has(page.url))
+      if (corpus.#pages.has(page.url))
         throw new MrlmError("DATA_INVALID", `Two pages of the corpus have the URL ${page.url}.`, {
           hint: "Remove one of them, or give it another `url`.",
         });
-      this.#pages.set(page.url, page);
-      this.#index.add(page);
+      corpus.#pages.set(page.url, page);
     }
+    await corpus.#index.addAllAsync(pages, { chunkSize: PAGES_AT_ONCE });
+    return corpus;
   }
 
   /** Returns the page with a URL in the form of `URL.href`. */

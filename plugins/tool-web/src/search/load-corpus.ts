@@ -19,6 +19,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 /** CPU time of one page. The text of a corpus must not depend on the speed of the machine, so a page fails instead of being cut by the time. */
 const CPU_MS = 30_000;
+/** Files that are read and converted at once. */
+const FILES_AT_ONCE = 16;
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
 
 /** Conversion of the pages of a corpus. */
@@ -38,20 +40,24 @@ export interface CorpusOptions {
  */
 export async function loadCorpus(folder: string, options: CorpusOptions): Promise<Corpus> {
   const files = await listFiles(folder);
-  const pages: CorpusPage[] = [];
-  for (const path of files) {
+  const lists: CorpusPage[][] = [];
+  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
     options.signal.throwIfAborted();
-    const name = relative(folder, path).split(sep).join("/");
-    if (name.endsWith(".jsonl"))
-      pages.push(...(await pagesOfRows(await readJsonl(path, "search.folder"), name, options)));
-    else
-      pages.push(...(await pagesOfFile(name, await buffer(createReadStream(path, { end: MAX_FILE_BYTES })), options)));
+    const some = files.slice(start, start + FILES_AT_ONCE);
+    lists.push(...(await Promise.all(some.map((path) => pagesOfPath(folder, path, options)))));
   }
+  const pages = lists.flat();
   if (pages.length === 0)
     throw new MrlmError("DATA_INVALID", `The folder ${folder} has no page.`, {
       hint: "`search.folder` needs files that end in .html, .md, .txt or .jsonl.",
     });
-  return new Corpus(pages);
+  return await Corpus.of(pages);
+}
+
+async function pagesOfPath(folder: string, path: string, options: CorpusOptions): Promise<CorpusPage[]> {
+  const name = relative(folder, path).split(sep).join("/");
+  if (name.endsWith(".jsonl")) return await pagesOfRows(await readJsonl(path, "search.folder"), name, options);
+  return await pagesOfFile(name, await buffer(createReadStream(path, { end: MAX_FILE_BYTES })), options);
 }
 
 /**
@@ -62,13 +68,14 @@ export async function corpusOfFiles(
   files: Readonly<Record<string, string | Uint8Array>>,
   options: CorpusOptions,
 ): Promise<Corpus> {
-  const pages: CorpusPage[] = [];
-  for (const name of Object.keys(files).sort()) {
-    const bytes = Buffer.from(files[name] as string | Uint8Array);
-    if (name.endsWith(".jsonl")) pages.push(...(await pagesOfRows(rowsOf(name, bytes.toString()), name, options)));
-    else pages.push(...(await pagesOfFile(name, bytes, options)));
-  }
-  return new Corpus(pages);
+  const lists = Object.keys(files)
+    .toSorted()
+    .map(async (name) => {
+      const bytes = Buffer.from(files[name] as string | Uint8Array);
+      if (name.endsWith(".jsonl")) return await pagesOfRows(rowsOf(name, bytes.toString()), name, options);
+      return await pagesOfFile(name, bytes, options);
+    });
+  return await Corpus.of((await Promise.all(lists)).flat());
 }
 
 async function listFiles(folder: string): Promise<string[]> {
