@@ -34,7 +34,8 @@ class Link {
 
   async close(): Promise<void> {
     await this.#opening?.catch(() => undefined);
-    await Promise.all([...this.#retired, this.#connection].map((each) => each?.close()));
+    const present = this.#connection === undefined ? [] : [this.#connection];
+    await Promise.all([...this.#retired, ...present].map((each) => each.close()));
   }
 
   async #replace(): Promise<Connection> {
