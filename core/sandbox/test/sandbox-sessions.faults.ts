@@ -6,7 +6,7 @@ import { MrlmError, type RandomStream, type SandboxSession } from "@mrlm/spec";
 import { PooledSandbox } from "../src/index.ts";
 import { fragileBackend } from "./support/fragile-backend.ts";
 
-const ORDERS = 60;
+const ORDERS = 40;
 const CALLERS = 8;
 const PLACES = 2;
 const CODES = ["live", "live", "live", "die", "die later", "exit", "fail", "hang"];

@@ -19,5 +19,6 @@ toolsetContract({
     change: python("y = 1\nopen('new', 'w').close()"),
     read: python("import os\n'y' in globals(), os.listdir()"),
   },
+  episodes: 8,
   slow: python("import time\ntime.sleep(9)"),
 });

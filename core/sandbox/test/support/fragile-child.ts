@@ -6,6 +6,7 @@ const name = randomUUID();
 
 let runs = 0;
 let evaluations = 0;
+let death: NodeJS.Timeout | undefined;
 
 serveRequests((request) => {
   switch (request.op) {
@@ -19,6 +20,7 @@ serveRequests((request) => {
         return { verdict: "error", error: { name: "OSError", message: "no space", trace: "" } };
       return { verdict: "ok" };
     case "close":
+      clearTimeout(death);
       return { verdict: "ok" };
     case "evaluate":
       evaluations += 1;
@@ -29,7 +31,7 @@ serveRequests((request) => {
   const { code } = request.submission;
   if (code === "die") process.abort();
   if (code === "exit") return { verdict: "ok", exitCode: 0, spent: true };
-  if (code === "die later") setTimeout(() => process.abort(), 100);
+  if (code === "die later") death = setTimeout(() => process.abort(), 100);
   if (code === "fail") throw new Error("the sandbox is broken");
   if (code === "hang") return new Promise(() => {});
   return { verdict: "ok", value: request.op === "run" ? runs : [name, evaluations] };

@@ -68,12 +68,11 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
-    name: "a program that a limit of time ends keeps the lines that it printed",
+    name: "a program that its limit of processor time ends keeps the lines that it printed",
     async run({ sandbox, programs }) {
-      for (const limits of [{ cpuMs: 300 }, { wallMs: 300 }]) {
-        const { stdout } = await sandbox.run({ code: `${programs.hello}\n${programs.loops}`, limits });
-        assert.equal(stdout, "hello\n", JSON.stringify(limits));
-      }
+      const limits = { cpuMs: 300, wallMs: 60_000 };
+      const { stdout } = await sandbox.run({ code: `${programs.hello}\n${programs.loops}`, limits });
+      assert.equal(stdout, "hello\n");
     },
   },
   {

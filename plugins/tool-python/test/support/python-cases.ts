@@ -5,17 +5,19 @@ import type { OpenPython, OpenPythonOptions } from "./open-python.ts";
 /** Test of the tool over a sandbox of any kind. */
 export interface PythonCase {
   readonly name: string;
-  /** Whether it runs in `npm test` in both kinds. */
+  /** Whether `npm test` runs it in Pyodide too. */
   readonly isBrief?: boolean;
   run(open: (options?: OpenPythonOptions) => Promise<OpenPython>): Promise<void>;
 }
+
+/** Calls that may wait for a session of the sandbox. */
+export const QUEUE = 8;
 
 const LOST = "[The session has ended: variables, imports and new files are lost. The next call starts a new session.]";
 
 export const pythonCases: readonly PythonCase[] = [
   {
     name: "keeps state between calls, and episodes apart",
-    isBrief: true,
     run: async (open) => {
       const [one, other] = [await open(), await open()];
       expect(await one.call("import math\nx = 20\nopen('note', 'w').write('kept')")).toBe("4");
@@ -46,8 +48,8 @@ export const pythonCases: readonly PythonCase[] = [
   {
     name: "states limits of time and memory, keeps the output before them, and starts a new session",
     run: async (open) => {
-      const { call } = await open({ limits: { wallMs: 600, memoryBytes: 64 * 2 ** 20 } });
-      const stopped = `ERROR start\n[The code was stopped after 600 ms, the longest time of a call. ${LOST.slice(1)}`;
+      const { call } = await open({ limits: { wallMs: 1500, memoryBytes: 64 * 2 ** 20 } });
+      const stopped = `ERROR start\n[The code was stopped after 1.5 s, the longest time of a call. ${LOST.slice(1)}`;
       expect(await call("x = 1\nprint('start')\nwhile True: pass")).toBe(stopped);
       expect(await call("'x' in globals()")).toBe("False");
       expect(await call("'a' * 10 ** 9")).toMatch(
@@ -144,7 +146,6 @@ export const pythonCases: readonly PythonCase[] = [
   },
   {
     name: "waits for a session outside of the time of a call, also behind another call of its turn",
-    isBrief: true,
     run: async (open) => {
       const [one, two, three] = [await open(), await open(), await open()];
       for (const holder of [one, two]) await holder.call("1");
@@ -163,7 +164,6 @@ export const pythonCases: readonly PythonCase[] = [
   },
   {
     name: "leaves the queue at the end of its episode",
-    isBrief: true,
     run: async (open) => {
       const [one, two, three, four] = [await open(), await open(), await open(), await open()];
       for (const holder of [one, two]) await holder.call("1");
@@ -173,6 +173,22 @@ export const pythonCases: readonly PythonCase[] = [
       expect(await gone).toMatchObject({ code: "CANCELLED" });
       await one.close();
       expect(await next).toBe("'next'");
+    },
+  },
+  {
+    name: "rejects a call beyond the queue, with what to do",
+    run: async (open) => {
+      const [one, two, ...others] = await Promise.all(Array.from({ length: 2 + QUEUE + 1 }, () => open()));
+      for (const holder of [one, two]) await holder?.call("1");
+      const waiting = others.slice(0, QUEUE).map((python) => python.call("1").catch(() => undefined));
+      await expect(others.at(-1)?.call("1")).rejects.toMatchObject({
+        code: "SANDBOX_FAILED",
+        message: expect.stringMatching(
+          /^All 2 sessions .* are in use, and 8 calls already wait\. Raise `sessions`, `session_queue` or/,
+        ),
+      });
+      await Promise.all(others.map((python) => python.close()));
+      await Promise.all(waiting);
     },
   },
 ];

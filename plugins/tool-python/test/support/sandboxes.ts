@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, test } from "@jest/globals";
 import type { Plugin, Sandbox } from "@mrlm/spec";
 import { barePluginContext } from "@mrlm/testing";
 import { type OpenPython, openPython } from "./open-python.ts";
-import type { PythonCase } from "./python-cases.ts";
+import { type PythonCase, QUEUE } from "./python-cases.ts";
 
 /** Creates a Python sandbox. Its plugin is found by a name in a variable, because no plugin imports another. */
 export async function makeSandbox(given: unknown): Promise<Sandbox> {
@@ -34,7 +34,12 @@ export function describePython(what: string, casesOf: (kind: string) => readonly
     let sandbox: Sandbox;
     const opened: OpenPython[] = [];
     beforeAll(async () => {
-      sandbox = await makeSandbox({ kind, sessions: 2, limits: { wall_ms: 20_000, cpu_ms: 20_000 } });
+      sandbox = await makeSandbox({
+        kind,
+        sessions: 2,
+        session_queue: QUEUE,
+        limits: { wall_ms: 20_000, cpu_ms: 20_000 },
+      });
     }, 60_000);
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((python) => python.close()));
