@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type Logger,
   MrlmError,
+  type Plugin,
   type TrajectoryGroup,
 } from "@mrlm/spec";
 import {
@@ -33,6 +34,8 @@ export interface BigramTraining {
   readonly algorithms: readonly AlgorithmDefinition<any>[];
   /** Default {@link lettersEnvironment}. */
   readonly environments?: readonly EnvironmentDefinition[];
+  /** Toolsets that the environments require, by versioned id. */
+  readonly tools?: NonNullable<Plugin["tools"]>;
   /** The form of a configuration file: `[{ algorithm: "grpo", steps: 3 }]`. */
   readonly stages: readonly JsonObject[];
   /** Sections that replace defaults: a seed, `sampling`, `model`, ... */
@@ -69,7 +72,10 @@ const DEFAULTS = {
 /** Trains a bigram model in this process by the code of `mrlm train`: configuration, stages, episodes, checkpoints. */
 export async function trainBigram(training: BigramTraining): Promise<BigramOutcome> {
   const environments = training.environments ?? [lettersEnvironment()];
-  const source = await PluginHost.of([definePlugin({ name: "test", environments, algorithms: training.algorithms })]);
+  const { algorithms, tools } = training;
+  const source = await PluginHost.of([
+    definePlugin({ name: "test", environments, algorithms, ...(tools === undefined ? {} : { tools }) }),
+  ]);
   const host = new LocalHost({ source });
   const opened = training.resume === undefined ? undefined : await openRun(training.resume, () => undefined);
   const written = {
