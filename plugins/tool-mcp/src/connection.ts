@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { JsonObject, ToolCallOptions } from "@mrlm/spec";
 import { STREAM_ENDED } from "./http-transport.ts";
-import { internSchema } from "./output-schemas.ts";
+import { internSchema } from "./schemas.ts";
 import { TOO_LARGE } from "./too-large.ts";
 
 /** Longest delay of a timer. The host limits calls: the client must not. */

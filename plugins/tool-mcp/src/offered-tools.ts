@@ -7,6 +7,7 @@ import {
   type ToolResult,
 } from "@mrlm/spec";
 import type { ListedTool } from "./connection.ts";
+import { internSchema } from "./schemas.ts";
 import type { Pool } from "./pool.ts";
 import type { Server } from "./server.ts";
 import { toolNames } from "./tool-names.ts";
@@ -45,8 +46,12 @@ export function assertListed(server: Server, tools: readonly ListedTool[]): void
   });
 }
 
+/** Describes a tool to policies, without secrets: a server may write them into a description or a default. */
 export function definitionOf({ server, tool, name }: OfferedTool): ToolDefinition {
-  return { name, description: server.redact(tool.description), parameters: tool.parameters };
+  const schema = JSON.stringify(tool.parameters);
+  const hidden = server.redact(schema);
+  const parameters = hidden === schema ? tool.parameters : internSchema(JSON.parse(hidden) as JsonObject);
+  return { name, description: server.redact(tool.description), parameters };
 }
 
 /** Creates a tool that calls its server once for each call. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { ImagePart, TextPart, ToolResult } from "@mrlm/spec";
 import type { ListedTool } from "./connection.ts";
-import { outputFault } from "./output-schemas.ts";
+import { outputFault } from "./schemas.ts";
 import type { Redact } from "./variables.ts";
 
 /** Converts a server's result to that of a tool. Nothing of it is left out without a statement in the text. */

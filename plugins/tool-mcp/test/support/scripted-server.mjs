@@ -78,7 +78,12 @@ const tools = {
 };
 
 const inputs = {
-  keep: { ...object, properties: { value: { type: "string" } }, required: ["value"], additionalProperties: false },
+  keep: {
+    ...object,
+    properties: { value: { type: "string", default: process.env.SECRET_TOKEN } },
+    required: ["value"],
+    additionalProperties: false,
+  },
 };
 const schemas = { structured: { n: { type: "number" } }, both: { n: { type: "number" } } };
 schemas.violates = schemas.both;
