@@ -11,12 +11,12 @@ const run = promisify(execFile);
 /** Seed of the random choices. FAULTS_SEED repeats a run. */
 const SEED = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
 
-test("dialects: 5,000 damaged messages get responses of the protocol, and leave the server at work for others", async () => {
+test("5,000 damaged messages get responses of the protocol, and leave the server at work for others", async () => {
   console.log(`FAULTS_SEED=${SEED}`);
   expect(await fuzzMessages(SEED, 5_000)).toBe(5_000);
 }, 600_000);
 
-test("dialects: 1,000 sessions that end in five ways leave no tools, sessions or timers", async () => {
+test("1,000 sessions that end in five ways leave no tools, sessions or timers", async () => {
   const server = await served({ leaseMs: 400 });
   const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();
@@ -46,7 +46,7 @@ test("dialects: 1,000 sessions that end in five ways leave no tools, sessions or
   await server.close();
 }, 600_000);
 
-test("dialects: 200 clients play at the same time, each its own task", async () => {
+test("200 clients play at the same time, each its own task", async () => {
   const server = await served({ revealRewards: true });
   const play = async (task: number): Promise<string> => {
     const { client, end } = await connect(server.url(`/sums@1/mcp?task=train/${task}`));
@@ -81,7 +81,7 @@ async function pythonWithClient(): Promise<{ readonly python: string } | { reado
   }
 }
 
-test("dialects: the official Python client plays episodes (skipped without Python 3.10 or a package index)", async () => {
+test("the official Python client plays episodes (skipped without Python 3.10 or a package index)", async () => {
   const found = await pythonWithClient();
   if ("reason" in found) return console.warn(`Skipped: the package mcp ${VERSION} is not available. ${found.reason}`);
   const server = await served({ revealRewards: true, token: "secret" });
