@@ -61,3 +61,12 @@ test("two tools of one name are reported at the second toolset, with both", asyn
   });
   expect((await failureOf("[calculator]"))?.code).not.toBe("TOOL_CONFLICT");
 });
+
+test("an unknown option of a plugin is reported with the nearest one", async () => {
+  const options = z.strictObject({ workers: z.int().default(1) }).prefault({});
+  const plugin = definePlugin({ name: "test", options, tools: { "calculator@1": () => statelessTools(tool("one")) } });
+  await expect(PluginHost.of([plugin], { plugins: { test: { wrokers: 3 } } })).rejects.toMatchObject({
+    code: "OPTIONS_INVALID",
+    message: expect.stringContaining('unknown key "wrokers" (did you mean "workers"?)'),
+  });
+});

@@ -10,6 +10,7 @@ const givenOptions = z.strictObject({
   toolsets: z
     .array(id)
     .min(1)
+    .refine((ids) => new Set(ids).size === ids.length, "names a toolset twice: a policy calls tools by their names")
     .default(["calculator@1", "files@1", "web@1"])
     .describe("Toolsets that a policy has in every episode"),
   turns: z.int().min(1).max(100).default(5).describe("Turns of an episode, with that of the answer"),

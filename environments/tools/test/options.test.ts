@@ -22,6 +22,7 @@ describe("refuses", () => {
     ["a family that needs more turns", { turns: 4, families: ["findings"] }, "families", "5 turns"],
     ["toolsets without a generator", { toolsets: ["mcp@1"] }, "toolsets", "`data`"],
     ["families beside a file", { data: { path: "a.jsonl" }, families: ["site"] }, "families", "no effect"],
+    ["a toolset twice", { toolsets: ["calculator@1", "calculator@1"] }, "toolsets", "twice"],
     ["an id that is none", { toolsets: ["Calculator 1"] }, "toolsets", "calculator@1"],
     ["a penalty above 0", { rewards: { malformed: 0.1 } }, "rewards", "<=0"],
     ["a negative weight of the answer", { rewards: { answer: -1 } }, "rewards", ">=0"],

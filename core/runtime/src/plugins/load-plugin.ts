@@ -141,7 +141,11 @@ export async function configurePlugin(
   }
   const outcome = await validateOptions(plugin.options, given ?? {});
   if (outcome.ok) return { plugin, options: outcome.value };
-  throw new MrlmError("OPTIONS_INVALID", `Options of plugin ${name}: ${describeIssues(outcome.issues)}.`, {
-    cause: { issues: outcome.issues },
-  });
+  throw new MrlmError(
+    "OPTIONS_INVALID",
+    `Options of plugin ${name}: ${describeIssues(outcome.issues, plugin.options)}.`,
+    {
+      cause: { issues: outcome.issues },
+    },
+  );
 }
