@@ -48,6 +48,10 @@ export class McpToolset implements Toolset {
 
   /** Starts each server once, which finds faults before a run begins. Shared servers stay; the others serve the first episode. */
   static async create(context: PluginContext, options: McpOptions): Promise<McpToolset> {
+    if (Object.keys(options.mcpServers).length === 0)
+      throw new MrlmError("OPTIONS_INVALID", "Options of plugin @mrlm/tool-mcp: mcpServers: there is no server.", {
+        hint: 'Name servers in the configuration: `plugins: { "@mrlm/tool-mcp": { mcpServers: { ... } } }`.',
+      });
     const toolset = new McpToolset(context, options);
     try {
       await toolset.#prepare();

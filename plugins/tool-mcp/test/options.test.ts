@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
+import { barePluginContext } from "@mrlm/testing";
 import fc from "fast-check";
 import { mcpOptions } from "../src/options.ts";
+import { McpToolset } from "../src/toolset.ts";
 import { toolNames } from "../src/tool-names.ts";
 import { expand, redactorOf } from "../src/variables.ts";
 import { recordingLogger, scripted, toolset } from "./support/toolset.ts";
@@ -12,6 +14,13 @@ function faults(options: unknown): string[] {
 }
 
 describe("options", () => {
+  test("a toolset without a server is refused when it is needed", async () => {
+    await expect(McpToolset.create(barePluginContext(), mcpOptions.parse({ mcpServers: {} }))).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+      hint: expect.stringContaining("mcpServers"),
+    });
+  });
+
   test("the shapes of other clients are accepted", () => {
     process.env["MCP_TEST_KEY"] = "key";
     expect(
