@@ -58,9 +58,12 @@ export function toolsetContract(options: ToolsetContractOptions): void {
     }
     const close = async (): Promise<void> => {
       const { toolset, directory, before } = await parts();
-      await toolset.close?.();
-      await assertReleased(before, { directory, releaseMs }, "The toolset was closed");
-      await rm(directory, { recursive: true });
+      try {
+        await toolset.close?.();
+        await assertReleased(before, { directory, releaseMs }, "The toolset was closed");
+      } finally {
+        await rm(directory, { recursive: true });
+      }
     };
     registry.test("closing it leaves no process, handle or file", close, timeoutMs);
   });
