@@ -35,7 +35,7 @@ export const calculation: Generator = {
   },
 };
 
-/** Draws a number with exactly this many digits. */
+/** Draws a number with exactly this many digits. The first one is at least 4, so that products of two have twice as many: a small model learns to copy one length. */
 function numberOf(random: RandomStream, digits: number): bigint {
-  return BigInt(random.integer(10 ** (digits - 1), 10 ** digits - 1));
+  return BigInt(random.integer(4 * 10 ** (digits - 1), 10 ** digits - 1));
 }
