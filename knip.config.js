@@ -12,6 +12,7 @@ export default {
         "examples/**/*.ts",
         "test/**/*.test.ts",
         "test/**/*.learning.ts",
+        "test/learning/support/broken-calculator/broken-calculator.ts",
         "test/**/*.parity.ts",
         "test/**/*.faults.ts",
         "test/resume/support/{record-calls,end-store}.ts",
