@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Measurement, median } from "./measurement.ts";
-import { treeCpuSeconds } from "./process-tree.ts";
+import { treeCpuSeconds } from "../process-tree.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 

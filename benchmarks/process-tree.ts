@@ -1,4 +1,4 @@
-/** CPU seconds of a process and all its descendants, from /proc (Linux). */
+/** CPU seconds and memory of a process and all its descendants, from /proc (Linux). */
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Clock ticks a second of /proc/PID/stat: 100 on every Linux that Node runs on. */
@@ -8,9 +8,21 @@ interface Process {
   readonly parent: number;
   /** User and system seconds of the process and of its children that have ended. */
   readonly cpuSeconds: number;
+  /** Resident pages. Those that several processes share count for each. */
+  readonly rssPages: number;
 }
 
+const PAGE_BYTES = 4096;
+
 export function treeCpuSeconds(root: number): number {
+  return tree(root).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+}
+
+export function treeRssMib(root: number): number {
+  return tree(root).reduce((sum, { rssPages }) => sum + (rssPages * PAGE_BYTES) / 2 ** 20, 0);
+}
+
+function tree(root: number): Process[] {
   const processes = new Map<number, Process>();
   for (const name of readdirSync("/proc")) {
     const process = /^\d+$/.test(name) ? read(name) : undefined;
@@ -21,7 +33,7 @@ export function treeCpuSeconds(root: number): number {
       if (at === root) return true;
     return false;
   };
-  return [...processes].reduce((sum, [pid, { cpuSeconds }]) => (isOurs(pid) ? sum + cpuSeconds : sum), 0);
+  return [...processes].flatMap(([pid, process]) => (isOurs(pid) ? [process] : []));
 }
 
 function read(pid: string): Process | undefined {
@@ -30,7 +42,7 @@ function read(pid: string): Process | undefined {
     // The second field is a name in parentheses that may hold anything.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
-    return { parent: Number(fields[1]), cpuSeconds: ticks / TICKS };
+    return { parent: Number(fields[1]), cpuSeconds: ticks / TICKS, rssPages: Number(fields[21]) };
   } catch {
     return undefined; // The process has ended in the meantime.
   }

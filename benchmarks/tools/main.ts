@@ -1,0 +1,36 @@
+// npm run bench -- tools [--json] [--seconds N] [--only local|concurrent]: calls of tools per second in process and through MCP, the memory of 1,000 episodes, and attempts
+// to leave the confinement of the web and file tools.
+import { cpus, loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { localFigures } from "./local.ts";
+import { concurrentFigures } from "./run-concurrent.ts";
+
+const { values } = parseArgs({
+  options: {
+    json: { type: "boolean", default: false },
+    seconds: { type: "string", default: "4" },
+    only: { type: "string" },
+  },
+});
+
+const seconds = Number(values.seconds);
+const parts: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
+  local: () => localFigures(seconds),
+  concurrent: concurrentFigures,
+};
+if (values.only !== undefined && parts[values.only] === undefined)
+  throw new Error(`--only takes ${Object.keys(parts).join(", ")}, not ${values.only}.`);
+
+const load = loadavg()[0] as number;
+const figures: Record<string, number> = {};
+for (const [name, measure] of Object.entries(parts))
+  if (values.only === undefined || values.only === name) Object.assign(figures, await measure());
+
+if (!values.json) console.table(figures);
+console.log(
+  JSON.stringify({
+    bench: "tools",
+    machine: { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version, load },
+    figures,
+  }),
+);
