@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { median } from "../train/measurement.ts";
-import { treeCpuSeconds } from "../train/process-tree.ts";
+import { treeCpuSeconds } from "../process-tree.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const WARMUP = 2;

@@ -16,7 +16,7 @@ export async function openHost(
 
 /** Opens a session with an episode that has the tools. */
 export async function openEpisode(host: LocalHost, toolsets: readonly string[], files = false): Promise<Episode> {
-  const session = await host.open({ id: "calls@1", options: { toolsets, files } });
+  const session = await host.open({ id: "calls@1", options: { toolsets: [...toolsets], files } });
   await session.reset({ signal: never });
   return new Episode(session);
 }

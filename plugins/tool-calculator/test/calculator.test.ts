@@ -6,6 +6,8 @@ import type { Tool, ToolResult } from "@mrlm/spec";
 import { Calculator } from "../src/calculator.ts";
 import plugin from "../src/index.ts";
 import { CalculatorToolset } from "../src/calculator-toolset.ts";
+import { evaluateIn } from "./support/evaluate-in.ts";
+import { exhausting, forbidden } from "./support/hostile-expressions.ts";
 
 const limits = { workers: 2, timeoutMs: 400, memoryMb: 128, outputBytes: 256 };
 const toolset = new CalculatorToolset(limits);
@@ -97,6 +99,20 @@ describe("calls", () => {
     expect(textOf(await tool.call({ expression: "x" }, { signal }))).toContain("Unknown name x");
     await close();
   });
+});
+
+test.each(["sum(1:1e9)", "zeros(1e8)"])("%s ends a worker, not this process", async (expression) => {
+  expect(await evaluateIn(toolset, expression)).toMatchObject({ isError: true });
+  expect((await evaluateIn(toolset, "1/3 + 1/6")).text).toBe("0.5");
+});
+
+test(`${forbidden.length} expressions that would leave the calculator are errors`, async () => {
+  expect(exhausting.length + forbidden.length).toBeGreaterThanOrEqual(30);
+  for (const [expression, message] of forbidden) {
+    const { text, isError } = await evaluateIn(toolset, expression);
+    expect({ expression, isError }).toEqual({ expression, isError: true });
+    expect(text).toContain(message);
+  }
 });
 
 test("a calculator that cannot start fails the call, which is not an answer for the policy", async () => {

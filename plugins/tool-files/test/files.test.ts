@@ -6,7 +6,7 @@ import { FilesToolset } from "../src/files-toolset.ts";
 import plugin from "../src/index.ts";
 import { parsePath } from "../src/parse-path.ts";
 import { Refused } from "../src/refused.ts";
-import { Episode, limits, textOf } from "./support.ts";
+import { Episode, limits, textOf } from "./support/episode.ts";
 
 /** Runs calls in one episode and returns their texts. */
 async function run(

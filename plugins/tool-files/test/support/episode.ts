@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, realpathSync, rmdirSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject, Tool, ToolResult } from "@mrlm/spec";
-import { type FilesOptions, FilesToolset } from "../src/files-toolset.ts";
+import { type FilesOptions, FilesToolset } from "../../src/files-toolset.ts";
 
 /** Limits of the tests. */
 export const limits: FilesOptions = { bytes: 20_000, fileBytes: 10_000, entries: 40, depth: 6, outputBytes: 5_000 };
