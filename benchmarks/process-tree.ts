@@ -8,18 +8,15 @@ interface Process {
   readonly parent: number;
   /** User and system seconds of the process and of its children that have ended. */
   readonly cpuSeconds: number;
-  /** Resident pages. Those that several processes share count for each. */
-  readonly rssPages: number;
+  readonly pid: number;
 }
-
-const PAGE_BYTES = 4096;
 
 export function treeCpuSeconds(root: number): number {
   return tree(root).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 
-export function treeRssMib(root: number): number {
-  return tree(root).reduce((sum, { rssPages }) => sum + (rssPages * PAGE_BYTES) / 2 ** 20, 0);
+export function treeMemoryMib(root: number): number {
+  return tree(root).reduce((sum, { pid }) => sum + pssKib(pid), 0) / 1024;
 }
 
 function tree(root: number): Process[] {
@@ -42,8 +39,17 @@ function read(pid: string): Process | undefined {
     // The second field is a name in parentheses that may hold anything.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
-    return { parent: Number(fields[1]), cpuSeconds: ticks / TICKS, rssPages: Number(fields[21]) };
+    return { parent: Number(fields[1]), cpuSeconds: ticks / TICKS, pid: Number(pid) };
   } catch {
     return undefined; // The process has ended in the meantime.
+  }
+}
+
+/** Returns the resident memory of a process. A page that several processes share counts in equal parts for each. */
+function pssKib(pid: number): number {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0; // The process has ended in the meantime.
   }
 }

@@ -1,8 +1,10 @@
-// npm run bench -- tools [--json] [--seconds N] [--only local|concurrent]: calls of tools per second in process and through MCP, the memory of 1,000 episodes, and attempts
+// npm run bench -- tools [--json] [--seconds N] [--only local|mcp|concurrent|ssrf|traversal]: calls of tools per second in process and through MCP, the memory of 1,000 episodes, and attempts
 // to leave the confinement of the web and file tools.
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
+import { ssrfFigures, traversalFigures } from "./attempts.ts";
 import { localFigures } from "./local.ts";
+import { mcpFigures } from "./mcp.ts";
 import { concurrentFigures } from "./run-concurrent.ts";
 
 const { values } = parseArgs({
@@ -16,7 +18,10 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const parts: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
   local: () => localFigures(seconds),
+  mcp: () => mcpFigures(seconds),
   concurrent: concurrentFigures,
+  ssrf: ssrfFigures,
+  traversal: traversalFigures,
 };
 if (values.only !== undefined && parts[values.only] === undefined)
   throw new Error(`--only takes ${Object.keys(parts).join(", ")}, not ${values.only}.`);

@@ -1,15 +1,15 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { treeRssMib } from "../process-tree.ts";
+import { treeMemoryMib } from "../process-tree.ts";
 import { round } from "./measure.ts";
 
 const SAMPLE_MS = 50;
 
 /** Plays 1,000 episodes at the same time in a process of its own, and samples the memory of that process and of its children. */
 export async function concurrentFigures(): Promise<Record<string, number>> {
-  const child = fork(new URL("./concurrent.ts", import.meta.url), { execArgv: ["--conditions=mrlm-source"] });
+  const child = fork(new URL("./concurrent.ts", import.meta.url), { execArgv: [] });
   let peak = 0;
-  const sampler = setInterval(() => (peak = Math.max(peak, treeRssMib(child.pid as number))), SAMPLE_MS);
+  const sampler = setInterval(() => (peak = Math.max(peak, treeMemoryMib(child.pid as number))), SAMPLE_MS);
   try {
     const exit = once(child, "exit");
     const [result] = (await Promise.race([
