@@ -5,10 +5,12 @@ const tool = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be the name of a to
 
 /** Row of a file with tasks. `query` is another name of `question`. */
 const rowSchema = z.object({
-  id: z.union([z.string(), z.number()]).optional(),
+  id: z.union([z.string(), z.number()], "must be a text or a number").optional(),
   question: z.string().min(1),
-  answer: z.union([z.string().min(1), z.number().transform(String)]),
-  required_tools: z.array(z.union([tool, z.array(tool).min(1)])).optional(),
+  answer: z.union([z.string().min(1), z.number().transform(String)], "must be a text or a number"),
+  required_tools: z
+    .array(z.union([tool, z.array(tool).min(1)], "must be the name of a tool, or a list of names"))
+    .optional(),
   files: z.record(z.string().min(1), z.string()).optional(),
   scorer: z.string().min(1).optional(),
   answer_schema: answerPlace.optional(),

@@ -40,7 +40,7 @@ test("a row may have the keys id, query and answer_schema, and a number as answe
 });
 
 test.each([
-  ["no answer", { question: "1+1" }, "answer"],
+  ["no answer", { question: "1+1" }, "answer: must be a text or a number"],
   ["no question", { answer: "2" }, "question"],
   ["two questions", { question: "1+1", query: "1+1", answer: "2" }, "both `question` and `query`"],
   ["a list", ["1+1", "2"], "the row is no object"],

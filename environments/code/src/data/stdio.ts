@@ -4,7 +4,7 @@ import type { Language, ProblemTask } from "../problem/problem.ts";
 
 /** Row whose program reads standard input and writes standard output. */
 export const stdioSchema = z.object({
-  task_id: z.union([z.string(), z.number()]).optional(),
+  task_id: z.union([z.string(), z.number()], "must be a text or a number").optional(),
   question: z.string().min(1),
   tests: z.array(z.object({ input: z.string(), output: z.string(), visible: z.boolean().default(false) })).min(1),
   solution: z.string().min(1).nullish(),
