@@ -10,6 +10,8 @@ const rowSchema = z.object({
   answer: z.union([z.string().min(1), z.number().transform(String)], "must be a text or a number"),
   required_tools: z
     .array(z.union([tool, z.array(tool).min(1)], "must be the name of a tool, or a list of names"))
+    // One call must not count for two required tools.
+    .refine((tools) => new Set(tools.flat()).size === tools.flat().length, "names a tool twice")
     .optional(),
   files: z.record(z.string().min(1), z.string()).optional(),
   scorer: z.string().min(1).optional(),

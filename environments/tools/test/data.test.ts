@@ -45,6 +45,11 @@ test.each([
   ["two questions", { question: "1+1", query: "1+1", answer: "2" }, "both `question` and `query`"],
   ["a list", ["1+1", "2"], "the row is no object"],
   ["tools that are no list", { question: "1+1", answer: "2", required_tools: "calculator" }, "required_tools"],
+  [
+    "a tool twice",
+    { question: "1+1", answer: "2", required_tools: ["a", ["b", "a"]] },
+    "required_tools: names a tool twice",
+  ],
   ["a tool without a name", { question: "1+1", answer: "2", required_tools: [""] }, "required_tools.0"],
   ["files that are no texts", { question: "1+1", answer: "2", files: { "a.txt": 1 } }, "files.a.txt"],
   ["a scorer that is not listed", { question: "1+1", answer: "2", scorer: "judge@1" }, "`scorers` does not list"],

@@ -147,10 +147,12 @@ export class SessionTools {
         usage.calls++;
         try {
           const faults = argumentFaults(tool, args, this.#logger);
-          const result =
+          const result = limitOutput(
             faults === undefined
-              ? limitOutput(await this.#call(tool, args, options), tool.outputBytes)
-              : errorResult(`Invalid arguments of ${name}: ${faults}.`);
+              ? await this.#call(tool, args, options)
+              : errorResult(`Invalid arguments of ${name}: ${faults}.`),
+            tool.outputBytes,
+          );
           if (result.isError) usage.errors++;
           if (result.truncated === true) usage.truncated++;
           return result;

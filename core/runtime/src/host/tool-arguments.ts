@@ -32,7 +32,10 @@ function compile(name: string, parameters: JsonObject, logger: Logger): Validate
   try {
     // An instance for each schema: two schemas may have the same `$id`.
     const ajv = parameters["$schema"] === LATEST_DRAFT ? new Ajv2020(options) : new Ajv(options);
-    return ajv.compile(parameters);
+    const validate = ajv.compile(parameters);
+    // Its result would be a promise, which is true for invalid arguments and rejects without a handler.
+    if ("$async" in validate) throw new TypeError("an asynchronous schema ($async)");
+    return validate;
   } catch (error) {
     logger.warn(`The JSON Schema of the arguments of tool ${name} is invalid; they are not validated.`, {
       error: String(error),

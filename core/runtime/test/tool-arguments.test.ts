@@ -1,0 +1,31 @@
+import { expect, test } from "@jest/globals";
+import { openEpisodeTools } from "@mrlm/runtime";
+import { statelessTools } from "@mrlm/kit";
+import type { JsonObject, Tool } from "@mrlm/spec";
+import { argumentFaults } from "../src/host/tool-arguments.ts";
+
+const signal = new AbortController().signal;
+const tool = (parameters: JsonObject): Tool => ({
+  name: "search",
+  description: "Searches.",
+  parameters,
+  outputBytes: 1_000,
+  call: async () => ({ content: [], isError: false }),
+});
+
+test("an asynchronous schema is not compiled, and a warning names its tool", () => {
+  const warnings: string[] = [];
+  const logger = { debug: () => {}, info: () => {}, warn: (text: string) => void warnings.push(text), error: () => {} };
+  const schema = { $async: true, type: "object", required: ["query"] };
+  expect(argumentFaults(tool(schema), {}, logger)).toBeUndefined();
+  expect(warnings).toEqual([expect.stringContaining("tool search is invalid")]);
+});
+
+test("the text about invalid arguments has the limit of the tool's output", async () => {
+  const schema = { type: "object", additionalProperties: false };
+  const { tools, close } = await openEpisodeTools(statelessTools(tool(schema)), { seed: 0, signal });
+  const result = await tools[0]?.call({ ["x".repeat(200_000)]: 1 }, { signal });
+  expect(result).toMatchObject({ isError: true, truncated: true });
+  expect(JSON.stringify(result).length).toBeLessThan(1_200);
+  await close();
+});
