@@ -29,3 +29,29 @@ test("the text about invalid arguments has the limit of the tool's output", asyn
   expect(JSON.stringify(result).length).toBeLessThan(1_200);
   await close();
 });
+
+test("a timeout that is longer than any timer does not end a call", async () => {
+  const endless: Tool = {
+    ...tool({}),
+    timeoutMs: Infinity,
+    call: () =>
+      new Promise((resolve) =>
+        setTimeout(() => resolve({ content: [{ type: "text", text: "late" }], isError: false }), 20),
+      ),
+  };
+  const { tools, close } = await openEpisodeTools(statelessTools(endless), { seed: 0, signal });
+  expect(await tools[0]?.call({}, { signal })).toMatchObject({ isError: false });
+  await close();
+});
+
+test("an image in a data: URL counts for the limit of images", async () => {
+  const url = `data:image/png;base64,${"A".repeat(5 * 1024 * 1024)}`;
+  const image: Tool = {
+    ...tool({}),
+    call: async () => ({ content: [{ type: "image", mediaType: "image/png", source: { url } }], isError: false }),
+  };
+  const { tools, close } = await openEpisodeTools(statelessTools(image), { seed: 0, signal });
+  const result = await tools[0]?.call({}, { signal });
+  expect(result).toMatchObject({ truncated: true, content: [{ type: "text" }] });
+  await close();
+});

@@ -92,6 +92,9 @@ export class PhaseClock {
   }
 }
 
+/** Node ends a longer timer at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Timer that can be paused, and restarted up to a ceiling. */
 export class Countdown {
   #left: number;
@@ -149,6 +152,6 @@ export class Countdown {
 
   #start(): void {
     this.#since = performance.now();
-    this.#timer = setTimeout(this.#expired, Math.max(0, this.#left));
+    this.#timer = setTimeout(this.#expired, Math.min(LONGEST_TIMER_MS, Math.max(0, this.#left)));
   }
 }

@@ -22,7 +22,8 @@ export function limitOutput(result: ToolResult, outputBytes = DEFAULT_OUTPUT_BYT
       break;
     }
     if (part.type === "image") {
-      const bytes = "data" in part.source ? part.source.data.byteLength : 0;
+      // A URL may hold the image itself (data:).
+      const bytes = "data" in part.source ? part.source.data.byteLength : Buffer.byteLength(part.source.url);
       if (bytes <= imagesLeft) {
         imagesLeft -= bytes;
         content.push(part);
