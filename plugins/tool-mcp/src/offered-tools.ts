@@ -1,5 +1,6 @@
 import {
   type JsonObject,
+  type JsonValue,
   MrlmError,
   type Tool,
   type ToolCallOptions,
@@ -46,12 +47,30 @@ export function assertListed(server: Server, tools: readonly ListedTool[]): void
   });
 }
 
+/** Keywords whose values a server writes for readers. A secret with the value of a name or a type must not change any other. */
+const ANNOTATIONS = new Set(["title", "description", "$comment", "default", "examples", "enum", "const"]);
+/** Keywords whose keys are names. */
+const NAMED = new Set(["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]);
+
 /** Describes a tool to policies, without secrets: a server may write them into a description or a default. */
 export function definitionOf({ server, tool, name }: OfferedTool): ToolDefinition {
+  const redact = (text: string): string => server.redact(text);
   const schema = JSON.stringify(tool.parameters);
-  const hidden = server.redact(schema);
-  const parameters = hidden === schema ? tool.parameters : internSchema(JSON.parse(hidden) as JsonObject);
-  return { name, description: server.redact(tool.description), parameters };
+  const isClean = redact(schema) === schema;
+  const parameters = isClean ? tool.parameters : internSchema(withoutSecrets(tool.parameters, redact) as JsonObject);
+  return { name, description: redact(tool.description), parameters };
+}
+
+function withoutSecrets(schema: JsonValue, redact: (text: string) => string): JsonValue {
+  if (Array.isArray(schema)) return schema.map((each) => withoutSecrets(each, redact));
+  if (typeof schema !== "object" || schema === null) return schema;
+  const changed = Object.entries(schema as JsonObject).map(([key, value]): [string, JsonValue] => {
+    if (ANNOTATIONS.has(key)) return [key, JSON.parse(redact(JSON.stringify(value))) as JsonValue];
+    if (!NAMED.has(key) || typeof value !== "object" || value === null) return [key, withoutSecrets(value, redact)];
+    const named = Object.entries(value as JsonObject);
+    return [key, Object.fromEntries(named.map(([name, each]) => [name, withoutSecrets(each, redact)]))];
+  });
+  return Object.fromEntries(changed);
 }
 
 /** Creates a tool that calls its server once for each call. */
