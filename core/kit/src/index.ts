@@ -20,6 +20,7 @@ export {
   pickDifficulty,
   pickFamily,
 } from "./mixture.ts";
+export { Places, type Queued, unqueued } from "./places.ts";
 export { randomStream } from "./random.ts";
 export { repeatedHistory } from "./repeated-history.ts";
 export { limitsOf, sandboxLimits, sandboxOptions } from "./sandbox-options.ts";

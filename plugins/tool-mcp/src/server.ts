@@ -3,7 +3,7 @@ import { Connection, reasonOf, type ServerTransport } from "./connection.ts";
 import type { Guardian } from "./guardian.ts";
 import { HttpTransport, legacyTransport } from "./http-transport.ts";
 import { type ServerEntry, type ServerSettings, textsOf } from "./options.ts";
-import { Places } from "./places.ts";
+import { Places } from "@mrlm/kit";
 import { NotAMessage, ProcessTransport } from "./process-transport.ts";
 import { EPISODE_DIRECTORY, expand, type Redact, redactorOf, uses, type Variables } from "./variables.ts";
 

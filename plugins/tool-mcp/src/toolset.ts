@@ -14,7 +14,7 @@ import { EpisodeTools } from "./episode-tools.ts";
 import { Guardian } from "./guardian.ts";
 import { assertListed, definitionOf, offeredTools } from "./offered-tools.ts";
 import { type McpOptions, settingsOf } from "./options.ts";
-import { Places } from "./places.ts";
+import { Places } from "@mrlm/kit";
 import { Pool } from "./pool.ts";
 import { Server } from "./server.ts";
 

@@ -7,6 +7,7 @@ import {
   type ToolCallOptions,
   type ToolResult,
 } from "@mrlm/spec";
+import { unqueued } from "@mrlm/kit";
 import { codeThatWrites, splitFiles, type TaskFiles } from "./task-files.ts";
 import { resultOf } from "./result-text.ts";
 
@@ -116,8 +117,4 @@ export class EpisodeSession {
       throw new MrlmError("SANDBOX_FAILED", `${error.message} ${error.hint}`, { cause: error });
     }
   }
-}
-
-function unqueued<T>(wait: () => Promise<T>): Promise<T> {
-  return wait();
 }

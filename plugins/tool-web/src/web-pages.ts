@@ -1,5 +1,5 @@
 import type { RobotsCheck, WebClient } from "./network/web-client.ts";
-import type { Places } from "./network/places.ts";
+import type { Places } from "@mrlm/kit";
 import { WebError } from "./network/web-error.ts";
 import { isReadableType } from "./page/media-type.ts";
 import { convertInWorker } from "./worker/convert-in-worker.ts";

@@ -3,14 +3,13 @@ import { type CassetteOptions, prepareCassette, withCassette } from "./cassette/
 import { AllowList } from "./network/allow-list.ts";
 import { DenyList } from "./network/deny-list.ts";
 import { type Exchange, httpExchange } from "./network/http-exchange.ts";
-import { Places } from "./network/places.ts";
+import { Places, unqueued } from "@mrlm/kit";
 import type { Resolve } from "./network/resolve-name.ts";
 import { type RobotsMatcher, robotsPolicy } from "./network/robots-policy.ts";
 import { WebClient } from "./network/web-client.ts";
 import { WebError } from "./network/web-error.ts";
 import { parseWebUrl } from "./network/web-url.ts";
 import type { WebToolOptions } from "./options.ts";
-import { unqueued } from "./queued.ts";
 import type { Corpus } from "./search/corpus.ts";
 import { httpSearch, isUsable, type SearchService } from "./search/http-search.ts";
 import { corpusOfFiles, type CorpusOptions, loadCorpus } from "./search/load-corpus.ts";

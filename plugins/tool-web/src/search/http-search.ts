@@ -1,7 +1,7 @@
 import { type JsonValue, MrlmError } from "@mrlm/spec";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import type { DenyList } from "../network/deny-list.ts";
-import type { Places } from "../network/places.ts";
+import type { Places } from "@mrlm/kit";
 import { WebError } from "../network/web-error.ts";
 import { MAX_URL_CHARACTERS } from "../network/web-url.ts";
 import type { SearchProvider, SearchResult } from "./search-provider.ts";

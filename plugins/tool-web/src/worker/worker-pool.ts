@@ -1,5 +1,4 @@
 import { Worker } from "node:worker_threads";
-import { type Queued, unqueued } from "../queued.ts";
 import { untilAborted } from "../until-aborted.ts";
 import { type JobMessage, type JobResult, type Jobs, READY } from "./jobs.ts";
 
@@ -21,7 +20,7 @@ export class WorkerFailure extends Error {
 export interface JobOptions {
   readonly signal: AbortSignal;
   /** Waits for a free thread. */
-  readonly queued?: Queued | undefined;
+  queued?<T>(wait: () => Promise<T>): Promise<T>;
   /** CPU time of this job; default that of the pool. */
   readonly cpuMs?: number;
 }
@@ -50,7 +49,7 @@ export class WorkerPool {
   async run<Name extends keyof Jobs>(
     name: Name,
     input: Jobs[Name]["input"],
-    { signal, queued = unqueued, cpuMs = this.#limits.cpuMs }: JobOptions,
+    { signal, queued = (wait) => wait(), cpuMs = this.#limits.cpuMs }: JobOptions,
   ): Promise<Jobs[Name]["output"]> {
     const thread = await queued(() => this.#take(signal));
     const work = this.#work(thread, { name, input } as JobMessage, cpuMs);
