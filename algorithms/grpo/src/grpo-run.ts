@@ -1,13 +1,15 @@
 import { episodeMetrics, stepMetrics } from "@mrlm/kit/learning";
 import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject, TrajectoryGroup } from "@mrlm/spec";
 import type { GrpoOptions } from "./options.ts";
-import { rewardedGroups, toSamples } from "./samples.ts";
+import { RoleAverages } from "./role-averages.ts";
+import { rewardedGroups, rewardsOf, toSamples } from "./samples.ts";
 import { update } from "./update.ts";
 
 /** Starts group relative policy optimization. Each iteration takes groups, compares the rewards of their members and updates the policy. */
 export function startGrpo(context: AlgorithmContext, options: GrpoOptions): AlgorithmRun {
   let iteration = 0;
   let optimizerSteps = 0;
+  const averages = new RoleAverages(options.baseline_decay);
 
   async function iterate(): Promise<IterationReport> {
     const { played, groups, refills, version } = await context.episodes.take();
@@ -16,7 +18,12 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
     // Groups without signal that no refill replaced stay: their advantages are exactly 0, and they count in the denominator.
     const accepted = new Set(groups);
     const kept = rewarded.filter((_, i) => accepted.has(played[i] as TrajectoryGroup));
-    const samples = toSamples(kept, options, version).filter(({ episodes }) => episodes.length > 0);
+    const samples = toSamples(kept, options, version, averages).filter(({ episodes }) => episodes.length > 0);
+    // After the advantages: no episode is compared with itself.
+    if (options.baseline === "role_average")
+      averages.update(
+        rewarded.flatMap(({ roles }) => roles.map((role) => ({ key: role.key, rewards: rewardsOf(role) }))),
+      );
     const report = samples.length === 0 ? undefined : await update(context, options, samples, optimizerSteps);
     optimizerSteps += report?.steps.length ?? 0;
     iteration++;
@@ -49,8 +56,9 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
     async *run() {
       while (iteration < options.steps && !context.signal.aborted) yield await iterate();
     },
-    state: (): JsonObject => ({ iteration, optimizerSteps }),
+    state: (): JsonObject => ({ iteration, optimizerSteps, averages: averages.state() }),
     restore(state) {
+      averages.restore((state["averages"] ?? {}) as JsonObject);
       iteration = Number(state["iteration"]);
       optimizerSteps = Number(state["optimizerSteps"]);
     },

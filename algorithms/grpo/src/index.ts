@@ -35,12 +35,21 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
 export default definePlugin({ name: "@mrlm/grpo", algorithms: [grpo] });
 
 function validate(options: GrpoOptions, _: readonly TrainingEnvironment[], sampling: RolloutSampling): void {
-  if (options.group_size < 2) {
+  if (options.baseline === "role_average" && options.scale === "group_std") {
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      "scale: group_std divides by a deviation within a group, which baseline: role_average does not compare.",
+      {
+        hint: "Set scale: none or scale: batch_std.",
+      },
+    );
+  }
+  if (options.group_size < 2 && options.baseline !== "role_average") {
     throw new MrlmError(
       "CONFIG_INVALID",
       `group_size is ${options.group_size}: every advantage would be 0, because an episode is compared with the others of its group.`,
       {
-        hint: "Set group_size to 2 or more (8 is usual).",
+        hint: "Set group_size to 2 or more (8 is usual), or, for self-play, baseline: role_average.",
       },
     );
   }

@@ -11,9 +11,15 @@ const schema = z.strictObject({
   minibatches: z.int().positive().default(1).describe("Optimizer steps in each pass"),
 
   baseline: z
-    .enum(["group_mean", "leave_one_out"])
+    .enum(["group_mean", "leave_one_out", "role_average"])
     .default("group_mean")
     .describe("Baseline that is subtracted from an episode's reward"),
+  baseline_decay: z
+    .number()
+    .nonnegative()
+    .lt(1)
+    .default(0.95)
+    .describe("Weight of earlier batches in the moving average of each role, with baseline: role_average"),
   scale: z.enum(["none", "group_std", "batch_std"]).default("none").describe("Divisor of the advantages"),
   policy_loss: z
     .enum(policyLossNames)
@@ -87,6 +93,16 @@ export const grpoOptions = withOptionRules(schema, (options) => {
   const { read, unread } = optionsOfLoss(loss);
   return [
     { when: true, options: unread, because: `has no effect with policy_loss: ${loss}, which reads ${read.join(", ")}` },
+    {
+      when: options.baseline !== "role_average",
+      options: ["baseline_decay"],
+      because: "has no effect without baseline: role_average",
+    },
+    {
+      when: options.baseline === "role_average" && options.dynamic_sampling > 0,
+      options: ["dynamic_sampling"],
+      because: "has no effect with baseline: role_average, with which equal rewards of a group have a signal",
+    },
     {
       when: options.mismatch === "none",
       options: ["mismatch_cap"],

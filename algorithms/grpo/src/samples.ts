@@ -2,6 +2,7 @@ import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisode
 import type { AlgorithmContext, Credit, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
 import { groupAdvantages, hasSignal } from "./advantages.ts";
 import type { GrpoOptions } from "./options.ts";
+import type { RoleAverages } from "./role-averages.ts";
 import { overlongPenalty } from "./overlong.ts";
 
 /** One agent's part of one episode, with its advantage. */
@@ -22,10 +23,17 @@ export interface GroupSample {
 
 /** A group before its advantages are known. */
 export interface RewardedGroup {
-  /** Episodes of each role with their rewards. Rewards are compared between episodes of one role. */
-  readonly roles: readonly (readonly RewardedEpisode[])[];
-  /** Whether the rewards of two episodes of one role differ. */
+  /** Rewards are compared between episodes of one role. */
+  readonly roles: readonly RewardedRole[];
+  /** Whether the rewards of two episodes of one role differ; with `baseline: role_average`, whether there is an episode. */
   readonly hasSignal: boolean;
+}
+
+/** Episodes of one role of a group. */
+export interface RewardedRole {
+  /** Environment and role. */
+  readonly key: string;
+  readonly episodes: readonly RewardedEpisode[];
 }
 
 interface RewardedEpisode {
@@ -54,10 +62,17 @@ export function rewardedGroups(
   };
   const rewarded = groups.map(({ trajectories }): RewardedGroup => {
     const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
-    const roles = Object.values(Object.groupBy(episodes, ({ role }) => role)).map((own = []) =>
-      own.map((episode) => ({ episode, reward: episode.reward + lengthPenalty(episode, options, maxTokens) })),
-    );
-    return { roles, hasSignal: roles.some((own) => hasSignal(own.map(({ reward }) => reward))) };
+    const roles = Object.entries(Object.groupBy(episodes, ({ role }) => role)).map(([role, own = []]) => ({
+      key: `${own[0]?.trajectory.environment}/${role}`,
+      episodes: own.map((episode) => ({
+        episode,
+        reward: episode.reward + lengthPenalty(episode, options, maxTokens),
+      })),
+    }));
+    return {
+      roles,
+      hasSignal: roles.some((own) => options.baseline === "role_average" || hasSignal(rewardsOf(own))),
+    };
   });
   return { rewarded, counts };
 }
@@ -67,12 +82,23 @@ export function rewardedGroups(
  * given groups, which must therefore be the whole batch.
  *
  * @param version newest weight version
+ * @param averages baselines with `baseline: role_average`
  */
-export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions, version: number): GroupSample[] {
-  const rewards = groups.flatMap(({ roles }) => roles.map((episodes) => episodes.map(({ reward }) => reward)));
-  const advantages = groupAdvantages(rewards, options.baseline, options.scale).values();
+export function toSamples(
+  groups: readonly RewardedGroup[],
+  options: GrpoOptions,
+  version: number,
+  averages: Pick<RoleAverages, "of">,
+): GroupSample[] {
+  const compared = groups.flatMap(({ roles }) => roles);
+  const advantages = groupAdvantages(
+    compared.map(rewardsOf),
+    options.baseline,
+    options.scale,
+    compared.map(({ key }) => averages.of(key)),
+  ).values();
   return groups.map(({ roles }) => ({
-    episodes: roles.flatMap((episodes) => {
+    episodes: roles.flatMap(({ episodes }) => {
       const found = advantages.next().value as number[];
       return episodes.map(({ episode: { trajectory, agent, rows, sampled, oldestVersion } }, i) => ({
         trajectory: trajectory.id,
@@ -84,6 +110,10 @@ export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions
       }));
     }),
   }));
+}
+
+export function rewardsOf({ episodes }: RewardedRole): number[] {
+  return episodes.map(({ reward }) => reward);
 }
 
 /** Returns the length penalty of the longest turn, because `sampling.max_tokens` limits turns. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { score, type TrajectoryGroup, unscored } from "@mrlm/spec";
 import fc from "fast-check";
 import type { GrpoOptions } from "../src/options.ts";
+import { RoleAverages } from "../src/role-averages.ts";
 import { rewardedGroups, toSamples as samplesOf } from "../src/samples.ts";
 import { episode, group, options, player, segment, turn } from "./support/groups.ts";
 
@@ -11,7 +12,7 @@ function toSamples(groups: readonly TrajectoryGroup[], chosen: GrpoOptions, vers
     policy: "policy",
     sampling: { temperature: 1, maxTokens },
   });
-  return { rewarded, counts, samples: samplesOf(rewarded, chosen, version) };
+  return { rewarded, counts, samples: samplesOf(rewarded, chosen, version, new RoleAverages(0.95)) };
 }
 
 const advantagesOf = (...parameters: Parameters<typeof toSamples>): number[][] =>

@@ -35,6 +35,8 @@ export interface Fixture<Public extends JsonObject = JsonObject, Private extends
   readonly players?: Readonly<Record<RoleId, { readonly scripted: string; readonly options?: JsonObject }>>;
   /** A {@link FixturePolicy}. */
   policy(request: FixtureRequest<Public, Private>): string | Message;
-  /** Expected total reward of each agent that `policy` plays, within 1e-9; optional for `determinism`. */
-  readonly reward?: number;
+  /**
+   * Expected total reward within 1e-9: of each agent by its name, or one number for every agent that `policy` plays. Optional for `determinism`.
+   */
+  readonly reward?: number | Readonly<Record<AgentId, number>>;
 }

@@ -56,13 +56,18 @@ async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
     playFixture(subject, fixture, session),
   );
   assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards: its outcome must be known.`);
-  for (const agent of acted.filter((each) => fixture.players?.[roleOf(each)] === undefined)) {
+  const own = acted.filter((each) => fixture.players?.[roleOf(each)] === undefined);
+  const rewards =
+    typeof expected === "number" ? Object.fromEntries(own.map((agent) => [agent, expected])) : { ...expected };
+  for (const [agent, reward] of Object.entries(rewards)) {
     const total = totals[agent] ?? 0;
     assert(
-      Math.abs(total - expected) <= 1e-9,
-      `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${expected}.`,
+      Math.abs(total - reward) <= 1e-9,
+      `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${reward}.`,
     );
   }
+  const missing = own.find((agent) => !Object.hasOwn(rewards, agent));
+  assert(missing === undefined, `Fixture "${fixture.name}" states no reward of agent "${missing}", which it plays.`);
 }
 
 /** Checks that an episode has the same bytes when it is played alone, and while another session is open. */

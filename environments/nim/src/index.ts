@@ -1,0 +1,22 @@
+import { defineEnvironment, definePlugin } from "@mrlm/kit";
+import { NimEnvironment } from "./environment.ts";
+import { fixtures } from "./fixtures.ts";
+import { nimOptions } from "./options.ts";
+import { scriptedPolicies } from "./scripted-policies.ts";
+import { nimTasks } from "./tasks.ts";
+
+/** `nim@1`: two agents take 1 to 3 objects in turn; whoever takes the last one wins. */
+export const nim = defineEnvironment({
+  id: "nim@1",
+  description: "Two agents take 1 to 3 objects in turn from a pile of up to 21; whoever takes the last one wins.",
+  determinism: "full",
+  options: nimOptions,
+  roles: { first: { description: "Moves first." }, second: { description: "Moves second." } },
+  rewardComponents: ["valid", "correct"],
+  tasks: nimTasks,
+  create: (context, options) => new NimEnvironment(context, options),
+  scriptedPolicies,
+  fixtures,
+});
+
+export default definePlugin({ name: "@mrlm/environment-nim", environments: [nim] });
