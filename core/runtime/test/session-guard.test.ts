@@ -200,6 +200,10 @@ describe("what an author returned", () => {
       observation: { agent: "agent", messages: [{ role: "user", text: "x" }] },
     },
     "info that is not JSON": { ...singleStep({}), info: { at: () => 1 } },
+    "info with 50,000 nested lists": {
+      ...singleStep({}),
+      info: { at: JSON.parse("[".repeat(50_000) + "]".repeat(50_000)) },
+    },
     nothing: undefined,
   };
   test.each(Object.keys(bad))("%s becomes ENVIRONMENT_FAILED and names the environment and the call", async (name) => {

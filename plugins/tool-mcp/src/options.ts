@@ -1,7 +1,15 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { z } from "zod";
-import { EPISODE_DIRECTORY, expand, isLiteralSecret, missingVariables, unknownForm, uses } from "./variables.ts";
+import {
+  EPISODE_DIRECTORY,
+  expand,
+  hasLiteralSecret,
+  isLiteralSecret,
+  missingVariables,
+  unknownForm,
+  uses,
+} from "./variables.ts";
 
 const texts = z.record(z.string(), z.string());
 
@@ -117,7 +125,8 @@ function serverFaults(server: ServerEntry, isShared: boolean): Fault[] {
     const parsed = URL.parse(expand(url, process.env));
     if (parsed === null || !/^https?:$/.test(parsed.protocol))
       faults.push({ path: ["url"], message: "is no http or https URL" });
-    else if (URL.parse(url)?.password) faults.push({ path: ["url"], message: "has a password: write ${NAME}" });
+    else if (hasLiteralSecret(url))
+      faults.push({ path: ["url"], message: "has a secret, and configurations are copied into runs: write ${NAME}" });
   }
   return faults;
 }

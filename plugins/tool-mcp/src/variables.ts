@@ -22,7 +22,7 @@ const PUBLIC = new Set([
 const SHORTEST_SECRET = 5;
 
 /** Names of values that are secrets by convention: `API_KEY`, `Authorization`, `--token`. */
-const SECRET_NAME = /token|secret|passw|api[-_]?key|authorization|credential|cookie|private[-_]?key/i;
+const SECRET_NAME = /token(?!s|iz)|secret|passw|api[-_]?key|authorization|credential|cookie|private[-_]?key/i;
 
 /** Values of variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -49,9 +49,37 @@ export function unknownForm(text: string): string | undefined {
   return /\$\{[^}]*\}?/.exec(text.replace(VARIABLE, ""))?.[0];
 }
 
-/** Whether a value of this name is a secret that stands in the configuration itself, which is copied into each run. */
+/** Names of authentication schemes, which stand before a secret: `Bearer ${TOKEN}`. */
+const SCHEME = /^(?:Basic|Bearer|Digest|Token|ApiKey)$/i;
+
+/** Whether a value of this name is a secret that stands in the configuration itself, which is copied into each run. A default of a variable stands there too. */
 export function isLiteralSecret(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) && value !== "" && value.replace(VARIABLE, "") === value;
+  if (
+    [...value.matchAll(VARIABLE)].some(
+      ([, variable = "", fallback = ""]) => fallback !== "" && isSecret(name, variable),
+    )
+  )
+    return true;
+  // `session=${COOKIE}`: a name and its value.
+  const literals = value
+    .replace(/[\w.-]+[=:]\s*(?=\$\{)/g, "")
+    .replace(VARIABLE, " ")
+    .split(/[\s;,]+/);
+  return SECRET_NAME.test(name) && literals.some((literal) => literal !== "" && !SCHEME.test(literal));
+}
+
+function isSecret(...names: readonly string[]): boolean {
+  return names.some((name) => SECRET_NAME.test(name));
+}
+
+/** Whether the query or the user information of a URL has a secret. Its variables are not yet replaced. */
+export function hasLiteralSecret(url: string): boolean {
+  const parameters = [...url.matchAll(/[?&#]([^=&#]+)=([^&#]*)/g)];
+  const userInfo = /^[a-z+]+:\/\/[^/?#@]*?:([^/?#@]*)@/i.exec(url)?.[1] ?? "";
+  return (
+    parameters.some(([, name = "", value = ""]) => isLiteralSecret(name, value)) ||
+    isLiteralSecret("password", userInfo)
+  );
 }
 
 /** Hides secrets in a text. */

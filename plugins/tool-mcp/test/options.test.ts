@@ -53,7 +53,12 @@ describe("options", () => {
     [{ mcpServers: { s: { command: "/no/such" } } }, 'mcpServers.s.command: there is no command "/no/such"'],
     [{ mcpServers: { s: { type: "http" } } }, "mcpServers.s.url: is missing for type http"],
     [{ mcpServers: { s: { url: "ftp://x" } } }, "mcpServers.s.url: is no http or https URL"],
-    [{ mcpServers: { s: { url: "http://a:b@x" } } }, "mcpServers.s.url: has a password: write ${NAME}"],
+    ...["http://a:b@x", "http://x/?api_key=abc", "http://x/?v=1&token=${HOME}abc", "http://x/?token=${T:-abc}"].map(
+      (url): [object, string] => [
+        { mcpServers: { s: { url } } },
+        "mcpServers.s.url: has a secret, and configurations are copied into runs: write ${NAME}",
+      ],
+    ),
     [
       { mcpServers: { s: { command: "node", url: "http://x" } } },
       "mcpServers.s.url: stands beside a command: a server has one of them",
@@ -66,6 +71,10 @@ describe("options", () => {
       { mcpServers: { s: { url: "http://x", headers: { authorization: "Bearer x" } } } },
       "mcpServers.s.headers.authorization: is a secret, and configurations are copied into runs: write ${NAME}",
     ],
+    ...["Bearer ${HOME} x", "Bearer ${X_TOKEN:-x}", "${HOME:-x}"].map((authorization): [object, string] => [
+      { mcpServers: { s: { url: "http://x", headers: { authorization } } } },
+      "mcpServers.s.headers.authorization: is a secret, and configurations are copied into runs: write ${NAME}",
+    ]),
     [
       { mcpServers: { s: { command: "node", env: { GITHUB_TOKEN: "x" } } } },
       "mcpServers.s.env.GITHUB_TOKEN: is a secret, and configurations are copied into runs: write ${NAME}",
@@ -93,6 +102,14 @@ describe("options", () => {
     ],
   ])("%j", (options, fault) => {
     expect(faults(options)).toEqual([fault]);
+  });
+
+  test.each([
+    { url: "http://a:${HOME}@x/?api_key=${HOME}" },
+    { url: "http://x", headers: { authorization: "Bearer ${HOME}", cookie: "session=${HOME}; id=${USER:-}" } },
+    { command: "node", env: { MAX_TOKENS: "512", API_KEY: "${HOME}" }, args: ["--api-key", "${HOME}"] },
+  ])("a secret from a variable is accepted: %j", (server) => {
+    expect(faults({ mcpServers: { s: server } })).toEqual([]);
   });
 
   test("a tool that the server does not list is an error with the place of its name", async () => {

@@ -7,7 +7,7 @@ import { withoutZodPrefix } from "../plugins/schema-messages.ts";
 
 const jsonObject = z.custom<Record<string, JsonValue>>(
   (value) => isPlainObject(value) && isJson(value),
-  "must be a JSON object",
+  "must be a JSON object, with at most 1,000 levels",
 );
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
@@ -123,9 +123,13 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 }
 
-function isJson(value: unknown): boolean {
+/** Nesting of JSON values, below what overflows the stack of a parser or a codec. */
+const MAX_DEPTH = 1_000;
+
+function isJson(value: unknown, depth = 0): boolean {
   if (value === null || typeof value === "string" || typeof value === "boolean") return true;
   if (typeof value === "number") return Number.isFinite(value);
-  if (Array.isArray(value)) return value.every(isJson);
-  return isPlainObject(value) && Object.values(value).every(isJson);
+  if (depth === MAX_DEPTH) return false;
+  if (Array.isArray(value)) return value.every((element) => isJson(element, depth + 1));
+  return isPlainObject(value) && Object.values(value).every((member) => isJson(member, depth + 1));
 }
