@@ -3,6 +3,7 @@
 export { answerPlace, placeAnswer, requestAnswer } from "./answer-place.ts";
 export { cacheDirectory } from "./cache-directory.ts";
 export { callTools } from "./call-tools.ts";
+export { dataFile, refuseBesideData } from "./data/data-file.ts";
 export { divide, type Division } from "./data/divide.ts";
 export { invalidRow, type Place } from "./data/invalid-row.ts";
 export { listedTasks } from "./data/listed-tasks.ts";

@@ -1,4 +1,4 @@
-import { answerPlace, difficultyRange, familyMixture } from "@mrlm/kit";
+import { answerPlace, dataFile, difficultyRange, familyMixture, refuseBesideData } from "@mrlm/kit";
 import { z } from "zod";
 import { FAMILY_NAMES } from "./families/index.ts";
 
@@ -46,24 +46,12 @@ export const mathOptions = z.strictObject({
         .describe("For an answer that the scorer cannot decide"),
     })
     .prefault({}),
-  data: z
-    .strictObject({
-      path: z
-        .string()
-        .min(1)
-        .describe(
-          "A JSONL file, relative to the configuration; on a server that the run did not start, to its --data-root",
-        ),
+  data: dataFile
+    .extend({
       format: z
         .enum(["auto", "gsm8k", "math", "rows"])
         .default("auto")
         .describe("auto: by the fields of the first row"),
-      eval_share: z
-        .number()
-        .min(0)
-        .max(1)
-        .default(0.1)
-        .describe("Share of the distinct questions that is never trained on"),
     })
     .optional()
     .describe("Problems from a file instead of the generators"),
@@ -76,20 +64,7 @@ export const mathOptions = z.strictObject({
 const GENERATORS = ["families", "difficulty_range", "eval_difficulty_range", "curriculum", "train_size", "eval_size"];
 
 /** Schema that refuses options without effect: those of the generators in combination with `data`. */
-export const effectiveOptions: z.ZodType<MathOptions> = z.preprocess((given, context) => {
-  const names =
-    typeof given === "object" && given !== null && "data" in given && given.data !== undefined
-      ? GENERATORS.filter((name) => name in given)
-      : [];
-  for (const name of names)
-    context.addIssue({
-      code: "custom",
-      path: [name],
-      message: "has no effect on problems from a file: leave it or `data` out",
-      input: given,
-    });
-  return given;
-}, mathOptions);
+export const effectiveOptions: z.ZodType<MathOptions> = refuseBesideData(mathOptions, GENERATORS);
 
 /** Parsed options of `math@1`. */
 export type MathOptions = z.output<typeof mathOptions>;

@@ -1,4 +1,4 @@
-import { answerPlace, difficultyRange, type FamilyMixture, familyMixture } from "@mrlm/kit";
+import { answerPlace, dataFile, difficultyRange, type FamilyMixture, familyMixture, refuseBesideData } from "@mrlm/kit";
 import { z } from "zod";
 import { FAMILY_NAMES, type FamilyName, GENERATORS } from "./generators/index.ts";
 import { PRESET_NAMES, WEIGHTS } from "./rewards.ts";
@@ -42,23 +42,7 @@ const givenOptions = z.strictObject({
     .min(1)
     .default(["math@1"])
     .describe("Scorers that rows may name; the first grades rows that name none"),
-  data: z
-    .strictObject({
-      path: z
-        .string()
-        .min(1)
-        .describe(
-          "A JSONL file, relative to the configuration; on a server that the run did not start, to its --data-root",
-        ),
-      eval_share: z
-        .number()
-        .min(0)
-        .max(1)
-        .default(0.1)
-        .describe("Share of the distinct questions that is never trained on"),
-    })
-    .optional()
-    .describe("Tasks from a file instead of the generators"),
+  data: dataFile.optional().describe("Tasks from a file instead of the generators"),
   train_size: z.int().min(1).max(100_000_000).default(100_000).describe("Generated training tasks"),
   eval_size: z.int().min(1).max(10_000_000).default(1_000).describe("Generated held-out tasks"),
   task_seed: z.int().default(0).describe("Another seed gives other tasks, and another division of a file"),
@@ -76,19 +60,8 @@ export interface ToolsOptions extends Omit<GivenOptions, "families"> {
 const OF_GENERATORS = ["families", "difficulty_range", "eval_difficulty_range", "train_size", "eval_size"];
 
 /** Schema of the options. Refuses those without effect, and generators whose tasks cannot be solved with the toolsets or turns. */
-export const toolsOptions: z.ZodType<ToolsOptions> = z
-  .preprocess((given, context) => {
-    if (typeof given === "object" && given !== null && "data" in given && given.data !== undefined)
-      for (const name of OF_GENERATORS.filter((each) => each in given))
-        context.addIssue({
-          code: "custom",
-          path: [name],
-          message: "has no effect on tasks from a file: leave it or `data` out",
-          input: given,
-        });
-    return given;
-  }, givenOptions)
-  .transform((options, context) => {
+export const toolsOptions: z.ZodType<ToolsOptions> = refuseBesideData(givenOptions, OF_GENERATORS).transform(
+  (options, context) => {
     if (options.data !== undefined) return { ...options, families: [] };
     const obstacles = (name: FamilyName): string | undefined => obstacleOf(name, options);
     const wanted = options.families;
@@ -105,7 +78,8 @@ export const toolsOptions: z.ZodType<ToolsOptions> = z
         input: options.toolsets,
       });
     return { ...options, families };
-  });
+  },
+);
 
 /** Returns the name of a service without its version. */
 export function baseName(service: string): string {
