@@ -122,6 +122,11 @@ function readString(reader: BlockReader): string {
     if (reader.skip("\\")) pieces.push(readEscape(reader));
     else reader.fail(`The control character ${quote(reader.text[reader.at] as string)} in a string must be escaped.`);
   }
+  return endString(reader, begin, pieces);
+}
+
+/** Returns the text of a string that has been read. Fails for a special token in it, and for a surrogate without its pair. */
+export function endString(reader: BlockReader, begin: number, pieces: readonly string[]): string {
   reader.rejectTokens(begin, reader.at, "a string");
   const text = pieces.join("");
   if (!text.isWellFormed()) reader.fail("A string has a surrogate without its pair.", begin);

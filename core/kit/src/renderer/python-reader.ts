@@ -1,6 +1,6 @@
 import type { JsonValue } from "@mrlm/spec";
 import { type BlockReader, quote } from "./block-reader.ts";
-import { MAX_DEPTH, exactNumber, isDigit } from "./json-reader.ts";
+import { MAX_DEPTH, endString, exactNumber, isDigit } from "./json-reader.ts";
 
 const PLAIN = /[^"'\\\r\n]+/y;
 const NUMBER = /-?(?:[0-9](?:_?[0-9])*)?(?:\.(?:[0-9](?:_?[0-9])*)?)?(?:[eE][+-]?[0-9]+)?/y;
@@ -109,10 +109,7 @@ function readString(reader: BlockReader): string {
       reader.at++;
     }
   }
-  reader.rejectTokens(begin, reader.at, "a string");
-  const text = pieces.join("");
-  if (!text.isWellFormed()) reader.fail("A string has a surrogate without its pair.", begin);
-  return text;
+  return endString(reader, begin, pieces);
 }
 
 function readEscape(reader: BlockReader): string {

@@ -1,42 +1,19 @@
 import { type BlockReader, quote } from "../block-reader.ts";
 import { spacedJson } from "../json-reader.ts";
 import { checkName, readArguments } from "../named-call.ts";
+import { callSection } from "./call-section.ts";
 import type { ToolFormat, WrittenCall } from "./format.ts";
 
 const [BEGIN, END] = ["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"];
 const [CALL_BEGIN, SEPARATOR, CALL_END] = ["<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"];
 const [FENCE_BEGIN, FENCE_END] = ["```json", "```"];
 
-const stray = (marker: string, end: string) => ({
-  marker,
-  end,
-  fault: `${quote(marker)} stands outside ${quote(BEGIN)} and ${quote(END)}.`,
-});
-
 /**
  * DeepSeek: a section of calls. V3 and R1 write `function`, the separator, the name, and the arguments in a Markdown fence; V3.1 writes the name, the
  * separator and the arguments.
  */
 export const deepseek: ToolFormat = {
-  openings: [
-    { marker: BEGIN, end: END },
-    stray(CALL_BEGIN, CALL_END),
-    stray(CALL_END, CALL_END),
-    stray(SEPARATOR, SEPARATOR),
-    stray(END, END),
-  ],
-  inner: [CALL_BEGIN, SEPARATOR, CALL_END, END],
-  read: (reader) => {
-    const calls: WrittenCall[] = [];
-    reader.expect(BEGIN, "at the start of the calls");
-    reader.skipSpace();
-    if (reader.isNext(END)) reader.fail("The section has no call.");
-    do {
-      calls.push(readCall(reader));
-      reader.skipSpace();
-    } while (!reader.skip(END));
-    return calls;
-  },
+  ...callSection({ begin: BEGIN, end: END, call: [CALL_BEGIN, SEPARATOR, CALL_END] }, readCall),
   write: (calls) =>
     `${BEGIN}${calls.map((call) => `${CALL_BEGIN}${call.name}${SEPARATOR}${spacedJson(call.arguments)}${CALL_END}`).join("")}${END}`,
 };

@@ -1,39 +1,16 @@
 import { type BlockReader, quote } from "../block-reader.ts";
 import { spacedJson } from "../json-reader.ts";
 import { checkName, readArguments } from "../named-call.ts";
+import { callSection } from "./call-section.ts";
 import type { ToolFormat, WrittenCall } from "./format.ts";
 
 const [BEGIN, END] = ["<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"];
 const [CALL_BEGIN, ARGUMENTS, CALL_END] = ["<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"];
 const PREFIX = "functions.";
 
-const stray = (marker: string, end: string) => ({
-  marker,
-  end,
-  fault: `${quote(marker)} stands outside ${quote(BEGIN)} and ${quote(END)}.`,
-});
-
 /** Kimi K2: a section of calls. Each has the id `functions.NAME:INDEX`, where INDEX counts the calls of the conversation, and JSON arguments. */
 export const kimi: ToolFormat = {
-  openings: [
-    { marker: BEGIN, end: END },
-    stray(CALL_BEGIN, CALL_END),
-    stray(ARGUMENTS, ARGUMENTS),
-    stray(CALL_END, CALL_END),
-    stray(END, END),
-  ],
-  inner: [CALL_BEGIN, ARGUMENTS, CALL_END, END],
-  read: (reader) => {
-    const calls: WrittenCall[] = [];
-    reader.expect(BEGIN, "at the start of the calls");
-    reader.skipSpace();
-    if (reader.isNext(END)) reader.fail("The section has no call.");
-    do {
-      calls.push(readCall(reader));
-      reader.skipSpace();
-    } while (!reader.skip(END));
-    return calls;
-  },
+  ...callSection({ begin: BEGIN, end: END, call: [CALL_BEGIN, ARGUMENTS, CALL_END] }, readCall),
   write: (calls, index) =>
     `${BEGIN}${calls.map((call, i) => `${CALL_BEGIN}${PREFIX}${call.name}:${index + i}${ARGUMENTS}${spacedJson(call.arguments)}${CALL_END}`).join("")}${END}`,
   templateId: ({ name }, index) => `${PREFIX}${name}:${index}`,
