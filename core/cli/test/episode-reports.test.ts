@@ -38,6 +38,18 @@ test("an episode has the calls of its tools", () => {
   expect(episodeText({ row })).toContain("\n  tools: calculator 3 calls (1 error), search 1 call (1 truncated)\n");
 });
 
+test("an episode has its judgements", () => {
+  const judged = { judge: "rules@1", verdict: "pro", reason: "better evidence" };
+  const judgements = [
+    { ...judged, step: 11, reward: 0.25 },
+    { ...judged, step: 11, verdict: "failed", reason: "no answer", reward: null },
+  ];
+  const row = { ...episodeRow, reward: 0, messages: [], turns: [], judgements };
+  expect(episodeText({ row })).toContain(
+    "\n  judged by rules@1 after turn 12: pro, reward 0.25: better evidence\n  judged by rules@1 after turn 12: failed, no reward: no answer",
+  );
+});
+
 test("the progress of a stage has the reward of each role", () => {
   const { console, err } = recordedConsole();
   const metrics = { "reward/pro/mean": { sum: 1, count: 4 }, "reward/pro/std": 1, "reward/con/mean": -0.25 };

@@ -12,6 +12,7 @@ export {
 export { isOfOtherPlayer, recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
+export { judgementsOf } from "./learning/judgements.ts";
 export { klEstimate, type KlEstimator, weightedKl } from "./learning/kl.ts";
 export {
   type EpisodeCounts,

@@ -9,6 +9,7 @@ import {
   recordedSequences,
   fromChatMessage,
   isLearnable,
+  judgementsOf,
   parseRecordedRow,
   toChatMessages,
   toRecordedRows,
@@ -75,6 +76,27 @@ test("a row has the calls of tools without their seconds, and reads back", () =>
   expect(row?.tool_usage).toEqual([{ name: "calculator", calls: 2, errors: 1, truncated: 0 }]);
   expect(parseRecordedRow(throughJson(row), "a row")).toEqual(row);
   expect(toRecordedRows(episode(), () => "r")[0]).not.toHaveProperty("tool_usage");
+});
+
+test("a row has the judgements of the episode with its agent's rewards, and reads back", () => {
+  const judged = { judge: "rules@1", verdict: "pro", reason: "better evidence" };
+  const given = [
+    { ...judged, step: 0, rewards: { agent: score(0.5), other: score(-0.5) }, detail: { any: 1 } },
+    { ...judged, step: 3, rewards: { agent: unscored("SCORER_FAILED", "gone") } },
+    { ...judged, step: 4, rewards: { other: score(1) } },
+  ];
+  const none = [null, 7, { ...judged, step: "0", rewards: {} }, { ...judged, step: 0, rewards: { agent: 1 } }];
+  const info = { judgements: [...given, ...none] as unknown as JsonValue[] };
+  const [row] = toRecordedRows(episode({ info }), () => "r");
+  expect(row?.judgements).toEqual([
+    { ...judged, step: 0, reward: 0.5 },
+    { ...judged, step: 3, reward: null },
+    { ...judged, step: 4, reward: null },
+  ]);
+  expect(parseRecordedRow(throughJson(row), "a row")).toEqual(row);
+  expect(judgementsOf({ info })).toEqual(given);
+  expect(judgementsOf({ info: { judgements: "an environment's own" } })).toEqual([]);
+  expect(toRecordedRows(episode(), () => "r")[0]).not.toHaveProperty("judgements");
 });
 
 const [whole] = toRecordedRows(episode(), () => renderer.fingerprint);

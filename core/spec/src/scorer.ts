@@ -1,4 +1,6 @@
+import type { Determinism } from "./determinism.ts";
 import type { JsonObject } from "./json.ts";
+import type { Message } from "./message.ts";
 import type { Reward } from "./reward.ts";
 
 /** Answer to grade. */
@@ -10,6 +12,12 @@ export interface ScoreRequest {
   /** Place of the answer in the text: `answer` (a tag), `boxed`, the name of another tag, or `text` (the whole text). */
   readonly schema?: string;
   readonly options?: JsonObject;
+  /** Text of the question. */
+  readonly question?: string;
+  /** Conversation that led to the answer, ending with the message of the answer. */
+  readonly messages?: readonly Message[];
+  /** Aborted when the deadline of scoring passes or the episode is given up. A host always sets it. */
+  readonly signal?: AbortSignal;
 }
 
 /** Reward of an answer, with the reasons. */
@@ -25,7 +33,9 @@ export interface Grade {
   readonly detail?: JsonObject;
 }
 
-/** Grades an answer against the correct one. Deterministic. Rejects for no input: it returns an unscored reward instead. */
+/** Grades an answer against the correct one. Rejects for no input: it returns an unscored reward instead. */
 export interface Scorer {
+  /** Default `full`: equal requests have equal grades. An environment is at most as deterministic as its scorers. */
+  readonly determinism?: Determinism;
   score(request: ScoreRequest): Promise<Grade>;
 }

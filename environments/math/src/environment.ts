@@ -2,6 +2,7 @@ import { anyTask, messageText, observe, singleStep, taskById, textMessage } from
 import {
   type Action,
   type EnvironmentContext,
+  type Message,
   type Observation,
   type ResetOptions,
   score,
@@ -19,6 +20,7 @@ export class MathEnvironment implements SimulatedEnvironment {
   readonly #context: EnvironmentContext;
   readonly #options: MathOptions;
   #task: Task | undefined;
+  #messages: readonly Message[] = [];
   #attempt = 0;
 
   constructor(context: EnvironmentContext, options: MathOptions) {
@@ -30,14 +32,16 @@ export class MathEnvironment implements SimulatedEnvironment {
     this.#task = await taskById(this.#context.tasks, task);
     this.#attempt = 0;
     const { question: _question, ...info } = this.#task.public;
-    return observe(promptOf(this.#task, this.#options), { info });
+    this.#messages = promptOf(this.#task, this.#options);
+    return observe(this.#messages, { info });
   }
 
-  async step(action: Action): Promise<StepResult> {
+  async step(action: Action, { signal }: { readonly signal: AbortSignal }): Promise<StepResult> {
     this.#attempt++;
+    this.#messages = [...this.#messages, action.message];
     const task = this.#task as Task;
     const { reward, correct, wellFormed } = await gradeAttempt(
-      messageText(action.message),
+      { response: messageText(action.message), messages: this.#messages, signal },
       task,
       this.#options,
       this.#context.scorer(scorerOf(task)),
@@ -48,6 +52,8 @@ export class MathEnvironment implements SimulatedEnvironment {
       ? "That is not right. Try again."
       : "There was no answer in the place asked for. Try again.";
     // Only the last attempt counts: else a policy would earn the reward for the form once for each failed attempt.
-    return singleStep({ reward: score(0), messages: [textMessage("user", feedback)] });
+    const messages = [textMessage("user", feedback)];
+    this.#messages = [...this.#messages, ...messages];
+    return singleStep({ reward: score(0), messages });
   }
 }

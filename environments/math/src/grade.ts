@@ -1,7 +1,14 @@
-import { type Grade, type Reward, type Scorer, score, type Task } from "@mrlm/spec";
+import { type Grade, type Message, type Reward, type Scorer, score, type Task } from "@mrlm/spec";
 import { intermediateResults, shareShown } from "./intermediate-results.ts";
 import type { MathOptions } from "./options.ts";
 import { schemaOf, type Solution, solutionOf } from "./solution.ts";
+
+/** Attempt to grade: the text of the last message of the conversation. */
+export interface Attempt {
+  readonly response: string;
+  readonly messages: readonly Message[];
+  readonly signal: AbortSignal;
+}
 
 /** Reward of an attempt, with the data for feedback. */
 export interface MathGrade {
@@ -15,14 +22,21 @@ export interface MathGrade {
  * and `rewards.undecided` has no value.
  */
 export async function gradeAttempt(
-  response: string,
+  { response, messages, signal }: Attempt,
   task: Task,
   options: MathOptions,
   scorer: Scorer,
 ): Promise<MathGrade> {
   const solution = solutionOf(task);
   const { rewards } = options;
-  const grade = await scorer.score({ answer: response, expected: solution.answer, schema: schemaOf(task, options) });
+  const grade = await scorer.score({
+    answer: response,
+    expected: solution.answer,
+    schema: schemaOf(task, options),
+    question: String(task.public["question"]),
+    messages,
+    signal,
+  });
   const wellFormed = grade.extracted !== undefined;
   const right = rightness(grade, solution);
   const isUndecided = right === undefined && isUndecidedReward(grade.reward);

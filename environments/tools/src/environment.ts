@@ -30,6 +30,7 @@ export class ToolsEnvironment implements SimulatedEnvironment {
   #required!: RequiredTools;
   /** Tools of the last observation. */
   #shown: readonly Tool[] = [];
+  #messages: readonly Message[] = [];
   #turn = 0;
 
   constructor(context: EnvironmentContext, options: ToolsOptions) {
@@ -44,20 +45,23 @@ export class ToolsEnvironment implements SimulatedEnvironment {
     this.#shown = this.#open.tools;
     this.#turn = 0;
     const { question: _question, ...info } = this.#task.public;
-    return observe(promptOf(this.#task, this.#options), { info, tools: this.#shown.map(definitionOf) });
+    this.#messages = promptOf(this.#task, this.#options);
+    return observe(this.#messages, { info, tools: this.#shown.map(definitionOf) });
   }
 
   async step({ message, finishReason }: Action, { signal }: { readonly signal: AbortSignal }): Promise<StepResult> {
     this.#turn++;
+    this.#messages = [...this.#messages, message];
     const calls = toolCalls(message).length;
     const malformed = message.parts.filter(({ type }) => type === "malformed-call").length;
     if (finishReason === "exhausted")
       return singleStep({ reward: this.#rewardOf(this.#count(message, []), 0), truncated: true });
-    if (calls + malformed === 0) return this.#finish(messageText(message));
+    if (calls + malformed === 0) return this.#finish(messageText(message), signal);
     // No turn is left that could use a result.
     if (this.#turn >= this.#options.turns)
       return singleStep({ reward: this.#rewardOf(this.#count(message, []), 0), truncated: true });
     const results = await callTools(this.#open.tools, message, { signal });
+    this.#messages = [...this.#messages, ...results];
     const step = singleStep({ messages: results, reward: this.#rewardOf(this.#count(message, results)) });
     const { tools } = this.#open;
     if (tools.length === this.#shown.length && tools.every((tool, i) => tool === this.#shown[i])) return step;
@@ -65,8 +69,9 @@ export class ToolsEnvironment implements SimulatedEnvironment {
     return { ...step, observation: { ...step.observation, agent: SINGLE_AGENT, tools: tools.map(definitionOf) } };
   }
 
-  async #finish(answer: string): Promise<StepResult> {
-    const grade = await gradeOf(answer, this.#task, this.#options, this.#context);
+  async #finish(answer: string, signal: AbortSignal): Promise<StepResult> {
+    const given = { answer, messages: this.#messages, signal };
+    const grade = await gradeOf(given, this.#task, this.#options, this.#context);
     const reward = grade.scored ? this.#rewardOf(NO_CALLS, grade.value) : grade;
     return singleStep({ reward, terminated: true });
   }

@@ -1,4 +1,4 @@
-import type { EnvironmentContext, Reward, Task } from "@mrlm/spec";
+import type { EnvironmentContext, Message, Reward, Task } from "@mrlm/spec";
 import type { ToolsOptions } from "./options.ts";
 import { schemaOf } from "./prompt.ts";
 import { hiddenOf, shownOf } from "./task.ts";
@@ -11,21 +11,33 @@ export function scorersOf({ data, scorers }: ToolsOptions): readonly string[] {
   return data === undefined ? [GENERATED] : scorers;
 }
 
+/** Answer to grade: the text of the last message of the conversation. */
+export interface GivenAnswer {
+  readonly answer: string;
+  readonly messages: readonly Message[];
+  readonly signal: AbortSignal;
+}
+
 /**
  * Grades an answer. For a generated task an answer that the scorer cannot decide is wrong: it is no integer. For a row it is unscored, or
  * `rewards.undecided`. The reward is unscored if the scorer fails.
  */
 export async function gradeOf(
-  answer: string,
+  { answer, messages, signal }: GivenAnswer,
   task: Task,
   options: ToolsOptions,
   context: EnvironmentContext,
 ): Promise<Reward> {
   const { undecided } = options.rewards;
   const scorer = options.data === undefined ? GENERATED : (shownOf(task).scorer ?? (options.scorers[0] as string));
-  const { reward } = await context
-    .scorer(scorer)
-    .score({ answer, expected: hiddenOf(task).answer, schema: schemaOf(task, options) });
+  const { reward } = await context.scorer(scorer).score({
+    answer,
+    expected: hiddenOf(task).answer,
+    schema: schemaOf(task, options),
+    question: shownOf(task).question,
+    messages,
+    signal,
+  });
   if (reward.scored || reward.code !== "SCORER_UNDECIDED") return reward;
   if (options.data === undefined) return { scored: true, value: 0, components: {} };
   return undecided === "unscored" ? reward : { scored: true, value: undecided, components: {} };

@@ -1,6 +1,15 @@
 import { jsonlRows } from "@mrlm/kit";
+import { chatMessage, fromChatMessage } from "@mrlm/kit/learning";
 import { PluginHost } from "@mrlm/runtime";
-import { fileFault, type JsonObject, type JsonValue, MrlmError, type Scorer, type ScoreRequest } from "@mrlm/spec";
+import {
+  fileFault,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  MrlmError,
+  type Scorer,
+  type ScoreRequest,
+} from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { queryRun } from "../services/query-run.ts";
@@ -29,8 +38,14 @@ export async function scoreRows({ directory }: CommandContext, args: ScoreArgume
   }
 }
 
-async function score(scorer: Scorer, row: ScoreRequest): Promise<JsonObject> {
-  const grade = await scorer.score(row);
+/** Row with its request. */
+interface ScoredRow {
+  readonly row: JsonObject;
+  readonly request: ScoreRequest;
+}
+
+async function score(scorer: Scorer, { row, request }: ScoredRow): Promise<JsonObject> {
+  const grade = await scorer.score(request);
   return {
     ...row,
     verdict: grade.verdict,
@@ -40,7 +55,7 @@ async function score(scorer: Scorer, row: ScoreRequest): Promise<JsonObject> {
   };
 }
 
-async function rowsOf({ file, run, query }: ScoreArguments): Promise<ScoreRequest[]> {
+async function rowsOf({ file, run, query }: ScoreArguments): Promise<ScoredRow[]> {
   if (file !== undefined && run === undefined && query === undefined) return readRows(file);
   if (file === undefined && run !== undefined && query !== undefined) return queryRows(run, query);
   throw new MrlmError("USAGE", "Rows to score come from --file, or from --run and --query.", {
@@ -48,7 +63,7 @@ async function rowsOf({ file, run, query }: ScoreArguments): Promise<ScoreReques
   });
 }
 
-async function queryRows(run: string, sql: string): Promise<ScoreRequest[]> {
+async function queryRows(run: string, sql: string): Promise<ScoredRow[]> {
   const { columns, rows, isCut } = await queryRun(run, sql, LIMITS);
   if (isCut)
     throw new MrlmError("USAGE", `The query has more than ${LIMITS.rows} rows.`, {
@@ -63,7 +78,7 @@ async function queryRows(run: string, sql: string): Promise<ScoreRequest[]> {
   });
 }
 
-async function readRows(file: string): Promise<ScoreRequest[]> {
+async function readRows(file: string): Promise<ScoredRow[]> {
   const rows = await Array.fromAsync(jsonlRows(file), ({ value, place }) => rowOf(value, place)).catch(
     (cause: unknown) => {
       if (MrlmError.isInstance(cause)) throw cause;
@@ -77,15 +92,40 @@ async function readRows(file: string): Promise<ScoreRequest[]> {
   throw new MrlmError("DATA_INVALID", `${file} has no rows.`, { hint: "It needs one JSON object on each line." });
 }
 
-/** Checks a row and returns it with all its members. Throws DATA_INVALID. */
-function rowOf(value: JsonValue, place: string): ScoreRequest & JsonObject {
+/** Checks a row. Throws DATA_INVALID. */
+function rowOf(value: JsonValue, place: string): ScoredRow {
   const row = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  const textless = ["expected", "answer", ...("schema" in row ? ["schema"] : [])].find(
+  const textless = ["expected", "answer", ...OPTIONAL_TEXTS.filter((field) => field in row)].find(
     (field) => typeof row[field] !== "string",
   );
   if (textless !== undefined) throw new MrlmError("DATA_INVALID", `${place} has no text in "${textless}".`);
-  const { options = {} } = row;
+  const { options = {}, messages } = row;
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw new MrlmError("DATA_INVALID", `${place} has no object in "options".`);
-  return row as unknown as ScoreRequest & JsonObject;
+  const texts = row as { [field: string]: string };
+  const texted = Object.fromEntries(
+    OPTIONAL_TEXTS.filter((field) => field in row).map((field) => [field, texts[field]]),
+  );
+  return {
+    row,
+    request: {
+      answer: texts["answer"] as string,
+      expected: texts["expected"] as string,
+      options,
+      ...texted,
+      ...(messages === undefined ? {} : { messages: messagesOf(messages, place) }),
+    },
+  };
+}
+
+const OPTIONAL_TEXTS = ["schema", "question"];
+
+/** Parses messages in the form of data files. */
+function messagesOf(given: JsonValue, place: string): Message[] {
+  const parsed = Array.isArray(given) ? given.map((each) => chatMessage.safeParse(each)) : undefined;
+  if (parsed?.every(({ success }) => success) === true)
+    return parsed.flatMap(({ data }) => (data === undefined ? [] : [fromChatMessage(data)]));
+  throw new MrlmError("DATA_INVALID", `${place} has no chat messages in "messages".`, {
+    hint: 'A message is an object such as {"role": "user", "content": "..."}.',
+  });
 }

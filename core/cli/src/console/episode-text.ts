@@ -25,6 +25,7 @@ export function episodeText({ step, stage, row }: KeptEpisode): string {
   const lines = [head, `  ${outcomeText(row)}`];
   const used = toolsText(row);
   if (used !== "") lines.push(`  ${used}`);
+  lines.push(...judgementLines(row));
   if (error) lines.push(`  failed with ${error.code}: ${error.message}`);
   return [...lines, ...conversation(row)].join("\n");
 }
@@ -52,6 +53,14 @@ function toolsText({ tool_usage }: Row): string {
     return `${name} ${counted(calls, "call")}${faults.length > 0 ? ` (${faults.join(", ")})` : ""}`;
   });
   return parts.length === 0 ? "" : `tools: ${parts.join(", ")}`;
+}
+
+/** Formats the judgements: `judged by rules@1 after turn 12: pro, reward 0.21: REASON`. */
+function judgementLines({ judgements }: Row): string[] {
+  return (judgements ?? []).map(
+    ({ judge, step, verdict, reason, reward }) =>
+      `  judged by ${judge} after turn ${step + 1}: ${verdict}, ${reward === null ? "no reward" : `reward ${short(reward)}`}: ${reason}`,
+  );
 }
 
 /** Formats a reward: `reward 0.5 (correct 0, format 0.5)`, or the reason why there is none. */

@@ -1,5 +1,6 @@
-import { type JsonValue, MrlmError, type PlayedBy, type Trajectory } from "@mrlm/spec";
+import { type JsonValue, type JudgementRecord, MrlmError, type PlayedBy, type Trajectory } from "@mrlm/spec";
 import { z } from "zod";
+import { judgementsOf } from "../learning/judgements.ts";
 import { toolUsageOf } from "../learning/tool-usage.ts";
 import { type ChatMessage, chatMessage, toChatMessages } from "./chat-message.ts";
 import { chatTools, toChatTools } from "./chat-tools.ts";
@@ -36,6 +37,15 @@ const turn = z.object({
 /** Calls of one tool, without seconds: an equal episode has an equal row. */
 const toolUsage = z.object({ name: z.string(), calls: z.int(), errors: z.int(), truncated: z.int() });
 
+/** Judgement of a step, counted from 0, with the reward of the row's agent: `null` if it is unscored or of other agents alone. */
+const judgement = z.object({
+  judge: z.string(),
+  step: z.int(),
+  verdict: z.string(),
+  reason: z.string(),
+  reward: z.number().nullable(),
+});
+
 /** Schema of a recorded episode of one agent, a row of a JSONL or Parquet file: trajectory, down to the tokens, and reward. */
 export const recordedRow = z.object({
   id: z.string(),
@@ -63,6 +73,8 @@ export const recordedRow = z.object({
   components: z.record(z.string(), z.number().nullable()).nullish(),
   /** Calls of tools in the whole episode; absent if there were none. */
   tool_usage: z.array(toolUsage).nullish(),
+  /** Judgements of the whole episode; absent if there were none. */
+  judgements: z.array(judgement).nullish(),
   terminated: z.boolean(),
   truncated: z.boolean(),
   truncated_by: z.string().nullish(),
@@ -103,6 +115,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
     ...{ id, environment, task, seed, group, member, error: error ?? null },
     ...(used.length === 0 ? {} : { tool_usage: used }),
   };
+  const judged = judgementsOf(trajectory);
   const agents = Object.entries(trajectory.agents);
   if (agents.length === 0)
     return [
@@ -137,6 +150,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
     }
     return {
       ...common,
+      ...(judged.length === 0 ? {} : { judgements: judged.map((each) => judgementFor(agent, each)) }),
       agent,
       role,
       player: playedBy,
@@ -170,4 +184,12 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
       unscored: total.scored ? null : { code: total.code, message: total.message },
     };
   });
+}
+
+function judgementFor(
+  agent: string,
+  { judge, step, verdict, reason, rewards }: JudgementRecord,
+): z.output<typeof judgement> {
+  const reward = rewards[agent];
+  return { judge, step, verdict, reason, reward: reward?.scored === true ? reward.value : null };
 }

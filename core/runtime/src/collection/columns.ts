@@ -58,6 +58,9 @@ export function recordedColumns(components: readonly string[]): Record<string, C
       ? {}
       : { components: { fields: Object.fromEntries(components.map((name) => [name, "double" as const])) } }),
     tool_usage: { list: { fields: { name: "string", calls: "int32", errors: "int32", truncated: "int32" } } },
+    judgements: {
+      list: { fields: { judge: "string", step: "int32", verdict: "string", reason: "string", reward: "double" } },
+    },
     terminated: "boolean",
     truncated: "boolean",
     truncated_by: "string",

@@ -4,6 +4,7 @@ import { environmentContext } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
 import type { PreparedEnvironment } from "./prepared-environment.ts";
 import { agentFault } from "./roles.ts";
+import { SessionJudgements } from "./session-judgements.ts";
 import { SessionTools } from "./session-tools.ts";
 import { validateResult } from "./validate-result.ts";
 import { checkTask, parseTaskId } from "./task-choice.ts";
@@ -37,6 +38,7 @@ export async function demonstrateTasks(
     clock,
     files,
     tools,
+    judgements: new SessionJudgements(),
   });
   const demonstrations: Demonstration[] = [];
   let began = performance.now();

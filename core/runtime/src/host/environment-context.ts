@@ -3,15 +3,17 @@ import {
   type Judge,
   type Logger,
   MrlmError,
+  type Sandbox,
   type Scorer,
   type TaskSource,
   type Toolset,
-  unscored,
 } from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
 import type { FileNames } from "./data-files.ts";
 import type { PhaseClock } from "./phase-clock.ts";
+import { guardJudge, guardScorer } from "./guarded-graders.ts";
 import { declared, type Requirements } from "./requirements.ts";
+import type { SessionJudgements } from "./session-judgements.ts";
 import type { SessionTools } from "./session-tools.ts";
 
 /** Task source of an environment without tasks. */
@@ -31,51 +33,23 @@ export function environmentContext(parts: {
   readonly clock: PhaseClock;
   readonly files: FileNames;
   readonly tools: SessionTools;
+  readonly judgements: SessionJudgements;
 }): EnvironmentContext {
-  const { environment, requirements, clock, tools } = parts;
+  const { environment, requirements, clock, tools, judgements } = parts;
   return {
     logger: parts.logger,
     tasks: parts.tasks,
     random: (name, seed) => randomStream(`environment/${environment}/${name}`, seed),
-    scorer: (id) => guardScorer(id, declared<Scorer>(environment, requirements, "scorer", id), clock),
-    judge: (id) => guardJudge(id, declared<Judge>(environment, requirements, "judge", id), clock),
-    sandbox: (language) => declared(environment, requirements, "sandbox", language),
-    tools: (id) => tools.of(id, declared<Toolset>(environment, requirements, "tool", id)),
+    scorer: (name) => {
+      const { id, service } = declared<Scorer>(environment, requirements, "scorer", name);
+      return guardScorer(id, service, clock);
+    },
+    judge: (name) => {
+      const { id, service } = declared<Judge>(environment, requirements, "judge", name);
+      return guardJudge(id, service, { clock, judgements });
+    },
+    sandbox: (language) => declared<Sandbox>(environment, requirements, "sandbox", language).service,
+    tools: (name) => tools.of(name, declared<Toolset>(environment, requirements, "tool", name).service),
     dataPath: (path) => parts.files.pathOf(path),
   };
-}
-
-function guardScorer(id: string, scorer: Scorer, clock: PhaseClock): Scorer {
-  return {
-    async score(request) {
-      try {
-        return await clock.score(() => scorer.score(request));
-      } catch (error) {
-        const reward = failedScore(`Scorer ${id}`, error);
-        return { reward, verdict: "failed", reason: reward.message };
-      }
-    },
-  };
-}
-
-function guardJudge(id: string, judge: Judge, clock: PhaseClock): Judge {
-  return {
-    async judge(request, options) {
-      try {
-        return await clock.score(() => judge.judge(request, options));
-      } catch (error) {
-        const reward = failedScore(`Judge ${id}`, error);
-        return Object.fromEntries(request.agents.map((agent) => [agent, reward]));
-      }
-    },
-  };
-}
-
-function failedScore(who: string, error: unknown): ReturnType<typeof unscored> {
-  const code = MrlmError.hasCode(error, "DEADLINE_EXCEEDED") ? error.code : "SCORER_FAILED";
-  return unscored(code, `${who} failed: ${messageOf(error)}`);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

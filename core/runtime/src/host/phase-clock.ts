@@ -9,7 +9,7 @@ import type { Deadlines, Phase } from "./deadlines.ts";
 export class PhaseClock {
   readonly #environment: string;
   readonly #deadlines: Deadlines;
-  #running: Countdown | undefined;
+  #running: { readonly countdown: Countdown; readonly signal: AbortSignal } | undefined;
 
   constructor(environment: string, deadlines: Deadlines) {
     this.#environment = environment;
@@ -50,7 +50,7 @@ export class PhaseClock {
       );
     if (callers.some(({ aborted }) => aborted)) onAbort();
     for (const caller of callers) caller.addEventListener("abort", onAbort, { once: true });
-    this.#running = countdown;
+    this.#running = { countdown, signal: controller.signal };
     enterPhase(this.#environment, phase, limit);
     try {
       if (controller.signal.aborted) return await stopped;
@@ -65,7 +65,7 @@ export class PhaseClock {
 
   /** Waits while the clock of the running phase is paused. */
   async paused<T>(wait: () => Promise<T>): Promise<T> {
-    const phase = this.#running;
+    const phase = this.#running?.countdown;
     phase?.pause();
     try {
       return await wait();
@@ -74,20 +74,35 @@ export class PhaseClock {
     }
   }
 
-  /** Runs the grading of a scorer or judge under the deadline of scoring. */
-  async score<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs the grading of a scorer or judge under the deadline of scoring. Rejects with DEADLINE_EXCEEDED after it, and with CANCELLED when the caller or the
+   * running phase is aborted. In these cases the signal of the work is aborted, and its later results are ignored.
+   */
+  async score<T>(caller: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const limit = this.#deadlines.score;
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    late.catch(() => undefined);
+    const controller = new AbortController();
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    stopped.catch(() => undefined);
+    const stop = (error: MrlmError): void => {
+      reject(error);
+      controller.abort(error);
+    };
     const countdown = new Countdown(limit, () =>
-      reject(
+      stop(
         new MrlmError("DEADLINE_EXCEEDED", `Scoring in environment ${this.#environment} took longer than ${limit} ms.`),
       ),
     );
+    const callers = new Set([caller, this.#running?.signal].filter((each) => each !== undefined));
+    const onAbort = (): void =>
+      stop(new MrlmError("CANCELLED", `Scoring in environment ${this.#environment} was given up.`));
+    for (const each of callers) each.addEventListener("abort", onAbort, { once: true });
+    if ([...callers].some(({ aborted }) => aborted)) onAbort();
     try {
-      return await this.paused(() => Promise.race([work(), late]));
+      if (controller.signal.aborted) return await stopped;
+      return await this.paused(() => Promise.race([work(controller.signal), stopped]));
     } finally {
       countdown.stop();
+      for (const each of callers) each.removeEventListener("abort", onAbort);
     }
   }
 }

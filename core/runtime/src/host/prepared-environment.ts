@@ -21,7 +21,8 @@ import { gatherRequirements, type Requirements } from "./requirements.ts";
 import { resolvedDeterminism } from "./resolved-determinism.ts";
 import { rolesOf } from "./roles.ts";
 import { createScriptedPolicy } from "./scripted-policies.ts";
-import { Session } from "./session.ts";
+import { Session, type SessionPlan } from "./session.ts";
+import { SessionJudgements } from "./session-judgements.ts";
 import { SessionTools } from "./session-tools.ts";
 import { settleReset } from "./task-choice.ts";
 
@@ -61,6 +62,7 @@ export async function prepareEnvironment(
       clock,
       files: named,
       tools: new SessionTools(clock, logger),
+      judgements: new SessionJudgements(),
     });
   const { requires = [] } = definition;
   const required =
@@ -86,28 +88,36 @@ export async function prepareEnvironment(
 
 /** Creates a scripted policy for one agent of one episode. */
 export function openScriptedPolicy(prepared: PreparedEnvironment, logger: Logger, player: ScriptedPlayer): Policy {
-  const { definition, tasks, requirements, deadlines, files } = prepared;
-  const clock = new PhaseClock(definition.id, deadlines);
-  const tools = new SessionTools(clock, logger);
-  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files, tools });
-  return createScriptedPolicy(definition, context, clock, player);
+  const { clock, context } = sessionParts(prepared, logger);
+  return createScriptedPolicy(prepared.definition, context, clock, player);
 }
 
 /** Opens a session with its own instance of the environment. */
 export function openSession(prepared: PreparedEnvironment, logger: Logger, onClose: () => void): Session {
-  const { definition, description, options, tasks, requirements, deadlines, files } = prepared;
-  const clock = new PhaseClock(definition.id, deadlines);
-  const tools = new SessionTools(clock, logger);
-  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files, tools });
+  const { definition, description, options, tasks } = prepared;
+  const { context, ...parts } = sessionParts(prepared, logger);
   return new Session({
+    ...parts,
     description,
-    clock,
     logger,
-    tools,
     create: () => definition.create(context, options),
     settle: (reset) => settleReset(definition, description.determinism, tasks, reset),
     onClose,
   });
+}
+
+function sessionParts(
+  { definition, tasks, requirements, deadlines, files }: PreparedEnvironment,
+  logger: Logger,
+): Pick<SessionPlan, "clock" | "judgements" | "tools"> & { readonly context: EnvironmentContext } {
+  const clock = new PhaseClock(definition.id, deadlines);
+  const tools = new SessionTools(clock, logger);
+  const judgements = new SessionJudgements();
+  const context = environmentContext({
+    environment: definition.id,
+    ...{ logger, tasks, requirements, clock, files, tools, judgements },
+  });
+  return { clock, tools, judgements, context };
 }
 
 async function parseOptions(definition: EnvironmentDefinition, given: JsonObject | undefined): Promise<unknown> {

@@ -38,8 +38,13 @@ function assertToolNames(requirements: Requirements): void {
   }
 }
 
-/** Returns a service among the declared ones. Throws REQUIREMENT_UNDECLARED for any other. */
-export function declared<T>(environment: string, requirements: Requirements, kind: ServiceKind, name: string): T {
+/** Returns a service among the declared ones, with its declared id. Throws REQUIREMENT_UNDECLARED for any other. */
+export function declared<T>(
+  environment: string,
+  requirements: Requirements,
+  kind: ServiceKind,
+  name: string,
+): { readonly id: string; readonly service: T } {
   const prefix = `${kind}:`;
   const ids = [...requirements.keys()]
     .filter((requirement) => requirement.startsWith(prefix))
@@ -54,7 +59,7 @@ export function declared<T>(environment: string, requirements: Requirements, kin
       },
     );
   }
-  return requirements.get(prefix + id) as T;
+  return { id, service: requirements.get(prefix + id) as T };
 }
 
 function splitRequirement(environment: string, requirement: string): { kind: ServiceKind; id: string } {

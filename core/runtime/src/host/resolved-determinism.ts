@@ -1,20 +1,29 @@
-import { type Determinism, type EnvironmentDefinition, MrlmError, type Toolset } from "@mrlm/spec";
+import { type Determinism, type EnvironmentDefinition, MrlmError } from "@mrlm/spec";
 import { describeThrown } from "../plugins/error-location.ts";
 import type { Requirements } from "./requirements.ts";
 
 /** Guarantees in ascending order. */
 const GUARANTEES: readonly Determinism[] = ["none", "replayable", "full"];
 
-/** Returns the guarantee of an environment under its options: its own, or the least of its toolsets. Throws ENVIRONMENT_FAILED for a value that is none. */
+/** Service that states how repeatable its results are. */
+interface GradedService {
+  readonly determinism?: Determinism;
+}
+
+/** Returns the guarantee of an environment under its options: its own, or the least of its toolsets, scorers and judges. Throws ENVIRONMENT_FAILED for a value that is none. */
 export function resolvedDeterminism(
   definition: EnvironmentDefinition,
   options: unknown,
   requirements: Requirements,
 ): Determinism {
-  const tools = [...requirements].filter(([requirement]) => requirement.startsWith("tool:"));
+  const services = [...requirements].flatMap(([requirement, service]) => {
+    const [kind, id] = requirement.split(/:(.*)/s) as [string, string];
+    const named = { tool: "toolset", scorer: "scorer", judge: "judge" }[kind];
+    return named === undefined ? [] : [[`${named} ${id}`, (service as GradedService).determinism ?? "full"] as const];
+  });
   const stated: readonly (readonly [owner: string, determinism: Determinism])[] = [
     [`environment ${definition.id}`, ownDeterminism(definition, options)],
-    ...tools.map(([id, toolset]) => [`toolset ${id.slice(5)}`, (toolset as Toolset).determinism ?? "full"] as const),
+    ...services,
   ];
   const ranks = stated.map(([owner, determinism]) => {
     const rank = GUARANTEES.indexOf(determinism);

@@ -16,6 +16,7 @@ import type { PhaseClock } from "./phase-clock.ts";
 import type { Phase } from "./deadlines.ts";
 import { validateResult } from "./validate-result.ts";
 import { firstAgents } from "./roles.ts";
+import type { SessionJudgements } from "./session-judgements.ts";
 import type { SessionTools } from "./session-tools.ts";
 import { checkObservation, checkStep, type Checked } from "./step-check.ts";
 
@@ -25,6 +26,7 @@ export interface SessionPlan {
   readonly clock: PhaseClock;
   readonly logger: Logger;
   readonly tools: SessionTools;
+  readonly judgements: SessionJudgements;
   /** Creates the author's environment. */
   create(): SimulatedEnvironment | Promise<SimulatedEnvironment>;
   /** Checks seed and task, and chooses missing ones. */
@@ -72,6 +74,7 @@ export class Session implements EnvironmentSession {
     const observation = await this.#work("setup", "reset", options.signal, async (signal) => {
       this.#state = "over";
       await this.#plan.tools.close();
+      this.#plan.judgements.clear();
       const instance = this.#instance ?? (await this.#create(signal));
       return this.#accept(
         "reset",
@@ -95,10 +98,7 @@ export class Session implements EnvironmentSession {
     const returned = await this.#work("step", "step", options.signal, async (signal) =>
       this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), before)),
     );
-    const usage = this.#plan.tools.usage();
-    const result = this.#limitTurns(
-      usage === undefined ? returned : { ...returned, info: { ...returned.info, tools: usage } },
-    );
+    const result = this.#limitTurns(this.#withServices(returned));
     this.#exhausted = exhausted;
     this.#agents = Object.keys(result.terminated);
     for (const agent of this.#agents) if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
@@ -191,6 +191,19 @@ export class Session implements EnvironmentSession {
         truncated: all(true),
       };
     }
+  }
+
+  /** Adds the usage of tools and the judgements of this step to its `info`. */
+  #withServices(result: StepResult): StepResult {
+    const tools = this.#plan.tools.usage();
+    const judgements = this.#plan.judgements.take(this.#turns);
+    if (tools === undefined && judgements === undefined) return result;
+    const info = {
+      ...result.info,
+      ...(tools === undefined ? {} : { tools }),
+      ...(judgements === undefined ? {} : { judgements }),
+    };
+    return { ...result, info };
   }
 
   #limitTurns(result: StepResult): StepResult {

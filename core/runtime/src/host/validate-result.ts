@@ -72,9 +72,22 @@ const action = z.object({
   finishReason: z.enum(["stop", "length", "exhausted"]),
 });
 const conversation = z.array(message).min(1);
+const grade = z.object({
+  reward,
+  verdict: z.string(),
+  reason: z.string(),
+  extracted: z.string().exactOptional(),
+  detail: jsonObject.exactOptional(),
+});
+const judgement = z.object({
+  rewards: z.record(z.string(), reward),
+  verdict: z.string(),
+  reason: z.string(),
+  detail: jsonObject.exactOptional(),
+});
 
 /** The parts that the guard checks. */
-const SCHEMAS = { observation, stepResult, action, conversation } as const;
+const SCHEMAS = { observation, stepResult, action, conversation, grade, judgement } as const;
 
 /** Helpers of @mrlm/kit that create each value. */
 const MAKERS: Readonly<Partial<Record<keyof typeof SCHEMAS, string>>> = {

@@ -3,6 +3,7 @@ import {
   type AgentEnd,
   type AgentId,
   type AgentTrajectory,
+  type JsonValue,
   type Message,
   MrlmError,
   type Observation,
@@ -40,6 +41,7 @@ export class EpisodeRecord {
   readonly #callIds = new Set<string>();
   readonly #seconds = { sampling: 0, environment: 0 };
   #info: Trajectory["info"];
+  readonly #judgements: JsonValue[] = [];
   #error: Trajectory["error"];
 
   constructor(plan: EpisodePlan, rendererOf: (agent: AgentId) => Renderer, prompts: PromptCache) {
@@ -140,9 +142,15 @@ export class EpisodeRecord {
       turns: this.#turns,
       agents: Object.fromEntries(agents.map((agent) => [agent, this.#agent(agent)])),
       ...(this.#error === undefined ? {} : { error: this.#error }),
-      ...(this.#info === undefined ? {} : { info: this.#info }),
+      ...this.#allInfo(),
       seconds: { ...this.#seconds },
     };
+  }
+
+  /** Returns the `info` of the last step that has one, with the judgements of all steps. */
+  #allInfo(): Pick<Trajectory, "info"> {
+    if (this.#info === undefined) return {};
+    return { info: this.#judgements.length === 0 ? this.#info : { ...this.#info, judgements: this.#judgements } };
   }
 
   #takeIds(messages: readonly Message[]): void {
@@ -165,6 +173,8 @@ export class EpisodeRecord {
     for (const [earner, reward] of Object.entries(rewards))
       this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
     this.#info = info ?? this.#info;
+    const judgements = info?.["judgements"];
+    if (Array.isArray(judgements)) this.#judgements.push(...judgements);
     for (const named of [agent, ...Object.keys(rewards), ...Object.keys(terminated), ...Object.keys(truncated)])
       this.#named.add(named);
     if (observation.agent !== "") this.#named.add(observation.agent);

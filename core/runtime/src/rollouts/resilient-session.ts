@@ -78,7 +78,7 @@ export class ResilientSession implements EpisodeSession {
   }
 
   #compare(now: Observation | StepResult, before: Observation | StepResult | undefined): void {
-    if (isDeepStrictEqual(withoutToolUsage(now), withoutToolUsage(before))) return;
+    if (isDeepStrictEqual(withoutServices(now), withoutServices(before))) return;
     this.#options.logger.warn(
       `Environment ${this.#plan.description.id} promises to be deterministic but answered otherwise when episode ${this.#plan.id} was repeated.`,
     );
@@ -98,9 +98,9 @@ export class ResilientSession implements EpisodeSession {
   }
 }
 
-/** The host adds the usage of tools to the info of a step. Its seconds differ in each repetition. */
-function withoutToolUsage<T extends { readonly info?: JsonObject } | undefined>(result: T): unknown {
-  if (result?.info?.["tools"] === undefined) return result;
-  const { tools: _, ...info } = result.info;
+/** The host adds usage of tools and judgements to the info of a step. Seconds, and texts of a model that judges, differ in each repetition. */
+function withoutServices<T extends { readonly info?: JsonObject } | undefined>(result: T): unknown {
+  if (result?.info?.["tools"] === undefined && result?.info?.["judgements"] === undefined) return result;
+  const { tools: _, judgements: __, ...info } = result.info;
   return { ...result, info };
 }

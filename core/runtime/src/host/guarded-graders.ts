@@ -1,0 +1,63 @@
+import { type AgentId, type Grade, type Judge, type Judgement, MrlmError, type Scorer, unscored } from "@mrlm/spec";
+import type { PhaseClock } from "./phase-clock.ts";
+import type { SessionJudgements } from "./session-judgements.ts";
+import { validateResult } from "./validate-result.ts";
+
+/** Returns a scorer that never throws: its grade is unscored if it fails, returns no grade or exceeds its deadline, which also aborts its signal. */
+export function guardScorer(id: string, scorer: Scorer, clock: PhaseClock): Scorer {
+  return {
+    async score(request) {
+      try {
+        const returned = await clock.score(request.signal, (signal) => scorer.score({ ...request, signal }));
+        const checked = validateResult<Grade>("grade", returned);
+        if ("value" in checked) return checked.value;
+        throw new TypeError(`it returned a malformed grade: ${checked.problem}`);
+      } catch (error) {
+        const reward = failedScore(`Scorer ${id}`, error);
+        return { reward, verdict: "failed", reason: reward.message };
+      }
+    },
+  };
+}
+
+/**
+ * Returns a judge that never throws. Every agent is unscored if it fails, returns no judgement of exactly the agents of the request, or exceeds its
+ * deadline, which also aborts its signal. Each judgement is recorded.
+ */
+export function guardJudge(
+  id: string,
+  judge: Judge,
+  { clock, judgements }: { readonly clock: PhaseClock; readonly judgements: SessionJudgements },
+): Judge {
+  return {
+    async judge(request, { signal: caller }) {
+      const record = judgements.begin(id);
+      const judgement = await clock
+        .score(caller, (signal) => judge.judge(request, { signal }))
+        .then((returned) => checkJudgement(returned, request.agents))
+        .catch((error: unknown): Judgement => {
+          const reward = failedScore(`Judge ${id}`, error);
+          const rewards = Object.fromEntries(request.agents.map((agent) => [agent, reward]));
+          return { rewards, verdict: "failed", reason: reward.message };
+        });
+      record(judgement);
+      return judgement;
+    },
+  };
+}
+
+function checkJudgement(returned: unknown, agents: readonly AgentId[]): Judgement {
+  const checked = validateResult<Judgement>("judgement", returned);
+  if ("problem" in checked) throw new TypeError(`it returned a malformed judgement: ${checked.problem}`);
+  const { rewards } = checked.value;
+  const missing = agents.find((agent) => !Object.hasOwn(rewards, agent));
+  if (missing !== undefined) throw new TypeError(`its judgement has no reward for the agent "${missing}"`);
+  const other = Object.keys(rewards).find((agent) => !agents.includes(agent));
+  if (other !== undefined) throw new TypeError(`its judgement has a reward for "${other}", which it was not to judge`);
+  return checked.value;
+}
+
+function failedScore(who: string, error: unknown): ReturnType<typeof unscored> {
+  const code = MrlmError.hasCode(error, "DEADLINE_EXCEEDED", "CANCELLED") ? error.code : "SCORER_FAILED";
+  return unscored(code, `${who} failed: ${error instanceof Error ? error.message : String(error)}`);
+}
