@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import {
   type CreateModelOptions,
   type Engine,
   type EngineUnit,
   MrlmError,
+  type SampledChunk,
   type SampleRequest,
   type SampleResult,
   type UnitGradients,
@@ -198,6 +199,40 @@ describe("a remote engine", () => {
     await engine.publish("policy");
     while (counted.open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(counted.made).toBe(3);
+  });
+
+  test("streams each token once over a connection that breaks, and rejects a repeated sequence with other tokens", async () => {
+    const local = new BigramEngine({ deterministic: false });
+    const server = await serveEngine({ engine: local, address: "127.0.0.1:0" });
+    cleanups.push(() => server.close());
+    const proxy = await fragileProxy(server.port);
+    cleanups.push(() => proxy.close());
+    const engine = await connected(proxy.port);
+    await engine.createModel(policy);
+    const sampler = await engine.sampler("policy");
+    const params = { temperature: 1, maxTokens: 30, stopTokenIds: [] };
+    /** Samples a sequence. Calls back once, after the tenth token. */
+    const play = async (onTenth: () => unknown): Promise<void> => {
+      const tokens: number[] = [];
+      const onTokens = ({ tokens: fresh }: SampledChunk): void => {
+        if (tokens.length < 10 && tokens.length + fresh.length >= 10) onTenth();
+        tokens.push(...fresh);
+      };
+      const result = await sampler.sample({ prompt: Int32Array.of(1), params, key: 5n }, { onTokens });
+      expect(result.tokens).toHaveLength(30);
+      expect(tokens).toEqual([...result.tokens]);
+    };
+    const samplers = jest.spyOn(local, "sampler");
+    await play(() => proxy.cut());
+    expect(samplers).toHaveBeenCalledTimes(2);
+    const pass = { model: "policy", units: units.slice(0, 1), outputs, normalizer: 1, loss: gradient };
+    await engine.forwardBackward(pass);
+    await engine.optimStep({ model: "policy", learningRate: 5 });
+    const changed = play(() => void local.publish("policy").then(() => proxy.cut()));
+    await expect(changed).rejects.toMatchObject({
+      code: "ENGINE_FAILED",
+      message: expect.stringContaining("other tokens"),
+    });
   });
 
   test("continues from the calls that an earlier client made", async () => {

@@ -49,12 +49,26 @@ export interface SampleResult {
   readonly truncatedSupport: boolean;
 }
 
+/** Tokens of a sequence in the order in which they were sampled. Arrays have the shape [new tokens]. */
+export type SampledChunk = Pick<SampleResult, "tokens" | "logprobs" | "versions">;
+
+/** Options of one sequence. */
+export interface SampleOptions {
+  /** Cancels the sequence. */
+  readonly signal?: AbortSignal;
+  /**
+   * Receives the tokens as they are sampled. The chunks together are the result; the last one comes before the result. If the function throws, the sequence is
+   * cancelled and `sample` rejects with that error.
+   */
+  onTokens?(chunk: SampledChunk): void;
+}
+
 /**
  * Open stream of sequences of one model. In deterministic mode the engine samples submitted sequences at the next `barrier()`, in throughput mode at once.
  */
 export interface Sampler {
   /** Samples one sequence. A rejection concerns this sequence only. When `signal` is aborted, the tokens so far are returned with the stop reason `cancelled`. */
-  sample(request: SampleRequest, options?: { readonly signal?: AbortSignal }): Promise<SampleResult>;
+  sample(request: SampleRequest, options?: SampleOptions): Promise<SampleResult>;
   /** Ends a wave: all sequences since the last barrier are sampled together, in the order of submission. */
   barrier(): void;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { CreateModelOptions } from "@mrlm/spec";
+import type { CreateModelOptions, Sampler } from "@mrlm/spec";
 import { BigramEngine, engineContract, engineOverGrpc } from "../src/index.ts";
 
 const model: CreateModelOptions = {
@@ -52,6 +52,26 @@ describe("the contract catches an engine that", () => {
     }
     expect(await failuresOf(() => new Unscaled())).toEqual([
       "log-probabilities are those of an evaluation (numerics 14, 15)",
+    ]);
+  });
+
+  test.each([0, 2])("sends each streamed token %d times", async (times) => {
+    class Repeating extends BigramEngine {
+      override async sampler(id: string): Promise<Sampler> {
+        const inner = await super.sampler(id);
+        return {
+          sample: (request, { onTokens, ...options } = {}) =>
+            inner.sample(request, {
+              ...options,
+              ...(onTokens && { onTokens: (chunk) => Array.from({ length: times }).forEach(() => onTokens(chunk)) }),
+            }),
+          barrier: () => inner.barrier(),
+          close: () => inner.close(),
+        };
+      }
+    }
+    expect(await failuresOf(() => new Repeating())).toEqual([
+      "onTokens receives the tokens of its sequence, and changes no other",
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { CreateModelOptions, EngineInfo, MemoryEstimate, ModelInfo, SampleResult } from "@mrlm/spec";
+import type { CreateModelOptions, EngineInfo, MemoryEstimate, ModelInfo, SampledChunk, SampleResult } from "@mrlm/spec";
 import fc from "fast-check";
 import {
   bytesOf,
@@ -14,6 +14,7 @@ import {
   decodeOutputs,
   decodeSampleAdd,
   decodeSampleFinish,
+  decodeSampleTokens,
   decodeUnit,
   decodeUnitGradients,
   encodeCreateModel,
@@ -28,6 +29,7 @@ import {
   encodeSampleAdd,
   encodeSampleError,
   encodeSampleFinish,
+  encodeSampleTokens,
   encodeUnit,
   floatsOf,
   fromInt64,
@@ -206,6 +208,14 @@ describe("encoding and decoding keeps", () => {
       fc.property(result, (value) =>
         expectSame(decodeSampleFinish(throughBytes(wire.SampleFinish, encodeSampleFinish(5n, value))), value),
       ),
+    );
+    fc.assert(
+      fc.property(result, ({ tokens, logprobs, versions }) => {
+        const messages = encodeSampleTokens(5n, { tokens, logprobs, versions });
+        const chunks = messages.map((message) => decodeSampleTokens(throughBytes(wire.SampleTokens, message)));
+        const list = (field: keyof SampledChunk): number[] => chunks.flatMap((chunk) => [...chunk[field]]);
+        expectSame([list("tokens"), list("logprobs"), list("versions")], [[...tokens], [...logprobs], [...versions]]);
+      }),
     );
     const request = fc.record({
       prompt: fc.int32Array(),

@@ -1,19 +1,28 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
-import { MrlmError, type ModelId, type Sampler, type SampleRequest, type SampleResult } from "@mrlm/spec";
-import { decodeSampleFinish, encodeSampleAdd, type engineProto, ENGINE_SERVICE, isConnectionLoss } from "@mrlm/wire";
+import {
+  MrlmError,
+  type ModelId,
+  type SampleOptions,
+  type Sampler,
+  type SampleRequest,
+  type SampleResult,
+} from "@mrlm/spec";
+import {
+  decodeSampleFinish,
+  decodeSampleTokens,
+  encodeSampleAdd,
+  type engineProto,
+  ENGINE_SERVICE,
+  isConnectionLoss,
+} from "@mrlm/wire";
 import { onAbort } from "../connection/aborts.ts";
 import type { Channel } from "../connection/channel.ts";
 import type { EngineConnection } from "./engine-connection.ts";
-
-interface Pending {
-  isCancelled: boolean;
-  resolve(result: SampleResult): void;
-  reject(error: unknown): void;
-}
+import { PendingSequence } from "./pending-sequence.ts";
 
 /** Sequences submitted between two barriers. It is kept until its last result, because only a whole wave can be repeated with equal bits. */
 interface Wave {
-  readonly members: Map<bigint, SampleRequest>;
+  readonly members: Map<bigint, PendingSequence>;
   readonly waiting: Set<bigint>;
   closed: boolean;
 }
@@ -27,7 +36,7 @@ export class RemoteSampler implements Sampler {
   readonly #connection: EngineConnection;
   readonly #model: ModelId;
   readonly #onClose: () => void;
-  readonly #pending = new Map<bigint, Pending>();
+  readonly #pending = new Map<bigint, PendingSequence>();
   #waves: Wave[] = [newWave()];
   #stream: Stream | undefined;
   #nextId = 1n;
@@ -44,23 +53,19 @@ export class RemoteSampler implements Sampler {
     this.#onClose = onClose;
   }
 
-  sample(request: SampleRequest, options: { readonly signal?: AbortSignal } = {}): Promise<SampleResult> {
+  sample(request: SampleRequest, { signal, onTokens }: SampleOptions = {}): Promise<SampleResult> {
     if (this.#closed) return Promise.reject(new MrlmError("CANCELLED", "A sampler was used after it had been closed."));
     const id = this.#nextId++;
-    const { promise, resolve, reject } = Promise.withResolvers<SampleResult>();
-    const pending: Pending = { isCancelled: false, resolve, reject };
+    const pending = new PendingSequence(request, onTokens);
     this.#pending.set(id, pending);
     const wave = this.#waves.at(-1) as Wave;
-    wave.members.set(id, request);
+    wave.members.set(id, pending);
     wave.waiting.add(id);
-    this.#add.push(encodeSampleAdd(id, request));
+    this.#add.push(encodeSampleAdd(id, request, pending.streamsTokens));
     this.#flushSoon();
-    const remove = onAbort(options.signal === undefined ? [] : [options.signal], () => {
-      pending.isCancelled = true;
-      this.#cancel.push(id);
-      this.#flushSoon();
-    });
-    return promise.finally(remove);
+    if (signal === undefined) return pending.result;
+    const remove = onAbort([signal], () => this.#cancelSequence(id, pending));
+    return pending.result.finally(remove);
   }
 
   barrier(): void {
@@ -76,6 +81,12 @@ export class RemoteSampler implements Sampler {
     if (this.#pending.size > 0) this.#stream?.cancel();
     this.#rejectAll(new MrlmError("CANCELLED", "The sampler was closed."));
     this.#onClose();
+  }
+
+  #cancelSequence(id: bigint, pending: PendingSequence): void {
+    pending.isCancelled = true;
+    this.#cancel.push(id);
+    this.#flushSoon();
   }
 
   /** Sends the submissions of one turn of the event loop in one message. */
@@ -115,6 +126,7 @@ export class RemoteSampler implements Sampler {
     this.#stream = stream;
     stream.on("data", (response: engineProto.SampleResponse) => {
       this.#connection.confirm(channel);
+      for (const tokens of response.tokens) this.#receive(tokens);
       for (const finish of response.finish) this.#finish(finish);
     });
     const onEnd = (error: unknown): void => {
@@ -124,7 +136,7 @@ export class RemoteSampler implements Sampler {
     stream.on("end", () =>
       onEnd(new MrlmError("ENGINE_FAILED", "The engine ended a stream of samples before its last result.")),
     );
-    stream.write({ open: { modelId: this.#model, streamTokens: false }, add: [], cancel: [], barrier: false });
+    stream.write({ open: { modelId: this.#model }, add: [], cancel: [], barrier: false });
     return stream;
   }
 
@@ -138,17 +150,33 @@ export class RemoteSampler implements Sampler {
     else this.#rejectAll(this.#connection.errorOf(error));
   }
 
-  #finish(finish: engineProto.SampleFinish): void {
-    const pending = this.#pending.get(finish.id);
-    // A repeated wave also returns sequences that had finished before.
-    if (pending === undefined) return;
-    this.#pending.delete(finish.id);
-    for (const wave of this.#waves) wave.waiting.delete(finish.id);
+  #receive(message: engineProto.SampleTokens): void {
+    const pending = this.#pending.get(message.id);
+    try {
+      pending?.receive(decodeSampleTokens(message));
+    } catch (error) {
+      this.#cancelSequence(message.id, pending as PendingSequence);
+      this.#remove(message.id)?.reject(error);
+    }
+  }
+
+  /** Removes a sequence that ends. A repeated wave also returns sequences that had ended before, which are unknown. */
+  #remove(id: bigint): PendingSequence | undefined {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(id);
+    for (const wave of this.#waves) wave.waiting.delete(id);
     this.#waves = this.#waves.filter(
       (wave, i) => !wave.closed || wave.waiting.size > 0 || i === this.#waves.length - 1,
     );
+    return pending;
+  }
+
+  #finish(finish: engineProto.SampleFinish): void {
+    const pending = this.#remove(finish.id);
+    if (pending === undefined) return;
     try {
-      pending.resolve(decodeSampleFinish(finish));
+      pending.finish(decodeSampleFinish(finish));
     } catch (error) {
       pending.reject(error);
     }
@@ -159,8 +187,11 @@ export class RemoteSampler implements Sampler {
     this.#add = [];
     this.#cancel = [];
     for (const { members, closed } of this.#waves) {
-      const add = Array.from(members, ([id, request]) => encodeSampleAdd(id, request));
-      const cancel = [...members.keys()].filter((id) => this.#pending.get(id)?.isCancelled === true);
+      for (const pending of members.values()) pending.repeat();
+      const add = Array.from(members, ([id, { request, streamsTokens }]) =>
+        encodeSampleAdd(id, request, streamsTokens),
+      );
+      const cancel = [...members].filter(([, { isCancelled }]) => isCancelled).map(([id]) => id);
       if (add.length > 0) stream.write({ open: undefined, add, cancel, barrier: closed });
     }
   }
@@ -171,6 +202,6 @@ export class RemoteSampler implements Sampler {
     this.#waves = [newWave()];
     this.#add = [];
     this.#cancel = [];
-    for (const { reject } of pending) reject(error);
+    for (const each of pending) each.reject(error);
   }
 }

@@ -1,9 +1,10 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
-import type { Sampler } from "@mrlm/spec";
+import type { SampledChunk, Sampler } from "@mrlm/spec";
 import {
   decodeSampleAdd,
   encodeSampleError,
   encodeSampleFinish,
+  encodeSampleTokens,
   invalid,
   statusOfError,
   type engineProto as wire,
@@ -12,25 +13,31 @@ import type { ServedEngine } from "./served-engine.ts";
 
 type Call = ServerDuplexStream<wire.SampleRequest, wire.SampleResponse>;
 
-/** Handles Sample: the sequences of one client. Results of one turn of the event loop share a message. */
+/** Handles Sample: the sequences of one client. Tokens and results of one turn of the event loop share a message. */
 export function serveSamples(engine: ServedEngine, call: Call): void {
   const running = new Map<bigint, AbortController>();
   let sampler: Sampler | undefined;
-  let finished: wire.SampleFinish[] = [];
+  let next: wire.SampleResponse | undefined;
 
+  /** Returns the next message, which is written after this turn of the event loop. */
+  const message = (): wire.SampleResponse => {
+    if (next !== undefined) return next;
+    const made: wire.SampleResponse = { tokens: [], finish: [] };
+    setImmediate(() => {
+      next = undefined;
+      call.write(made);
+    });
+    return (next = made);
+  };
   const finish = (result: wire.SampleFinish): void => {
     running.delete(result.id);
-    finished.push(result);
-    if (finished.length > 1) return;
-    setImmediate(() => {
-      call.write({ tokens: [], finish: finished });
-      finished = [];
-    });
+    message().finish.push(result);
   };
   const start = (add: wire.SampleAdd, on: Sampler): void => {
     const controller = new AbortController();
     running.set(add.id, controller);
-    on.sample(decodeSampleAdd(add), { signal: controller.signal }).then(
+    const onTokens = (chunk: SampledChunk): void => void message().tokens.push(...encodeSampleTokens(add.id, chunk));
+    on.sample(decodeSampleAdd(add), { signal: controller.signal, ...(add.streamTokens && { onTokens }) }).then(
       (result) => finish(encodeSampleFinish(add.id, result)),
       (error: unknown) => finish(encodeSampleError(add.id, error)),
     );
@@ -49,13 +56,13 @@ export function serveSamples(engine: ServedEngine, call: Call): void {
 
   // Messages are handled in order, also while the sampler is being opened.
   let tail = Promise.resolve();
-  const next = (work: () => Promise<void>): void => {
+  const inOrder = (work: () => Promise<void>): void => {
     tail = tail.then(work).catch((error: unknown) => void call.emit("error", statusOfError(error)));
   };
-  call.on("data", (message: wire.SampleRequest) => next(() => receive(message)));
-  call.on("end", () => next(end));
+  call.on("data", (message: wire.SampleRequest) => inOrder(() => receive(message)));
+  call.on("end", () => inOrder(end));
   call.on("cancelled", () => {
     for (const controller of running.values()) controller.abort();
-    next(async () => sampler?.close());
+    inOrder(async () => sampler?.close());
   });
 }

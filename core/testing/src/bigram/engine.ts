@@ -39,13 +39,19 @@ export type AsyncUnitLoss = (unitIndex: number, outputs: UnitOutputs) => UnitGra
 export class BigramEngine implements Engine {
   readonly #models = new Map<ModelId, BigramModel>();
   readonly #instanceId = randomUUID();
+  readonly #isDeterministic: boolean;
+
+  /** @param options.deterministic false to sample sequences at once, without waves; default true */
+  constructor({ deterministic = true }: { readonly deterministic?: boolean } = {}) {
+    this.#isDeterministic = deterministic;
+  }
 
   async describe(): Promise<EngineInfo> {
     return {
       device: "cpu",
       deviceName: "bigram tables in this process",
       versions: { torch: "none", transformers: "none", python: "none" },
-      deterministic: true,
+      deterministic: this.#isDeterministic,
       threads: 1,
       worldSize: 1,
       instanceId: this.#instanceId,
@@ -92,7 +98,7 @@ export class BigramEngine implements Engine {
   }
 
   async sampler(model: ModelId): Promise<Sampler> {
-    return new BigramSampler(this.#model(model));
+    return new BigramSampler(this.#model(model), this.#isDeterministic);
   }
 
   async forward(options: {

@@ -1,53 +1,70 @@
 import { mix32 } from "@mrlm/kit";
-import { type SampleRequest, type SampleResult, MrlmError } from "@mrlm/spec";
+import { type SampledChunk, type SampleRequest, type SampleResult, MrlmError, type StopReason } from "@mrlm/spec";
 import { type BigramParameters, logSoftmaxRow } from "./parameters.ts";
 
-/** Samples one sequence. The random number of position i depends only on (key, i). */
-export function sampleSequence(
-  parameters: BigramParameters,
-  request: SampleRequest,
-  limits: { readonly version: number; readonly maxPositions: number },
-): SampleResult {
-  const { prompt, params, key } = request;
-  if (prompt.length === 0) throw new MrlmError("SEQUENCE_INVALID", "A sequence to sample has an empty prompt.");
-  const bad = prompt.find((token) => token < 0 || token >= parameters.vocabSize);
-  if (bad !== undefined)
-    throw new MrlmError("SEQUENCE_INVALID", `A prompt holds token ${bad}; the vocabulary has ${parameters.vocabSize}.`);
-  if (prompt.length >= limits.maxPositions) {
-    throw new MrlmError(
-      "SEQUENCE_TOO_LONG",
-      `A prompt of ${prompt.length} tokens leaves no room: the model takes ${limits.maxPositions}.`,
-    );
+/** Sequence that is sampled token by token. The random number of position i depends only on (key, i). */
+export class BigramSequence {
+  readonly #request: SampleRequest;
+  readonly #longest: number;
+  readonly #stops: ReadonlySet<number>;
+  readonly #vocabSize: number;
+  readonly #tokens: number[] = [];
+  readonly #logprobs: number[] = [];
+  readonly #versions: number[] = [];
+
+  /** Throws SEQUENCE_INVALID or SEQUENCE_TOO_LONG. */
+  constructor(request: SampleRequest, limits: { readonly vocabSize: number; readonly maxPositions: number }) {
+    const { prompt, params } = request;
+    const { vocabSize, maxPositions } = limits;
+    if (prompt.length === 0) throw new MrlmError("SEQUENCE_INVALID", "A sequence to sample has an empty prompt.");
+    const bad = prompt.find((token) => token < 0 || token >= vocabSize);
+    if (bad !== undefined)
+      throw new MrlmError("SEQUENCE_INVALID", `A prompt holds token ${bad}; the vocabulary has ${vocabSize}.`);
+    if (prompt.length >= maxPositions) {
+      throw new MrlmError(
+        "SEQUENCE_TOO_LONG",
+        `A prompt of ${prompt.length} tokens leaves no room: the model takes ${maxPositions}.`,
+      );
+    }
+    this.#request = request;
+    this.#longest = Math.min(params.maxTokens, maxPositions - prompt.length);
+    this.#stops = new Set(params.stopTokenIds);
+    this.#vocabSize = vocabSize;
   }
-  const tokens: number[] = [];
-  const logprobs: number[] = [];
-  const stops = new Set(params.stopTokenIds);
-  let previous = prompt[prompt.length - 1] as number;
-  let stopReason: SampleResult["stopReason"] = "length";
-  const longest = Math.min(params.maxTokens, limits.maxPositions - prompt.length);
-  while (tokens.length < longest) {
-    const allowed = tokens.length < (params.minTokens ?? 0) ? (token: number) => !stops.has(token) : () => true;
-    const drawn = drawToken(
+
+  /** Reason of the end after the tokens so far; `undefined` while the sequence continues. */
+  get stopReason(): StopReason | undefined {
+    const last = this.#tokens.at(-1);
+    if (last !== undefined && this.#stops.has(last)) return "stop";
+    return this.#tokens.length < this.#longest ? undefined : "length";
+  }
+
+  /** Draws the next token. */
+  draw(parameters: BigramParameters, version: number): SampledChunk {
+    const { prompt, params, key } = this.#request;
+    const length = this.#tokens.length;
+    const previous = (this.#tokens.at(-1) ?? prompt.at(-1)) as number;
+    const { token, logprob } = drawToken(
       logSoftmaxRow(parameters, previous, params.temperature === 0 ? 1 : params.temperature),
       params,
-      allowed,
-      uniform(key, tokens.length),
+      length < (params.minTokens ?? 0) ? (candidate) => !this.#stops.has(candidate) : () => true,
+      uniform(key, length),
     );
-    tokens.push(drawn.token);
-    logprobs.push(drawn.logprob);
-    previous = drawn.token;
-    if (stops.has(drawn.token)) {
-      stopReason = "stop";
-      break;
-    }
+    this.#tokens.push(token);
+    this.#logprobs.push(logprob);
+    this.#versions.push(version);
+    return { tokens: Int32Array.of(token), logprobs: Float32Array.of(logprob), versions: Int32Array.of(version) };
   }
-  return {
-    tokens: Int32Array.from(tokens),
-    logprobs: Float32Array.from(logprobs),
-    versions: new Int32Array(tokens.length).fill(limits.version),
-    stopReason,
-    truncatedSupport: isTruncated(params, parameters.vocabSize),
-  };
+
+  result(stopReason: StopReason): SampleResult {
+    return {
+      tokens: Int32Array.from(this.#tokens),
+      logprobs: Float32Array.from(this.#logprobs),
+      versions: Int32Array.from(this.#versions),
+      stopReason,
+      truncatedSupport: this.#tokens.length > 0 && isTruncated(this.#request.params, this.#vocabSize),
+    };
+  }
 }
 
 function isTruncated({ temperature, topK = 0, topP = 0 }: SampleRequest["params"], vocabSize: number): boolean {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Engine, SampleRequest, SampleResult } from "@mrlm/spec";
+import type { Engine, SampledChunk, SampleRequest, SampleResult } from "@mrlm/spec";
 import { expectCode } from "../contract/expect-code.ts";
 import { ALL_OUTPUTS, type EngineCheck, UNITS, gradientOf } from "./engine-subject.ts";
 
@@ -83,6 +83,37 @@ export const samplingChecks: readonly EngineCheck[] = [
       assert((await good).tokens.length > 0);
       await sampler.close();
       await expectCode(sampler.sample(request(4n)), "CANCELLED");
+    },
+  },
+  {
+    name: "onTokens receives the tokens of its sequence, and changes no other",
+    run: async ({ engine, model: { model } }) => {
+      const requests = [1n, 2n, 3n].map((key) => request(key, { stopTokenIds: [] }));
+      const expected = await wave(engine, model, requests);
+      const sampler = await engine.sampler(model);
+      const chunks: SampledChunk[] = [];
+      const fault = new Error("The receiver fails.");
+      const results = requests.map((each, i) => {
+        const onTokens = [
+          undefined,
+          (chunk: SampledChunk) => void chunks.push(chunk),
+          () => {
+            throw fault;
+          },
+        ][i];
+        return sampler.sample(each, onTokens && { onTokens });
+      });
+      const thrown = assert.rejects(results[2] as Promise<SampleResult>, { message: fault.message });
+      sampler.barrier();
+      await thrown;
+      const streamed = await results[1];
+      assert.deepEqual([await results[0], streamed], expected.slice(0, 2), "A stream of tokens changed a result.");
+      const list = (field: keyof SampledChunk): number[] => chunks.flatMap((chunk) => [...chunk[field]]);
+      assert.deepEqual(list("tokens"), [...(streamed?.tokens ?? [])]);
+      assert.deepEqual(list("logprobs"), [...(streamed?.logprobs ?? [])]);
+      assert.deepEqual(list("versions"), [...(streamed?.versions ?? [])]);
+      assert(chunks.length > 1, "All tokens came in one chunk.");
+      await sampler.close();
     },
   },
   {

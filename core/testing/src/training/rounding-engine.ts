@@ -1,4 +1,4 @@
-import type { ModelId, Sampler } from "@mrlm/spec";
+import type { ModelId, SampledChunk, Sampler } from "@mrlm/spec";
 import { BigramEngine } from "../bigram/engine.ts";
 
 /** {@link BigramEngine} whose sampler returns log-probabilities in bfloat16, so that they differ from those of training as in a model of 16 bits. */
@@ -6,9 +6,17 @@ export class RoundingEngine extends BigramEngine {
   override async sampler(model: ModelId): Promise<Sampler> {
     const exact = await super.sampler(model);
     return {
-      sample: async (request, options) => {
-        const result = await exact.sample(request, options);
-        return { ...result, logprobs: result.logprobs.map(toBfloat16) };
+      sample: async (request, { onTokens, ...options } = {}) => {
+        const rounded = <T extends SampledChunk>(chunk: T): T => ({
+          ...chunk,
+          logprobs: chunk.logprobs.map(toBfloat16),
+        });
+        return rounded(
+          await exact.sample(request, {
+            ...options,
+            ...(onTokens !== undefined && { onTokens: (chunk) => onTokens(rounded(chunk)) }),
+          }),
+        );
       },
       barrier: () => exact.barrier(),
       close: () => exact.close(),

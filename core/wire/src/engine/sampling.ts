@@ -1,4 +1,5 @@
 import {
+  type SampledChunk,
   type SampleRequest,
   type SampleResult,
   type SamplingParams,
@@ -17,7 +18,12 @@ const STOP_REASONS = {
   cancelled: wire.StopReason.STOP_REASON_CANCELLED,
 } as const satisfies Record<StopReason, wire.StopReason>;
 
-export function encodeSampleAdd(id: bigint, { prompt, params, key }: SampleRequest): wire.SampleAdd {
+/** @param streamTokens whether the engine sends the tokens as they are sampled too */
+export function encodeSampleAdd(
+  id: bigint,
+  { prompt, params, key }: SampleRequest,
+  streamTokens = false,
+): wire.SampleAdd {
   return {
     id,
     prompt: bytesOf(prompt),
@@ -30,6 +36,7 @@ export function encodeSampleAdd(id: bigint, { prompt, params, key }: SampleReque
       stopTokenIds: params.stopTokenIds as number[],
     },
     key,
+    streamTokens,
   };
 }
 
@@ -37,6 +44,27 @@ export function encodeSampleAdd(id: bigint, { prompt, params, key }: SampleReque
 export function decodeSampleAdd({ prompt, params, key }: wire.SampleAdd): SampleRequest {
   if (params === undefined) throw invalid("a sequence to sample has no parameters");
   return { prompt: integersOf(prompt), params: params satisfies SamplingParams, key };
+}
+
+/** Encodes new tokens of a sequence, one message for each weight version. */
+export function encodeSampleTokens(id: bigint, { tokens, logprobs, versions }: SampledChunk): wire.SampleTokens[] {
+  let start = 0;
+  return runsOf(versions).map(({ version, count }) => {
+    const end = start + count;
+    const piece = { tokenIds: bytesOf(tokens.slice(start, end)), logprobs: bytesOf(logprobs.slice(start, end)) };
+    start = end;
+    return { id, version, ...piece };
+  });
+}
+
+/** Decodes new tokens of a sequence. */
+export function decodeSampleTokens({ tokenIds, logprobs, version }: wire.SampleTokens): SampledChunk {
+  const tokens = integersOf(tokenIds);
+  return {
+    tokens,
+    logprobs: logprobsOf(logprobs, tokens),
+    versions: new Int32Array(tokens.length).fill(fromInt64(version, "a weight version")),
+  };
 }
 
 export function encodeSampleFinish(id: bigint, result: SampleResult): wire.SampleFinish {
@@ -76,10 +104,15 @@ export function decodeSampleFinish(finish: wire.SampleFinish): SampleResult {
   const stopReason = (Object.keys(STOP_REASONS) as StopReason[]).find((name) => STOP_REASONS[name] === reason);
   if (stopReason === undefined) throw invalid("a sampled sequence has no stop reason");
   const tokens = integersOf(finish.tokenIds);
-  const logprobs = floatsOf(finish.logprobs);
-  if (logprobs.length !== tokens.length)
-    throw invalid(`${tokens.length} sampled tokens came with ${logprobs.length} log-probabilities`);
+  const logprobs = logprobsOf(finish.logprobs, tokens);
   return { tokens, logprobs, versions: versionsOf(finish.versions, tokens.length), stopReason, truncatedSupport };
+}
+
+function logprobsOf(bytes: Uint8Array, { length }: Int32Array): Float32Array {
+  const logprobs = floatsOf(bytes);
+  if (logprobs.length !== length)
+    throw invalid(`${length} sampled tokens came with ${logprobs.length} log-probabilities`);
+  return logprobs;
 }
 
 function runsOf(versions: Int32Array): wire.VersionRun[] {

@@ -79,7 +79,7 @@ class Batch:
         tokens, logprobs = self._draw()
         self._next = tokens
         self._rows.append(*unpacked(HostCopy(packed(tokens, logprobs)).numpy()))
-        for sequence, message in self._rows.streamed():
+        for sequence, message in self._rows.streamed(version):
             if not sequence.cancelled:
                 sequence.deliver(message)
         bad, stopped, full = self._rows.ended()

@@ -78,15 +78,15 @@ class RowTable:
         stopped = (last[:, None] == self._stops).any(1) & ~bad
         return bad, stopped, (self.counts >= self._limits) & ~stopped & ~bad
 
-    def streamed(self) -> Iterator[tuple[SampledSequence, SampledTokens]]:
-        """After `append`: sends the last token of each row whose client requested a stream of tokens."""
+    def streamed(self, version: int) -> Iterator[tuple[SampledSequence, SampledTokens]]:
+        """After `append` with weights of `version`: sends the last token of each row whose client requested a stream."""
         for row in np.flatnonzero(self._streams):
             sequence, column = self.sequences[row], self.new[row] - 1
             if np.isfinite(self._logprobs[row, column]):
                 last = slice(column, column + 1)
                 # Copies, because a later step writes into the buffers.
                 tokens, logprobs = self._tokens[row, last].copy(), self._logprobs[row, last].copy()
-                yield sequence, SampledTokens(sequence.id, tokens, logprobs)
+                yield sequence, SampledTokens(sequence.id, tokens, logprobs, version)
 
     def drop_last(self, rows: npt.NDArray[np.bool_]) -> None:
         """Removes the last token of `rows`, bool [rows]."""

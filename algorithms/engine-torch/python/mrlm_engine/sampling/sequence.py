@@ -21,11 +21,12 @@ class StopReason(enum.IntEnum):
 
 @dataclass(frozen=True)
 class SampledTokens:
-    """A piece of a sequence: tokens [n] and their log-probabilities [n]."""
+    """A piece of a sequence: tokens [n] and their log-probabilities [n], sampled with weights of `version`."""
 
     id: int
     tokens: npt.NDArray[np.int32]
     logprobs: npt.NDArray[np.float32]
+    version: int
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class RankAddress:
 
 
 class RankSampler:
-    """Two Sample calls, one with a stream of tokens and one with results at the end, open as long as the sampler."""
+    """A Sample call, open from the first sequence until the sampler is closed."""
 
     def __init__(self, peer: RankAddress, model_id: str) -> None:
         self._channel = grpc.insecure_channel(peer.address, options=[("grpc.max_receive_message_length", -1)])
@@ -38,32 +38,29 @@ class RankSampler:
         self._metadata = (("authorization", f"Bearer {peer.token}"),)
         self._model_id = model_id
         self._lock = threading.Lock()
-        self._calls: dict[bool, _Call] = {}
+        self._opened: _Call | None = None
 
     def submit(self, wave: list[SampledSequence]) -> None:
         """Starts the sequences of one wave."""
-        for streams in (False, True):
-            part = [sequence for sequence in wave if sequence.stream_tokens is streams]
-            if part:
-                self._call(streams).submit(part)
+        self._call().submit(wave)
 
     def cancel(self, sequences: Iterable[SampledSequence]) -> None:
         """Cancels submitted sequences."""
         for sequence in sequences:
-            self._call(sequence.stream_tokens).cancel(sequence)
+            self._call().cancel(sequence)
 
     def close(self) -> None:
-        """Ends the calls."""
-        for call in self._calls.values():
-            call.close()
+        """Ends the call."""
+        if self._opened is not None:
+            self._opened.close()
         self._channel.close()
 
-    def _call(self, streams: bool) -> _Call:
+    def _call(self) -> _Call:
         with self._lock:
-            if streams not in self._calls:
-                opening = pb.SampleRequest(open=pb.SampleOpen(model_id=self._model_id, stream_tokens=streams))
-                self._calls[streams] = _Call(self._stub, self._metadata, opening)
-            return self._calls[streams]
+            if self._opened is None:
+                opening = pb.SampleRequest(open=pb.SampleOpen(model_id=self._model_id))
+                self._opened = _Call(self._stub, self._metadata, opening)
+            return self._opened
 
 
 class _Call:

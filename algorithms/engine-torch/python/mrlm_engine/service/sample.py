@@ -38,7 +38,6 @@ class SampleStream:
         self._waves = waves
         self._results = ResultQueue()
         self._lock = threading.Lock()
-        self._stream_tokens = False
         self._seen: set[int] = set()
         # Sequences without a finish, and those of them that no barrier has started.
         self._live: dict[int, SampledSequence] = {}
@@ -89,8 +88,6 @@ class SampleStream:
                 "`open` is missing in the first message." if first else "`open` came again in a later message.",
                 "Send `open` in the first message of a Sample call, and only there.",
             )
-        if first:
-            self._stream_tokens = request.open.stream_tokens
         for add in request.add:
             self._add(add)
         if request.cancel:
@@ -114,7 +111,7 @@ class SampleStream:
                 SampleFinish(add.id, StopReason.ERROR, error=(error.code, f"{error.message} {error.hint}"))
             )
             return
-        sequence = SampledSequence(add.id, prompt, settings, add.key, self._deliver, self._stream_tokens)
+        sequence = SampledSequence(add.id, prompt, settings, add.key, self._deliver, add.stream_tokens)
         with self._lock:
             self._live[add.id] = self._held[add.id] = sequence
 

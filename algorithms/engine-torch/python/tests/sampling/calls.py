@@ -38,6 +38,12 @@ def add(number: int, prompt: Sequence[int], key: int | None = None, **params: An
     )
 
 
+def streamed(request: pb.SampleAdd) -> pb.SampleAdd:
+    """Returns the sequence with a stream of its tokens."""
+    request.stream_tokens = True
+    return request
+
+
 def wave(adds: Iterable[pb.SampleAdd], **fields: Any) -> pb.SampleRequest:
     """Returns the first and only message of a call."""
     return pb.SampleRequest(open=pb.SampleOpen(model_id="policy"), add=adds, barrier=True, **fields)

@@ -17,7 +17,18 @@ from mrlm_engine.sampling import Sampler
 from mrlm_engine.service import sample_results
 from mrlm_engine.service.sample import sample as sample_call
 from sampling.architectures import FUSED, disturb, make
-from sampling.calls import FakeContext, LiveCall, add, full_forward, logprobs, sample, sample_wave, tokens, wave
+from sampling.calls import (
+    FakeContext,
+    LiveCall,
+    add,
+    full_forward,
+    logprobs,
+    sample,
+    sample_wave,
+    streamed,
+    tokens,
+    wave,
+)
 
 ENDLESS: dict[str, Any] = {"max_tokens": 100_000}
 
@@ -110,13 +121,13 @@ def test_the_end_of_the_requests_starts_what_no_barrier_started(model: LoadedMod
 def test_cancel_answers_with_what_was_sampled(model: LoadedModel, deterministic: bool) -> None:
     request = add(1, [5, 6], **ENDLESS)
     call = LiveCall(Sampler(model, deterministic))
-    call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[request], barrier=True))
-    streamed = [call.next() for _ in range(5)]
+    call.send(pb.SampleRequest(open=pb.SampleOpen(), add=[streamed(request)], barrier=True))
+    received = [call.next() for _ in range(5)]
     call.send(pb.SampleRequest(cancel=[1, 77]))
     *more, finish = call.rest()
     assert isinstance(finish, pb.SampleFinish)
     assert finish.reason == pb.STOP_REASON_CANCELLED
-    assert finish.token_ids == b"".join(s.token_ids for s in (*streamed, *more))
+    assert finish.token_ids == b"".join(s.token_ids for s in (*received, *more))
     assert (logprobs(finish) - full_forward(model, request, tokens(finish))).abs().max() < 1e-4
 
 
@@ -124,7 +135,7 @@ def test_numerics_56_a_cancelled_sequence_changes_no_bit_of_its_neighbours(model
     adds = [add(i, [5, 6 + i], max_tokens=300) for i in range(6)]
     expected = sample_wave(Sampler(model, True), adds)
     call = LiveCall(Sampler(model, True))
-    call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=adds, barrier=True))
+    call.send(pb.SampleRequest(open=pb.SampleOpen(), add=map(streamed, adds), barrier=True))
     call.next()
     call.send(pb.SampleRequest(cancel=[0, 3]))
     finishes = {result.id: result for result in call.rest() if isinstance(result, pb.SampleFinish)}
@@ -140,7 +151,7 @@ def test_numerics_56_a_cancelled_sequence_changes_no_bit_of_its_neighbours(model
 def test_everything_of_a_client_that_goes_is_freed(model: LoadedModel, deterministic: bool) -> None:
     sampler = Sampler(model, deterministic)
     call = LiveCall(sampler)
-    call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], **ENDLESS)], barrier=True))
+    call.send(pb.SampleRequest(open=pb.SampleOpen(), add=[streamed(add(1, [5], **ENDLESS))], barrier=True))
     call.next()
     for callback in call.context.callbacks:
         callback()
@@ -162,15 +173,19 @@ def test_a_finished_call_leaves_no_memory_of_its_own(model: LoadedModel) -> None
 def test_numerics_22_51_tokens_carry_the_version_of_the_weights_they_were_drawn_with(model: LoadedModel) -> None:
     sampler, request = Sampler(model, False), add(1, [5, 6], max_tokens=800)
     call = LiveCall(sampler)
-    call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[request]))
+    call.send(pb.SampleRequest(open=pb.SampleOpen(), add=[streamed(request)]))
     call.next()
     models = [make({**FUSED["qwen2"], "max_position_embeddings": 2048})]
     disturb(model, 0.02)
     sampler.publish()
-    finish = call.rest()[-1]
+    results = call.rest()
+    finish = results[-1]
     assert isinstance(finish, pb.SampleFinish)
     (old, before), (new, after) = [(run.version, run.count) for run in finish.versions]
     assert (old, new, before + after) == (0, 1, 800)
+    streamed_versions = [piece.version for piece in results if isinstance(piece, pb.SampleTokens)]
+    assert streamed_versions[-after:] == [1] * after
+    assert not any(streamed_versions[:-after])
     # Each token is exactly what the model of its version gives it, so no state of the old weights was kept.
     models.append(model)
     parts = [full_forward(each, request, tokens(finish)) for each in models]
@@ -182,7 +197,7 @@ def test_numerics_22_51_tokens_carry_the_version_of_the_weights_they_were_drawn_
 def test_in_deterministic_mode_an_update_waits_for_the_wave(model: LoadedModel) -> None:
     sampler = Sampler(model, True)
     call = LiveCall(sampler)
-    call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], max_tokens=200)], barrier=True))
+    call.send(pb.SampleRequest(open=pb.SampleOpen(), add=[streamed(add(1, [5], max_tokens=200))], barrier=True))
     call.next()
     disturb(model)
     assert sampler.publish().version == 1
@@ -194,12 +209,26 @@ def test_in_deterministic_mode_an_update_waits_for_the_wave(model: LoadedModel) 
 def test_streamed_tokens_are_those_of_the_finish(model: LoadedModel) -> None:
     call = LiveCall(Sampler(model, True))
     adds = [add(i, [5, 6], max_tokens=10 + i) for i in range(4)]
-    call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=adds, barrier=True))
+    call.send(pb.SampleRequest(open=pb.SampleOpen(), add=map(streamed, adds), barrier=True))
     results = call.rest()
     for finish in (result for result in results if isinstance(result, pb.SampleFinish)):
         pieces = [r for r in results if isinstance(r, pb.SampleTokens) and r.id == finish.id]
         assert finish.token_ids == b"".join(piece.token_ids for piece in pieces)
         assert finish.logprobs == b"".join(piece.logprobs for piece in pieces)
+
+
+def test_one_wave_has_sequences_with_and_without_a_stream_of_tokens(model: LoadedModel) -> None:
+    adds = [add(i, [5, 6], max_tokens=10) for i in range(4)]
+    expected = sample_wave(Sampler(model, True), adds)
+    call = LiveCall(Sampler(model, True))
+    call.send(
+        pb.SampleRequest(
+            open=pb.SampleOpen(), add=[streamed(adds[0]), adds[1], streamed(adds[2]), adds[3]], barrier=True
+        )
+    )
+    results = call.rest()
+    assert {r.id for r in results if isinstance(r, pb.SampleTokens)} == {0, 2}
+    assert {r.id: r for r in results if isinstance(r, pb.SampleFinish)} == expected
 
 
 def test_many_finishes_share_a_message_and_no_message_is_large(
@@ -217,7 +246,7 @@ def test_many_finishes_share_a_message_and_no_message_is_large(
 def test_closing_answers_what_runs(model: LoadedModel) -> None:
     sampler = Sampler(model, False)
     call = LiveCall(sampler)
-    call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], **ENDLESS)]))
+    call.send(pb.SampleRequest(open=pb.SampleOpen(), add=[streamed(add(1, [5], **ENDLESS))]))
     call.next()
     sampler.close()
     finish = call.rest()[-1]

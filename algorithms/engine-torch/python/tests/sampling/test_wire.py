@@ -17,7 +17,7 @@ from running import RunningEngine
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from sampling.architectures import disturb
-from sampling.calls import add, tokens
+from sampling.calls import add, streamed, tokens
 
 PROMPT = [5, 6, 7, 8]
 FORMATS = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -90,7 +90,7 @@ def test_what_a_client_that_has_gone_had_asked_for_is_dropped(engine: RunningEng
     engine.create()
     held_open: queue.SimpleQueue[None] = queue.SimpleQueue()
     adds = [add(i, PROMPT, max_tokens=100_000) for i in range(64)]
-    opening = pb.SampleRequest(open=pb.SampleOpen(model_id="policy", stream_tokens=True), add=adds, barrier=True)
+    opening = pb.SampleRequest(open=OPEN, add=map(streamed, adds), barrier=True)
 
     def requests() -> Iterator[pb.SampleRequest]:
         yield opening

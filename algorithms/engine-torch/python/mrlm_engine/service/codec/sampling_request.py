@@ -67,7 +67,7 @@ def add_message(sequence: SampledSequence, number: int) -> pb.SampleAdd:
         stop_token_ids=settings.stop_token_ids,
     )
     prompt = sequence.prompt.astype("<i4").tobytes()
-    return pb.SampleAdd(id=number, prompt=prompt, params=params, key=sequence.key)
+    return pb.SampleAdd(id=number, prompt=prompt, params=params, key=sequence.key, stream_tokens=sequence.stream_tokens)
 
 
 def _check_tokens(tokens: npt.NDArray[np.int64], vocab: int, what: str) -> None:

@@ -11,7 +11,12 @@ from mrlm_engine.sampling.sequence import SampledTokens, SampleFinish, StopReaso
 
 def tokens_message(result: SampledTokens) -> pb.SampleTokens:
     """Encodes a piece of a sequence."""
-    return pb.SampleTokens(id=result.id, token_ids=_tokens(result.tokens), logprobs=_logprobs(result.logprobs))
+    return pb.SampleTokens(
+        id=result.id,
+        token_ids=_tokens(result.tokens),
+        logprobs=_logprobs(result.logprobs),
+        version=result.version,
+    )
 
 
 def finish_message(result: SampleFinish) -> pb.SampleFinish:
@@ -30,7 +35,7 @@ def finish_message(result: SampleFinish) -> pb.SampleFinish:
 
 def parse_tokens(message: pb.SampleTokens) -> SampledTokens:
     """Decodes a piece of a sequence from another rank."""
-    return SampledTokens(message.id, *_arrays(message))
+    return SampledTokens(message.id, *_arrays(message), message.version)
 
 
 def parse_finish(message: pb.SampleFinish) -> SampleFinish:

@@ -278,8 +278,6 @@ export interface SampleRequest {
 
 export interface SampleOpen {
   modelId: string;
-  /** Send tokens as they are sampled, not only with the finish. */
-  streamTokens: boolean;
 }
 
 export interface SampleAdd {
@@ -295,6 +293,8 @@ export interface SampleAdd {
    * position i depends on (key, i) alone.
    */
   key: bigint;
+  /** Send the tokens as they are sampled too, not only with the finish. */
+  streamTokens: boolean;
 }
 
 export interface SamplingParams {
@@ -319,6 +319,8 @@ export interface SampleTokens {
   id: bigint;
   tokenIds: Uint8Array;
   logprobs: Uint8Array;
+  /** Weight version of these tokens. */
+  version: bigint;
 }
 
 export interface SampleFinish {
@@ -2157,16 +2159,13 @@ export const SampleRequest: MessageFns<SampleRequest> = {
 };
 
 function createBaseSampleOpen(): SampleOpen {
-  return { modelId: "", streamTokens: false };
+  return { modelId: "" };
 }
 
 export const SampleOpen: MessageFns<SampleOpen> = {
   encode(message: SampleOpen, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.modelId !== "") {
       writer.uint32(10).string(message.modelId);
-    }
-    if (message.streamTokens !== false) {
-      writer.uint32(16).bool(message.streamTokens);
     }
     return writer;
   },
@@ -2192,14 +2191,6 @@ export const SampleOpen: MessageFns<SampleOpen> = {
             message.modelId = reader.string();
             continue;
           }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.streamTokens = reader.bool();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2214,7 +2205,7 @@ export const SampleOpen: MessageFns<SampleOpen> = {
 };
 
 function createBaseSampleAdd(): SampleAdd {
-  return { id: 0n, prompt: new Uint8Array(0), params: undefined, key: 0n };
+  return { id: 0n, prompt: new Uint8Array(0), params: undefined, key: 0n, streamTokens: false };
 }
 
 export const SampleAdd: MessageFns<SampleAdd> = {
@@ -2236,6 +2227,9 @@ export const SampleAdd: MessageFns<SampleAdd> = {
         throw new globalThis.Error("value provided for field message.key of type fixed64 too large");
       }
       writer.uint32(33).fixed64(message.key);
+    }
+    if (message.streamTokens !== false) {
+      writer.uint32(40).bool(message.streamTokens);
     }
     return writer;
   },
@@ -2283,6 +2277,14 @@ export const SampleAdd: MessageFns<SampleAdd> = {
             }
 
             message.key = reader.fixed64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.streamTokens = reader.bool();
             continue;
           }
         }
@@ -2471,7 +2473,7 @@ export const SampleResponse: MessageFns<SampleResponse> = {
 };
 
 function createBaseSampleTokens(): SampleTokens {
-  return { id: 0n, tokenIds: new Uint8Array(0), logprobs: new Uint8Array(0) };
+  return { id: 0n, tokenIds: new Uint8Array(0), logprobs: new Uint8Array(0), version: 0n };
 }
 
 export const SampleTokens: MessageFns<SampleTokens> = {
@@ -2487,6 +2489,12 @@ export const SampleTokens: MessageFns<SampleTokens> = {
     }
     if (message.logprobs.length !== 0) {
       writer.uint32(26).bytes(message.logprobs);
+    }
+    if (message.version !== 0n) {
+      if (BigInt.asUintN(64, message.version) !== message.version) {
+        throw new globalThis.Error("value provided for field message.version of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.version);
     }
     return writer;
   },
@@ -2526,6 +2534,14 @@ export const SampleTokens: MessageFns<SampleTokens> = {
             }
 
             message.logprobs = reader.bytes();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.version = reader.uint64() as bigint;
             continue;
           }
         }

@@ -269,24 +269,24 @@ class SampleRequest(_message.Message):
     def __init__(self, open: _Optional[_Union[SampleOpen, _Mapping]] = ..., add: _Optional[_Iterable[_Union[SampleAdd, _Mapping]]] = ..., cancel: _Optional[_Iterable[int]] = ..., barrier: _Optional[bool] = ...) -> None: ...
 
 class SampleOpen(_message.Message):
-    __slots__ = ("model_id", "stream_tokens")
+    __slots__ = ("model_id",)
     MODEL_ID_FIELD_NUMBER: _ClassVar[int]
-    STREAM_TOKENS_FIELD_NUMBER: _ClassVar[int]
     model_id: str
-    stream_tokens: bool
-    def __init__(self, model_id: _Optional[str] = ..., stream_tokens: _Optional[bool] = ...) -> None: ...
+    def __init__(self, model_id: _Optional[str] = ...) -> None: ...
 
 class SampleAdd(_message.Message):
-    __slots__ = ("id", "prompt", "params", "key")
+    __slots__ = ("id", "prompt", "params", "key", "stream_tokens")
     ID_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     PARAMS_FIELD_NUMBER: _ClassVar[int]
     KEY_FIELD_NUMBER: _ClassVar[int]
+    STREAM_TOKENS_FIELD_NUMBER: _ClassVar[int]
     id: int
     prompt: bytes
     params: SamplingParams
     key: int
-    def __init__(self, id: _Optional[int] = ..., prompt: _Optional[bytes] = ..., params: _Optional[_Union[SamplingParams, _Mapping]] = ..., key: _Optional[int] = ...) -> None: ...
+    stream_tokens: bool
+    def __init__(self, id: _Optional[int] = ..., prompt: _Optional[bytes] = ..., params: _Optional[_Union[SamplingParams, _Mapping]] = ..., key: _Optional[int] = ..., stream_tokens: _Optional[bool] = ...) -> None: ...
 
 class SamplingParams(_message.Message):
     __slots__ = ("temperature", "top_p", "top_k", "max_tokens", "min_tokens", "stop_token_ids")
@@ -313,14 +313,16 @@ class SampleResponse(_message.Message):
     def __init__(self, tokens: _Optional[_Iterable[_Union[SampleTokens, _Mapping]]] = ..., finish: _Optional[_Iterable[_Union[SampleFinish, _Mapping]]] = ...) -> None: ...
 
 class SampleTokens(_message.Message):
-    __slots__ = ("id", "token_ids", "logprobs")
+    __slots__ = ("id", "token_ids", "logprobs", "version")
     ID_FIELD_NUMBER: _ClassVar[int]
     TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
     LOGPROBS_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
     id: int
     token_ids: bytes
     logprobs: bytes
-    def __init__(self, id: _Optional[int] = ..., token_ids: _Optional[bytes] = ..., logprobs: _Optional[bytes] = ...) -> None: ...
+    version: int
+    def __init__(self, id: _Optional[int] = ..., token_ids: _Optional[bytes] = ..., logprobs: _Optional[bytes] = ..., version: _Optional[int] = ...) -> None: ...
 
 class SampleFinish(_message.Message):
     __slots__ = ("id", "reason", "token_ids", "logprobs", "truncated_support", "versions", "error_code", "error_message")
