@@ -58,7 +58,7 @@ async function collect(
   const { frozen, ...playing } = await sessionPlayers(
     loaded,
     named,
-    { policy: "alice", scripts: host },
+    { policy: "alice", scripts: host, policies: source },
     () => undefined,
   );
   const policy = loadedModel(tokenizerFiles, info);

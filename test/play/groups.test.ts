@@ -49,7 +49,8 @@ beforeAll(async () => {
     {
       kind: "scripted",
       name: "random",
-      create: (seed) => host.scripted({ id: "duel@1" }, { name: "random", seed }),
+      isOutside: false,
+      open: ({ seed }) => host.scripted({ id: "duel@1" }, { name: "random", seed }),
     },
   ];
   for (const second of opponents) {

@@ -116,7 +116,7 @@ describe("an agent whose context is full", () => {
       {
         ...once,
         players: {
-          a: { kind: "scripted", name: "opener", create: async () => script },
+          a: { kind: "scripted", name: "opener", isOutside: false, open: async () => script },
           b: { kind: "policy", policy: "policy" },
         },
       },

@@ -168,7 +168,7 @@ describe("players that the environment or the disk lacks", () => {
         second: { kind: "model", name: join(directory, "rival"), model: "frozen-0" },
       },
       {
-        first: { kind: "scripted", name: "fixed", create: expect.any(Function) },
+        first: { kind: "scripted", name: "fixed", isOutside: false, open: expect.any(Function) },
         second: { kind: "policy", policy: "policy" },
       },
     ]);

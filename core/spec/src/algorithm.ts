@@ -11,7 +11,7 @@ import type { IterationReport } from "./metrics.ts";
 import type { ModelId } from "./model.ts";
 import type { RandomStream } from "./random.ts";
 import type { Renderer } from "./renderer.ts";
-import type { RolloutSampling } from "./rollouts.ts";
+import type { RolloutSampling } from "./rollout-sampling.ts";
 
 /** Environment of a training run, with its share of the prompts. */
 export interface TrainingEnvironment {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { ModelId } from "./model.ts";
-import type { Policy } from "./policy.ts";
+import type { OpenPolicy } from "./policy.ts";
+import type { PolicyEpisode } from "./policy-source.ts";
 
 /** Id of a model that the run trains. */
 export type PolicyId = ModelId;
@@ -11,7 +12,7 @@ export type PlayerRef =
   | { readonly policy: PolicyId }
   /** A model that does not change: a directory, a run or a checkpoint. */
   | { readonly model: string }
-  /** A scripted policy of the environment, by its name in `EnvironmentDefinition.scriptedPolicies`. */
+  /** A scripted policy of the environment, by its name in `EnvironmentDefinition.scriptedPolicies`; or `NAME@N`, a policy of a plugin. */
   | { readonly scripted: string; readonly options?: JsonObject };
 
 /** Player of a role in a request for episodes, ready to act. */
@@ -20,10 +21,12 @@ export type Player =
   | { readonly kind: "policy"; readonly policy: PolicyId }
   | { readonly kind: "model"; readonly name: string; readonly model: ModelId }
   | {
-      readonly kind: "scripted";
+      readonly kind: "scripted" | "endpoint";
       readonly name: string;
-      /** Creates the policy of one agent of one episode, as `EnvironmentHost.scripted` does. */
-      create(seed: number): Promise<Policy>;
+      /** Whether a plugin's policy acts. The time of its turns is counted apart from that of the environment. */
+      readonly isOutside: boolean;
+      /** Opens the policy of one agent of one episode. */
+      open(episode: PolicyEpisode): Promise<OpenPolicy>;
     };
 
 /** Player that acted as an agent, as a trajectory records it. Only tokens of the kind `policy` are learnt from. */

@@ -4,6 +4,7 @@ import type { EngineProvider } from "./engine-provider.ts";
 import type { EnvironmentDefinition } from "./environment-definition.ts";
 import type { Judge } from "./judge.ts";
 import type { Logger } from "./logger.ts";
+import type { PolicySource } from "./policy-source.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
 import type { Toolset } from "./tool.ts";
@@ -19,6 +20,7 @@ export type ProvisionKind =
   | "judge"
   | "sandbox"
   | "tool"
+  | "policy"
   | "algorithm"
   | "engine"
   | "tracker";
@@ -72,5 +74,9 @@ export interface Plugin<Options = unknown> {
   readonly sandboxes?: Readonly<Record<string, Factory<Sandbox, Options>>>;
   /** Toolsets by versioned id: `calculator@1`. */
   readonly tools?: Readonly<Record<string, Factory<Toolset, Options>>>;
+  /** Sources of players by versioned id: `openai@1`. */
+  // Each source has player options of its own type: no one type argument fits all.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly policies?: Readonly<Record<string, Factory<PolicySource<any>, Options>>>;
   readonly engines?: Readonly<Record<string, Factory<EngineProvider, Options>>>;
 }

@@ -5,3 +5,9 @@ import type { Observation } from "./observation.ts";
 export interface Policy {
   act(observation: Observation, options: { readonly signal: AbortSignal }): Promise<Action>;
 }
+
+/** Policy of one agent in one episode. */
+export interface OpenPolicy extends Policy {
+  /** Releases what the episode used. The host calls it once. */
+  close?(): Promise<void>;
+}

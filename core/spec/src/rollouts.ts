@@ -2,20 +2,8 @@ import type { EnvironmentRef } from "./environment-host.ts";
 import type { ModelId } from "./model.ts";
 import type { RoleId, TaskId } from "./id.ts";
 import type { Player } from "./player.ts";
+import type { RolloutSampling } from "./rollout-sampling.ts";
 import type { TrajectoryGroup } from "./trajectory.ts";
-
-/** Sampling parameters of a policy in episodes. */
-export interface RolloutSampling {
-  /** ≥ 0; 0 selects the most probable token. */
-  readonly temperature: number;
-  /** Limit of tokens in one turn. */
-  readonly maxTokens: number;
-  readonly minTokens?: number;
-  readonly topP?: number;
-  readonly topK?: number;
-  /** Whether to sample `maxTokens` tokens in every turn, without stop tokens; for benchmarks. */
-  readonly ignoreStop?: boolean;
-}
 
 /** Request for episodes. */
 export interface RolloutRequest {

@@ -85,8 +85,8 @@ export interface Trajectory {
   /** Set for a failed episode. `agents` and `turns` then end before the failure. */
   readonly error?: { readonly code: string; readonly message: string };
   readonly info?: JsonObject;
-  /** Wall-clock seconds in which the episode waited for the sampler and for the environment. */
-  readonly seconds: { readonly sampling: number; readonly environment: number };
+  /** Wall-clock seconds in which the episode waited for the sampler, for the environment, and for policies of plugins (`players`) where some acted. */
+  readonly seconds: { readonly sampling: number; readonly environment: number; readonly players?: number };
 }
 
 /** Episodes of the same task, seed and players, including failed ones. */

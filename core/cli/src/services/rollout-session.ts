@@ -107,7 +107,12 @@ export async function openRolloutSession(
     closing.unshift(stopEnvironments);
     const named = await unlessLost(lost, namedEnvironment(host, config, args.environment, options));
     const note = (text: string): void => console.note(`note: ${text}`);
-    const { frozen, ...playing } = await sessionPlayers(loaded, named, { policy: policy.model, scripts }, note);
+    const { frozen, ...playing } = await sessionPlayers(
+      loaded,
+      named,
+      { policy: policy.model, scripts, policies: plugins },
+      note,
+    );
     const environment = {
       ...named,
       ...(named.known?.max_turns === undefined ? {} : { maxTurns: named.known.max_turns }),

@@ -1,5 +1,4 @@
 import {
-  type Action,
   type EnvironmentContext,
   type EnvironmentDefinition,
   MrlmError,
@@ -8,9 +7,8 @@ import {
 } from "@mrlm/spec";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { ownMember } from "../names/own-member.ts";
-import { describeThrown } from "../plugins/error-location.ts";
+import { checkedPolicy, thrownBy } from "./checked-policy.ts";
 import type { PhaseClock } from "./phase-clock.ts";
-import { validateResult } from "./validate-result.ts";
 
 /** Creates a scripted policy of an environment. Its actions are validated, and it has the deadline of a step. */
 export function createScriptedPolicy(
@@ -31,29 +29,11 @@ export function createScriptedPolicy(
     new MrlmError("ENVIRONMENT_FAILED", `Scripted policy "${name}" of environment ${definition.id} ${fault}.`, {
       ...(cause === undefined ? {} : { cause }),
     });
-  const blamed = (call: string, error: unknown): unknown =>
-    MrlmError.isInstance(error) ? error : failed(`threw in ${call}: ${describeThrown(error)}`, error);
   let policy: Policy;
   try {
     policy = create(context, options, seed);
   } catch (error) {
-    throw blamed("its creation", error);
+    throw thrownBy("its creation", error, failed);
   }
-  if (typeof policy?.act !== "function") throw failed("has no act()");
-  return {
-    async act(observation, given) {
-      const returned = await clock
-        .run("step", [given.signal], (signal) => policy.act(observation, { signal }))
-        .catch((error: unknown) => {
-          throw blamed("act", error);
-        });
-      const checked = validateResult<Action>("action", returned);
-      if ("problem" in checked) throw failed(`returned something malformed from act: ${checked.problem}`);
-      if (checked.value.agent !== observation.agent)
-        throw failed(`acted as ${quoted(checked.value.agent)} while it was ${quoted(observation.agent)}'s turn`);
-      if (checked.value.finishReason === "exhausted")
-        throw failed("returned the finish reason exhausted, which only the host states");
-      return checked.value;
-    },
-  };
+  return checkedPolicy(policy, { failed, run: (signal, work) => clock.run("step", [signal], work) });
 }

@@ -3,7 +3,7 @@ import { MrlmError, SINGLE_AGENT } from "@mrlm/spec";
 import { configError } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedEnvironment } from "../config/resolved-config.ts";
-import type { EnvironmentSource } from "../plugins/plugin-kinds.ts";
+import type { EnvironmentSource, PolicySources } from "../plugins/plugin-kinds.ts";
 import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import { assertModelDirectory } from "../run/model-directory.ts";
 import { type EnvironmentNames, roleProblems } from "./role-problems.ts";
@@ -16,7 +16,7 @@ import { type EnvironmentNames, roleProblems } from "./role-problems.ts";
  */
 export async function checkPlayers(
   loaded: LoadedConfig,
-  plugins: Pick<EnvironmentSource, "environment">,
+  plugins: Pick<EnvironmentSource, "environment"> & Pick<PolicySources, "policies">,
   only?: string,
 ): Promise<void> {
   const { config, source } = loaded;
@@ -34,7 +34,7 @@ export async function checkPlayers(
   const problems = await Promise.all(
     entries.map(async ({ id, players, path }) => {
       const played = await installedEnvironment(id, config.server.address !== undefined, plugins);
-      return played === undefined ? [] : roleProblems(path, players, played);
+      return played === undefined ? [] : roleProblems(path, players, { ...played, policies: plugins.policies() });
     }),
   );
   if (problems.flat().length > 0) throw configError(source, problems.flat());

@@ -3,6 +3,7 @@ import { type ConfigProblem, showPath } from "../config/config-problems.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { ownMember } from "../names/own-member.ts";
+import { isOutside } from "./outside-policies.ts";
 
 /** Names that the players of an environment refer to. */
 export interface EnvironmentNames {
@@ -11,6 +12,8 @@ export interface EnvironmentNames {
   readonly roles: readonly RoleId[] | undefined;
   /** Names of its scripted policies; `null` if its plugin is not installed here; absent if they are not to be checked. */
   readonly scripts?: readonly string[] | null;
+  /** Ids of the policies of plugins; absent if they are not to be checked. */
+  readonly policies?: readonly string[];
 }
 
 /**
@@ -60,11 +63,19 @@ export function notInstalled(name: string, id: string): string {
   return `the scripted policy ${quoted(name)} acts in this process, and no plugin here has ${id}: install the environment's plugin in this project too`;
 }
 
-function scriptProblems(path: ConfigPath, name: string, { id, scripts }: EnvironmentNames): ConfigProblem[] {
+function scriptProblems(path: ConfigPath, name: string, { id, scripts, policies }: EnvironmentNames): ConfigProblem[] {
+  if (isOutside(name)) return policies === undefined ? [] : outsideProblems(path, name, policies);
   if (scripts === undefined || scripts?.includes(name) === true) return [];
   const fault =
     scripts === null
       ? notInstalled(name, id)
       : `${id} has no scripted policy ${quoted(name)}.${didYouMean(name, scripts) || (scripts.length === 0 ? " It has none." : ` Its scripted policies: ${scripts.join(", ")}.`)}`;
   return [{ path, at: "value", text: `${showPath(path)}: ${fault}` }];
+}
+
+function outsideProblems(path: ConfigPath, name: string, policies: readonly string[]): ConfigProblem[] {
+  if (policies.includes(name)) return [];
+  const advice =
+    didYouMean(name, policies) || (policies.length === 0 ? " There are none." : ` Policies: ${policies.join(", ")}.`);
+  return [{ path, at: "value", text: `${showPath(path)}: no plugin has the policy ${quoted(name)}.${advice}` }];
 }

@@ -5,13 +5,13 @@ import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import { environmentPath } from "../config/environment-place.ts";
 import { directoryFinder, withFrozenDirectories } from "./frozen-directories.ts";
 import { type FrozenModel, frozenModels } from "./frozen-models.ts";
-import { resolvePlayers, type ScriptSource } from "./resolve-players.ts";
+import { type PlayerSource, resolvePlayers, type ScriptSource } from "./resolve-players.ts";
 
 /**
  * Returns the players of an environment in which one model is measured. The model plays as the policy of the configuration, so that its episodes can be
  * learnt from.
  * @param environment with its entry in the configuration; without one the model plays every role
- * @param source id of the measured model, and the environments of this process
+ * @param source id of the measured model, the environments of this process, and the policies of plugins
  */
 export async function sessionPlayers(
   loaded: LoadedConfig,
@@ -20,7 +20,15 @@ export async function sessionPlayers(
     readonly description: EnvironmentDescription;
     readonly known: ResolvedEnvironment | undefined;
   },
-  { policy, scripts }: { readonly policy: PolicyId; readonly scripts: ScriptSource },
+  {
+    policy,
+    scripts,
+    policies,
+  }: {
+    readonly policy: PolicyId;
+    readonly scripts: ScriptSource;
+    readonly policies: PlayerSource["policies"];
+  },
   onNotice: (text: string) => void,
 ): Promise<Pick<RolloutRequest, "players" | "sides"> & { readonly frozen: readonly FrozenModel[] }> {
   const { ref, description, known } = environment;
@@ -36,6 +44,8 @@ export async function sessionPlayers(
     policy,
     frozen,
     scripts,
+    policies,
+    onNotice,
     source,
     refuse: (problems) => configError(source, problems),
   });

@@ -44,7 +44,9 @@ export async function importPlugin(
   const known = requirementsOf(plugin);
   // Requirements of services, and of environments under some options, are known only when they are created.
   const depends =
-    [plugin.scorers, plugin.judges, plugin.sandboxes, plugin.tools].some((factories) => factories !== undefined) ||
+    [plugin.scorers, plugin.judges, plugin.sandboxes, plugin.tools, plugin.policies].some(
+      (factories) => factories !== undefined,
+    ) ||
     (plugin.environments?.some((definition) => typeof definition.requires === "function") ?? false);
   assertSame(
     name,

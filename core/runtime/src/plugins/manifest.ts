@@ -1,8 +1,8 @@
 import { MrlmError, PLUGIN_API_VERSION, type PluginManifest } from "@mrlm/spec";
 import { z } from "zod";
 
-const KINDS = ["environment", "scorer", "judge", "sandbox", "tool", "algorithm", "engine", "tracker"];
-const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "algorithm", "engine"]);
+const KINDS = ["environment", "scorer", "judge", "sandbox", "tool", "policy", "algorithm", "engine", "tracker"];
+const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "policy", "algorithm", "engine"]);
 
 const provision = z.string().refine(isProvision, {
   error: 'must be KIND:NAME with a version where the kind has one: "environment:math@1", "sandbox:python"',

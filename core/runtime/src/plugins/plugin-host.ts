@@ -9,6 +9,7 @@ import {
   type Logger,
   MrlmError,
   type Plugin,
+  type PolicySource,
   type ProvisionKind,
   type TrackerDefinition,
 } from "@mrlm/spec";
@@ -41,6 +42,7 @@ const FACTORIES = {
   judge: "judges",
   sandbox: "sandboxes",
   tool: "tools",
+  policy: "policies",
   engine: "engines",
 } as const;
 
@@ -93,8 +95,8 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     for (const plugin of plugins) assertNoneTwice(plugin);
     // A default export has no manifest: its services may require all services of the other plugins.
     const mayRequire = (plugin: Plugin): readonly string[] => {
-      const { tools, scorers, judges } = plugin;
-      if (tools === undefined && scorers === undefined && judges === undefined) return [];
+      const { tools, scorers, judges, policies } = plugin;
+      if ([tools, scorers, judges, policies].every((each) => each === undefined)) return [];
       const others = plugins.filter((other) => other !== plugin).flatMap(provisionsOf);
       return others.filter((id) => /^(scorer|judge|sandbox|tool):/.test(id));
     };
@@ -139,6 +141,14 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
 
   engine(name: string): Promise<EngineProvider> {
     return this.#make("engine", this.#resolve("engine", name, "PLUGIN_NOT_FOUND"));
+  }
+
+  policies(): readonly string[] {
+    return this.registry.ids("policy");
+  }
+
+  policy(name: string): Promise<PolicySource<unknown>> {
+    return this.#make("policy", this.#resolve("policy", name, "PLAYER_NOT_FOUND"));
   }
 
   async service<K extends ServiceKind>(kind: K, name: string, asker: string): Promise<ServiceTypes[K]> {
@@ -213,6 +223,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   algorithm: ["dpo", "grpo", "ppo", "sft"],
   environment: ["code", "math", "tools"],
   engine: ["torch"],
+  policy: ["openai"],
   tracker: ["tensorboard", "wandb"],
 };
 

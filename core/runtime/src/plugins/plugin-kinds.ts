@@ -4,6 +4,7 @@ import type {
   EnvironmentDefinition,
   Judge,
   Plugin,
+  PolicySource,
   Sandbox,
   Scorer,
   Toolset,
@@ -36,8 +37,16 @@ export interface EnvironmentSource extends Services {
   close(): Promise<void>;
 }
 
-/** Source of algorithms, engines and trackers. */
-export interface AlgorithmSource {
+/** Source of the policies of plugins. */
+export interface PolicySources {
+  /** Available ids, from manifests. */
+  policies(): readonly string[];
+  /** Rejects with PLAYER_NOT_FOUND (and the nearest name). */
+  policy(name: string): Promise<PolicySource<unknown>>;
+}
+
+/** Source of algorithms, engines, trackers and policies. */
+export interface AlgorithmSource extends PolicySources {
   algorithms(): readonly string[];
   /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
   algorithm(name: string): Promise<AlgorithmDefinition>;
@@ -56,6 +65,7 @@ export function provisionsOf(plugin: Plugin): string[] {
     ...Object.keys(plugin.judges ?? {}).map((id) => `judge:${id}`),
     ...Object.keys(plugin.sandboxes ?? {}).map((language) => `sandbox:${language}`),
     ...Object.keys(plugin.tools ?? {}).map((id) => `tool:${id}`),
+    ...Object.keys(plugin.policies ?? {}).map((id) => `policy:${id}`),
     ...Object.keys(plugin.engines ?? {}).map((id) => `engine:${id}`),
   ];
 }

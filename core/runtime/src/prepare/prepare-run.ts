@@ -86,6 +86,8 @@ export async function prepareRun(
     policy: trainedPolicy(config).policy,
     frozen: frozenModels(environmentsOf(config)),
     scripts: parts.scripts ?? parts.host,
+    policies: parts.algorithms,
+    onNotice,
     source: loaded.source,
     refuse: (problems) => configError(loaded.source, problems),
   };

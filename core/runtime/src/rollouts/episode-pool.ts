@@ -34,12 +34,13 @@ export class EpisodePool {
   readonly #finished = Promise.withResolvers<void>();
 
   constructor(options: EpisodePoolOptions) {
-    const { isDeterministic, samplerOf, signal, renderer, session } = options;
+    const { isDeterministic, samplerOf, signal, renderer, session, logger } = options;
     this.#options = options;
     this.#gate = isDeterministic ? new TurnGate(samplerOf, () => this.#startMore(), signal) : undefined;
     this.#ports = {
       session,
       renderer,
+      logger,
       prompts: new PromptCache(),
       sample: async (plan, model, request) =>
         this.#gate?.sample(plan.order, model, request) ?? (await samplerOf(model)).sample(request, { signal }),

@@ -39,7 +39,7 @@ export class EpisodeRecord {
   readonly #named: Set<AgentId>;
   /** Ids of the calls of all agents, those of scripts too: a new call gets another. */
   readonly #callIds = new Set<string>();
-  readonly #seconds = { sampling: 0, environment: 0 };
+  readonly #seconds: { -readonly [What in keyof Trajectory["seconds"]]: number } = { sampling: 0, environment: 0 };
   #info: Trajectory["info"];
   readonly #judgements: JsonValue[] = [];
   #error: Trajectory["error"];
@@ -61,12 +61,12 @@ export class EpisodeRecord {
   }
 
   /** Measures the time of a call. */
-  async timed<T>(what: "sampling" | "environment", work: () => Promise<T>): Promise<T> {
+  async timed<T>(what: keyof Trajectory["seconds"], work: () => Promise<T>): Promise<T> {
     const began = performance.now();
     try {
       return await work();
     } finally {
-      this.#seconds[what] += (performance.now() - began) / 1000;
+      this.#seconds[what] = (this.#seconds[what] ?? 0) + (performance.now() - began) / 1000;
     }
   }
 

@@ -1,6 +1,7 @@
 import {
   type Action,
   type AgentId,
+  type Logger,
   type ModelId,
   MrlmError,
   type Observation,
@@ -15,8 +16,9 @@ import {
 import { EpisodeLost } from "./episode-lost.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
+import { FATAL } from "./fatal-codes.ts";
 import type { PromptCache } from "./prompt-cache.ts";
-import { ScriptedAgents } from "./scripted-agents.ts";
+import { ScriptedAgents, type ScriptedPlayer } from "./scripted-agents.ts";
 import { sampleRequest } from "./sample-request.ts";
 
 /** Session of one episode. */
@@ -31,11 +33,9 @@ export interface EpisodePorts {
   session(plan: EpisodePlan): EpisodeSession;
   renderer(model: ModelId): Renderer;
   readonly prompts: PromptCache;
+  readonly logger: Logger;
   sample(plan: EpisodePlan, model: ModelId, request: SampleRequest): Promise<SampleResult>;
 }
-
-/** Error codes that concern the whole run and not one episode. */
-const FATAL = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVAILABLE", "TOOLS_UNSUPPORTED"] as const;
 
 /**
  * Plays one episode. Rejects only with errors of the whole run, and with EpisodeLost if the episode may begin again. Any other error is in the
@@ -43,7 +43,7 @@ const FATAL = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVA
  */
 export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain = false): Promise<Trajectory> {
   const record = new EpisodeRecord(plan, (agent) => ports.renderer(modelOf(playerOf(plan, agent))), ports.prompts);
-  const scripted = new ScriptedAgents(plan);
+  const scripted = new ScriptedAgents(plan, ports.logger);
   const session = ports.session(plan);
   try {
     let observation = await record.timed("environment", () => session.reset());
@@ -54,7 +54,7 @@ export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeg
       }
       const player = playerOf(plan, observation.agent);
       const result =
-        player.kind === "scripted"
+        "open" in player
           ? await playScripted(scripted, player, record, session, observation)
           : await playTurn(plan, ports, record, session, observation, modelOf(player));
       if (result === undefined) break;
@@ -64,7 +64,7 @@ export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeg
     if (MrlmError.hasCode(error, ...FATAL) || (mayBeginAgain && error instanceof EpisodeLost)) throw error;
     record.fail(error);
   } finally {
-    await session.close();
+    await Promise.all([scripted.close(), session.close()]);
   }
   return record.trajectory();
 }
@@ -122,15 +122,17 @@ async function stopAgent(
   return result;
 }
 
-/** Plays a turn of an agent that a script plays. It has no tokens. */
+/** Plays a turn of an agent that a script or an endpoint plays. It has no tokens and enters no wave of the sampler. */
 async function playScripted(
   scripted: ScriptedAgents,
-  player: Player & { readonly kind: "scripted" },
+  player: ScriptedPlayer,
   record: EpisodeRecord,
   session: EpisodeSession,
   observation: Observation,
 ): Promise<StepResult> {
-  const action = await record.timed("environment", () => scripted.act(player, observation));
+  const action = await record.timed(player.isOutside ? "players" : "environment", () =>
+    scripted.act(player, observation),
+  );
   const result = await record.timed("environment", () => session.step(action));
   const stopReason = action.finishReason === "length" ? "length" : "stop";
   record.turn(observation, { message: action.message }, stopReason, result);
@@ -144,6 +146,6 @@ function playerOf(plan: EpisodePlan, agent: AgentId): Player {
 }
 
 function modelOf(player: Player): ModelId {
-  if (player.kind === "scripted") throw new MrlmError("INTERNAL", `The script "${player.name}" is no model.`);
+  if ("open" in player) throw new MrlmError("INTERNAL", `The script "${player.name}" is no model.`);
   return player.kind === "policy" ? player.policy : player.model;
 }

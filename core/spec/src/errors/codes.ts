@@ -194,8 +194,13 @@ export const ERROR_CODES = {
     hint: "Lower model.micro_batch_tokens or sampling.max_sequence_tokens, or set model.gradient_checkpointing.",
     retryable: false,
   },
+  PLAYER_FAILED: {
+    meaning: "A policy of a plugin threw, took too long, or returned something malformed. The episode failed.",
+    hint: "The message names the policy and its fault; its author must repair it.",
+    retryable: false,
+  },
   PLAYER_NOT_FOUND: {
-    meaning: "An environment has no scripted policy of the name that a player states.",
+    meaning: "Neither the environment nor a plugin has a policy of the name that a player states.",
     hint: "Correct the name.",
     retryable: false,
   },

@@ -11,7 +11,11 @@ const player = z.union([
       .min(1)
       .optional()
       .describe("A frozen model: a Hugging Face directory, a run or one of its checkpoints, relative to the config"),
-    scripted: z.string().min(1).optional().describe("A scripted policy of the environment, by its name"),
+    scripted: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("A scripted policy of the environment, by its name; or a policy of a plugin, `NAME@N`"),
     options: pluginOptions.optional().describe("Options of the scripted policy"),
   }),
 ]);

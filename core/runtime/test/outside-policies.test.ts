@@ -1,0 +1,192 @@
+import { expect, test } from "@jest/globals";
+import { definePlugin, silentLogger, textMessage } from "@mrlm/kit";
+import { BigramEngine, duelEnvironment } from "@mrlm/testing";
+import { checkPlayers, LocalHost, parseConfig, PluginHost, prepareRun, RolloutRunner } from "@mrlm/runtime";
+import { type Action, MrlmError, type Observation, type PolicyEpisode, type PolicySource } from "@mrlm/spec";
+import { z } from "zod";
+import { outsidePlayer } from "../src/players/outside-policies.ts";
+import { reinforce } from "./support/reinforce.ts";
+
+const say = ({ agent }: Observation, text: string): Action => ({
+  agent,
+  message: textMessage("assistant", text),
+  finishReason: "stop",
+});
+const options = z.strictObject({ text: z.string().default("a") });
+const speaker = (changes: Partial<PolicySource<{ text: string }>> = {}): PolicySource<{ text: string }> => ({
+  options,
+  open: (_episode, { text }) => ({ act: async (observation) => say(observation, text) }),
+  ...changes,
+});
+
+/** Prepares a run in which a role of the duel has this player. */
+async function prepared(player: string, sources: Readonly<Record<string, PolicySource<{ text: string }>>>) {
+  const policies = Object.fromEntries(Object.entries(sources).map(([id, source]) => [id, () => source]));
+  const source = await PluginHost.of([
+    definePlugin({ name: "duel", environments: [duelEnvironment()], algorithms: [reinforce] }),
+    definePlugin({ name: "outside", policies }),
+  ]);
+  const text = `model: {random: {config: {}}}\nenvironments:\n  - id: duel\n    players: {second: ${player}}\nstages: [{algorithm: reinforce, steps: 1}]\neval: {tasks: 0}\n`;
+  const loaded = parseConfig(text, { path: "/run.yaml" });
+  await checkPlayers(loaded, source);
+  return prepareRun(loaded, { host: new LocalHost({ source }), algorithms: source });
+}
+
+/** Plays four episodes of the duel between two sources, and returns them. */
+async function play(source: PolicySource<{ text: string }>, other = speaker()) {
+  const host = new LocalHost({
+    source: await PluginHost.of([definePlugin({ name: "duel", environments: [duelEnvironment()] })]),
+  });
+  const runner = new RolloutRunner({
+    host,
+    engine: new BigramEngine(),
+    runSeed: 3,
+    isDeterministic: true,
+    concurrency: 4,
+    maxWaitMs: 1000,
+    logger: silentLogger,
+    renderer: () => {
+      throw new Error("no model plays");
+    },
+    tokenLimit: () => 512,
+    turnLimit: () => 0,
+  });
+  const groups = await Array.fromAsync(
+    runner.collect({
+      environment: { id: "duel@1" },
+      tasks: ["train/0", "train/1"],
+      groupSize: 2,
+      players: {
+        first: outsidePlayer("other@1", other, { text: "b" }),
+        second: outsidePlayer("speaker@1", source, { text: "a" }),
+      },
+      sampling: { temperature: 1, maxTokens: 8 },
+      label: "test",
+    }),
+  );
+  return groups.flatMap(({ trajectories }) => trajectories);
+}
+
+test("a scripted player with a version is a policy of a plugin; its options are parsed before the run", async () => {
+  const { environments, notices } = await prepared("{scripted: speaker@1}", { "speaker@1": speaker() });
+  expect(environments[0]?.players).toMatchObject({ second: { kind: "scripted", name: "speaker@1", isOutside: true } });
+  expect(notices).toEqual([]);
+});
+
+test.each([
+  [
+    "{scripted: speakr@1}",
+    'run.yaml:4:34: environments[0].players.second.scripted: no plugin has the policy "speakr@1". Did you mean "speaker@1"?',
+  ],
+  ["{scripted: speaker@2}", 'no plugin has the policy "speaker@2". Did you mean "speaker@1"?'],
+  ["{scripted: speaker}", 'duel@1 has no scripted policy "speaker".'],
+  [
+    "{scripted: speaker@1, options: {txt: b}}",
+    'run.yaml:4:55: unknown key "txt" in environments[0].players.second.options. Did you mean "text"?',
+  ],
+  [
+    "{scripted: speaker@1, options: {text: 1}}",
+    "run.yaml:4:61: environments[0].players.second.options.text: must be text",
+  ],
+  ["{scripted: plain@1, options: {text: a}}", "run.yaml:4:53: policy plain@1 takes no options"],
+])("%s is refused at its place", async (player, message) => {
+  const { options: _, ...plain } = speaker();
+  const work = prepared(player, { "speaker@1": speaker(), "plain@1": plain });
+  const error = await work.then(
+    () => undefined,
+    (thrown: MrlmError) => thrown,
+  );
+  expect([error?.code, error?.message]).toEqual(["CONFIG_INVALID", expect.stringContaining(message)]);
+});
+
+test("a source whose answers can differ is a notice of the run, at the player", async () => {
+  const { notices } = await prepared("{scripted: speaker@1}", { "speaker@1": speaker({ determinism: "replayable" }) });
+  expect(notices).toEqual([expect.stringMatching(/run\.yaml:4:23: .*answers can differ between two runs/)]);
+});
+
+test("each agent of an episode has a policy of its own, with the same seed in a repeated episode, closed at its end", async () => {
+  const opened: Omit<PolicyEpisode, "signal">[] = [];
+  let closed = 0;
+  const source = speaker({
+    open: ({ signal: _, ...episode }, { text }) => {
+      opened.push(episode);
+      return { act: async (observation) => say(observation, text), close: async () => void closed++ };
+    },
+  });
+  const episodes = await play(source);
+  expect(opened[0]).toEqual({
+    environment: "duel@1",
+    task: "train/0",
+    role: "second",
+    agent: "second",
+    seed: expect.any(Number),
+    sampling: { temperature: 1, maxTokens: 8 },
+  });
+  expect([new Set(opened.map(({ seed }) => seed)).size, closed]).toEqual([4, 4]);
+  expect(episodes.map(({ agents }) => agents["second"]?.total)).toEqual(
+    Array.from({ length: 4 }, () => expect.objectContaining({ value: 1 })),
+  );
+  expect(episodes[0]?.turns[1]).not.toHaveProperty("tokens");
+  expect(episodes[0]?.seconds.players).toBeGreaterThanOrEqual(0);
+  const first = opened.map(({ seed }) => seed);
+  await play(source);
+  expect(opened.slice(4).map(({ seed }) => seed)).toEqual(first);
+});
+
+const failing = (fault: (observation: Observation) => unknown) => {
+  let count = 0;
+  return speaker({
+    // The second of four episodes has the fault.
+    open: () => {
+      const isFaulty = count++ === 1;
+      return { act: async (observation) => (isFaulty ? fault(observation) : say(observation, "a")) as Action };
+    },
+  });
+};
+const fails = (error: Error) => () => {
+  throw error;
+};
+
+test.each<[string, PolicySource<{ text: string }>, string, RegExp]>([
+  [
+    "an exception",
+    failing(fails(new TypeError("no key"))),
+    "PLAYER_FAILED",
+    /^Policy speaker@1 threw in act: TypeError: no key/,
+  ],
+  ["an error with a code", failing(fails(new MrlmError("SCORER_FAILED", "429"))), "SCORER_FAILED", /^429$/],
+  [
+    "an error code of the whole run",
+    failing(fails(new MrlmError("ENGINE_UNAVAILABLE", "gone"))),
+    "PLAYER_FAILED",
+    /failed with ENGINE_UNAVAILABLE: gone/,
+  ],
+  ["no action", failing(() => undefined), "PLAYER_FAILED", /returned something malformed from act/],
+  [
+    "another agent's action",
+    failing((seen) => say({ ...seen, agent: "first" }, "a")),
+    "PLAYER_FAILED",
+    /acted as "first"/,
+  ],
+  [
+    "no end",
+    { ...failing(() => new Promise(() => undefined)), timeoutMs: 30 },
+    "PLAYER_FAILED",
+    /took longer than 30 ms/,
+  ],
+])("%s fails its episode with a code, and no other", async (_what, source, code, message) => {
+  const episodes = await play(source);
+  const failed = episodes.filter(({ error }) => error !== undefined);
+  expect(failed.map(({ error }) => error)).toEqual([{ code, message: expect.stringMatching(message) }]);
+  const others = episodes.filter(({ error }) => error === undefined);
+  expect(others.map(({ agents }) => agents["second"]?.total)).toEqual(
+    Array.from({ length: 3 }, () => expect.objectContaining({ scored: true, value: 1 })),
+  );
+});
+
+test("a source that cannot open fails every episode, with its code", async () => {
+  const episodes = await play(speaker({ open: () => Promise.reject(new Error("no engine")) }));
+  expect(episodes.map(({ error }) => error?.code)).toEqual(Array.from({ length: 4 }, () => "PLAYER_FAILED"));
+  const [first] = await play(speaker({ open: () => ({}) as never }));
+  expect(first?.error?.message).toBe("Policy speaker@1 has no act().");
+});
