@@ -88,7 +88,10 @@ test.each([
     "{scripted: speaker@1, options: {text: 1}}",
     "run.yaml:4:61: environments[0].players.second.options.text: must be text",
   ],
-  ["{scripted: plain@1, options: {text: a}}", "run.yaml:4:53: policy plain@1 takes no options"],
+  [
+    "{scripted: plain@1, options: {text: a}}",
+    'run.yaml:4:53: unknown key "text" in environments[0].players.second.options.',
+  ],
 ])("%s is refused at its place", async (player, message) => {
   const { options: _, ...plain } = speaker();
   const work = prepared(player, { "speaker@1": speaker(), "plain@1": plain });
@@ -97,6 +100,33 @@ test.each([
     (thrown: MrlmError) => thrown,
   );
   expect([error?.code, error?.message]).toEqual(["CONFIG_INVALID", expect.stringContaining(message)]);
+});
+
+test("an endpoint is played by the policy openai@1, which has its keys as options", async () => {
+  const seen: unknown[] = [];
+  const source = {
+    kind: "endpoint" as const,
+    options: z
+      .strictObject({ base_url: z.string(), model: z.string(), api_key_env: z.string(), text: z.string().default("a") })
+      .refine(({ model }) => model !== "none", { path: ["model"], error: "is no model" }),
+    open: (_episode: PolicyEpisode, given: unknown) => {
+      seen.push(given);
+      return { act: async (observation: Observation) => say(observation, "a") };
+    },
+  };
+  const run = (rest: string) =>
+    prepared(`{endpoint: "http://h:1/v1", api_key_env: KEY, ${rest}}`, { "openai@1": source as never });
+  const { environments } = await run("model: m");
+  const { second } = environments[0]?.players as Exclude<(typeof environments)[0]["players"], string | undefined>;
+  expect(second).toMatchObject({ kind: "endpoint", name: "m@h:1", isOutside: true });
+  if (second === undefined || !("open" in second)) throw new Error("no policy of a plugin");
+  await second.open({ signal: new AbortController().signal } as PolicyEpisode);
+  expect(seen).toEqual([{ base_url: "http://h:1/v1", model: "m", api_key_env: "KEY", text: "a" }]);
+  await expect(run("model: none")).rejects.toThrow(/4:7\d: environments\[0\]\.players\.second\.model: is no model/);
+  await expect(run("model: m, options: {model: n}")).rejects.toThrow("options.model is stated twice");
+  await expect(run("model: m, options: {txt: n}")).rejects.toThrow('unknown key "txt"');
+  const none = prepared('{endpoint: "http://h:1/v1", model: m}', {});
+  await expect(none).rejects.toThrow('no plugin has the policy "openai@1"');
 });
 
 test("a source whose answers can differ is a notice of the run, at the player", async () => {

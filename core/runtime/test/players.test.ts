@@ -65,12 +65,32 @@ describe("policies and players in a configuration", () => {
     ],
     [
       "    players: {first: {policy: policy, model: m}}",
-      "run.yaml:4:22: environments[0].players.first: give exactly one of `policy`, `model` and `scripted`",
+      "run.yaml:4:22: environments[0].players.first: give exactly one of `policy`, `model`, `scripted` and `endpoint`",
     ],
     ["    players: {first: {}}", "run.yaml:4:22: environments[0].players.first: give exactly one of"],
     [
       "    players: {first: {model: m, options: {}}}",
       "run.yaml:4:33: environments[0].players.first.options has no effect",
+    ],
+    [
+      "    players: {first: {endpoint: 'http://h/v1'}}",
+      "run.yaml:4:22: environments[0].players.first: `endpoint` needs `model`",
+    ],
+    [
+      "    players: {first: {endpoint: 'http://u:secret@h/v1', model: m}}",
+      "run.yaml:4:33: environments[0].players.first.endpoint: must be an http or https URL without a user, a password",
+    ],
+    [
+      "    players: {first: {endpoint: h, model: m}}",
+      "environments[0].players.first.endpoint: must be an http or https URL",
+    ],
+    [
+      "    players: {first: {endpoint: 'http://h/v1', model: m, api_key_env: sk-secret}}",
+      "run.yaml:4:71: environments[0].players.first.api_key_env: must be the name of an environment variable, not the key itself",
+    ],
+    [
+      "    players: {first: {scripted: fixed, api_key_env: KEY}}",
+      "players.first.api_key_env has no effect: only an endpoint",
     ],
     [
       "    players: {first: {scriptd: fixed}}",
@@ -82,6 +102,7 @@ describe("policies and players in a configuration", () => {
     ["    sides: shufle", "did you mean shuffle?"],
   ])("%s is refused at its place", (players, message) => {
     expect(refusedAtLoad(players)).toContain(message);
+    expect(refusedAtLoad(players)).not.toContain("secret");
   });
 
   test.each([

@@ -12,6 +12,13 @@ export type PlayerRef =
   | { readonly policy: PolicyId }
   /** A model that does not change: a directory, a run or a checkpoint. */
   | { readonly model: string }
+  /** A model behind an OpenAI-compatible API: the URL, the name of the model there, the environment variable that holds the key. */
+  | {
+      readonly endpoint: string;
+      readonly model: string;
+      readonly api_key_env?: string;
+      readonly options?: JsonObject;
+    }
   /** A scripted policy of the environment, by its name in `EnvironmentDefinition.scriptedPolicies`; or `NAME@N`, a policy of a plugin. */
   | { readonly scripted: string; readonly options?: JsonObject };
 

@@ -114,26 +114,23 @@ function environmentProblems(
 
 function playerProblems(path: ConfigPath, player: PlayerInput, policies: readonly string[]): ConfigProblem[] {
   if (typeof player === "string") return unknownPolicy(path, player, policies);
-  const kinds = (["policy", "model", "scripted"] as const).filter((kind) => player[kind] !== undefined);
-  if (kinds.length !== 1)
-    return [
-      {
-        path,
-        at: "value",
-        text: `${showPath(path)}: give exactly one of \`policy\`, \`model\` and \`scripted\``,
-      },
-    ];
-  const problems = player.policy === undefined ? [] : unknownPolicy([...path, "policy"], player.policy, policies);
-  return player.options === undefined || player.scripted !== undefined
-    ? problems
-    : [
-        ...problems,
-        {
-          path: [...path, "options"],
-          at: "key",
-          text: `${showPath([...path, "options"])} has no effect: only a scripted policy has options`,
-        },
-      ];
+  // `model` names the model of an endpoint.
+  const kinds = (["policy", "model", "scripted", "endpoint"] as const).filter(
+    (kind) => player[kind] !== undefined && !(kind === "model" && player.endpoint !== undefined),
+  );
+  const at = (text: string): ConfigProblem => ({ path, at: "value", text: `${showPath(path)}: ${text}` });
+  if (kinds.length !== 1) return [at("give exactly one of `policy`, `model`, `scripted` and `endpoint`")];
+  const [kind] = kinds;
+  const useless = (key: "options" | "api_key_env", isUsed: boolean, owner: string): ConfigProblem[] =>
+    player[key] === undefined || isUsed
+      ? []
+      : [{ path: [...path, key], at: "key", text: `${showPath([...path, key])} has no effect: only ${owner}` }];
+  return [
+    ...(player.policy === undefined ? [] : unknownPolicy([...path, "policy"], player.policy, policies)),
+    ...(kind === "endpoint" && player.model === undefined ? [at("`endpoint` needs `model`, its name there")] : []),
+    ...useless("options", kind === "scripted" || kind === "endpoint", "a scripted policy or an endpoint has options"),
+    ...useless("api_key_env", kind === "endpoint", "an endpoint has a key"),
+  ];
 }
 
 function unknownPolicy(path: ConfigPath, name: string, policies: readonly string[]): ConfigProblem[] {

@@ -171,6 +171,13 @@ function resolvePlayer(
   path: (given: string) => string,
 ): PlayerRef {
   if (typeof player === "string") return { policy: player };
+  if (player.endpoint !== undefined)
+    return {
+      endpoint: player.endpoint,
+      model: player.model as string,
+      ...pick(player, ["api_key_env"]),
+      options: player.options ?? {},
+    };
   if (player.model !== undefined) return { model: path(player.model) };
   if (player.scripted !== undefined) return { scripted: player.scripted, options: player.options ?? {} };
   return { policy: player.policy ?? DEFAULT_POLICY };

@@ -6,6 +6,7 @@ import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { EnvironmentSource, PolicySources } from "../plugins/plugin-kinds.ts";
 import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import { assertModelDirectory } from "../run/model-directory.ts";
+import { isFrozen } from "./frozen-models.ts";
 import { type EnvironmentNames, roleProblems } from "./role-problems.ts";
 
 /**
@@ -42,7 +43,7 @@ export async function checkPlayers(
   if (config.engine.address !== undefined) return;
   for (const { players, path } of entries)
     for (const [role, player] of Object.entries(players))
-      if ("model" in player && !existsSync(player.model))
+      if (isFrozen(player) && !existsSync(player.model))
         assertModelDirectory(player.model, source.locate([...path, "players", role, "model"]));
 }
 

@@ -4,6 +4,7 @@ import { located } from "../config/located.ts";
 import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { assertModelDirectory, modelDirectory } from "../run/model-directory.ts";
+import { isFrozen } from "./frozen-models.ts";
 
 /** Finds the directory of the model that a path names. The error has the place of the path. */
 export type DirectoryFinder = (given: string, place: ConfigPath) => Promise<string>;
@@ -43,7 +44,7 @@ export async function withFrozenDirectories<E extends ResolvedEnvironment>(
   };
   const replaced = Object.entries(players).map(async ([role, player]): Promise<readonly [RoleId, PlayerRef]> => [
     role,
-    "model" in player ? { model: await directory(player.model, [...path, "players", role, "model"]) } : player,
+    isFrozen(player) ? { model: await directory(player.model, [...path, "players", role, "model"]) } : player,
   ]);
   return { ...environment, players: Object.fromEntries(await Promise.all(replaced)) };
 }

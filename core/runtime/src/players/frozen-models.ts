@@ -1,4 +1,4 @@
-import type { CreateModelOptions, ModelId } from "@mrlm/spec";
+import type { CreateModelOptions, ModelId, PlayerRef } from "@mrlm/spec";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
 
@@ -9,10 +9,15 @@ export interface FrozenModel {
   readonly path: string;
 }
 
+/** Whether a player is a frozen model. The model of an endpoint is not in the engine. */
+export function isFrozen(player: PlayerRef): player is PlayerRef & { readonly model: string } {
+  return "model" in player && !("endpoint" in player);
+}
+
 /** Returns the frozen models that play in these environments, each once, in the order of the configuration. */
 export function frozenModels(environments: readonly ResolvedEnvironment[]): FrozenModel[] {
   const paths = environments.flatMap(({ players = {} }) =>
-    Object.values(players).flatMap((player) => ("model" in player ? [player.model] : [])),
+    Object.values(players).flatMap((player) => (isFrozen(player) ? [player.model] : [])),
   );
   return [...new Set(paths)].map((path, i) => ({ model: `frozen-${i}`, path }));
 }

@@ -6,6 +6,16 @@ import { FATAL } from "../rollouts/fatal-codes.ts";
 /** Longest call of a policy without a limit of its own. */
 const TIMEOUT_MS = 60_000;
 
+/** Policy of a plugin that asks the endpoint of a player. */
+export const ENDPOINT_POLICY = "openai@1";
+
+/** Returns the name of a model of an endpoint in records: `gpt-4o@api.openai.com`. */
+export function endpointName(endpoint: string, model: string): string {
+  const { host, pathname } = new URL(endpoint);
+  const path = pathname.replace(/\/+$/, "");
+  return `${model}@${host}${path === "/v1" ? "" : path}`;
+}
+
 /** Whether the name of a scripted policy is that of a plugin's policy: it has a version. */
 export function isOutside(name: string): boolean {
   return name.includes("@");

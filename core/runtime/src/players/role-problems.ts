@@ -3,7 +3,7 @@ import { type ConfigProblem, showPath } from "../config/config-problems.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { ownMember } from "../names/own-member.ts";
-import { isOutside } from "./outside-policies.ts";
+import { ENDPOINT_POLICY, isOutside } from "./outside-policies.ts";
 
 /** Names that the players of an environment refer to. */
 export interface EnvironmentNames {
@@ -39,6 +39,7 @@ export function roleProblems(
               text: `${showPath(place)}: ${id} has no role ${quoted(role)}.${didYouMean(role, roles) || ` Its roles: ${roles.join(", ")}.`}`,
             },
           ]),
+      ...("endpoint" in player ? outsideProblems([...own, "endpoint"], ENDPOINT_POLICY, environment.policies) : []),
       ...("scripted" in player ? scriptProblems([...own, "scripted"], player.scripted, environment) : []),
     ];
   });
@@ -64,7 +65,7 @@ export function notInstalled(name: string, id: string): string {
 }
 
 function scriptProblems(path: ConfigPath, name: string, { id, scripts, policies }: EnvironmentNames): ConfigProblem[] {
-  if (isOutside(name)) return policies === undefined ? [] : outsideProblems(path, name, policies);
+  if (isOutside(name)) return outsideProblems(path, name, policies);
   if (scripts === undefined || scripts?.includes(name) === true) return [];
   const fault =
     scripts === null
@@ -73,8 +74,8 @@ function scriptProblems(path: ConfigPath, name: string, { id, scripts, policies 
   return [{ path, at: "value", text: `${showPath(path)}: ${fault}` }];
 }
 
-function outsideProblems(path: ConfigPath, name: string, policies: readonly string[]): ConfigProblem[] {
-  if (policies.includes(name)) return [];
+function outsideProblems(path: ConfigPath, name: string, policies: EnvironmentNames["policies"]): ConfigProblem[] {
+  if (policies === undefined || policies.includes(name)) return [];
   const advice =
     didYouMean(name, policies) || (policies.length === 0 ? " There are none." : ` Policies: ${policies.join(", ")}.`);
   return [{ path, at: "value", text: `${showPath(path)}: no plugin has the policy ${quoted(name)}.${advice}` }];

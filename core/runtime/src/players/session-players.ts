@@ -5,7 +5,8 @@ import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import { environmentPath } from "../config/environment-place.ts";
 import { directoryFinder, withFrozenDirectories } from "./frozen-directories.ts";
 import { type FrozenModel, frozenModels } from "./frozen-models.ts";
-import { type PlayerSource, resolvePlayers, type ScriptSource } from "./resolve-players.ts";
+import type { PlayerSource, ScriptSource } from "./player-source.ts";
+import { resolvePlayers } from "./resolve-players.ts";
 
 /**
  * Returns the players of an environment in which one model is measured. The model plays as the policy of the configuration, so that its episodes can be

@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
 
-/** Player of a role. `policyProblems` checks that an object has exactly one of `policy`, `model` and `scripted`. */
+/** Whether a text is a URL that holds no secret: it is in the records of a run. */
+function isEndpoint(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    ["http:", "https:"].includes(url.protocol) &&
+    [url.username, url.password, url.search, url.hash].every((part) => part === "")
+  );
+}
+
+/** Player of a role. `policyProblems` checks which keys stand together. */
 const player = z.union([
   z.string().min(1),
   z.strictObject({
@@ -10,13 +20,28 @@ const player = z.union([
       .string()
       .min(1)
       .optional()
-      .describe("A frozen model: a Hugging Face directory, a run or one of its checkpoints, relative to the config"),
+      .describe(
+        "A frozen model: a Hugging Face directory, a run or one of its checkpoints, relative to the config; with `endpoint`: the name of a model there",
+      ),
+    endpoint: z
+      .string()
+      .refine(isEndpoint, { error: "must be an http or https URL without a user, a password, a query or a fragment" })
+      .optional()
+      .describe("URL of an OpenAI-compatible API, mostly with /v1 at its end; `model` names the model"),
+    api_key_env: z
+      .string()
+      // The message does not quote the value, which may be a key.
+      .refine((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name), {
+        error: "must be the name of an environment variable, not the key itself",
+      })
+      .optional()
+      .describe("Environment variable that holds the key of `endpoint`"),
     scripted: z
       .string()
       .min(1)
       .optional()
       .describe("A scripted policy of the environment, by its name; or a policy of a plugin, `NAME@N`"),
-    options: pluginOptions.optional().describe("Options of the scripted policy"),
+    options: pluginOptions.optional().describe("Options of the scripted policy, or of the policy that asks `endpoint`"),
   }),
 ]);
 
