@@ -7,6 +7,7 @@ import {
   isRecordedRow,
   isLearnable,
   isOfOtherPlayer,
+  learntRowReward,
   parseRecordedRow,
 } from "@mrlm/kit/learning";
 import {
@@ -91,7 +92,7 @@ function pairsOfRecorded(
 ): { readonly pair: Pair; readonly where: string }[] {
   return learnableGroups(values, path).flatMap((members) => {
     const ranked = members
-      .map((row) => ({ rows: recordedSequences(row, renderer), reward: row.reward as number }))
+      .map((row) => ({ rows: recordedSequences(row, renderer), reward: learntRowReward(row) as number }))
       .filter(({ rows: sequences }) => sequences.length > 0);
     return pairMembers(ranked, pairsPerGroup).map((pair) => ({
       pair,

@@ -38,7 +38,7 @@ export interface RewardedRole {
 
 interface RewardedEpisode {
   readonly episode: LearnableEpisode;
-  /** Reward of the environment, minus the length penalty. */
+  /** Reward that the agent learns from, minus the length penalty. */
   readonly reward: number;
 }
 

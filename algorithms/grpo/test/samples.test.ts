@@ -29,6 +29,54 @@ const agent = (total: Parameters<typeof score>[0], changes = {}) => ({
 const notScored = episode(0, { agents: { agent: { ...agent(0), total: unscored("JUDGE_FAILED", "down") } } });
 const none = { failed: 0, unscored: 0, stale: 0, cut: 0, nonFiniteTokens: 0 };
 
+describe("several agents of a role", () => {
+  const part = (role: string, total: number, changes = {}) => ({ ...agent(total), role, ...changes });
+  const members = [
+    episode(0, {
+      agents: { main: part("main", 1), "browser#1": part("browser", 0.5), "browser#2": part("browser", 0) },
+    }),
+    episode(0, { agents: { main: part("main", 0), "browser#1": part("browser", 1) } }),
+  ];
+
+  test("all browsers of a group have one baseline, and the mains another", () => {
+    // Browsers: mean (0.5 + 0 + 1) / 3 = 0.5. Mains: mean 0.5.
+    expect(advantagesOf([group(...members)], options(), 1, 8)).toEqual([[0.5, -0.5, 0, -0.5, 0.5]]);
+    // Leave one out: 0.5 - (0 + 1)/2, 0 - (0.5 + 1)/2, 1 - (0.5 + 0)/2; mains: 1 - 0, 0 - 1.
+    expect(advantagesOf([group(...members)], options({ baseline: "leave_one_out" }), 1, 8)).toEqual([
+      [1, -1, 0, -0.75, 0.75],
+    ]);
+    // Deviations with n - 1: browsers 0.5, mains the root of 0.5.
+    const [scaled] = advantagesOf([group(...members)], options({ scale: "group_std" }), 1, 8);
+    const main = 0.5 / (Math.SQRT1_2 + 1e-4);
+    [main, -main, 0, -0.5 / 0.5001, 0.5 / 0.5001].forEach((expected, i) =>
+      expect(scaled?.[i]).toBeCloseTo(expected, 12),
+    );
+  });
+
+  test("browsers of another group do not count, and an unscored one leaves the rest", () => {
+    const broken = { ...part("browser", 9), total: unscored("JUDGE_FAILED", "down") };
+    const alone = episode(0, { agents: { "browser#1": part("browser", 4), "browser#2": broken } });
+    const { counts } = toSamples([group(...members), group(alone)], options(), 1, 8);
+    expect(advantagesOf([group(...members), group(alone)], options(), 1, 8)).toEqual([[0.5, -0.5, 0, -0.5, 0.5], [0]]);
+    expect(counts).toEqual({ ...none, unscored: 1 });
+  });
+
+  test("shared rewards are compared instead of the totals", () => {
+    const shared = { ...score(3), weights: { main: 3 } };
+    const one = episode(0, { agents: { main: part("main", 1, { shared }) } });
+    const other = episode(0, { agents: { main: part("main", 0, { shared: { ...score(0), weights: { main: 3 } } }) } });
+    expect(advantagesOf([group(one, other)], options(), 1, 8)).toEqual([[1.5, -1.5]]);
+    const lost = { ...unscored("JUDGE_FAILED", "down"), weights: { main: 3 } };
+    const { counts, samples } = toSamples(
+      [group(one, episode(0, { agents: { main: part("main", 1, { shared: lost }) } }))],
+      options(),
+      1,
+      8,
+    );
+    expect([counts.unscored, samples[0]?.episodes.length]).toEqual([1, 1]);
+  });
+});
+
 describe("toSamples", () => {
   test("numerics 10: failed and unscored members leave their group alone; the rest are compared among themselves", () => {
     const groups = [group(episode(1), failed, episode(0)), group(notScored, episode(2), episode(4), episode(6))];

@@ -39,13 +39,17 @@ export function toEpisodes(
   return { groups: episodes.filter((group) => group.length > 0), counts };
 }
 
-/** Returns true if a limit cut off rewards of the agent. One that ran out of context has all of them if the others played the episode to its end. */
-function isTruncated({ trajectory: { agents, turns }, agent }: LearnableEpisode): boolean {
+/**
+ * Returns true if a limit cut off rewards that the agent learns from: its own, or those of agents that share theirs. An agent that ran out of context has all
+ * of its rewards if the others played the episode to its end.
+ */
+function isTruncated({ trajectory: { agents, turns }, weights }: LearnableEpisode): boolean {
   const isExhausted = (id: AgentId): boolean =>
     turns.some((turn) => turn.agent === id && turn.stopReason === "exhausted");
   const isCut = (id: AgentId): boolean => agents[id]?.end.truncated === true && !agents[id].end.terminated;
-  if (!isCut(agent)) return false;
-  return !isExhausted(agent) || Object.keys(agents).some((other) => !isExhausted(other) && isCut(other));
+  const lacksRewards = (id: AgentId): boolean =>
+    isCut(id) && (!isExhausted(id) || Object.keys(agents).some((other) => !isExhausted(other) && isCut(other)));
+  return Object.keys(weights).some(lacksRewards);
 }
 
 export function unitOf(group: PpoGroup): EngineUnit {

@@ -61,6 +61,39 @@ describe("token rewards", () => {
   });
 });
 
+describe("rewards that roles share", () => {
+  const shared = { ...score(0), weights: { agent: 1, main: 0.5 } };
+  /** The agent acts before and after `main`, and learns from half of the rewards of `main` too. */
+  const together = (main: Partial<AgentEnd> = {}) => {
+    const mainActs = { agent: "main", rewards: { agent: score(0.25), main: score(4) } };
+    const alone = episode(
+      [segment([0, 1, 1, 0, 1])],
+      [
+        turn(1, 3, 0, { rewards: { agent: score(1), main: score(2) } }),
+        turn(0, 9, 0, mainActs),
+        turn(4, 5, 0, { rewards: { main: score(8) } }),
+      ],
+    );
+    const [part] = Object.values(alone.agents) as [AgentTrajectory];
+    const other = { ...part, role: "main", segments: [], end: { terminated: true, truncated: false, ...main } };
+    return group({ ...alone, agents: { agent: { ...part, shared }, main: other } });
+  };
+  const learntFrom = (...parameters: Parameters<typeof together>) =>
+    toEpisodes([together(...parameters)], options(), "policy").groups[0]?.[0];
+
+  test("each step's weighted sum is at the agent's latest token", () => {
+    // 1 + 0.5 * 2 and 0.25 + 0.5 * 4 at the first turn's last token, 0.5 * 8 at the second turn's.
+    expect(Array.from(learntFrom()?.rewards ?? [])).toEqual([0, 4.25, 4]);
+    const clipped = toEpisodes([together()], options({ reward_clip: 2 }), "policy").groups[0]?.[0];
+    expect(Array.from(clipped?.rewards ?? [])).toEqual([0, 4, 2]);
+  });
+
+  test("a limit that ends the agent whose rewards it shares cuts off a part of its own", () => {
+    expect(learntFrom()?.isTruncated).toBe(false);
+    expect(learntFrom({ terminated: false, truncated: true, truncatedBy: "turns" })?.isTruncated).toBe(true);
+  });
+});
+
 test("an agent that ran out of context has all its rewards if the others played the episode to its end", () => {
   const { tokens: _, ...exhausted } = turn(1, 3, 0.25, { stopReason: "exhausted" });
   const isTruncated = (other: Partial<AgentEnd>, own: Partial<AgentEnd> = {}, turns = [turn(1, 3, 1), exhausted]) => {

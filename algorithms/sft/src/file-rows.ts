@@ -9,6 +9,7 @@ import {
   isRecordedRow,
   isLearnable,
   isOfOtherPlayer,
+  learntRowReward,
   parseRecordedRow,
 } from "@mrlm/kit/learning";
 import {
@@ -66,7 +67,7 @@ export function readFileRows(
       ? "of other players"
       : recorded.error
         ? "failed"
-        : recorded.reward === null
+        : learntRowReward(recorded) === null
           ? "unscored"
           : isLearnable(recorded, minReward)
             ? "without a response"

@@ -38,6 +38,18 @@ test("an episode has the calls of its tools", () => {
   expect(episodeText({ row })).toContain("\n  tools: calculator 3 calls (1 error), search 1 call (1 truncated)\n");
 });
 
+test("an episode has the reward that is learnt from where roles share rewards", () => {
+  const weights = [
+    { agent: "browser#1", weight: 1 },
+    { agent: "main", weight: 0.5 },
+  ];
+  const row = { ...episodeRow, reward: 0.25, messages: [], turns: [], terminated: true };
+  const shown = (reward: number | null): string => episodeText({ row: { ...row, shared: { reward, weights } } });
+  expect(shown(0.75)).toContain("reward 0.25; learns from 0.75: 1 x browser#1 + 0.5 x main; terminated");
+  expect(shown(null)).toContain("; learns from nothing, because a reward of 1 x browser#1 + 0.5 x main is unscored;");
+  expect(episodeText({ row })).not.toContain("learns from");
+});
+
 test("an episode has its judgements", () => {
   const judged = { judge: "rules@1", verdict: "pro", reason: "better evidence" };
   const judgements = [

@@ -9,7 +9,7 @@ export {
   parseRecordedRow,
   toRecordedRows,
 } from "./recorded/recorded-row.ts";
-export { isOfOtherPlayer, recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
+export { isOfOtherPlayer, learntRowReward, recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
 export { judgementsOf } from "./learning/judgements.ts";
@@ -24,6 +24,7 @@ export {
   learnableEpisodes,
   noEpisodeCounts,
 } from "./learning/learnable-episodes.ts";
+export { learntReward } from "./learning/learnt-reward.ts";
 export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
 export { minibatches } from "./learning/minibatches.ts";
 export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./learning/optimizer-options.ts";

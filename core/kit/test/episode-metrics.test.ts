@@ -59,6 +59,22 @@ test("numerics 35, 54: lengths count what the policy chose; episodes without a s
   });
 });
 
+test("the shared reward stands beside that of the environment, where roles share rewards", () => {
+  const [group] = groups as [(typeof groups)[number]];
+  const parted = (shared: Reward): Trajectory => {
+    const played = episode(score(1), [0, 1]);
+    const agents = { agent: { ...played.agents["agent"], shared: { ...shared, weights: { main: 0.5 } } } };
+    return { ...played, agents } as Trajectory;
+  };
+  const trajectories = [parted(score(0.5)), parted(score(0.25)), parted(unscored("JUDGE_FAILED", "down"))];
+  expect(episodeMetrics([{ ...group, trajectories }], noEpisodeCounts(), { policy: "policy" })).toMatchObject({
+    "reward/mean": { sum: 3, count: 3 },
+    "reward/shared_mean": { sum: 0.75, count: 2 },
+    "reward/shared_std": Math.SQRT2 / 8,
+  });
+  expect(episodeMetrics(groups, noEpisodeCounts(), { policy: "policy" })).not.toHaveProperty("reward/shared_mean");
+});
+
 test("usage of tools is a mean over the episodes played, and values of another form are ignored", () => {
   const usage = (calls: number, errors: number) => ({ calls, errors, truncated: 0, seconds: 0.5 });
   const infos: readonly Trajectory["info"][] = [

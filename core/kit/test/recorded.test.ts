@@ -11,6 +11,7 @@ import {
   isLearnable,
   judgementsOf,
   parseRecordedRow,
+  type RecordedRow,
   toChatMessages,
   toRecordedRows,
 } from "../src/learning.ts";
@@ -69,6 +70,24 @@ function episode(
     ...changes,
   };
 }
+
+test("a row has the shared reward and its weights, and is learnt from by it", () => {
+  const [part] = Object.values(episode().agents) as [Trajectory["agents"][string]];
+  const shared = { ...score(0.75), weights: { agent: 1, "browser#1": 0.25 } };
+  const [row] = toRecordedRows(episode({ agents: { agent: { ...part, shared } } }), () => "r") as [RecordedRow];
+  const weights = [
+    { agent: "agent", weight: 1 },
+    { agent: "browser#1", weight: 0.25 },
+  ];
+  expect(row.shared).toEqual({ reward: 0.75, weights });
+  expect(parseRecordedRow(throughJson(row), "a row")).toEqual(row);
+  expect([isLearnable(row, 0.75), isLearnable(row, 0.76)]).toEqual([true, false]);
+  const lost = { ...unscored("JUDGE_FAILED", "down"), weights: shared.weights };
+  const [unlearnt] = toRecordedRows(episode({ agents: { agent: { ...part, shared: lost } } }), () => "r");
+  expect(unlearnt).toMatchObject({ reward: row.reward, shared: { reward: null, weights } });
+  expect(isLearnable(unlearnt as RecordedRow)).toBe(false);
+  expect(toRecordedRows(episode(), () => "r")[0]).not.toHaveProperty("shared");
+});
 
 test("a row has the calls of tools without their seconds, and reads back", () => {
   const info = { tools: { calculator: { calls: 2, errors: 1, truncated: 0, seconds: 0.1 } } };

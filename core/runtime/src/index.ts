@@ -39,6 +39,7 @@ export { type OpenedRun, openRun, type TrainOptions, trainRun } from "./train/tr
 export { checkMemory, shownBytes } from "./models/memory-check.ts";
 export { estimateRun, type RunMemory } from "./models/run-memory.ts";
 export { checkPlayers } from "./players/check-players.ts";
+export { trainedSharing } from "./players/reward-sharing.ts";
 export { sessionPlayers } from "./players/session-players.ts";
 export { loadFrozen } from "./models/load-frozen.ts";
 export { type LoadedModel, loadedModel, playingModel } from "./models/loaded-model.ts";

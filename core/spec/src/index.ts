@@ -10,6 +10,7 @@ export * from "./action.ts";
 export * from "./environment.ts";
 export * from "./observation.ts";
 export * from "./reward.ts";
+export * from "./reward-sharing.ts";
 export * from "./task.ts";
 export * from "./demonstration.ts";
 export * from "./determinism.ts";

@@ -3,6 +3,7 @@ import type { ModelId } from "./model.ts";
 import type { RoleId, TaskId } from "./id.ts";
 import type { Player } from "./player.ts";
 import type { RolloutSampling } from "./rollout-sampling.ts";
+import type { RewardSharing } from "./reward-sharing.ts";
 import type { TrajectoryGroup } from "./trajectory.ts";
 
 /** Request for episodes. */
@@ -17,6 +18,8 @@ export interface RolloutRequest {
   readonly players: ModelId | Readonly<Record<RoleId, Player>>;
   /** `shuffle`: the players are assigned to the roles at random, anew in each group. Default `fixed`. */
   readonly sides?: "fixed" | "shuffle";
+  /** Default: each agent learns from its own total. */
+  readonly rewardSharing?: RewardSharing;
   readonly sampling: RolloutSampling;
   /** Name of the random streams of these episodes. In deterministic mode the same label, seed and weights give the same episodes. */
   readonly label: string;

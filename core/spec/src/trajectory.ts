@@ -3,6 +3,7 @@ import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { PlayedBy } from "./player.ts";
 import type { Reward } from "./reward.ts";
+import type { SharedReward } from "./reward-sharing.ts";
 import type { ToolDefinition } from "./tool.ts";
 
 /** Cause of the end of a sampled sequence: a stop token, the limit of tokens, or cancellation. */
@@ -66,6 +67,8 @@ export interface AgentTrajectory {
   readonly segments: readonly Segment[];
   /** Sum of the rewards, or unscored if any reward is unscored. */
   readonly total: Reward;
+  /** Reward that the agent learns from where `reward_sharing` states one for its role; `learntReward` of `@mrlm/kit/learning` selects it. */
+  readonly shared?: SharedReward;
   readonly end: AgentEnd;
 }
 

@@ -118,7 +118,11 @@ function encodeEpisode(of: number, trajectory: Trajectory, blobs: Blobs): Encode
   };
 }
 
-function encodePart(agent: AgentId, { role, player, segments, total, end }: AgentTrajectory, turns: number): Values {
+function encodePart(
+  agent: AgentId,
+  { role, player, segments, total, shared, end }: AgentTrajectory,
+  turns: number,
+): Values {
   let tokens = 0;
   let oldest = Number.POSITIVE_INFINITY;
   let newest = Number.NEGATIVE_INFINITY;
@@ -138,6 +142,7 @@ function encodePart(agent: AgentId, { role, player, segments, total, end }: Agen
     player.version ?? null,
     total.scored ? total.value : null,
     encodeJson(total),
+    shared === undefined ? null : encodeJson(shared),
     Number(end.terminated),
     Number(end.truncated),
     end.truncatedBy ?? null,

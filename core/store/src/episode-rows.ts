@@ -36,7 +36,9 @@ export class EpisodeRows {
       `INSERT INTO episodes (cohort, group_key, attempt, member, id, environment, task, seed, error, info, seconds_sampling, seconds_environment)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     );
-    this.#insertPart = database.prepare("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#insertPart = database.prepare(
+      "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    );
     this.#insertTurn = database.prepare("INSERT INTO turns VALUES (?, ?, ?, ?)");
     this.#insertSegment = database.prepare("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#parts = database.prepare("SELECT * FROM parts WHERE episode = ? ORDER BY position");
@@ -91,6 +93,9 @@ export class EpisodeRows {
           readSegment(segment, row["id"] as string),
         ),
         total: decodeJson(part["total"] as string) as AgentTrajectory["total"],
+        ...(part["shared"] === null
+          ? {}
+          : { shared: decodeJson(part["shared"] as string) as NonNullable<AgentTrajectory["shared"]> }),
         end: readEnd(part),
       },
     ]);

@@ -1,5 +1,5 @@
 /** Rises when tables change. A store of another version is refused. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /**
  * Tables of a store. Keys of rows are integers; ids of cohorts and groups repeat where abandoned ones were played anew.
@@ -33,7 +33,7 @@ export const SCHEMA = `
   CREATE INDEX episodes_failed ON episodes (key) WHERE error IS NOT NULL;
   CREATE TABLE parts (
     episode INTEGER NOT NULL REFERENCES episodes, position INTEGER NOT NULL, agent TEXT NOT NULL, role TEXT NOT NULL,
-    player_kind TEXT NOT NULL, player TEXT NOT NULL, policy TEXT, version INTEGER, reward REAL, total TEXT NOT NULL,
+    player_kind TEXT NOT NULL, player TEXT NOT NULL, policy TEXT, version INTEGER, reward REAL, total TEXT NOT NULL, shared TEXT,
     terminated INTEGER NOT NULL, truncated INTEGER NOT NULL, truncated_by TEXT, turns INTEGER NOT NULL, tokens INTEGER NOT NULL,
     oldest_version INTEGER, newest_version INTEGER, PRIMARY KEY (episode, position)
   ) STRICT, WITHOUT ROWID;

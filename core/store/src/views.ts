@@ -81,6 +81,12 @@ const EPISODE_COLUMNS = [
   column("policy", "text", "parts.policy", "the policy that played; null for other players"),
   column("version", "integer", "parts.version", "its weight version at the start of the episode, where known"),
   column("reward", "real", "parts.reward", "sum of the agent's rewards; null where it is unscored"),
+  column(
+    "shared_reward",
+    "real",
+    "parts.shared ->> '$.value'",
+    "what the agent learns from where roles share rewards, null if unscored; null elsewhere",
+  ),
   column("components", "json", "parts.total ->> '$.components'", "parts of the reward by name"),
   column(
     "unscored",

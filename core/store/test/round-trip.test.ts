@@ -85,21 +85,27 @@ const segment: fc.Arbitrary<Segment> = fc
     versions: Int32Array.from(tokens, ([, , isSampled, version]) => (isSampled ? version : -1)),
     parent: null,
   }));
-const part: fc.Arbitrary<AgentTrajectory> = plain({
-  role: fc.constantFrom("pro", "con"),
-  player,
-  segments: fc
-    .array(segment, { maxLength: 2 })
-    .map((all) => all.map((each, i) => ({ ...each, parent: i === 0 ? null : i - 1 }))),
-  total: reward,
-  end: fc
-    .record({
-      terminated: fc.boolean(),
-      truncated: fc.boolean(),
-      truncatedBy: fc.option(fc.constantFrom("environment" as const, "turns" as const, "tokens" as const), absent),
-    })
-    .map(withoutNull),
-});
+const shared = fc
+  .tuple(reward, fc.dictionary(text, number, { maxKeys: 2, noNullPrototype: true }))
+  .map(([learnt, weights]) => ({ ...learnt, weights }));
+const part: fc.Arbitrary<AgentTrajectory> = fc
+  .record({
+    role: fc.constantFrom("pro", "con"),
+    player,
+    segments: fc
+      .array(segment, { maxLength: 2 })
+      .map((all) => all.map((each, i) => ({ ...each, parent: i === 0 ? null : i - 1 }))),
+    total: reward,
+    end: fc
+      .record({
+        terminated: fc.boolean(),
+        truncated: fc.boolean(),
+        truncatedBy: fc.option(fc.constantFrom("environment" as const, "turns" as const, "tokens" as const), absent),
+      })
+      .map(withoutNull),
+    shared: fc.option(shared, absent),
+  })
+  .map(withoutNull) as fc.Arbitrary<AgentTrajectory>;
 const turn = fc
   .record({
     agent: fc.constantFrom("pro", "con#2"),

@@ -39,7 +39,7 @@ export function outcomeText(row: Row): string {
       : row.terminated
         ? "terminated"
         : "not ended";
-  return `${rewardText(row)}; ${ended}`;
+  return `${rewardText(row)}${sharedText(row)}; ${ended}`;
 }
 
 /** Formats the calls of tools: `tools: calculator 3 calls (1 error)`; an empty text without calls. */
@@ -71,6 +71,15 @@ export function rewardText({ reward, components, unscored, error }: Row): string
     value === null ? [] : [`${name} ${short(value)}`],
   );
   return `reward ${short(reward)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;
+}
+
+/** Formats the reward that is learnt from where roles share rewards: `learns from 0.8: 1 x browser#1 + 0.5 x main`; an empty text elsewhere. */
+function sharedText({ shared, error }: Row): string {
+  if (!shared || error) return "";
+  const terms = shared.weights.map(({ agent, weight }) => `${short(weight)} x ${agent}`).join(" + ");
+  return shared.reward === null
+    ? `; learns from nothing, because a reward of ${terms} is unscored`
+    : `; learns from ${short(shared.reward)}${terms === "" ? "" : `: ${terms}`}`;
 }
 
 /** Formats a message: reasoning, content, tool calls, and faults of malformed ones, whose text is in the content. */

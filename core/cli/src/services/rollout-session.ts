@@ -10,6 +10,7 @@ import {
   type ResolvedEnvironment,
   RolloutRunner,
   sessionPlayers,
+  trainedSharing,
   splitSize,
   trainedPolicy,
 } from "@mrlm/runtime";
@@ -59,6 +60,7 @@ export interface RolloutEnvironment {
   readonly known: ResolvedEnvironment | undefined;
   readonly players: RolloutRequest["players"];
   readonly sides?: RolloutRequest["sides"];
+  readonly rewardSharing?: RolloutRequest["rewardSharing"];
 }
 
 /** Opens environments and engine. Rejects wrong arguments before either starts. */
@@ -117,6 +119,7 @@ export async function openRolloutSession(
       ...named,
       ...(named.known?.max_turns === undefined ? {} : { maxTurns: named.known.max_turns }),
       ...playing,
+      ...trainedSharing(loaded, named.description),
       size: splitSize(named.description, args.split, named.ref.options ?? {}, { code: "USAGE" }),
     };
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");

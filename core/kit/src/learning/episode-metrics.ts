@@ -7,7 +7,7 @@ import { ToolUsageTally } from "./tool-usage.ts";
 
 /**
  * Returns metrics of the episodes of an iteration. Rewards, lengths and ends are those of the parts that the policy played. Where it plays several roles of a
- * group, rewards are by role: `reward/ROLE/mean`. Lengths count sampled tokens, not prompts.
+ * group, rewards are by role: `reward/ROLE/mean`. Where roles share rewards, `shared_mean` is the mean of what is learnt from. Lengths count sampled tokens, not prompts.
  */
 export function episodeMetrics(
   groups: readonly TrajectoryGroup[],
@@ -65,6 +65,7 @@ function toolMetrics(played: readonly Trajectory[]): Metrics {
 
 function rewardMetrics(parts: readonly AgentTrajectory[], prefix: string): Metrics {
   const scored = parts.flatMap(({ total }) => (total.scored ? [total] : []));
+  const shared = parts.flatMap((part) => (part.shared?.scored === true ? [part.shared.value] : []));
   const rewards = scored.map(({ value }) => value);
   const components = [...new Set(scored.flatMap((total) => Object.keys(total.components)))].sort();
   return {
@@ -73,6 +74,9 @@ function rewardMetrics(parts: readonly AgentTrajectory[], prefix: string): Metri
     ...Object.fromEntries(
       components.map((name) => [`${prefix}/${name}`, meanOf(scored.flatMap((total) => total.components[name] ?? []))]),
     ),
+    ...(parts.some((part) => part.shared !== undefined)
+      ? { [`${prefix}/shared_mean`]: meanOf(shared), [`${prefix}/shared_std`]: standardDeviation(shared) }
+      : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import { learntReward } from "./learnt-reward.ts";
 import type { AgentId, AgentTrajectory, EngineSequence, PolicyId, RoleId, Segment, Trajectory } from "@mrlm/spec";
 
 /** Episode of one agent, ready for training. */
@@ -9,8 +10,10 @@ export interface LearnableEpisode {
   readonly rows: readonly (EngineSequence & { /** Index among the agent's segments. */ readonly segment: number })[];
   /** Log-probabilities of the sampler at the masked positions of all rows, in order; never empty. */
   readonly sampled: Float32Array;
-  /** Sum of the rewards. */
+  /** Sum of the rewards: of the agent's own, or of the shared ones. */
   readonly reward: number;
+  /** Weight of the rewards of each agent in `reward`: 1 for its own, unless roles share rewards. */
+  readonly weights: Readonly<Record<AgentId, number>>;
   /** Weight version that sampled the oldest token. */
   readonly oldestVersion: number;
 }
@@ -53,9 +56,9 @@ export function learnableEpisodes(
     return [];
   }
   return Object.entries(trajectory.agents).flatMap(([agent, record]) => {
-    const { total } = record;
+    const learnt = learntReward(record);
     if (!isPlayedBy(record, rules.policy)) return [];
-    if (!total.scored) {
+    if (!learnt.scored) {
       counts.unscored++;
       return [];
     }
@@ -84,7 +87,8 @@ export function learnableEpisodes(
             role: record.role,
             rows,
             sampled: Float32Array.from(sampled),
-            reward: total.value,
+            reward: learnt.value,
+            weights: record.shared?.weights ?? { [agent]: 1 },
             oldestVersion: oldest,
           },
         ];

@@ -1,4 +1,11 @@
-import { type JsonValue, type JudgementRecord, MrlmError, type PlayedBy, type Trajectory } from "@mrlm/spec";
+import {
+  type JsonValue,
+  type JudgementRecord,
+  MrlmError,
+  type PlayedBy,
+  type SharedReward,
+  type Trajectory,
+} from "@mrlm/spec";
 import { z } from "zod";
 import { judgementsOf } from "../learning/judgements.ts";
 import { toolUsageOf } from "../learning/tool-usage.ts";
@@ -46,6 +53,13 @@ const judgement = z.object({
   reward: z.number().nullable(),
 });
 
+/** Reward that is learnt from where roles share rewards, with the weights of the agents. */
+const shared = z.object({
+  /** `null` if one of the rewards is unscored. */
+  reward: z.number().nullable(),
+  weights: z.array(z.object({ agent: z.string(), weight: z.number() })),
+});
+
 /** Schema of a recorded episode of one agent, a row of a JSONL or Parquet file: trajectory, down to the tokens, and reward. */
 export const recordedRow = z.object({
   id: z.string(),
@@ -71,6 +85,8 @@ export const recordedRow = z.object({
   /** `null` if unscored. */
   reward: z.number().nullable(),
   components: z.record(z.string(), z.number().nullable()).nullish(),
+  /** Absent where the agent learns from `reward`. */
+  shared: shared.nullish(),
   /** Calls of tools in the whole episode; absent if there were none. */
   tool_usage: z.array(toolUsage).nullish(),
   /** Judgements of the whole episode; absent if there were none. */
@@ -138,7 +154,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
         unscored: null,
       },
     ];
-  return agents.map(([agent, { role, player: playedBy, segments, total, end }]) => {
+  return agents.map(([agent, { role, player: playedBy, segments, total, shared: learnt, end }]) => {
     // An exhausted agent read and wrote nothing.
     const own = turns.filter((each) => each.agent === agent && each.stopReason !== "exhausted");
     const tools = own.findLast((each) => each.tools !== undefined)?.tools;
@@ -178,6 +194,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
       // A failed episode has rewards of a part of its turns only.
       reward: total.scored && error === undefined ? total.value : null,
       components: total.scored && error === undefined ? { ...total.components } : {},
+      ...(learnt === undefined ? {} : { shared: sharedOf(learnt, error !== undefined) }),
       terminated: end.terminated,
       truncated: end.truncated,
       truncated_by: end.truncatedBy ?? null,
@@ -192,4 +209,11 @@ function judgementFor(
 ): z.output<typeof judgement> {
   const reward = rewards[agent];
   return { judge, step, verdict, reason, reward: reward?.scored === true ? reward.value : null };
+}
+
+function sharedOf(learnt: SharedReward, isFailed: boolean): z.output<typeof shared> {
+  return {
+    reward: learnt.scored && !isFailed ? learnt.value : null,
+    weights: Object.entries(learnt.weights).map(([agent, weight]) => ({ agent, weight })),
+  };
 }

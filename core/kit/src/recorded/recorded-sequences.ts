@@ -28,8 +28,13 @@ export function isOfOtherPlayer({ player }: Pick<RecordedRow, "player">): boolea
   return (player?.kind ?? "policy") !== "policy";
 }
 
-/** Returns true if a row can be trained on: a policy played it, its episode did not fail, is scored and has at least the minimal reward. */
+/** Returns the reward that is learnt from a row, as `learntReward` does for a part of an episode; `null` if it is unscored. */
+export function learntRowReward({ shared, reward }: Pick<RecordedRow, "shared" | "reward">): number | null {
+  return shared ? shared.reward : reward;
+}
+
+/** Returns true if a row can be trained on: a policy played it, its episode did not fail, is scored and has at least the minimal reward, a shared one where roles share rewards. */
 export function isLearnable(row: RecordedRow, minReward = Number.NEGATIVE_INFINITY): boolean {
-  const { error, reward } = row;
-  return !isOfOtherPlayer(row) && !error && reward !== null && reward >= minReward;
+  const reward = learntRowReward(row);
+  return !isOfOtherPlayer(row) && !row.error && reward !== null && reward >= minReward;
 }

@@ -1,4 +1,4 @@
-import { epochOrder, isOfOtherPlayer, type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
+import { epochOrder, isOfOtherPlayer, learntRowReward, type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import type {
   EnvironmentRef,
   PlayedBy,
@@ -23,11 +23,12 @@ export interface CollectionRequest {
   readonly groupSize: number;
   readonly players: RolloutRequest["players"];
   readonly sides?: RolloutRequest["sides"];
+  readonly rewardSharing?: RolloutRequest["rewardSharing"];
   readonly sampling: RolloutSampling;
   readonly seed: number;
   /** Returns the fingerprint of a player's renderer; empty for a player without one. */
   readonly renderer: (player: PlayedBy) => string;
-  /** Least reward of the episodes whose rows are kept; default: all rows are kept, also unscored ones. */
+  /** Least reward to learn from of the episodes whose rows are kept; default: all rows are kept, also unscored ones. */
   readonly filterReward?: number;
   /** Tasks of a batch. In deterministic mode the batch affects the last bits of samples, so an interrupted collection repeats whole batches. */
   readonly batchTasks: number | undefined;
@@ -65,12 +66,21 @@ export async function collectEpisodes(request: CollectionRequest, journal: Journ
 }
 
 function play(
-  { rollouts, environment, groupSize, players, sides = "fixed", sampling, signal }: CollectionRequest,
+  {
+    rollouts,
+    environment,
+    groupSize,
+    players,
+    sides = "fixed",
+    rewardSharing = {},
+    sampling,
+    signal,
+  }: CollectionRequest,
   tasks: readonly TaskId[],
   epoch: number,
 ): AsyncIterable<TrajectoryGroup> {
   const label = `collect/${epoch}`;
-  return rollouts.collect({ environment, tasks, groupSize, players, sides, sampling, label, signal });
+  return rollouts.collect({ environment, tasks, groupSize, players, sides, rewardSharing, sampling, label, signal });
 }
 
 function rowsOf(
@@ -80,7 +90,9 @@ function rowsOf(
   const trajectories = groups.flatMap((group) => group.trajectories);
   const rows = trajectories.flatMap((trajectory) => toRecordedRows(trajectory, renderer));
   const kept =
-    filterReward === undefined ? rows : rows.filter(({ reward }) => reward !== null && reward >= filterReward);
+    filterReward === undefined
+      ? rows
+      : rows.filter((row) => (learntRowReward(row) ?? Number.NEGATIVE_INFINITY) >= filterReward);
   // Rewards and answers of opponents do not measure the model that plays as the policy.
   const measured = rows.filter((row) => !isOfOtherPlayer(row));
   const scored = measured.flatMap(({ reward }) => reward ?? []);

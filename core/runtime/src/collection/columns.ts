@@ -57,6 +57,7 @@ export function recordedColumns(components: readonly string[]): Record<string, C
     ...(components.length === 0
       ? {}
       : { components: { fields: Object.fromEntries(components.map((name) => [name, "double" as const])) } }),
+    shared: { fields: { reward: "double", weights: { list: { fields: { agent: "string", weight: "double" } } } } },
     tool_usage: { list: { fields: { name: "string", calls: "int32", errors: "int32", truncated: "int32" } } },
     judgements: {
       list: { fields: { judge: "string", step: "int32", verdict: "string", reason: "string", reward: "double" } },

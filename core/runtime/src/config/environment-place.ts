@@ -22,10 +22,13 @@ export function environmentPath({ source, config }: LoadedConfig, list: Environm
   const place = Array.isArray(written) ? list.split(".") : ["environments"];
   const entries = (valueAt(source.value, place) ?? []) as Parameters<typeof resolveEnvironment>[0][];
   const wanted = environmentKey(resolved[index] as ResolvedEnvironment);
-  const found = entries.findIndex(
-    (entry) =>
-      environmentKey(resolveEnvironment(entry, (path) => absolutePath(config.base_directory, path))) === wanted,
-  );
+  const found = entries.findIndex((entry) => {
+    const { reward_sharing, ...measured } = resolveEnvironment(entry, (path) =>
+      absolutePath(config.base_directory, path),
+    );
+    const isTrained = list === "environments" && reward_sharing !== undefined;
+    return environmentKey(isTrained ? { ...measured, reward_sharing } : measured) === wanted;
+  });
   return [...place, found < 0 ? index : found];
 }
 

@@ -31,6 +31,7 @@ export function policyProblems(config: ConfigInput, written: unknown): ConfigPro
     ...lists.flatMap(([list, environments]) =>
       environments.flatMap((environment, i) => [
         ...droppedRoles([...list, i, "players"], written),
+        ...sharingPaths([...list, i, "reward_sharing"], written).flatMap((path) => droppedRoles(path, written)),
         ...environmentProblems([...list, i], environment, names),
       ]),
     ),
@@ -84,10 +85,15 @@ function sourceProblems(
     : [];
 }
 
+/** Returns the paths of a matrix of shared rewards and of its rows. */
+function sharingPaths(path: ConfigPath, written: unknown): ConfigPath[] {
+  return [path, ...Object.keys(valueAt(written, path) ?? {}).map((role) => [...path, role])];
+}
+
 /** Finds the key `__proto__`, which the parser of the schema drops. */
 function droppedRoles(path: ConfigPath, written: unknown): ConfigProblem[] {
-  const players = valueAt(written, path);
-  return typeof players === "object" && players !== null && Object.hasOwn(players, "__proto__")
+  const roles = valueAt(written, path);
+  return typeof roles === "object" && roles !== null && Object.hasOwn(roles, "__proto__")
     ? [{ path: [...path, "__proto__"], at: "key", text: `${showPath(path)}: "__proto__" is no role` }]
     : [];
 }

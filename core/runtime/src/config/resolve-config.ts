@@ -5,7 +5,7 @@ import type { ConfigInput } from "./schema.ts";
 import { DEFAULT_POLICY } from "./policies.ts";
 import type { ResolvedConfig, ResolvedEnvironment, ResolvedModel } from "./resolved-config.ts";
 
-type EnvironmentInput = NonNullable<NonNullable<ConfigInput["eval"]>["environments"]>[number];
+type EnvironmentInput = NonNullable<ConfigInput["environments"]>[number];
 
 /** Location of a configuration, for its relative paths and its defaults. */
 export interface ConfigPlace {
@@ -61,7 +61,9 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     eval: {
       environments:
         input.eval?.environments?.map((environment) => resolveEnvironment(environment, path)) ??
-        mergeEqual(environments).map(({ weight: _, ...environment }) => environment),
+        mergeEqual(environments.map(({ reward_sharing: _, ...environment }) => environment)).map(
+          ({ weight: _, ...environment }) => environment,
+        ),
       split: input.eval?.split ?? "eval",
       tasks: input.eval?.tasks ?? 256,
       samples: input.eval?.samples ?? 1,
@@ -154,7 +156,7 @@ export function resolveEnvironment(
   return {
     id,
     options,
-    ...pick(environment, ["max_turns"]),
+    ...pick(environment, ["max_turns", "reward_sharing"]),
     ...(players === undefined
       ? {}
       : {
@@ -184,8 +186,9 @@ function resolvePlayer(
 }
 
 /** Text that two entries have in common if they differ in nothing but their weight. */
-export function environmentKey({ id, options, max_turns, players, sides }: ResolvedEnvironment): string {
-  const values = [id, options, max_turns ?? null, players ?? null, sides ?? null];
+export function environmentKey(environment: ResolvedEnvironment): string {
+  const { id, options, max_turns, players, sides, reward_sharing } = environment;
+  const values = [id, options, max_turns ?? null, players ?? null, sides ?? null, reward_sharing ?? null];
   return canonicalJson(values as unknown as JsonValue);
 }
 

@@ -1,5 +1,5 @@
 import type { ToolFormatName } from "@mrlm/kit/renderer";
-import type { JsonObject, PlayerRef, PolicyId, RoleId } from "@mrlm/spec";
+import type { JsonObject, PlayerRef, PolicyId, RewardSharing, RoleId } from "@mrlm/spec";
 import type { PluginOptions } from "../plugins/discover-plugins.ts";
 
 /** Tokenizer with one token per character. */
@@ -50,6 +50,8 @@ export interface ResolvedEnvironment {
   readonly players?: Readonly<Record<RoleId, PlayerRef>>;
   /** Default `fixed`. */
   readonly sides?: "fixed" | "shuffle";
+  /** Default: each agent learns from its own total. */
+  readonly reward_sharing?: RewardSharing;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isLearnt, isPlayedBy } from "@mrlm/kit/learning";
+import { isLearnt, isPlayedBy, learntReward } from "@mrlm/kit/learning";
 import {
   type AgentId,
   type AgentTrajectory,
@@ -17,7 +17,7 @@ export function learnableParts(groups: readonly TrajectoryGroup[], policy: Model
   for (const { id, agents, error } of groups.flatMap(({ trajectories }) => trajectories)) {
     if (error !== undefined) continue;
     for (const [agent, part] of Object.entries(agents)) {
-      const tokens = part.total.scored && isPlayedBy(part, policy) ? learntTokens(part) : 0;
+      const tokens = learntReward(part).scored && isPlayedBy(part, policy) ? learntTokens(part) : 0;
       if (tokens > 0) parts.set(keyOf(id, agent), tokens);
     }
   }

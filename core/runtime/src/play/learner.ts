@@ -216,10 +216,15 @@ export class Learner implements EpisodeSource {
     const { stage, stageName, policy, sampling, environments, rollouts, signal, progress } = this.#parts;
     const refill = plan.refills === undefined ? undefined : at.refill;
     const cohorts = cohortsOf(draws, this.#parts.cohorts).map(async ({ environment, part, tasks, occurrences }) => {
-      const { ref, players = policy, sides = "fixed" } = environments[environment] as PlayedEnvironment;
+      const {
+        ref,
+        players = policy,
+        sides = "fixed",
+        rewardSharing = {},
+      } = environments[environment] as PlayedEnvironment;
       const label = groupLabel({ stage, name: plan.name, take: at.step, refill }, environments, environment);
       const { groupSize } = plan;
-      const play = { environment: ref, players, sides, sampling, label, signal };
+      const play = { environment: ref, players, sides, rewardSharing, sampling, label, signal };
       const request = { ...play, tasks, occurrences, groupSize };
       const cohort: Cohort = {
         id: `${label}/${part}`,

@@ -7,6 +7,7 @@ import type { EnvironmentSource, PolicySources } from "../plugins/plugin-kinds.t
 import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import { assertModelDirectory } from "../run/model-directory.ts";
 import { isFrozen } from "./frozen-models.ts";
+import { sharingProblems } from "./reward-sharing.ts";
 import { type EnvironmentNames, roleProblems } from "./role-problems.ts";
 
 /**
@@ -26,22 +27,32 @@ export async function checkPlayers(
     "eval.environments": config.eval.environments,
   };
   const entries = Object.entries(lists).flatMap(([list, environments]) =>
-    environments.flatMap(({ id, players }, i) =>
-      players === undefined || (only !== undefined && nameOf(only) !== nameOf(id))
+    environments.flatMap((environment, i) => {
+      const { id, players, reward_sharing } = environment;
+      const isChecked = players !== undefined || reward_sharing !== undefined;
+      return !isChecked || (only !== undefined && nameOf(only) !== nameOf(id))
         ? []
-        : [{ id, players, path: environmentPath(loaded, list as EnvironmentList, i) }],
-    ),
+        : [{ environment, path: environmentPath(loaded, list as EnvironmentList, i) }];
+    }),
   );
   const problems = await Promise.all(
-    entries.map(async ({ id, players, path }) => {
+    entries.map(async ({ environment, path }) => {
+      const { id, players } = environment;
       const played = await installedEnvironment(id, config.server.address !== undefined, plugins);
-      return played === undefined ? [] : roleProblems(path, players, { ...played, policies: plugins.policies() });
+      if (played === undefined) return [];
+      return [
+        ...(players === undefined ? [] : roleProblems(path, players, { ...played, policies: plugins.policies() })),
+        ...(played.roles === undefined ? [] : sharingProblems(path, environment, { ...played, roles: played.roles })),
+      ];
     }),
   );
   if (problems.flat().length > 0) throw configError(source, problems.flat());
   // A remote engine reads its own disk.
   if (config.engine.address !== undefined) return;
-  for (const { players, path } of entries)
+  for (const {
+    environment: { players = {} },
+    path,
+  } of entries)
     for (const [role, player] of Object.entries(players))
       if (isFrozen(player) && !existsSync(player.model))
         assertModelDirectory(player.model, source.locate([...path, "players", role, "model"]));

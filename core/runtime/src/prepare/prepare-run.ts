@@ -25,6 +25,7 @@ import type { PlayedEnvironment } from "../play/played-environment.ts";
 import { environmentsOf, frozenModels } from "../players/frozen-models.ts";
 import type { PlayerSource, ScriptSource } from "../players/player-source.ts";
 import { resolvePlayers } from "../players/resolve-players.ts";
+import { rewardSharingOf } from "../players/reward-sharing.ts";
 import { dropUnknownOptions } from "./drop-unknown-options.ts";
 import { type EnvironmentList, environmentPath, environmentPlace } from "../config/environment-place.ts";
 import { policyPath, withModelDirectories } from "./model-directories.ts";
@@ -33,7 +34,7 @@ import { rolloutSampling } from "./rollout-sampling.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
 
 /** Players of an environment in requests for episodes. */
-type Playing = Pick<RolloutRequest, "players" | "sides">;
+type Playing = Pick<RolloutRequest, "players" | "sides" | "rewardSharing">;
 
 /** Stage that is ready to start. */
 export interface PreparedStage {
@@ -107,7 +108,8 @@ export async function prepareRun(
         throw located(error, environmentPlace(loaded, list, i, options, error));
       });
       const path = environmentPath(loaded, list, i);
-      made.push({ ...one, ...(await resolvePlayers(environment, description, path, players)) });
+      const sharing = rewardSharingOf(environment, description, path, players.refuse);
+      made.push({ ...one, ...(await resolvePlayers(environment, description, path, players)), ...sharing });
     }
     return made;
   };

@@ -6,6 +6,7 @@ import type {
   ModelId,
   PlayedBy,
   Player,
+  RewardSharing,
   RoleId,
   RolloutSampling,
   TaskId,
@@ -41,6 +42,7 @@ export interface EpisodePlan {
   readonly acting: Readonly<Record<RoleId, Player>>;
   /** Record of the player of each role. */
   readonly players: Readonly<Record<RoleId, PlayedBy>>;
+  readonly rewardSharing: RewardSharing;
   /** Largest number of tokens of a segment under this model. */
   tokenLimit(model: ModelId): number;
 }

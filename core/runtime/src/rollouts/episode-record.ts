@@ -21,6 +21,7 @@ import {
 import { firstAgents } from "../host/roles.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import type { PromptCache } from "./prompt-cache.ts";
+import { shareRewards } from "./share-rewards.ts";
 import { Transcript } from "./transcript.ts";
 
 /** Message of an agent that has no room to answer. */
@@ -129,9 +130,10 @@ export class EpisodeRecord {
   }
 
   trajectory(): Trajectory {
-    const { id, group, identity, environment, description, seed } = this.#plan;
+    const { id, group, identity, environment, description, seed, rewardSharing } = this.#plan;
     const acted = this.#turns.map(({ agent }) => agent);
-    const agents = [...new Set([...this.#transcripts.keys(), ...this.#rewards.keys(), ...acted])];
+    const named = new Set([...this.#transcripts.keys(), ...this.#rewards.keys(), ...acted]);
+    const agents = Object.fromEntries([...named].map((agent) => [agent, this.#agent(agent)]));
     return {
       id,
       environment: description.id ?? environment.id,
@@ -140,7 +142,7 @@ export class EpisodeRecord {
       group,
       member: identity.member,
       turns: this.#turns,
-      agents: Object.fromEntries(agents.map((agent) => [agent, this.#agent(agent)])),
+      agents: shareRewards(agents, rewardSharing),
       ...(this.#error === undefined ? {} : { error: this.#error }),
       ...this.#allInfo(),
       seconds: { ...this.#seconds },

@@ -148,6 +148,7 @@ export class RolloutRunner implements Rollouts {
             signal,
             acting,
             players,
+            rewardSharing: request.rewardSharing ?? {},
             tokenLimit: (id) => Math.min(tokenLimit(id), request.maxSequenceTokens ?? Infinity),
           };
         });

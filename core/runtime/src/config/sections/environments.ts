@@ -63,7 +63,13 @@ export const environmentSection = z.strictObject({
     .enum(["fixed", "shuffle"])
     .optional()
     .describe("`shuffle`: the players are assigned to the roles at random, anew in each group; default `fixed`"),
+  reward_sharing: z
+    .record(z.string().min(1), z.record(z.string().min(1), z.number()))
+    .optional()
+    .describe(
+      "Rewards that roles learn from: for a role the weights of the roles' totals. Default: each role learns from its own total",
+    ),
 });
 
-/** Entry of `eval.environments`. */
-export const evaluationEnvironmentSection = environmentSection.omit({ weight: true });
+/** Entry of `eval.environments`. An evaluation measures the totals of the environment. */
+export const evaluationEnvironmentSection = environmentSection.omit({ weight: true, reward_sharing: true });
