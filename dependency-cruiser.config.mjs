@@ -29,6 +29,7 @@ const CORE_IMPORTS = {
   runtime: ["spec", "kit", "store"],
   client: ["spec", "wire"],
   server: ["spec", "kit", "wire"],
+  "model-client": ["spec", "kit"],
   dialects: ["spec", "kit", "server"],
   testing: ["spec", "kit", "store", "runtime", "client", "server"],
 };
@@ -80,8 +81,14 @@ export default {
     forbid(
       "plugins-import-spec-and-kit",
       "A plugin receives everything else in its context from the host.",
-      { path: [packageFolders, sampleFolders], pathNot: [tests, "^plugins/sandbox-"] },
+      { path: [packageFolders, sampleFolders], pathNot: [tests, "^plugins/"] },
       { path: coreExcept("spec", "kit") },
+    ),
+    forbid(
+      "plugins-import-model-client-too",
+      "A judge, a player or a tool may ask an endpoint.",
+      { path: "^plugins/", pathNot: [tests, "^plugins/sandbox-"] },
+      { path: coreExcept("spec", "kit", "model-client") },
     ),
     forbid(
       "sandbox-plugins-import-sandbox-too",
@@ -92,8 +99,14 @@ export default {
     forbid(
       "plugin-tests-import-testing-too",
       "Tests of a plugin use the contract suites of @mrlm/testing.",
-      { path: [`${packageFolders}[^/]+${tests}`, `${sampleFolders}[^/]+${tests}`], pathNot: ["^plugins/sandbox-"] },
+      { path: [`${packageFolders}[^/]+${tests}`, `${sampleFolders}[^/]+${tests}`], pathNot: ["^plugins/"] },
       { path: coreExcept("spec", "kit", "testing") },
+    ),
+    forbid(
+      "tests-of-plugins-import-testing-too",
+      "Tests of a plugin under plugins/ may also use the model client.",
+      { path: `^plugins/[^/]+${tests}`, pathNot: ["^plugins/sandbox-"] },
+      { path: coreExcept("spec", "kit", "model-client", "testing") },
     ),
     forbid(
       "sandbox-plugin-tests-import-testing-too",

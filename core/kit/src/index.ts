@@ -23,6 +23,7 @@ export {
 } from "./mixture.ts";
 export { Places, type Queued, unqueued } from "./places.ts";
 export { randomStream } from "./random.ts";
+export { type RecordedRequest, type RecordingMode, Recordings, type RecordingStore } from "./recordings.ts";
 export { repeatedHistory } from "./repeated-history.ts";
 export { limitsOf, sandboxLimits, sandboxOptions } from "./sandbox-options.ts";
 export { silentLogger } from "./silent-logger.ts";

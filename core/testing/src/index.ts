@@ -1,5 +1,6 @@
 export { type BareEnvironment, type BareServices, bareEnvironment, barePluginContext } from "./bare-environment.ts";
 export * from "./bigram/engine.ts";
+export { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "./chat-server.ts";
 export { type EnvironmentContractOptions, environmentContract } from "./contract/environment-contract.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";
 export { engineOverGrpc } from "./engine-over-grpc.ts";

@@ -1,3 +1,4 @@
+import { ENDPOINT_CODES } from "./endpoint-codes.ts";
 import { STORE_CODES } from "./store-codes.ts";
 import { TOOL_CODES } from "./tool-codes.ts";
 
@@ -389,6 +390,7 @@ export const ERROR_CODES = {
     hint: "Make room on the disk or correct the rights; files that were written before are complete.",
     retryable: false,
   },
+  ...ENDPOINT_CODES,
   ...STORE_CODES,
   ...TOOL_CODES,
 } as const satisfies Record<string, CodeEntry>;

@@ -1,0 +1,161 @@
+import { MrlmError } from "@mrlm/spec";
+import OpenAI from "openai";
+import type { Dispatcher } from "undici";
+import type { Budget } from "./budget.ts";
+import type { ChatAnswer } from "./chat-answer.ts";
+import type { AttemptFailure, AttemptOutcome } from "./endpoint-error.ts";
+import { exchange } from "./exchange.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface EndpointOptions {
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly key: string | undefined;
+  readonly secrets: Secrets;
+  readonly dispatcher: Dispatcher;
+  readonly budget: Budget;
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  readonly isStreamed: boolean;
+}
+
+/** Fields of a request beside the model. */
+export type ChatBody = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model" | "stream">;
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Time for all attempts. */
+  readonly limitMs: number;
+  /** Called before each HTTP request. */
+  readonly onAttempt: () => void;
+}
+
+/** Longest wait for which an endpoint may ask. */
+const MAX_RETRY_DELAY_MS = 60_000;
+/** Headers of the openai package that are sent. Others could come from its environment variables, meant for another endpoint. */
+const SENT_HEADERS = ["accept", "content-type", "user-agent"];
+
+/** One model of one endpoint. The openai package decides when a failed attempt is repeated; each attempt is classified before. */
+export class Endpoint {
+  readonly model: string;
+  readonly #options: EndpointOptions;
+
+  constructor(options: EndpointOptions) {
+    this.model = options.model;
+    this.#options = options;
+  }
+
+  /** Model and address, for messages. */
+  get source(): string {
+    return `The model ${this.model} at ${this.#options.baseUrl}`;
+  }
+
+  /**
+   * Asks the model, with retries, for at most `limitMs`.
+   * @throws ENDPOINT_*; rejects with the reason of the signal
+   */
+  async ask(body: ChatBody, { signal, limitMs, onAttempt }: AskOptions): Promise<ChatAnswer> {
+    const { timeoutMs, maxRetries } = this.#options;
+    const end = performance.now() + limitMs;
+    const stop = new AbortController();
+    const onAbort = (): void => stop.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const timer = Number.isFinite(limitMs) ? setTimeout(() => stop.abort(), limitMs) : undefined;
+    let last: AttemptFailure | undefined;
+    let answer: ChatAnswer | undefined;
+    const fetch = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+      this.#takeRequest(stop);
+      onAttempt();
+      const outcome = await this.#attempt(String(url), init, stop);
+      if ("answer" in outcome) {
+        answer = outcome.answer;
+        return Response.json(answer);
+      }
+      last = outcome;
+      return failedResponse(outcome, end - performance.now());
+    };
+    try {
+      signal.throwIfAborted();
+      const client = this.#client(fetch as typeof globalThis.fetch);
+      await client.chat.completions.create(
+        { ...body, model: this.model, stream: false },
+        { signal: stop.signal, timeout: Math.max(1, Math.ceil(Math.min(timeoutMs, limitMs))), maxRetries },
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      if (MrlmError.isInstance(stop.signal.reason)) throw stop.signal.reason;
+      if (stop.signal.aborted) throw this.#late(limitMs, last);
+      throw last?.error ?? error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    }
+    return answer as ChatAnswer;
+  }
+
+  /** Creates the client of one request. Every setting that the package would read from its environment variables is stated. */
+  #client(fetch: typeof globalThis.fetch): OpenAI {
+    return new OpenAI({
+      baseURL: this.#options.baseUrl,
+      apiKey: "unused", // #attempt sets the header
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      webhookSecret: null,
+      logLevel: "off",
+      fetch,
+    });
+  }
+
+  /** Ends all attempts where the budget is spent. */
+  #takeRequest(stop: AbortController): void {
+    try {
+      this.#options.budget.takeRequest();
+    } catch (error) {
+      stop.abort(error);
+      throw error;
+    }
+  }
+
+  async #attempt(url: string, init: RequestInit, stop: AbortController): Promise<AttemptOutcome> {
+    const { key, secrets, dispatcher, isStreamed, timeoutMs } = this.#options;
+    const given = new Headers(init.headers);
+    const headers = Object.fromEntries(
+      SENT_HEADERS.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : [])),
+    );
+    const attempt = init.signal as AbortSignal;
+    try {
+      return await exchange({
+        source: this.source,
+        url,
+        headers: key === undefined ? headers : { ...headers, authorization: `Bearer ${key}` },
+        body: isStreamed ? streamed(init.body as string) : (init.body as string),
+        signal: attempt,
+        dispatcher,
+        secrets,
+      });
+    } catch (error) {
+      if (stop.signal.aborted || !attempt.aborted) throw error;
+      const message = `${this.source} did not answer within ${timeoutMs} ms`;
+      return { error: new MrlmError("ENDPOINT_TIMEOUT", message), isRetryable: true };
+    }
+  }
+
+  #late(limitMs: number, last: AttemptFailure | undefined): MrlmError {
+    const earlier = last === undefined ? "" : `. The last attempt before: ${last.error.message}`;
+    const message = `${this.source} did not answer in the ${Math.round(limitMs)} ms that were left for it${earlier}`;
+    return new MrlmError("ENDPOINT_TIMEOUT", message);
+  }
+}
+
+/** Response that makes the openai package repeat the request, or fail. A wait that is too long for the rest of the time is not begun. */
+function failedResponse({ isRetryable, retryDelayMs }: AttemptFailure, restMs: number): Response {
+  const canWait = retryDelayMs === undefined || retryDelayMs <= Math.min(restMs, MAX_RETRY_DELAY_MS);
+  const headers = new Headers({ "x-should-retry": String(isRetryable && canWait) });
+  if (retryDelayMs !== undefined) headers.set("retry-after-ms", String(retryDelayMs));
+  return new Response("{}", { status: 503, headers });
+}
+
+function streamed(body: string): string {
+  return JSON.stringify({ ...(JSON.parse(body) as object), stream: true, stream_options: { include_usage: true } });
+}

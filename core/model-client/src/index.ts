@@ -1,0 +1,14 @@
+/** Client of OpenAI-compatible endpoints: failover, one deadline over all attempts, a budget, recorded answers and structured output. */
+export { createModelClient, type ModelClientSystem } from "./create-model-client.ts";
+export type {
+  Completion,
+  CompletionOptions,
+  CompletionRequest,
+  CompletionTiming,
+  JsonCompletion,
+  JsonOutput,
+  ModelClient,
+  ModelClientStats,
+  TokenUsage,
+} from "./model-client.ts";
+export { modelClientOptions, type ModelClientOptions } from "./options.ts";

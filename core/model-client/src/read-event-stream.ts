@@ -1,0 +1,69 @@
+import type OpenAI from "openai";
+import { APIError } from "openai";
+import { Stream } from "openai/streaming";
+import { type ChatAnswer, chatAnswer } from "./chat-answer.ts";
+import { type AttemptOutcome, failureOfBody, failureOfResponse, statusOfErrorBody } from "./endpoint-error.ts";
+
+/** Fields of a delta that servers add. */
+interface Delta {
+  readonly content?: string | null;
+  readonly refusal?: string | null;
+  readonly reasoning_content?: string | null;
+  readonly reasoning?: string | null;
+  readonly tool_calls?: readonly OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall[];
+}
+
+/** Joins the events of a streamed chat completion. A stream that ends before its last event is a failure. */
+export async function readEventStream(source: string, text: string): Promise<AttemptOutcome> {
+  const joined = new JoinedChunks();
+  try {
+    const response = new Response(text);
+    for await (const chunk of Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, new AbortController()))
+      joined.add(chunk);
+  } catch (error) {
+    if (!(error instanceof APIError)) return failureOfBody(source, text, "events that are no chat completion");
+    const body = JSON.stringify({ error: error.error ?? { message: error.message } });
+    return failureOfResponse({ source, status: statusOfErrorBody(JSON.parse(body)) ?? 502, body });
+  }
+  if (!joined.isComplete) return failureOfBody(source, text, "a stream that ended early");
+  const answer = chatAnswer.safeParse(joined.answer());
+  return answer.success ? { answer: answer.data } : failureOfBody(source, text, "events that are no chat completion");
+}
+
+class JoinedChunks {
+  readonly #texts: Partial<Record<"content" | "refusal" | "reasoning_content" | "reasoning", string>> = {};
+  readonly #calls: { id?: string; function: { name: string; arguments: string } }[] = [];
+  #finishReason: string | undefined;
+  #model: string | undefined;
+  #usage: unknown;
+
+  get isComplete(): boolean {
+    return this.#finishReason !== undefined;
+  }
+
+  add({ model, usage, choices }: OpenAI.ChatCompletionChunk): void {
+    this.#model ??= model;
+    this.#usage = usage ?? this.#usage;
+    const choice = choices?.[0];
+    if (choice === undefined) return; // the last event has the usage alone
+    const delta = (choice.delta ?? {}) as Delta;
+    for (const field of ["content", "refusal", "reasoning_content", "reasoning"] as const)
+      if (typeof delta[field] === "string") this.#texts[field] = (this.#texts[field] ?? "") + delta[field];
+    for (const call of delta.tool_calls ?? []) {
+      const joined = (this.#calls[call.index] ??= { function: { name: "", arguments: "" } });
+      if (call.id !== undefined) joined.id = call.id;
+      joined.function.name += call.function?.name ?? "";
+      joined.function.arguments += call.function?.arguments ?? "";
+    }
+    this.#finishReason = choice.finish_reason ?? this.#finishReason;
+  }
+
+  answer(): { [name in keyof ChatAnswer]: unknown } {
+    const message = { content: null, ...this.#texts, tool_calls: this.#calls.filter((call) => call !== undefined) };
+    return {
+      model: this.#model,
+      choices: [{ finish_reason: this.#finishReason, message }],
+      usage: this.#usage,
+    };
+  }
+}
