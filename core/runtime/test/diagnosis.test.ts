@@ -108,6 +108,7 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ["no-gradient", run((i) => ({ "optim/grad_norm": i < 20 ? 0.5 : 0 }))],
   ["explained-variance", run(() => ({ "value/explained_variance": -0.5 }))],
   ["environment-bound", run(undefined, {}, "grpo@1", { environment: 5, total: 8 })],
+  ["players-bound", run(undefined, {}, "grpo@1", { players: 2, total: 4 })],
   ["wire-bound", run(undefined, {}, "grpo@1", { total: 4 })],
   ["component-divergence", run((i) => ({ "reward/correct": 0.6 - 0.01 * i }))],
   ["evaluation-drop", run(undefined, { evaluations: [point(0, 0.2), point(20, 0.9), point(40, 0.6)] })],

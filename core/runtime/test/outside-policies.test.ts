@@ -2,8 +2,16 @@ import { expect, test } from "@jest/globals";
 import { definePlugin, silentLogger, textMessage } from "@mrlm/kit";
 import { BigramEngine, duelEnvironment } from "@mrlm/testing";
 import { checkPlayers, LocalHost, parseConfig, PluginHost, prepareRun, RolloutRunner } from "@mrlm/runtime";
-import { type Action, MrlmError, type Observation, type PolicyEpisode, type PolicySource } from "@mrlm/spec";
+import {
+  type Action,
+  MrlmError,
+  type Observation,
+  type PolicyEpisode,
+  type PolicySource,
+  type SampleRequest,
+} from "@mrlm/spec";
 import { z } from "zod";
+import { TurnGate } from "../src/rollouts/turn-gate.ts";
 import { outsidePlayer } from "../src/players/outside-policies.ts";
 import { reinforce } from "./support/reinforce.ts";
 
@@ -117,7 +125,8 @@ test("an endpoint is played by the policy openai@1, which has its keys as option
   const run = (rest: string) =>
     prepared(`{endpoint: "http://h:1/v1", api_key_env: KEY, ${rest}}`, { "openai@1": source as never });
   const { environments } = await run("model: m");
-  const { second } = environments[0]?.players as Exclude<(typeof environments)[0]["players"], string | undefined>;
+  const players = environments[0]?.players;
+  const second = typeof players === "object" ? players["second"] : undefined;
   expect(second).toMatchObject({ kind: "endpoint", name: "m@h:1", isOutside: true });
   if (second === undefined || !("open" in second)) throw new Error("no policy of a plugin");
   await second.open({ signal: new AbortController().signal } as PolicyEpisode);
@@ -219,4 +228,31 @@ test("a source that cannot open fails every episode, with its code", async () =>
   expect(episodes.map(({ error }) => error?.code)).toEqual(Array.from({ length: 4 }, () => "PLAYER_FAILED"));
   const [first] = await play(speaker({ open: () => ({}) as never }));
   expect(first?.error?.message).toBe("Policy speaker@1 has no act().");
+});
+
+test("the time in which only policies of plugins keep the gate closed is reported to each request of the wave", async () => {
+  const sampled = { tokens: new Int32Array(), stopReason: "stop" };
+  const sampler = { sample: async () => sampled, barrier: () => undefined, close: async () => undefined };
+  const gate = new TurnGate(
+    async () => sampler as never,
+    () => 0,
+    new AbortController().signal,
+  );
+  const held: number[] = [];
+  const request = (order: number) => gate.sample(order, "policy", {} as SampleRequest, (seconds) => held.push(seconds));
+  gate.enter();
+  gate.enter();
+  await Promise.all([request(0), request(1)]);
+  expect(held).toEqual([0, 0]);
+  const act = Promise.withResolvers<void>();
+  const turn = gate.outside(() => act.promise);
+  const first = request(0);
+  // Nothing is held while the environment of another episode works.
+  gate.enter();
+  gate.leave();
+  act.resolve();
+  await turn;
+  await Promise.all([first, request(1)]);
+  expect(held.slice(2)).toEqual([expect.any(Number), 0]);
+  expect(held[2]).toBeGreaterThan(0);
 });

@@ -97,6 +97,7 @@ function encodeEpisode(of: number, trajectory: Trajectory, blobs: Blobs): Encode
       info === undefined ? null : encodeJson(info),
       seconds.sampling,
       seconds.environment,
+      seconds.players ?? null,
     ],
     turns: turns.map((turn) => [turn.agent, encodeJson(turn)]),
     parts: parts.map(([agent, part]) => encodePart(agent, part, turns.filter((turn) => turn.agent === agent).length)),

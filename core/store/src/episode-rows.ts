@@ -33,8 +33,8 @@ export class EpisodeRows {
 
   constructor(database: DatabaseSync) {
     this.#insertEpisode = database.prepare(
-      `INSERT INTO episodes (cohort, group_key, attempt, member, id, environment, task, seed, error, info, seconds_sampling, seconds_environment)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      `INSERT INTO episodes (cohort, group_key, attempt, member, id, environment, task, seed, error, info, seconds_sampling, seconds_environment, seconds_players)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     );
     this.#insertPart = database.prepare(
       "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -114,7 +114,11 @@ export class EpisodeRows {
         ? {}
         : { error: decodeJson(row["error"] as string) as NonNullable<Trajectory["error"]> }),
       ...(row["info"] === null ? {} : { info: decodeJson(row["info"] as string) as JsonObject }),
-      seconds: { sampling: row["seconds_sampling"] as number, environment: row["seconds_environment"] as number },
+      seconds: {
+        sampling: row["seconds_sampling"] as number,
+        environment: row["seconds_environment"] as number,
+        ...(row["seconds_players"] === null ? {} : { players: row["seconds_players"] as number }),
+      },
     };
   }
 }

@@ -27,7 +27,8 @@ export const SCHEMA = `
   CREATE TABLE episodes (
     key INTEGER PRIMARY KEY, cohort INTEGER NOT NULL REFERENCES cohorts, group_key INTEGER NOT NULL REFERENCES groups,
     attempt INTEGER NOT NULL, member INTEGER NOT NULL, id TEXT NOT NULL, environment TEXT NOT NULL, task TEXT NOT NULL, seed INTEGER,
-    error TEXT, info TEXT, seconds_sampling REAL NOT NULL, seconds_environment REAL NOT NULL, UNIQUE (group_key, attempt, member)
+    error TEXT, info TEXT, seconds_sampling REAL NOT NULL, seconds_environment REAL NOT NULL, seconds_players REAL,
+    UNIQUE (group_key, attempt, member)
   ) STRICT;
   CREATE INDEX episodes_of_cohort ON episodes (cohort);
   CREATE INDEX episodes_failed ON episodes (key) WHERE error IS NOT NULL;

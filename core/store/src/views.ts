@@ -112,6 +112,12 @@ const EPISODE_COLUMNS = [
     "seconds in which it waited for the environment",
   ),
   column(
+    "seconds_players",
+    "real",
+    "episodes.seconds_players",
+    "seconds in which it waited for policies of plugins; null if none acted",
+  ),
+  column(
     "state",
     "text",
     `CASE WHEN cohorts.state = 'abandoned' THEN 'abandoned' WHEN cohorts.state <> 'committed' THEN 'incomplete'

@@ -14,7 +14,7 @@ import { runFailed } from "./rules/run-failed.ts";
 import { componentDivergence } from "./rules/reward-hacking.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
 import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
-import { environmentBound, wireBound } from "./rules/time.ts";
+import { environmentBound, playersBound, wireBound } from "./rules/time.ts";
 import type { RunRecord } from "./run-record.ts";
 
 /** Rules for stages, the most important findings first. */
@@ -41,6 +41,7 @@ export const STAGE_RULES: readonly StageRule[] = [
   componentDivergence,
   versionLag,
   environmentBound,
+  playersBound,
   wireBound,
 ];
 

@@ -42,8 +42,9 @@ export class EpisodePool {
       renderer,
       logger,
       prompts: new PromptCache(),
-      sample: async (plan, model, request) =>
-        this.#gate?.sample(plan.order, model, request) ?? (await samplerOf(model)).sample(request, { signal }),
+      sample: async (plan, model, request, onHeld) =>
+        this.#gate?.sample(plan.order, model, request, onHeld) ?? (await samplerOf(model)).sample(request, { signal }),
+      outside: (work) => this.#gate?.outside(work) ?? work(),
     };
   }
 

@@ -71,6 +71,13 @@ export class EpisodeRecord {
     }
   }
 
+  /** Counts a part of a wait for the sampler as a wait for the policies of plugins that delayed it. */
+  waitedForPlayers(seconds: number): void {
+    if (seconds <= 0) return;
+    this.#seconds.sampling -= seconds;
+    this.#seconds.players = (this.#seconds.players ?? 0) + seconds;
+  }
+
   /** Returns true if an agent besides this one has not ended. */
   othersPlay(agent: AgentId): boolean {
     return [...this.#named].some((other) => other !== agent && !this.#ends.has(other));

@@ -34,7 +34,15 @@ export interface EpisodePorts {
   renderer(model: ModelId): Renderer;
   readonly prompts: PromptCache;
   readonly logger: Logger;
-  sample(plan: EpisodePlan, model: ModelId, request: SampleRequest): Promise<SampleResult>;
+  /** @param onHeld receives the part of the wait in which nothing but policies of plugins delayed it, in seconds */
+  sample(
+    plan: EpisodePlan,
+    model: ModelId,
+    request: SampleRequest,
+    onHeld: (seconds: number) => void,
+  ): Promise<SampleResult>;
+  /** Waits for a policy of a plugin. */
+  outside<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -55,7 +63,7 @@ export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeg
       const player = playerOf(plan, observation.agent);
       const result =
         "open" in player
-          ? await playScripted(scripted, player, record, session, observation)
+          ? await playScripted(scripted, player, ports, record, session, observation)
           : await playTurn(plan, ports, record, session, observation, modelOf(player));
       if (result === undefined) break;
       ({ observation } = result);
@@ -91,7 +99,9 @@ async function playTurn(
     return stopAgent(plan, record, session, observation);
   }
   const request = sampleRequest(plan, ports.renderer(model), prompt, room, record.turnCount);
-  const sampled = await record.timed("sampling", () => ports.sample(plan, model, request));
+  const sampled = await record.timed("sampling", () =>
+    ports.sample(plan, model, request, (seconds) => record.waitedForPlayers(seconds)),
+  );
   if (sampled.stopReason === "cancelled")
     throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);
   const response = record.choose(agent, sampled);
@@ -126,13 +136,15 @@ async function stopAgent(
 async function playScripted(
   scripted: ScriptedAgents,
   player: ScriptedPlayer,
+  ports: EpisodePorts,
   record: EpisodeRecord,
   session: EpisodeSession,
   observation: Observation,
 ): Promise<StepResult> {
-  const action = await record.timed(player.isOutside ? "players" : "environment", () =>
-    scripted.act(player, observation),
-  );
+  const act = (): Promise<Action> => scripted.act(player, observation);
+  const action = player.isOutside
+    ? await record.timed("players", () => ports.outside(act))
+    : await record.timed("environment", act);
   const result = await record.timed("environment", () => session.step(action));
   const stopReason = action.finishReason === "length" ? "length" : "stop";
   record.turn(observation, { message: action.message }, stopReason, result);

@@ -4,6 +4,9 @@ interface Waiting {
   readonly order: number;
   readonly model: ModelId;
   readonly request: SampleRequest;
+  /** Seconds for which policies of plugins had held the gate when the request arrived. */
+  readonly heldBefore: number;
+  readonly onHeld: (seconds: number) => void;
   readonly resolve: (result: Promise<SampleResult>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -11,6 +14,9 @@ interface Waiting {
 /**
  * Gate for deterministic sampling of the turns of all live episodes together. It waits until each live episode has requested its next turn or has ended, and
  * then submits all requests in the order of the episodes. So the contents of a batch never depend on the order of arrival.
+ *
+ * A turn of a policy of a plugin is no request of a wave. The gate waits for it as for the environment, and reports this wait apart: one slow endpoint
+ * delays all episodes.
  */
 export class TurnGate {
   readonly #samplerOf: (model: ModelId) => Promise<Sampler>;
@@ -18,6 +24,11 @@ export class TurnGate {
   readonly #signal: AbortSignal;
   #live = 0;
   #waiting: Waiting[] = [];
+  /** Number of live episodes that wait for a policy of a plugin. */
+  #outside = 0;
+  /** Total time in which nothing but policies of plugins kept the gate closed, and the begin of such a time that has not ended. */
+  #heldSeconds = 0;
+  #heldSince: number | undefined;
 
   /** @param refill starts further episodes while all live ones wait, and returns their number; each of them has entered */
   constructor(samplerOf: (model: ModelId) => Promise<Sampler>, refill: () => number, signal: AbortSignal) {
@@ -32,24 +43,54 @@ export class TurnGate {
 
   enter(): void {
     this.#live++;
+    this.#measure();
   }
 
   leave(): void {
     this.#live--;
+    this.#measure();
     this.#openIfAllWait();
   }
 
-  sample(order: number, model: ModelId, request: SampleRequest): Promise<SampleResult> {
+  /** @param onHeld receives the part of the wait in which nothing but policies of plugins kept the gate closed, in seconds */
+  sample(
+    order: number,
+    model: ModelId,
+    request: SampleRequest,
+    onHeld: (seconds: number) => void,
+  ): Promise<SampleResult> {
     const { promise, resolve, reject } = Promise.withResolvers<SampleResult>();
-    this.#waiting.push({ order, model, request, resolve, reject });
+    this.#measure();
+    this.#waiting.push({ order, model, request, heldBefore: this.#heldSeconds, onHeld, resolve, reject });
+    this.#measure();
     this.#openIfAllWait();
     return promise;
+  }
+
+  /** Waits for a policy of a plugin. */
+  async outside<T>(work: () => Promise<T>): Promise<T> {
+    this.#outside++;
+    this.#measure();
+    try {
+      return await work();
+    } finally {
+      this.#outside--;
+      this.#measure();
+    }
+  }
+
+  #measure(): void {
+    const now = performance.now();
+    if (this.#heldSince !== undefined) this.#heldSeconds += (now - this.#heldSince) / 1000;
+    const isHeld = this.#outside > 0 && this.#waiting.length > 0 && this.#waiting.length + this.#outside === this.#live;
+    this.#heldSince = isHeld ? now : undefined;
   }
 
   #openIfAllWait(): void {
     if (this.#waiting.length < this.#live || this.#refill() > 0 || this.#waiting.length === 0) return;
     const wave = this.#waiting.sort((a, b) => a.order - b.order);
     this.#waiting = [];
+    for (const { heldBefore, onHeld } of wave) onHeld(this.#heldSeconds - heldBefore);
     void this.#submit(wave);
   }
 

@@ -84,6 +84,6 @@ function episode(
       },
     },
     info: { salt },
-    seconds: { sampling: 0.5, environment: 0.25 },
+    seconds: { sampling: 0.5, environment: 0.25, ...(salt % 2 === 0 ? {} : { players: 1.5 }) },
   };
 }

@@ -2,6 +2,7 @@ import { percent, type StageRule } from "../finding.ts";
 import type { IterationRecord } from "../run-record.ts";
 
 export const ENVIRONMENT_SHARE = 0.5;
+export const PLAYERS_SHARE = 0.1;
 /** Share of the time that neither the engine nor the environments use. */
 export const WIRE_SHARE = 0.25;
 /** Seconds of the same for an iteration. Below it, the time is the fixed cost of a small model. */
@@ -19,9 +20,22 @@ export const environmentBound: StageRule = ({ iterations }) => {
   };
 };
 
+export const playersBound: StageRule = ({ iterations }) => {
+  const seconds = sum(iterations, "players");
+  const share = seconds / sum(iterations, "total");
+  if (!(share > PLAYERS_SHARE)) return undefined;
+  return {
+    rule: "players-bound",
+    severity: "hint",
+    what: `${percent(share)} of the time (${Math.round(seconds)} s) is spent waiting for players from outside: endpoints and policies of plugins.`,
+    advice:
+      "In a deterministic run each turn waits for the slowest of them. Raise their `concurrency`, lower `deadline_ms` and `max_tokens` of their options, take a quicker model, or set engine.mode: throughput.",
+  };
+};
+
 export const wireBound: StageRule = ({ iterations }) => {
   const total = sum(iterations, "total");
-  const share = 1 - (sum(iterations, "engine") + sum(iterations, "environment")) / total;
+  const share = 1 - (sum(iterations, "engine") + sum(iterations, "environment") + sum(iterations, "players")) / total;
   if (iterations.length < 5 || !(share > WIRE_SHARE && (share * total) / iterations.length > WIRE_SECONDS))
     return undefined;
   return {
