@@ -16,6 +16,7 @@ export {
   trainBigram,
   trainBigramInterrupted,
 } from "./training/train-bigram.ts";
+export { type JudgeContractOptions, judgeContract } from "./judge-contract/judge-contract.ts";
 export { type ToolsetContractOptions, toolsetContract } from "./toolset-contract/toolset-contract.ts";
 export type { SampleCall } from "./toolset-contract/toolset-subject.ts";
 export { type SandboxContractOptions, sandboxContract } from "./sandbox-contract/sandbox-contract.ts";

@@ -1,0 +1,21 @@
+import { definePlugin } from "@mrlm/kit";
+import { RulesJudge } from "./judge.ts";
+import { rulesOptions } from "./options.ts";
+import { readPhrases } from "./phrases.ts";
+
+export { RulesJudge } from "./judge.ts";
+export type { RulesOptions } from "./options.ts";
+export type { Phrases } from "./phrases.ts";
+
+/** `judge:rules@1`: a debate judged by phrases, own words and key points, without a model. */
+export default definePlugin({
+  name: "@mrlm/judge-rules",
+  options: rulesOptions.prefault({}),
+  judges: {
+    "rules@1": (context, options) =>
+      new RulesJudge(
+        options,
+        readPhrases(options.phrases === undefined ? undefined : context.dataPath(options.phrases)),
+      ),
+  },
+});
