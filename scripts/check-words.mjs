@@ -6,8 +6,8 @@ import { root } from "./lib/repository.mjs";
 import { ScriptError, script } from "./lib/script.mjs";
 import { phrasesIn } from "./lib/words.mjs";
 
-/** Files that hold the phrases themselves, generated code and recorded data. */
-const ignored = /^(?:scripts\/(?:lib|test)\/words(?:\.test)?\.mjs|.*\/(?:gen|fixtures)\/.*)$/;
+/** Files that hold the phrases themselves, generated code, recorded data, and texts of debates. */
+const ignored = /^(?:scripts\/(?:lib|test)\/words(?:\.test)?\.mjs|.*\/(?:gen|fixtures|phrases|propositions)\/.*)$/;
 
 await script(async () => {
   const paths = process.argv.slice(2);

@@ -1,8 +1,9 @@
 import type { Lexicon } from "./lexicon.ts";
 import type { RulesOptions } from "./options.ts";
 import type { Sources } from "./sources.ts";
-import { proseOf, type WeighedSentence, weighSentences, within } from "./substance.ts";
+import { proseOf, type WeighedSentence, weighSentences } from "./substance.ts";
 import { normalise, sentencesOf, wordsOf } from "./text.ts";
+import { within } from "./within.ts";
 
 /** Components of an argument, each 0 to 1. */
 export interface Components {

@@ -12,7 +12,7 @@ import {
 import { type ArgumentScore, scoreArgument } from "./argument.ts";
 import { Lexicon } from "./lexicon.ts";
 import type { RulesOptions } from "./options.ts";
-import type { Phrases } from "./phrases.ts";
+import type { Phrases } from "./phrases/phrases.ts";
 import { Sources } from "./sources.ts";
 import { normalise, wordsOf } from "./text.ts";
 
@@ -83,7 +83,7 @@ export class RulesJudge implements Judge {
 
   /** Mean over the key points of the best argument's share of their stems, doubled: half of the stems of a point cover it. A single stem does not. */
   #coverage(points: readonly string[], scored: readonly ArgumentScore[]): number {
-    const said = scored.map(({ sentences, substance }) => {
+    const found = scored.map(({ sentences, substance }) => {
       const weights = new Map<string, number>();
       for (const { content, weight } of sentences)
         for (const stem of content) weights.set(stem, Math.max(weight * substance, weights.get(stem) ?? 0));
@@ -91,7 +91,7 @@ export class RulesJudge implements Judge {
     });
     const covered = points.map((point) => {
       const stems = [...new Set(this.#lexicon.contentOf(wordsOf(normalise(point))))];
-      const shares = said.map((weights) => {
+      const shares = found.map((weights) => {
         const matched = stems.filter((stem) => (weights.get(stem) ?? 0) > 0);
         if (matched.length < Math.min(2, stems.length)) return 0;
         return matched.reduce((sum, stem) => sum + (weights.get(stem) as number), 0) / (COVERED * stems.length);

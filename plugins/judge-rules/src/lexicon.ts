@@ -1,4 +1,4 @@
-import type { Phrases } from "./phrases.ts";
+import type { Phrases } from "./phrases/phrases.ts";
 import { normalise, wordsOf } from "./text.ts";
 
 /** Kinds of phrases that a judge looks for. */
@@ -18,7 +18,7 @@ const SHORTEST_STEM = 3;
 /** Phrases of a language, prepared for search. */
 export class Lexicon {
   readonly #functionWords: ReadonlySet<string>;
-  /** Stems of words that say nothing about a topic, of markers too. */
+  /** Stems of words without a topic, of markers too. */
   readonly #generic: ReadonlySet<string>;
   readonly #markers: ReadonlyMap<string, readonly { readonly kind: MarkerKind; readonly words: readonly string[] }[]>;
   readonly #concessions: readonly string[];

@@ -1,6 +1,6 @@
 import type { Lexicon } from "./lexicon.ts";
-import { within } from "./substance.ts";
 import { normalise, wordsOf } from "./text.ts";
+import { within } from "./within.ts";
 
 /** Texts of a debate before its first message. */
 export interface TaskTexts {

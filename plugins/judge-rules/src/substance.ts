@@ -1,6 +1,7 @@
 import type { Lexicon, Markers } from "./lexicon.ts";
 import type { Sources } from "./sources.ts";
 import type { Sentence } from "./text.ts";
+import { within } from "./within.ts";
 
 /** Sentence with the share in which it counts. */
 export interface WeighedSentence {
@@ -116,9 +117,4 @@ function grammar(
   const surplus = present - 0.8 * words.length - free;
   const fault = Math.max(0, missing, surplus);
   return Math.max(0, 1 - fault / Math.max(1, slope * words.length));
-}
-
-/** Returns 1 up to `full`, 0 from `none` on, and between them a straight line. */
-export function within(value: number, { full, none }: { readonly full: number; readonly none: number }): number {
-  return Math.min(1, Math.max(0, (none - value) / (none - full)));
 }

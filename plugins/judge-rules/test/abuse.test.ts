@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { scoreArgument } from "../src/argument.ts";
-import { english } from "../src/english.ts";
+import { english } from "../src/phrases/english.ts";
 import { Lexicon } from "../src/lexicon.ts";
 import { rulesOptions } from "../src/options.ts";
 import { Sources } from "../src/sources.ts";
-import { abuses, draws } from "./support/abuse.ts";
-import { type Topic, topics } from "./support/topics.ts";
+import { abuses, draws } from "./fixtures/abuse.ts";
+import { type Topic, topics } from "./fixtures/topics.ts";
 
 const lexicon = new Lexicon(english);
 const options = rulesOptions.parse({});
@@ -62,7 +62,7 @@ const measured = [
   ["copy of the opponent", helmets.con[1] as string, 0],
   [
     "copy of the proposition in other words",
-    "I believe that cities should make bicycle helmets compulsory for all riders. It is clear that bicycle helmets should be compulsory. All riders in cities should have compulsory bicycle helmets.",
+    "I think that cities should make bicycle helmets compulsory for all riders. It is clear that bicycle helmets should be compulsory. All riders in cities should have compulsory bicycle helmets.",
     0,
   ],
   ["key points listed", helmets.keyPoints.pro.map((point) => `- ${point}`).join("\n"), 0],
@@ -72,7 +72,7 @@ const measured = [
     0,
   ],
   [
-    "padding: the honest argument of 92 characters and 136 that say nothing",
+    "padding: the honest argument of 92 characters and 136 empty ones",
     `${helmets.pro[0]} It is very important to note that this is a really important topic that everyone should think about very carefully, because it matters.`,
     0.1,
   ],

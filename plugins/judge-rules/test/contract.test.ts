@@ -1,6 +1,6 @@
 import { judgeContract } from "@mrlm/testing";
 import { requestOf, rulesJudge } from "./support/debate.ts";
-import { type Topic, topics } from "./support/topics.ts";
+import { type Topic, topics } from "./fixtures/topics.ts";
 
 judgeContract({
   name: "rules@1",

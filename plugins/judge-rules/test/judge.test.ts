@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Judgement } from "@mrlm/spec";
 import plugin from "../src/index.ts";
 import { requestOf, rulesJudge } from "./support/debate.ts";
-import { type Topic, topics } from "./support/topics.ts";
+import { type Topic, topics } from "./fixtures/topics.ts";
 
 const [helmets] = topics as [Topic];
 const signal = new AbortController().signal;

@@ -1,9 +1,9 @@
 import { textMessage } from "@mrlm/kit";
 import type { JsonObject, Judge, JudgeRequest } from "@mrlm/spec";
-import { readPhrases } from "../../src/phrases.ts";
+import { readPhrases } from "../../src/read-phrases.ts";
 import { RulesJudge } from "../../src/judge.ts";
 import { rulesOptions } from "../../src/options.ts";
-import type { Topic } from "./topics.ts";
+import type { Topic } from "../fixtures/topics.ts";
 
 /** Creates the judge with options as a user writes them. */
 export function rulesJudge(options: JsonObject = {}): Judge {
@@ -13,10 +13,10 @@ export function rulesJudge(options: JsonObject = {}): Judge {
 
 /** Returns a debate in which the sides alternate. */
 export function requestOf(
-  { question, background, keyPoints, ...said }: Topic,
+  { question, background, keyPoints, ...written }: Topic,
   change: { readonly pro?: readonly string[]; readonly con?: readonly string[] } = {},
 ): JudgeRequest {
-  const { pro, con } = { ...said, ...change };
+  const { pro, con } = { ...written, ...change };
   const rounds = Math.max(pro.length, con.length);
   return {
     question,
