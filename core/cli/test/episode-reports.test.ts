@@ -86,6 +86,30 @@ test("U1: an evaluation's table and a collection's have the share of cut answers
   expect([0, 0.004, 0.5, 0.996, 1].map(percent)).toEqual(["0 %", "<1 %", "50 %", ">99 %", "100 %"]);
 });
 
+test("an evaluation has the results of each role against each opponent, and the shares of the sides", () => {
+  const opponent = { role: "con", kind: "past", name: "policy" } as const;
+  const games = { won: 6, tied: 1, lost: 1, winRate: 0.75, interval: [0.409, 0.929] } as const;
+  const matches = [
+    { role: "pro", opponent, episodes: 8, reward: 0.625, games },
+    { role: "con", opponent: { ...opponent, role: "pro", kind: "policy" as const }, episodes: 8, reward: 0.5 },
+  ];
+  const report = evaluationReport({
+    ...evaluation,
+    greedy: { ...evaluation.greedy, matches, sides: { pro: 0.625, con: 0.375 } },
+    sampled: evaluation.greedy,
+  });
+  const rows = report.split("\n").map((row) => row.trim().split(/ {2,}/));
+  for (const row of [
+    ["plays pro", "63 %", "-"],
+    ["reward as pro against past policy", "0.625", "-"],
+    ["wins as pro against past policy", "0.750", "0.409 - 0.929", "-", "-"],
+    ["ties as pro against past policy", "1", "-"],
+    ["reward as con against itself", "0.500", "-"],
+  ])
+    expect(rows).toContainEqual(row);
+  expect(report).not.toContain("wins as con");
+});
+
 test("an evaluation is printed with the reason why episodes failed or have no score", () => {
   const greedy = {
     ...evaluation.greedy,

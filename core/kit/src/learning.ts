@@ -25,6 +25,7 @@ export {
   noEpisodeCounts,
 } from "./learning/learnable-episodes.ts";
 export { learntReward } from "./learning/learnt-reward.ts";
+export { type Match, matchesOf, type MatchPart, matchParts, ZeroSum } from "./learning/matches.ts";
 export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
 export { minibatches } from "./learning/minibatches.ts";
 export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./learning/optimizer-options.ts";

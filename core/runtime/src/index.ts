@@ -28,6 +28,7 @@ export { RolloutRunner, type RolloutRunnerOptions } from "./rollouts/rollout-run
 export { totalReward } from "./rollouts/episode-record.ts";
 export { evaluate, type EvaluationResult, type MeasuredEnvironment } from "./evaluation/evaluate.ts";
 export type { Interval } from "./evaluation/intervals.ts";
+export type { MatchSummary } from "./evaluation/match-tally.ts";
 export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.ts";
 export { splitSize } from "./evaluation/split-size.ts";
 export { type GroupPlayer, Learner, type LearnerParts, type LearnerState } from "./play/learner.ts";

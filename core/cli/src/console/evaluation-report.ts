@@ -1,4 +1,4 @@
-import type { EpisodeSummary, EvaluationResult, Interval } from "@mrlm/runtime";
+import type { EpisodeSummary, EvaluationResult, Interval, MatchSummary } from "@mrlm/runtime";
 import { decimal, percent } from "./numbers.ts";
 import { table } from "./table.ts";
 
@@ -30,12 +30,45 @@ export function evaluationReport(result: EvaluationResult): string {
       row(`calls of ${tool}`, ({ tools: used }) => [decimal(used?.[tool]?.calls ?? 0)]),
       row(`errors of ${tool}`, ({ tools: used }) => [decimal(used?.[tool]?.errors ?? 0)]),
     ]),
+    ...matchRows(kinds),
     row("cut answers", ({ cut }) => [percent(cut)]),
     row("truncated", ({ truncated }) => [String(truncated)]),
     row("unscored", ({ unscored }) => [String(unscored)]),
     row("failed", ({ failed }) => [String(failed)]),
   ];
   return [table(rows), ...causes(result), ...passTable(result)].join("\n\n");
+}
+
+/** Returns the rows of roles and opponents: rewards, and in a zero-sum game the games won and tied. */
+function matchRows(kinds: readonly (readonly [string, EpisodeSummary])[]): string[][] {
+  const named = (summary: EpisodeSummary): ReadonlyMap<string, MatchSummary> =>
+    new Map(summary.matches?.map((match) => [matchName(match), match]));
+  const matches = kinds.map(([, summary]) => named(summary));
+  const rowOf = (
+    title: string,
+    show: (index: number) => readonly [value: string, interval?: string] | undefined,
+  ): string[] => [title, ...kinds.flatMap((_, i) => [show(i)?.[0] ?? "-", show(i)?.[1] ?? ""])];
+  const roles = [...new Set(kinds.flatMap(([, { sides }]) => Object.keys(sides ?? {})))];
+  return [
+    ...roles.map((role) => rowOf(`plays ${role}`, (i) => [percent(kinds[i]?.[1].sides?.[role])])),
+    ...[...new Set(matches.flatMap((each) => [...each.keys()]))].flatMap((name) => [
+      rowOf(`reward ${name}`, (i) => [decimal(matches[i]?.get(name)?.reward)]),
+      ...(matches.some((each) => each.get(name)?.games !== undefined)
+        ? [
+            rowOf(`wins ${name}`, (i) => {
+              const games = matches[i]?.get(name)?.games;
+              return [decimal(games?.winRate), range(games?.interval)];
+            }),
+            rowOf(`ties ${name}`, (i) => [String(matches[i]?.get(name)?.games?.tied ?? "-")]),
+          ]
+        : []),
+    ]),
+  ];
+}
+
+function matchName({ role, opponent }: MatchSummary): string {
+  const { kind, name } = opponent;
+  return `as ${role} against ${kind === "policy" ? "itself" : `${kind} ${name}`}`;
 }
 
 /** Returns the share of cut answers of the greedy and the sampled episodes together; `null` if unknown. */

@@ -1,5 +1,6 @@
-import type { AgentTrajectory, Metrics, PolicyId, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { AgentTrajectory, Metrics, PolicyId, RoleId, Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import { type EpisodeCounts, isLearnt, isPlayedBy } from "./learnable-episodes.ts";
+import { matchesOf, matchParts, ZeroSum } from "./matches.ts";
 import { meanOf } from "./mean.ts";
 import { policyRoles } from "./policy-roles.ts";
 import { standardDeviation } from "./standard-deviation.ts";
@@ -52,8 +53,40 @@ export function episodeMetrics(
     "episodes/truncated": meanOf(agents.map(({ end }) => Number(end.truncated))),
     ...sampledTokens(agents),
     "turns/mean": meanOf(played.map((trajectory) => trajectory.turns.length)),
+    ...sideMetrics(agents, roles),
+    ...gameMetrics(played, policy),
     ...toolMetrics(played),
   };
+}
+
+/** Returns the share of each role in the parts of a policy that plays one role of a group, not always the same. */
+function sideMetrics(parts: readonly AgentTrajectory[], measuredApart: readonly RoleId[]): Metrics {
+  const counts = Map.groupBy(parts, ({ role }) => role);
+  if (measuredApart.length > 0 || counts.size < 2) return {};
+  return Object.fromEntries(
+    [...counts].map(([role, own]) => [`sides/${role}`, { sum: own.length, count: parts.length }]),
+  );
+}
+
+/** Returns the shares of won and of equal games by role and kind of opponent, where every episode is one of a zero-sum game: its mean reward is always 0. */
+function gameMetrics(played: readonly Trajectory[], policy: PolicyId): Metrics {
+  const zeroSum = new ZeroSum();
+  const games = played.map((trajectory) => {
+    const parts = matchParts(trajectory);
+    zeroSum.add(parts);
+    return matchesOf(parts);
+  });
+  if (!zeroSum.holds) return {};
+  const own = games
+    .flat()
+    .filter(({ player: { kind, name }, points }) => kind === "policy" && name === policy && points !== null);
+  const kinds = Map.groupBy(own, ({ role, opponent }) => `${role}/${opponent.kind}`);
+  return Object.fromEntries(
+    [...kinds].flatMap(([kind, matches]) => [
+      [`wins/${kind}`, meanOf(matches.map(({ points }) => Number(points === 1)))],
+      [`ties/${kind}`, meanOf(matches.map(({ points }) => Number(points === 0.5)))],
+    ]),
+  );
 }
 
 /** Returns metrics of the calls of tools in whole episodes, of any agent. */

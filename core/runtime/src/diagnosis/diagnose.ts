@@ -15,7 +15,8 @@ import { componentDivergence } from "./rules/reward-hacking.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
 import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
 import { environmentBound, playersBound, wireBound } from "./rules/time.ts";
-import type { RunRecord } from "./run-record.ts";
+import { isAgainstItself, roleViews } from "./role-views.ts";
+import type { RunRecord, StageRecord } from "./run-record.ts";
 
 /** Rules for stages, the most important findings first. */
 export const STAGE_RULES: readonly StageRule[] = [
@@ -64,10 +65,29 @@ const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
   "likelihood-displacement": ["pairs-not-learnt"],
 };
 
+/** Rules that a game against the policy itself or its past versions does not break: one role earns what the other one loses. */
+const OF_REWARD = ["flat-reward", "falling-reward"];
+
+/** Examines a stage, by role where its rewards are. A finding of some roles alone, or with other numbers, names the role. */
+function stageFindings(stage: StageRecord, run: RunRecord): Finding[] {
+  const views = roleViews(stage);
+  const isGame = isAgainstItself(stage);
+  return STAGE_RULES.flatMap((rule) => {
+    const found = views.map((view) => ({ role: view.role, finding: rule(view.stage, run) }));
+    const findings = found.flatMap(({ role, finding }) =>
+      finding === undefined || (isGame && OF_REWARD.includes(finding.rule)) ? [] : [{ role, finding }],
+    );
+    const isOfAll = findings.length === views.length && new Set(findings.map(({ finding }) => finding.what)).size === 1;
+    return isOfAll
+      ? findings.slice(0, 1).map(({ finding }) => finding)
+      : findings.map(({ role, finding }) => ({ ...finding, what: `Role ${role}: ${finding.what}` }));
+  });
+}
+
 /** Finds problems and hints of a run, problems first. */
 export function diagnose(run: RunRecord): Finding[] {
   const found = run.stages.flatMap((stage) => {
-    const findings = STAGE_RULES.flatMap((rule) => rule(stage, run) ?? []);
+    const findings = stageFindings(stage, run);
     const problems = new Set(findings.filter(({ severity }) => severity === "problem").map(({ rule }) => rule));
     return findings
       .filter(({ rule }) => !FOLLOWS_FROM[rule]?.some((cause) => problems.has(cause)))

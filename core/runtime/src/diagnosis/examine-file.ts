@@ -4,6 +4,7 @@ import { isOfOtherPlayer, type RecordedRow, isRecordedRow, parseRecordedRow } fr
 import { fileFault, MrlmError } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
+import { type MatchSummary, MatchTally } from "../evaluation/match-tally.ts";
 import { byProblem, type Finding, percent } from "./finding.ts";
 import { judgePlayed, type PlayedEpisodes } from "./rules/played.ts";
 import { WITHOUT_SIGNAL } from "./rules/signal.ts";
@@ -58,7 +59,10 @@ async function examineCollection(file: string): Promise<ExaminedFile> {
     throw new MrlmError("DATA_INVALID", `${file} has rows that are not recorded episodes.`, { hint: HINT });
   const rows = values.map((value, i) => parseRecordedRow(value, `${file}: row ${i + 1}`));
   const played = rows.filter((row) => !isOfOtherPlayer(row));
-  const findings = [...judgePlayed(inNumbers(played)), ...groupsWithoutSignal(played)];
+  const findings = [
+    ...judgePlayed({ ...inNumbers(played), matches: matchesOfRows(rows) }),
+    ...groupsWithoutSignal(played),
+  ];
   const empty: Finding = {
     rule: "no-episodes",
     severity: "problem",
@@ -93,6 +97,21 @@ function inNumbers(rows: readonly RecordedRow[]): PlayedEpisodes {
     firstError: error ? `${error.code}: ${error.message}` : undefined,
     firstUnscored: unscored ? `${unscored.code}: ${unscored.message}` : undefined,
   };
+}
+
+function matchesOfRows(rows: readonly RecordedRow[]): readonly MatchSummary[] {
+  const tally = new MatchTally();
+  for (const parts of Map.groupBy(
+    rows.filter(({ error, player }) => !error && player),
+    ({ id }) => id,
+  ).values()) {
+    const [first] = parts as [RecordedRow];
+    tally.add(
+      JSON.stringify([first.environment, first.task]),
+      parts.map(({ role, player, reward }) => ({ role, player: player as NonNullable<typeof player>, reward })),
+    );
+  }
+  return tally.summaries();
 }
 
 /** DPO compares the episodes of a group; a group whose rewards are all equal gives no pair. */

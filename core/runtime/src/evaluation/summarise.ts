@@ -1,6 +1,7 @@
-import { type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
+import { matchParts, type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
 import type { AgentTrajectory, RoleId, Score, Trajectory } from "@mrlm/spec";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
+import { type MatchSummary, MatchTally } from "./match-tally.ts";
 import { type PassAtK, passAtKs } from "./pass-at-k.ts";
 
 /** Components that state whether a task was solved; the first that occurs applies. Without any, a total of at least 1 means solved. */
@@ -30,6 +31,10 @@ export interface EpisodeSummary {
   readonly tokens: number | null;
   /** Mean calls, errors, truncated results and seconds of each tool in an episode; absent if none was called. */
   readonly tools?: Readonly<Record<string, ToolUsage>>;
+  /** Results by role and opponent; absent where no other player or side took part. */
+  readonly matches?: readonly MatchSummary[];
+  /** Share of each role in the parts that the policy played; absent if it played one role. */
+  readonly sides?: Readonly<Record<RoleId, number>>;
   readonly intervals: Intervals;
   /** Estimates for k = 1, 2, 4, ...; empty if each task has one sample. */
   readonly passAtK: readonly PassAtK[];
@@ -58,6 +63,7 @@ export class EpisodeTally {
   /** Scores by task and agent. Agents of one task are separate, since their probabilities differ. */
   readonly #tasks = new Map<string, Score[]>();
   readonly #tools = new ToolUsageTally();
+  readonly #matches: MatchTally;
   #episodes = 0;
   #failed = 0;
   #unscored = 0;
@@ -71,6 +77,7 @@ export class EpisodeTally {
   /** @param role the only role to count; default: all roles */
   constructor(role?: RoleId) {
     this.#role = role;
+    this.#matches = new MatchTally(role);
   }
 
   add(trajectory: Trajectory): void {
@@ -82,6 +89,7 @@ export class EpisodeTally {
       return;
     }
     this.#tools.add(trajectory);
+    this.#matches.add(JSON.stringify([environment, task]), matchParts(trajectory));
     const parts = Object.entries(agents).filter(([, part]) => this.#counts(part));
     const own = turns.filter(({ agent }) => agents[agent] !== undefined && this.#counts(agents[agent]));
     this.#tokens += own.reduce((sum, { tokens }) => sum + (tokens === undefined ? 0 : tokens.end - tokens.start), 0);
@@ -118,6 +126,7 @@ export class EpisodeTally {
       tasks.map((task) => task.flatMap(({ components }) => components[name] ?? []));
     const finished = this.#episodes - this.#failed;
     const tools = this.#tools.means();
+    const [matches, sides] = [this.#matches.summaries(), this.#matches.sides()];
     return {
       episodes: this.#episodes,
       scored: scores.length,
@@ -132,6 +141,8 @@ export class EpisodeTally {
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),
       tokens: finished === 0 ? null : this.#tokens / finished,
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
+      ...(matches.length === 0 ? {} : { matches }),
+      ...(Object.keys(sides).length === 0 ? {} : { sides }),
       intervals: {
         accuracy: meanInterval(tasks.map((task) => task.map(solves))),
         reward: meanInterval(rewards),

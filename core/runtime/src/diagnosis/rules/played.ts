@@ -1,6 +1,8 @@
 import { codeOf, failureAdvice } from "../../evaluation/failure-advice.ts";
 import { type Finding, percent, short } from "../finding.ts";
+import type { MatchSummary } from "../../evaluation/match-tally.ts";
 import { CUT, LIMITED, LOST } from "./episodes.ts";
+import { judgeMatches } from "./matches.ts";
 
 /** Counts of the episodes of an evaluation or of `mrlm collect`. */
 export interface PlayedEpisodes {
@@ -17,6 +19,7 @@ export interface PlayedEpisodes {
   readonly tokens: number | null;
   readonly firstError?: string | undefined;
   readonly firstUnscored?: string | undefined;
+  readonly matches?: readonly MatchSummary[] | undefined;
 }
 
 /** Returns findings about episodes outside of an iteration, with the thresholds of those within one. */
@@ -66,5 +69,5 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
         "Raise max_turns of the environment, or the context (sampling.max_sequence_tokens, the model's positions). Check that the environment ends its episodes (`terminated: true`).",
     });
   }
-  return findings;
+  return [...findings, ...judgeMatches(source, played.matches)];
 }

@@ -1,0 +1,39 @@
+import type { StageRecord } from "./run-record.ts";
+
+const ROLE_REWARD = /^reward\/([A-Za-z0-9_-]+)\/(.+)$/;
+/** Games against the policy itself or its past versions: a role's reward states nothing about progress. */
+const MOVING_OPPONENT = /^wins\/[A-Za-z0-9_-]+\/(policy|past)$/;
+
+/** Stage with the rewards of one role under the names of the only role: `reward/mean`. */
+export interface RoleView {
+  /** Absent where rewards are not by role. */
+  readonly role?: string;
+  readonly stage: StageRecord;
+}
+
+/** Returns the stage once for each role whose rewards are measured apart, so that each rule examines one role. */
+export function roleViews(stage: StageRecord): RoleView[] {
+  const names = new Set(stage.iterations.flatMap(({ metrics }) => Object.keys(metrics)));
+  const roles = new Set(
+    [...names].flatMap((name) => (name.endsWith("/mean") ? (ROLE_REWARD.exec(name)?.[1] ?? []) : [])),
+  );
+  if (roles.size === 0) return [{ stage }];
+  return [...roles].map((role) => ({
+    role,
+    stage: { ...stage, iterations: stage.iterations.map((each) => ({ ...each, metrics: ofRole(each.metrics, role) })) },
+  }));
+}
+
+function ofRole(metrics: Readonly<Record<string, number>>, wanted: string): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(metrics).flatMap(([name, value]): [string, number][] => {
+      const [, role, rest] = ROLE_REWARD.exec(name) ?? [];
+      return role === undefined ? [[name, value]] : role === wanted ? [[`reward/${rest}`, value]] : [];
+    }),
+  );
+}
+
+/** Whether the policy plays a zero-sum game against itself or its past versions. */
+export function isAgainstItself({ iterations }: StageRecord): boolean {
+  return iterations.some(({ metrics }) => Object.keys(metrics).some((name) => MOVING_OPPONENT.test(name)));
+}
