@@ -31,6 +31,7 @@ const CORE_IMPORTS = {
   server: ["spec", "kit", "wire"],
   "model-client": ["spec", "kit"],
   dialects: ["spec", "kit", "server"],
+  "policy-server": ["spec", "kit", "client"],
   testing: ["spec", "kit", "store", "runtime", "client", "server"],
 };
 

@@ -8,7 +8,7 @@ import type { JoinArguments } from "./commands/join.ts";
 import type { QueryArguments } from "./commands/query.ts";
 import type { RenderArguments } from "./commands/render.ts";
 import type { ScoreArguments } from "./commands/score.ts";
-import type { ServeOptions } from "./commands/serve.ts";
+import type { ServeOptions } from "./commands/serve-options.ts";
 import type { ShowArguments } from "./commands/show.ts";
 import type { TrainArguments } from "./commands/train.ts";
 import { createConsole } from "./console/console.ts";
@@ -158,9 +158,12 @@ export function createProgram(finish: (exitCode: number) => void): Program {
 
   program
     .command("serve")
-    .description("host environments as a gRPC server, and for clients of other protocols over HTTP")
+    .description(
+      "host environments as a gRPC server, and for clients of other protocols over HTTP; or a policy behind the API of OpenAI",
+    )
+    .option("--model <directory>", "serve this policy: a Hugging Face directory, a run, or one of its checkpoints")
     .option("--environments <names>", "comma-separated, for example math,code; default: all that are installed")
-    .option("--port <port>", "0 for any free one", "50051")
+    .option("--port <port>", "0 for any free one; default: 50051, for a policy 8000")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--config <path>", "configuration whose plugins and their options are used")
     .addOption(setFlag())

@@ -1,6 +1,6 @@
+import type { Exchange } from "@mrlm/kit/http";
 import type { SessionTable } from "@mrlm/server/sessions";
 import type { EnvironmentHost, Logger, MrlmError } from "@mrlm/spec";
-import type { Exchange } from "./http/exchange.ts";
 
 /** Services of the HTTP server for a dialect. */
 export interface DialectContext {

@@ -1,13 +1,10 @@
+import { Exchange, HttpError, accessCheck, closeHttpServer, createHttpServer, listen } from "@mrlm/kit/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit";
 import { logFault, type SessionLimits, SessionTable } from "@mrlm/server/sessions";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import type { Dialect } from "./dialect.ts";
 import { type DialectName, openDialect } from "./dialects.ts";
-import { accessCheck } from "./http/access.ts";
-import { Exchange } from "./http/exchange.ts";
-import { HttpError } from "./http/http-error.ts";
-import { closeHttpServer, createHttpServer, listen } from "./http/http-server.ts";
 
 /** Options of {@link serveDialects}. */
 export interface ServeDialectsOptions extends SessionLimits {

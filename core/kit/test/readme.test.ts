@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
+import * as http from "../src/http.ts";
 import * as index from "../src/index.ts";
 import * as learning from "../src/learning.ts";
 import * as renderer from "../src/renderer.ts";
@@ -8,6 +9,7 @@ const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf
 
 test.each([
   ["@mrlm/kit", index],
+  ["@mrlm/kit/http", http],
   ["@mrlm/kit/learning", learning],
   ["@mrlm/kit/renderer", renderer],
 ])("U12: README.md lists every export of %s and no other", (entry, exports) => {
@@ -20,6 +22,7 @@ test.each([
 test("an environment that imports @mrlm/kit loads no tokenizer; @mrlm/kit/renderer does", () => {
   expect(packagesOf("index.ts")).toEqual(["@mrlm/spec", "zod"]);
   expect(packagesOf("learning.ts")).toEqual(["@mrlm/spec", "zod"]);
+  expect(packagesOf("http.ts")).toEqual(["@mrlm/spec"]);
   expect(packagesOf("renderer.ts")).toContain("@huggingface/tokenizers");
 });
 

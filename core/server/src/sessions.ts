@@ -1,4 +1,3 @@
-export { bearerCheck } from "./sessions/bearer-check.ts";
 export { logFault } from "./sessions/log-fault.ts";
 export type { Operation } from "./sessions/operation.ts";
 export type { SessionReset, SessionStart, SessionStep } from "./sessions/requests.ts";

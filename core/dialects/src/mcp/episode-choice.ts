@@ -1,7 +1,6 @@
+import { type Exchange, parseJson } from "@mrlm/kit/http";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EpisodeRequest } from "../episode.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { parseJson } from "../http/parse-json.ts";
 
 /** Arguments of the URL by which a client chooses its episode. Each is also a header: `task` is `mrlm-task`. */
 const NAMES = ["task", "seed", "options", "lease_ms"] as const;

@@ -1,3 +1,4 @@
+import type { Exchange } from "@mrlm/kit/http";
 import { randomBytes } from "node:crypto";
 import {
   isInitializeRequest,
@@ -9,7 +10,6 @@ import { logFault } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
 import type { Dialect, DialectContext } from "../dialect.ts";
 import { Episode } from "../episode.ts";
-import type { Exchange } from "../http/exchange.ts";
 import { episodeChoice } from "./episode-choice.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
 import { mcpServer } from "./mcp-server.ts";

@@ -1,3 +1,4 @@
+import { type Exchange, HttpError } from "@mrlm/kit/http";
 import {
   isJSONRPCNotification,
   type Server,
@@ -5,8 +6,6 @@ import {
 } from "@modelcontextprotocol/server";
 import { MrlmError } from "@mrlm/spec";
 import type { Episode } from "../episode.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { HttpError } from "../http/http-error.ts";
 import { sendWebResponse, webRequest } from "./web-exchange.ts";
 
 /** Callbacks of {@link McpSession}. */

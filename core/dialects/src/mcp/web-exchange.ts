@@ -1,7 +1,7 @@
+import type { Exchange } from "@mrlm/kit/http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
-import type { Exchange } from "../http/exchange.ts";
 
 /** Returns a request with the same method and headers, without its body. */
 export function webRequest({ request, url }: Exchange): Request {

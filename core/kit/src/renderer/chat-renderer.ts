@@ -11,19 +11,20 @@ import {
 import { chatTemplate } from "./chat-template.ts";
 import { compileTemplate } from "./compiled-template.ts";
 import { checkTools } from "./check-tools.ts";
-import { type CompletionStream, completionStream } from "./completion-stream.ts";
+import { type CompletionStream, completionStream, type CompletionStreamOptions } from "./completion-stream.ts";
 import { type ToolFormatName, detectToolFormat } from "./formats/formats.ts";
 import { superviseConversation } from "./supervise.ts";
 import { specialToken } from "./spelled-markers.ts";
 import { thinkingOf } from "./thinking.ts";
-import { loadTokenizer } from "./tokenizer.ts";
+import { loadTokenizer, type TextTokenizer } from "./tokenizer.ts";
 
 /** Renderer of a model with a chat template. */
 export interface ChatRenderer extends Renderer {
   /** Form of the calls of the model; `undefined` if no parser reads it. */
   readonly toolFormat: ToolFormatName | undefined;
+  readonly tokenizer: TextTokenizer;
   /** Returns a parser for tokens that arrive one after another. */
-  stream(context?: ParseContext): CompletionStream;
+  stream(context?: ParseContext, options?: CompletionStreamOptions): CompletionStream;
 }
 
 /**
@@ -115,7 +116,8 @@ export function chatRenderer(options: {
     isThinking,
     partial: new Map<number, boolean>(),
   };
-  const stream = (context?: ParseContext): CompletionStream => completionStream(settings, context);
+  const stream = (context?: ParseContext, given?: CompletionStreamOptions): CompletionStream =>
+    completionStream(settings, context, given);
 
   return {
     fingerprint: fingerprintOf(options.tokenizerFiles["tokenizer.json"], [
@@ -130,6 +132,7 @@ export function chatRenderer(options: {
     render: (messages, tools) => ({ tokens: tokenizer.encode(template(messages, tools, true)) }),
     extend,
     toolFormat,
+    tokenizer,
     parse(tokens, context) {
       const parser = stream(context);
       parser.push(tokens);

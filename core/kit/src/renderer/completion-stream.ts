@@ -1,6 +1,7 @@
 import type { Message, ParseContext, Part } from "@mrlm/spec";
 import { callIds } from "./call-ids.ts";
 import { CompletionParser } from "./completion-parser.ts";
+import { markersOf, type ToolFormat } from "./formats/format.ts";
 import { TOOL_FORMATS } from "./formats/formats.ts";
 import { MessageBuilder } from "./message-builder.ts";
 import type { CallReader } from "./rendered-calls.ts";
@@ -11,6 +12,8 @@ import type { TextTokenizer } from "./tokenizer.ts";
 export interface CompletionStream {
   /** Adds tokens and returns the parts that they complete. Text and reasoning come in several parts. */
   push(tokens: Int32Array): Part[];
+  /** Adds the beginning of the text of a token, whose rest is not part of the message. */
+  pushText(text: string): Part[];
   /** Ends the message and returns its last parts. */
   end(): Part[];
   /** Returns the message: equal to the result of `parse` for the same tokens. Valid after `end`. */
@@ -26,13 +29,27 @@ export interface CompletionSettings extends CallReader {
   readonly partial: Map<number, boolean>;
 }
 
+/** Options of {@link completionStream}. */
+export interface CompletionStreamOptions {
+  /** False to leave calls of tools in the text, with their markers. Default: true. */
+  readonly readsCalls?: boolean;
+}
+
 /** Returns a parser of one completion. A stop token at its end is not part of the message. */
-export function completionStream(settings: CompletionSettings, context: ParseContext = {}): CompletionStream {
+export function completionStream(
+  settings: CompletionSettings,
+  context: ParseContext = {},
+  { readsCalls = true }: CompletionStreamOptions = {},
+): CompletionStream {
   const { tokenizer, format } = settings;
+  const toolFormat: ToolFormat = TOOL_FORMATS[format];
+  const { startsBlock: _, ...others } = toolFormat;
+  /** Markers that are text. */
+  const written = readsCalls ? undefined : new Set(markersOf(toolFormat));
   const nextId = callIds(context.takenIds);
   const parser = new CompletionParser({
     name: format,
-    format: TOOL_FORMATS[format],
+    format: readsCalls ? toolFormat : { ...others, openings: [], inner: [] },
     specials: settings.specials,
     thinking: settings.thinking,
     isThinking: settings.isThinking(context),
@@ -45,7 +62,10 @@ export function completionStream(settings: CompletionSettings, context: ParseCon
   let stop: number | undefined;
 
   const parse = (pieces: ReturnType<TokenText["push"]>): Part[] =>
-    pieces.flatMap((piece) => ("text" in piece ? parser.push(piece.text) : parser.pushToken(piece.special)));
+    pieces.flatMap((piece) => {
+      if ("text" in piece) return parser.push(piece.text);
+      return written?.has(piece.special) ? parser.push(piece.special) : parser.pushToken(piece.special);
+    });
   const built = (parts: Part[]): Part[] => {
     for (const part of parts) builder.add(part);
     return parts;
@@ -59,6 +79,7 @@ export function completionStream(settings: CompletionSettings, context: ParseCon
       const taken = stop === undefined ? tokens : tokens.subarray(0, -1);
       return built(parse(decoder.push(before.length === 0 ? taken : Int32Array.from([...before, ...taken]))));
     },
+    pushText: (text) => built([...parse(decoder.end()), ...parser.push(text)]),
     end: () => built([...parse(decoder.end()), ...parser.end()]),
     message: () => builder.build(),
   };

@@ -7,7 +7,7 @@ import {
   type ToolResultPart,
 } from "@mrlm/spec";
 import { type TemplateMessage, mapStrings } from "./compiled-template.ts";
-import type { ToolFormat } from "./formats/format.ts";
+import { markersOf, type ToolFormat } from "./formats/format.ts";
 import { spacedJson } from "./json-reader.ts";
 import type { TemplateStyle } from "./template-style.ts";
 
@@ -38,7 +38,7 @@ class Converter {
   constructor(options: Options) {
     this.#options = options;
     this.#format = options.format;
-    this.#markers = new Set([...options.format.openings.map(({ marker }) => marker), ...options.format.inner]);
+    this.#markers = new Set(markersOf(options.format));
   }
 
   convert(message: Message): TemplateMessage[] {

@@ -22,6 +22,11 @@ export class TokenText {
     this.#partial = partial;
   }
 
+  /** Number of tokens at the end that have no text yet. */
+  get held(): number {
+    return this.#run.length;
+  }
+
   /** Adds tokens and returns the pieces that they complete. */
   push(tokens: Int32Array): TokenPiece[] {
     const pieces: TokenPiece[] = [];

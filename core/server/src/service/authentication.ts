@@ -1,7 +1,7 @@
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor } from "@grpc/grpc-js";
+import { bearerCheck } from "@mrlm/kit/http";
 import { MrlmError } from "@mrlm/spec";
 import { statusOfError } from "@mrlm/wire";
-import { bearerCheck } from "../sessions/bearer-check.ts";
 
 /** Methods without a token: probes of load balancers carry none, and get only the serving state. */
 const OPEN_TO_ALL = "/grpc.health.v1.Health/";

@@ -48,6 +48,11 @@ export interface ToolFormat {
   readonly templateId?: (call: { readonly id: string; readonly name: string }, index: number) => string;
 }
 
+/** Returns the markers of a format. */
+export function markersOf({ openings, inner }: ToolFormat): string[] {
+  return [...openings.map(({ marker }) => marker), ...inner];
+}
+
 /** Fails if the block has text after its calls. */
 export function expectEnd(reader: BlockReader): void {
   reader.skipSpace();

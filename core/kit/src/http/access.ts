@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { bearerCheck } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
+import { bearerCheck } from "./bearer-check.ts";
 import { HttpError } from "./http-error.ts";
 
 /** Check of the headers of a request. Throws {@link HttpError} for one that is refused. */

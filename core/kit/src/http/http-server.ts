@@ -31,7 +31,7 @@ export async function listen(server: Server, address: string): Promise<AddressIn
       reject(
         cause.code === "EADDRINUSE"
           ? new MrlmError("PORT_IN_USE", `Port ${port} is in use by another process (${address}).`, {
-              hint: "Choose another port; 0 takes any free one (mrlm serve --http-port 0).",
+              hint: "Choose another port; 0 takes any free one.",
             })
           : new MrlmError("CONFIG_INVALID", `The HTTP server cannot listen on ${address}: ${cause.message}`, {
               hint: "Give an address of this machine as host:port.",

@@ -1,0 +1,95 @@
+import { isIPv6 } from "node:net";
+import { LocalHost, loadConfig, configuredPlugins, PluginHost, watchEventLoop } from "@mrlm/runtime";
+import { serveEnvironments } from "@mrlm/server";
+import { SessionTable } from "@mrlm/server/sessions";
+import { MrlmError } from "@mrlm/spec";
+import type { CommandContext } from "../command-context.ts";
+import { lineLogger } from "../console/line-logger.ts";
+import { listenForInterrupts } from "../interrupts.ts";
+import { dialectServer } from "../services/dialect-server.ts";
+import { portNumber } from "../arguments.ts";
+import { requireJails } from "../services/sandboxes.ts";
+import { selectedEnvironments } from "../services/selected-environments.ts";
+import { tokenOption } from "../services/token.ts";
+import type { ServeOptions } from "./serve-options.ts";
+
+/** Milliseconds for the calls under way after a request to end. */
+const DRAIN_MS = 10_000;
+
+/** Serves environments until it is interrupted, or its standard input ends. */
+export async function serveEnvironmentHost(
+  { console, directory }: CommandContext,
+  options: ServeOptions,
+): Promise<void> {
+  const port = portNumber(options.port ?? "50051", "--port");
+  const serveHttp = await dialectServer(options);
+  const token = tokenOption(options.tokenFile);
+  if (options.anyData === true && options.tokenFile === undefined)
+    throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
+  if (options.config === undefined && options.set !== undefined)
+    throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
+  const loaded =
+    options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] });
+  const logger = lineLogger((line) => console.note(line));
+  const plugins = await PluginHost.discover({
+    directory,
+    logger,
+    ...(loaded === undefined ? {} : configuredPlugins(loaded)),
+  });
+  const source = await selectedEnvironments(plugins, options.environments?.split(","));
+  const dataRoot = options.dataRoot ?? directory;
+  // A server that belongs to a run reports a blocked event loop to the run, which ends; any other server continues when the loop is free.
+  const endWatch = watchEventLoop(
+    options.untilStdinEnds === true
+      ? { stderr: false, event: "blocked", ends: true, parent: process.ppid }
+      : { stderr: true, ends: false },
+  );
+  const host = new LocalHost({
+    source,
+    logger,
+    ...(options.anyData === true ? { dataDirectory: dataRoot } : { dataRoot }),
+  });
+  try {
+    const offered = (await host.list()).map(({ id }) => id);
+    if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
+    const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
+    const sessions = new SessionTable(host, {}, logger);
+    const shared = { host, sessions, logger, ...token };
+    const server = await serveEnvironments({
+      ...shared,
+      address: `${at}:${port}`,
+      demonstrations: options.demonstrations === true,
+    });
+    try {
+      const http = await serveHttp?.(at, shared);
+      const interrupts = listenForInterrupts(console, "finishing the calls under way");
+      const address = `${at}:${server.port}`;
+      console.print(`serving ${offered.join(", ")} on ${address}`);
+      for (const line of http?.lines ?? []) console.print(line);
+      console.emit({ event: "listening", address, pid: process.pid, environments: offered, ...http?.event });
+      await ended(interrupts.drain, options.untilStdinEnds === true);
+      await Promise.all([server.close(DRAIN_MS), http?.close(DRAIN_MS)]);
+      interrupts.dispose();
+    } finally {
+      await server.close();
+    }
+  } finally {
+    await host.close();
+    await endWatch();
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
+}
+
+function ended(signal: AbortSignal, withStdin: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    if (withStdin)
+      process.stdin
+        .on("end", resolve)
+        .on("error", () => resolve())
+        .resume();
+  });
+}

@@ -1,0 +1,18 @@
+/** Options of `mrlm serve`. */
+export interface ServeOptions {
+  readonly environments?: string;
+  readonly model?: string;
+  readonly port?: string;
+  readonly host: string;
+  readonly config?: string;
+  readonly set?: readonly string[];
+  readonly tokenFile?: string;
+  readonly httpPort?: string;
+  readonly dialects?: string;
+  readonly revealRewards?: boolean;
+  readonly untilStdinEnds?: boolean;
+  readonly unsafeSandbox?: boolean;
+  readonly dataRoot?: string;
+  readonly anyData?: boolean;
+  readonly demonstrations?: boolean;
+}

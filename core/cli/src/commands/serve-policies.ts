@@ -1,0 +1,62 @@
+import { isIPv6 } from "node:net";
+import { MrlmError } from "@mrlm/spec";
+import { servePolicies } from "@mrlm/policy-server";
+import { portNumber } from "../arguments.ts";
+import type { CommandContext } from "../command-context.ts";
+import { lineLogger } from "../console/line-logger.ts";
+import { listenForInterrupts } from "../interrupts.ts";
+import { startedPolicies } from "../services/served-policies.ts";
+import { tokenOption } from "../services/token.ts";
+import type { ServeOptions } from "./serve-options.ts";
+
+/** Milliseconds for the responses under way after a request to end. */
+const DRAIN_MS = 10_000;
+
+/** Options that concern environments alone. */
+const OF_ENVIRONMENTS = {
+  environments: "--environments",
+  dataRoot: "--data-root",
+  anyData: "--any-data",
+  demonstrations: "--demonstrations",
+  unsafeSandbox: "--unsafe-sandbox",
+  httpPort: "--http-port",
+  dialects: "--dialects",
+  revealRewards: "--reveal-rewards",
+} as const;
+
+/** Serves policies over the API of OpenAI until it is interrupted. */
+export async function servePolicyModels({ console, directory }: CommandContext, options: ServeOptions): Promise<void> {
+  for (const [name, flag] of Object.entries(OF_ENVIRONMENTS))
+    if (options[name as keyof typeof OF_ENVIRONMENTS] !== undefined)
+      throw new MrlmError("USAGE", `${flag} is for environments, and --model serves a policy: start two servers.`);
+  const port = portNumber(options.port ?? "8000", "--port");
+  const token = tokenOption(options.tokenFile);
+  const logger = lineLogger((line) => console.note(line));
+  const interrupts = listenForInterrupts(console, "finishing the responses under way");
+  try {
+    const note = (line: string): void => console.note(line);
+    const shared = { directory, logger, note, signal: interrupts.drain };
+    const { policies, close } = await startedPolicies({ ...options, model: options.model as string }, shared);
+    try {
+      const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
+      const server = await servePolicies({ policies, address: `${at}:${port}`, logger, ...token });
+      const address = `${at}:${server.port}`;
+      const models = policies.map(({ id }) => id);
+      console.print(`serving ${models.join(", ")} on http://${address}/v1`);
+      console.emit({ event: "listening", address, pid: process.pid, models });
+      await aborted(interrupts.drain);
+      await server.close(DRAIN_MS);
+    } finally {
+      await close();
+    }
+  } finally {
+    interrupts.dispose();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { parseBody, type SamplingParameters, samplingParameters, unsupported } from "./parameters.ts";
+
+const completionBody = z.strictObject({
+  ...samplingParameters,
+  prompt: z.union([
+    z.string(),
+    z.array(z.string()).min(1),
+    z.array(z.int().min(0)).min(1),
+    z.array(z.array(z.int().min(0)).min(1)).min(1),
+  ]),
+  echo: z.boolean().optional(),
+  logprobs: z.int().min(0).optional(),
+});
+
+/** Request of `/v1/completions`. */
+export interface CompletionRequest extends Omit<SamplingParameters, "max_tokens"> {
+  readonly prompts: readonly (string | readonly number[])[];
+  /** 0 only with `echo`. */
+  readonly maxTokens: number;
+  readonly echo: boolean;
+  readonly logprobs: boolean;
+}
+
+/** Default of OpenAI's API. */
+const MAX_TOKENS = 16;
+
+/** Parses a request. Throws ApiError with status 400. */
+export function parseCompletionRequest(body: unknown): CompletionRequest {
+  const { prompt, max_tokens = MAX_TOKENS, echo = false, logprobs, ...sampling } = parseBody(completionBody, body);
+  if (max_tokens === 0 && !echo) throw unsupported("max_tokens", " It is 0 only with 'echo'.");
+  if (logprobs !== undefined && logprobs > 1)
+    throw unsupported("logprobs", " It is 0 or 1: the log-probabilities are those of the sampled tokens alone.");
+  const isOne = typeof prompt === "string" || typeof prompt[0] === "number";
+  return {
+    ...sampling,
+    prompts: isOne ? [prompt as string | number[]] : (prompt as string[] | number[][]),
+    maxTokens: max_tokens,
+    echo,
+    logprobs: logprobs !== undefined,
+  };
+}

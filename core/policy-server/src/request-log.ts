@@ -1,0 +1,73 @@
+import type { ServerResponse } from "node:http";
+import type { Logger } from "@mrlm/spec";
+import type { ApiError } from "./api/api-error.ts";
+import type { Admission } from "./sampling/admission.ts";
+
+/** Counters of a server since its start, and its present load. */
+export interface ServerMetrics {
+  readonly requests: number;
+  /** Requests that ended with a status of 400 or above. */
+  readonly failures: number;
+  /** Requests whose client disconnected before the end of the response. */
+  readonly disconnects: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly running_sequences: number;
+  readonly queued_sequences: number;
+}
+
+/** Entry of one request in the log. */
+export interface RequestEntry {
+  count(tokens: { readonly prompt: number; readonly completion: number }): void;
+  fail(error: ApiError): void;
+  end(response: ServerResponse): void;
+}
+
+/** Logs requests and counts them. */
+export class RequestLog {
+  readonly #logger: Logger;
+  readonly #admission: Admission;
+  readonly #counts = { requests: 0, failures: 0, disconnects: 0, prompt_tokens: 0, completion_tokens: 0 };
+
+  constructor(logger: Logger, admission: Admission) {
+    this.#logger = logger;
+    this.#admission = admission;
+  }
+
+  begin(method: string, path: string): RequestEntry {
+    const started = performance.now();
+    const counts = this.#counts;
+    const own = { prompt: 0, completion: 0 };
+    let failure: ApiError | undefined;
+    counts.requests++;
+    return {
+      count({ prompt, completion }) {
+        own.prompt += prompt;
+        own.completion += completion;
+        counts.prompt_tokens += prompt;
+        counts.completion_tokens += completion;
+      },
+      fail(error) {
+        failure = error;
+        counts.failures++;
+      },
+      end: (response) => {
+        if (!response.writableFinished) counts.disconnects++;
+        this.#logger.debug("request", {
+          method,
+          path,
+          status: response.writableFinished ? response.statusCode : "disconnected",
+          milliseconds: Math.round(performance.now() - started),
+          prompt_tokens: own.prompt,
+          completion_tokens: own.completion,
+          ...(failure !== undefined && { code: failure.code, error: failure.message }),
+        });
+      },
+    };
+  }
+
+  metrics(): ServerMetrics {
+    const { running, queued } = this.#admission;
+    return { ...this.#counts, running_sequences: running, queued_sequences: queued };
+  }
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import { hash64 } from "@mrlm/kit";
+import type { SampledChunk, SamplingParams, StopReason } from "@mrlm/spec";
+import { ApiError } from "../api/api-error.ts";
+import type { SamplingParameters } from "../api/parameters.ts";
+import type { ServedPolicy } from "../served-policy.ts";
+import { Choice, type ChoiceUpdate } from "../text/choice.ts";
+import type { TextSink } from "../text/text-sink.ts";
+import type { Admission } from "./admission.ts";
+
+/** Parameters of a request that concern sampling. */
+export type GenerationParameters = Omit<SamplingParameters, "max_tokens"> & { readonly maxTokens?: number | undefined };
+
+/** One answer to sample. */
+export interface Generation {
+  readonly policy: ServedPolicy;
+  readonly admission: Admission;
+  readonly prompt: Int32Array;
+  readonly parameters: GenerationParameters;
+  readonly maxTokens: number;
+  readonly key: bigint;
+  readonly sink: TextSink;
+  /** Aborted when the client is gone, or when the server ends. */
+  readonly signal: AbortSignal;
+  /** Receives the parts of the answer as they are sampled, all but the last. Default: all parts come with the result. */
+  readonly onUpdate?: (update: ChoiceUpdate) => void;
+}
+
+/** Last part of an answer, and its end. */
+export interface Generated {
+  readonly last: ChoiceUpdate;
+  readonly finishReason: "stop" | "length";
+  /** Weight version of each sampled token, also of those that a stop string cut off. */
+  readonly versions: Int32Array;
+}
+
+/** Samples an answer. Rejects with ApiError with status 503 if the sequence was cancelled. */
+export async function generate(generation: Generation): Promise<Generated> {
+  const { policy, parameters, sink, signal, onUpdate } = generation;
+  const stops = [parameters.stop ?? []].flat();
+  const params = samplingParams(generation);
+  const choice = new Choice({
+    sink,
+    tokenizer: policy.renderer.tokenizer,
+    stops,
+    stopTokens: new Set(params.stopTokenIds),
+  });
+  const early = new AbortController();
+  const onAbort = (): void => early.abort(signal.reason);
+  const receive = (chunk: SampledChunk): void => {
+    if (choice.isStopped) return;
+    policy.version = chunk.versions.at(-1) ?? policy.version;
+    const update = choice.push(chunk);
+    if (onUpdate === undefined) parts.push(update);
+    else onUpdate(update);
+    if (choice.isStopped) early.abort();
+  };
+  const parts: ChoiceUpdate[] = [];
+  const isStreamed = onUpdate !== undefined || stops.length > 0;
+  const result = await generation.admission.run(signal, async () => {
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await policy.sampler.sample(
+        { prompt: generation.prompt, params, key: generation.key },
+        { signal: early.signal, ...(isStreamed && { onTokens: receive }) },
+      );
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  });
+  if (!isStreamed) receive(result);
+  parts.push(choice.end());
+  const last = parts.length === 1 ? (parts[0] as ChoiceUpdate) : join(parts);
+  return { last, finishReason: choice.isStopped ? "stop" : finishReason(result.stopReason), versions: result.versions };
+}
+
+/** Returns the key of the random stream of an answer: by its seed, else random. */
+export function samplingKey(seed: number | undefined, prompt: number, choice: number): bigint {
+  return seed === undefined ? randomBytes(8).readBigUInt64LE() : hash64(`${seed}/${prompt}/${choice}`);
+}
+
+/**
+ * Returns the most tokens that an answer may have: all free positions by default. Throws ApiError context_length_exceeded if prompt and answer have more tokens than
+ * the model has positions.
+ */
+export function answerTokens({ maxPositions }: ServedPolicy, promptTokens: number, wanted: number | undefined): number {
+  const room = maxPositions - promptTokens;
+  if (room >= (wanted ?? 1)) return wanted ?? Math.min(room, 2 ** 31 - 1);
+  const requested = wanted === undefined ? "" : ` and ${wanted} tokens of the answer`;
+  throw new ApiError(
+    400,
+    "context_length_exceeded",
+    `The model has ${maxPositions} positions. The request has a prompt of ${promptTokens} tokens${requested}.`,
+    { param: "messages" },
+  );
+}
+
+function samplingParams({ policy, parameters, maxTokens }: Generation): SamplingParams {
+  const { temperature = 1, top_p, top_k = 0, min_tokens, stop_token_ids = [], ignore_eos = false } = parameters;
+  return {
+    temperature,
+    maxTokens,
+    ...(min_tokens === undefined ? {} : { minTokens: Math.min(min_tokens, maxTokens) }),
+    ...(top_p === undefined ? {} : { topP: top_p }),
+    ...(top_k <= 0 ? {} : { topK: top_k }),
+    stopTokenIds: [...new Set([...(ignore_eos ? [] : policy.renderer.stopTokenIds), ...stop_token_ids])],
+  };
+}
+
+function finishReason(reason: StopReason): "stop" | "length" {
+  if (reason !== "cancelled") return reason;
+  throw new ApiError(503, "server_closing", "The sequence was cancelled, because the server ends.", {
+    retryAfterSeconds: 1,
+  });
+}
+
+function join(parts: readonly ChoiceUpdate[]): ChoiceUpdate {
+  return {
+    deltas: parts.flatMap(({ deltas }) => deltas),
+    tokens: parts.flatMap(({ tokens }) => tokens),
+    logprobs: parts.flatMap(({ logprobs }) => logprobs),
+  };
+}

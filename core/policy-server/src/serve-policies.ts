@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { silentLogger } from "@mrlm/kit";
+import { accessCheck, closeHttpServer, createHttpServer, Exchange, HttpError, listen } from "@mrlm/kit/http";
+import type { Logger } from "@mrlm/spec";
+import { ApiError } from "./api/api-error.ts";
+import { Admission, type SequenceLimits } from "./sampling/admission.ts";
+import { openPolicy, type PolicySource } from "./served-policy.ts";
+import { apiErrorOf } from "./api-error-of.ts";
+import { Routes } from "./routes.ts";
+import { RequestLog, type ServerMetrics } from "./request-log.ts";
+
+/** Options of {@link servePolicies}. */
+export interface ServePoliciesOptions extends SequenceLimits {
+  /** Policies with different ids. */
+  readonly policies: readonly PolicySource[];
+  /** `host:port`; port 0 takes any free port. */
+  readonly address: string;
+  /** Token that every request but `/health` must carry as `authorization: Bearer TOKEN`. Default: none. */
+  readonly token?: string;
+  /** Largest body of a request in bytes. Default: 4 MiB. */
+  readonly maxRequestBytes?: number;
+  /** Longest time until a request has arrived as a whole, in milliseconds. Default: 30,000. */
+  readonly requestMs?: number;
+  readonly logger?: Logger;
+}
+
+/** Running HTTP server of policies. */
+export interface PolicyServer {
+  readonly port: number;
+  metrics(): ServerMetrics;
+  /** Accepts no more requests, waits up to `graceMs` for the responses under way, then cancels their sequences and stops. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Milliseconds for the last responses of a stopping server. */
+const LAST_RESPONSES_MS = 1_000;
+
+/** Serves policies over the API of OpenAI. Rejects with PORT_IN_USE, and with MODEL_NOT_FOUND for a model that the engine does not hold. */
+export async function servePolicies(options: ServePoliciesOptions): Promise<PolicyServer> {
+  const { address, token, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
+  const policies = await Promise.all(options.policies.map(openPolicy));
+  const admission = new Admission(options);
+  const log = new RequestLog(logger, admission);
+  const routes = new Routes(policies, admission);
+  const server = createHttpServer(options.requestMs ?? 30_000);
+  const closeSamplers = (): Promise<unknown> => Promise.all(policies.map(({ sampler }) => sampler.close()));
+  const bound = await listen(server, address).catch(async (error: unknown) => {
+    await closeSamplers();
+    throw error;
+  });
+  const checkAccess = accessCheck({ token, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
+  const ending = new AbortController();
+  let isDraining = false;
+  let responsesDue = 0;
+
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    responsesDue++;
+    response.once("close", () => responsesDue--);
+    const url = URL.parse(`http://localhost${request.url?.startsWith("/") ? request.url : "/"}`);
+    if (url === null) return void response.writeHead(400).end();
+    void answer(new Exchange(request, response, url, maxRequestBytes));
+  });
+
+  async function answer(exchange: Exchange): Promise<void> {
+    const { request, response, url } = exchange;
+    const entry = log.begin(request.method ?? "", url.pathname);
+    const client = new AbortController();
+    const onEnding = (): void => client.abort(ending.signal.reason);
+    ending.signal.addEventListener("abort", onEnding, { once: true });
+    response.once("close", () => {
+      ending.signal.removeEventListener("abort", onEnding);
+      client.abort();
+      entry.end(response);
+    });
+    try {
+      if (url.pathname === "/health")
+        return exchange.send(isDraining ? 503 : 200, { status: isDraining ? "draining" : "healthy" });
+      checkAccess(request.headers);
+      if (isDraining) throw new ApiError(503, "server_closing", "The server ends.", { retryAfterSeconds: 1 });
+      await routes.answer(exchange, client.signal, entry);
+    } catch (thrown) {
+      // The client is gone.
+      if (response.destroyed || (request.destroyed && !request.complete)) return;
+      const error = apiErrorOf(thrown);
+      if (error.status >= 500 && !(thrown instanceof ApiError) && !(thrown instanceof HttpError))
+        logger.error("a request failed", { path: url.pathname, error: String((thrown as Error).stack ?? thrown) });
+      entry.fail(error);
+      if (response.headersSent) {
+        response.end(`data: ${JSON.stringify(error.body)}\n\n`);
+        return;
+      }
+      exchange.send(error.status, error.body, {
+        ...(error.status === 401 && { "www-authenticate": "Bearer" }),
+        ...(error.retryAfterSeconds !== undefined && { "retry-after": String(error.retryAfterSeconds) }),
+      });
+    }
+  }
+
+  const stop = async (graceMs: number): Promise<void> => {
+    isDraining = true;
+    const timer = setTimeout(() => ending.abort(), graceMs);
+    await closeHttpServer(server, () => responsesDue, graceMs + LAST_RESPONSES_MS);
+    clearTimeout(timer);
+    ending.abort();
+    await closeSamplers();
+  };
+  let stopped: Promise<void> | undefined;
+  return { port: bound.port, metrics: () => log.metrics(), close: (graceMs = 0) => (stopped ??= stop(graceMs)) };
+}

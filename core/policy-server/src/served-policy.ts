@@ -1,0 +1,50 @@
+import type { ChatRenderer } from "@mrlm/kit/renderer";
+import type { Engine, EngineInfo, ModelId, Sampler } from "@mrlm/spec";
+import { WaveSampler } from "./sampling/waves.ts";
+
+/** Policy to serve. */
+export interface PolicySource {
+  /** Model id in requests. */
+  readonly id: string;
+  /** Engine that holds the model. Closing the server does not close it. */
+  readonly engine: Pick<Engine, "describe" | "sampler" | "forward">;
+  /** Model of the engine. */
+  readonly model: ModelId;
+  readonly renderer: ChatRenderer;
+  /** Longest sequence in tokens. Default: that of the engine's model. */
+  readonly maxPositions?: number;
+}
+
+/** Policy with an open sampler. */
+export interface ServedPolicy extends PolicySource {
+  readonly maxPositions: number;
+  readonly sampler: Sampler;
+  /** Version of the weights that sampled last. */
+  version: number;
+}
+
+/** Opens a sampler of a policy. */
+export async function openPolicy(source: PolicySource): Promise<ServedPolicy> {
+  const info = await source.engine.describe();
+  const { maxPositions, version } = modelOf(info, source.model);
+  const sampler = await source.engine.sampler(source.model);
+  return {
+    ...source,
+    maxPositions: source.maxPositions ?? maxPositions,
+    sampler: info.deterministic ? new WaveSampler(sampler) : sampler,
+    version,
+  };
+}
+
+/** Name of the weights that sampled last. */
+export function fingerprintOf({ version }: Pick<ServedPolicy, "version">): string {
+  return `weights-${version}`;
+}
+
+function modelOf(info: EngineInfo, model: ModelId): { readonly maxPositions: number; readonly version: number } {
+  const found = info.models.find((each) => each.model === model);
+  return {
+    maxPositions: found === undefined || found.maxPositions === 0 ? Number.POSITIVE_INFINITY : found.maxPositions,
+    version: found?.version ?? 0,
+  };
+}

@@ -1,0 +1,123 @@
+import { characterTokenizerFiles, type ChatRenderer, chatRenderer } from "@mrlm/kit/renderer";
+import type { Engine, SampledChunk, Sampler } from "@mrlm/spec";
+import { BigramEngine } from "@mrlm/testing";
+import { type PolicyServer, type PolicySource, servePolicies, type ServePoliciesOptions } from "../../src/index.ts";
+
+/** Running server of a test. */
+export interface Served {
+  readonly server: PolicyServer;
+  readonly url: string;
+  readonly renderer: ChatRenderer;
+  /** Sends a JSON body, and returns status, headers and JSON of the response. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+}
+
+/** Renderer of a byte-level tokenizer of all 256 bytes, with hermes calls. */
+export function testRenderer(): ChatRenderer {
+  const bytes = Array.from({ length: 0x3000 }, (_, i) => (i >= 0xd800 && i < 0xe000 ? "" : String.fromCodePoint(i)));
+  const tokenizerFiles = characterTokenizerFiles({
+    alphabet: [...bytes, "😀", "\u{10FFFF}", "\uFFFF", "\uD7FF"].join(""),
+    tags: ["<tool_call>", "</tool_call>", "<answer>", "</answer>"],
+  });
+  return chatRenderer({ tokenizerFiles, eosTokenIds: [1] });
+}
+
+/** Serves a bigram model with the given policies beside it. */
+export async function served(
+  options: Partial<ServePoliciesOptions> & { readonly engine?: BigramEngine; readonly positions?: number } = {},
+): Promise<Served> {
+  const { engine = new BigramEngine({ deterministic: false }), positions = 4_096, ...rest } = options;
+  const renderer = testRenderer();
+  const config = { vocab_size: renderer.vocabSize, max_position_embeddings: positions, initializer_range: 1 };
+  if (rest.policies === undefined)
+    await engine.createModel({
+      model: "policy",
+      role: "policy",
+      trainable: true,
+      source: { kind: "random", config: { ...config, eos_token_id: 1 }, seed: 1, tokenizerFiles: {} },
+    });
+  const server = await servePolicies({
+    policies: [{ id: "bigram", engine, model: "policy", renderer }],
+    address: "127.0.0.1:0",
+    ...rest,
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  return {
+    server,
+    url,
+    renderer,
+    async post(path, body, headers = {}) {
+      const response = await fetch(url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text.startsWith("{") ? JSON.parse(text) : text,
+      };
+    },
+    close: () => server.close(),
+  };
+}
+
+/** Returns a policy that writes a text, then its stop token, in chunks of `size` tokens. */
+export function writing(id: string, text: string, { size = 1, positions = 4_096 } = {}): PolicySource {
+  const renderer = testRenderer();
+  const tokens = [...renderer.tokenizer.encode(text), 1];
+  const sampler: Sampler = {
+    async sample({ params: { maxTokens, stopTokenIds } }, { signal, onTokens } = {}) {
+      const isAborted = (): boolean => signal?.aborted === true;
+      const whole = tokens.slice(0, maxTokens);
+      const sent: SampledChunk[] = [];
+      for (let i = 0; i < whole.length && !isAborted(); i += size) {
+        const chunk = chunkOf(whole.slice(i, i + size), i);
+        sent.push(chunk);
+        onTokens?.(chunk);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const all = sent.flatMap((chunk) => [...chunk.tokens]);
+      const isStopped = stopTokenIds.includes(all.at(-1) ?? -1);
+      const stopReason = isStopped ? "stop" : isAborted() ? "cancelled" : "length";
+      return { ...chunkOf(all, 0), stopReason, truncatedSupport: false };
+    },
+    barrier: () => undefined,
+    close: async () => undefined,
+  };
+  const engine: Pick<Engine, "describe" | "sampler" | "forward"> = {
+    describe: async () => ({ ...(await new BigramEngine({ deterministic: false }).describe()) }),
+    sampler: async () => sampler,
+    forward: () => Promise.reject(new Error("This policy has no model.")),
+  };
+  return { id, engine, model: id, renderer, maxPositions: positions };
+}
+
+/** Log-probability of token i: -i / 8, which float32 represents. */
+function chunkOf(tokens: readonly number[], from: number): SampledChunk {
+  return {
+    tokens: Int32Array.from(tokens),
+    logprobs: Float32Array.from(tokens, (_, i) => -(from + i) / 8),
+    versions: new Int32Array(tokens.length).fill(3),
+  };
+}
+
+/** Reads the events of a streamed response, without `[DONE]`, which must be the last one. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export async function events(url: string, path: string, body: object): Promise<any[]> {
+  const response = await fetch(url + path, { method: "POST", body: JSON.stringify({ ...body, stream: true }) });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(text);
+  const lines = text.split("\n\n").filter((line) => line !== "");
+  if (lines.pop() !== "data: [DONE]") throw new Error(`The stream does not end with [DONE]: ${text.slice(-200)}`);
+  return lines.map((line) => JSON.parse(line.slice("data: ".length)));
+}
