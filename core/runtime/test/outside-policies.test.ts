@@ -15,7 +15,7 @@ import { TurnGate } from "../src/rollouts/turn-gate.ts";
 import { outsidePlayer } from "../src/players/outside-policies.ts";
 import { reinforce } from "./support/reinforce.ts";
 
-const say = ({ agent }: Observation, text: string): Action => ({
+const answerWith = ({ agent }: Observation, text: string): Action => ({
   agent,
   message: textMessage("assistant", text),
   finishReason: "stop",
@@ -23,7 +23,7 @@ const say = ({ agent }: Observation, text: string): Action => ({
 const options = z.strictObject({ text: z.string().default("a") });
 const speaker = (changes: Partial<PolicySource<{ text: string }>> = {}): PolicySource<{ text: string }> => ({
   options,
-  open: (_episode, { text }) => ({ act: async (observation) => say(observation, text) }),
+  open: (_episode, { text }) => ({ act: async (observation) => answerWith(observation, text) }),
   ...changes,
 });
 
@@ -119,7 +119,7 @@ test("an endpoint is played by the policy openai@1, which has its keys as option
       .refine(({ model }) => model !== "none", { path: ["model"], error: "is no model" }),
     open: (_episode: PolicyEpisode, given: unknown) => {
       seen.push(given);
-      return { act: async (observation: Observation) => say(observation, "a") };
+      return { act: async (observation: Observation) => answerWith(observation, "a") };
     },
   };
   const run = (rest: string) =>
@@ -149,7 +149,7 @@ test("each agent of an episode has a policy of its own, with the same seed in a 
   const source = speaker({
     open: ({ signal: _, ...episode }, { text }) => {
       opened.push(episode);
-      return { act: async (observation) => say(observation, text), close: async () => void closed++ };
+      return { act: async (observation) => answerWith(observation, text), close: async () => void closed++ };
     },
   });
   const episodes = await play(source);
@@ -178,7 +178,7 @@ const failing = (fault: (observation: Observation) => unknown) => {
     // The second of four episodes has the fault.
     open: () => {
       const isFaulty = count++ === 1;
-      return { act: async (observation) => (isFaulty ? fault(observation) : say(observation, "a")) as Action };
+      return { act: async (observation) => (isFaulty ? fault(observation) : answerWith(observation, "a")) as Action };
     },
   });
 };
@@ -203,7 +203,7 @@ test.each<[string, PolicySource<{ text: string }>, string, RegExp]>([
   ["no action", failing(() => undefined), "PLAYER_FAILED", /returned something malformed from act/],
   [
     "another agent's action",
-    failing((seen) => say({ ...seen, agent: "first" }, "a")),
+    failing((seen) => answerWith({ ...seen, agent: "first" }, "a")),
     "PLAYER_FAILED",
     /acted as "first"/,
   ],

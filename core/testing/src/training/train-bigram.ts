@@ -36,6 +36,8 @@ export interface BigramTraining {
   readonly environments?: readonly EnvironmentDefinition[];
   /** Toolsets that the environments require, by versioned id. */
   readonly tools?: NonNullable<Plugin["tools"]>;
+  /** Further plugins. */
+  readonly plugins?: readonly Plugin[];
   /** The form of a configuration file: `[{ algorithm: "grpo", steps: 3 }]`. */
   readonly stages: readonly JsonObject[];
   /** Sections that replace defaults: a seed, `sampling`, `model`, ... */
@@ -75,6 +77,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
   const { algorithms, tools } = training;
   const source = await PluginHost.of([
     definePlugin({ name: "test", environments, algorithms, ...(tools === undefined ? {} : { tools }) }),
+    ...(training.plugins ?? []),
   ]);
   const host = new LocalHost({ source });
   const opened = training.resume === undefined ? undefined : await openRun(training.resume, () => undefined);
@@ -104,6 +107,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
       played.push(event.played);
     },
   });
+  await host.close();
   return { summary, reports, played, engine, weights: readFileSync(join(summary.directory, "model", "weights.bin")) };
 }
 

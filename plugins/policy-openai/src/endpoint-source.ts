@@ -1,0 +1,45 @@
+import { createModelClient, type ModelClient, type ModelClientSystem } from "@mrlm/model-client";
+import type { Determinism, OpenPolicy, PolicyEpisode, PolicySource } from "@mrlm/spec";
+import { EndpointPolicy } from "./endpoint-policy.ts";
+import { type EndpointOptions, endpointOptions } from "./options.ts";
+
+/** Source of players that ask OpenAI-compatible endpoints. Players with the same options share one client: its places, connections and budget. */
+export class EndpointSource implements PolicySource<EndpointOptions> {
+  readonly kind = "endpoint";
+  /** An endpoint that answers anew promises less; recorded answers repeat. */
+  readonly determinism: Determinism = "replayable";
+  readonly options = endpointOptions;
+  /** `deadline_ms` bounds a turn: the wait for a place does not count. */
+  readonly timeoutMs = Number.POSITIVE_INFINITY;
+  readonly #system: ModelClientSystem;
+  readonly #clients = new Map<string, ModelClient>();
+
+  constructor(system: ModelClientSystem = {}) {
+    this.#system = system;
+  }
+
+  open(episode: PolicyEpisode, options: EndpointOptions): OpenPolicy {
+    return new EndpointPolicy(this.client(options), episode, options);
+  }
+
+  /** Returns the client of a player's options. */
+  client(options: EndpointOptions): ModelClient {
+    const {
+      temperature: _temperature,
+      top_p: _topP,
+      max_tokens: _maxTokens,
+      seed: _seed,
+      deadline_ms: _,
+      ...own
+    } = options;
+    const key = JSON.stringify(own);
+    const client = this.#clients.get(key) ?? createModelClient(own, this.#system);
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map((client) => client.close()));
+    this.#clients.clear();
+  }
+}

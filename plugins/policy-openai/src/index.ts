@@ -1,0 +1,11 @@
+/** Models behind OpenAI-compatible endpoints as players of roles. */
+import { definePlugin } from "@mrlm/kit";
+import { EndpointSource } from "./endpoint-source.ts";
+
+export { EndpointSource } from "./endpoint-source.ts";
+export { type EndpointOptions, endpointOptions } from "./options.ts";
+
+export default definePlugin({
+  name: "@mrlm/policy-openai",
+  policies: { "openai@1": ({ dataPath }) => new EndpointSource({ dataPath }) },
+});

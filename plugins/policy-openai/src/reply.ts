@@ -1,0 +1,39 @@
+import type { Completion } from "@mrlm/model-client";
+import { type ErrorCode, type Message, MrlmError, type Part } from "@mrlm/spec";
+
+/**
+ * Returns the message of an agent from an answer of its endpoint.
+ * @param callIds ids of the calls in the conversation; those of the answer are added
+ * @throws ENDPOINT_OUTPUT_FILTERED, ENDPOINT_OUTPUT_CUT, ENDPOINT_OUTPUT_EMPTY, ENDPOINT_OUTPUT_INVALID: the answer is no turn
+ */
+export function replyOf(
+  { message, refusal, finishReason, model }: Completion,
+  { hasTools, callIds }: { readonly hasTools: boolean; readonly callIds: Set<string> },
+): Message {
+  const failed = (code: ErrorCode, what: string): MrlmError =>
+    new MrlmError(code, `The model ${model} ${what}`, { isRetryable: false });
+  if (refusal !== undefined) throw failed("ENDPOINT_OUTPUT_FILTERED", `refused to answer: ${refusal}`);
+  if (finishReason === "content_filter")
+    throw failed("ENDPOINT_OUTPUT_FILTERED", "returned an answer that a filter of the endpoint ended.");
+  const answered = message.parts.some((part) => part.type !== "thinking" && !isBlank(part));
+  if (!answered)
+    throw finishReason === "length"
+      ? failed("ENDPOINT_OUTPUT_CUT", "reached its token limit before it wrote an answer.")
+      : failed("ENDPOINT_OUTPUT_EMPTY", "returned no text and no call.");
+  const isCall = ({ type }: Part): boolean => type === "tool-call" || type === "malformed-call";
+  if (!hasTools && message.parts.some(isCall))
+    throw failed("ENDPOINT_OUTPUT_INVALID", "called a tool, and the turn offers none.");
+  return { ...message, parts: message.parts.map((part) => withNewId(part, callIds)) };
+}
+
+function isBlank(part: Part): boolean {
+  return part.type === "text" && part.text.trim() === "";
+}
+
+function withNewId(part: Part, callIds: Set<string>): Part {
+  if (part.type !== "tool-call") return part;
+  let { id } = part;
+  for (let count = 2; callIds.has(id); count++) id = `${part.id}-${count}`;
+  callIds.add(id);
+  return { ...part, id };
+}

@@ -1,0 +1,193 @@
+import { afterEach, expect, test } from "@jest/globals";
+import { textMessage } from "@mrlm/kit";
+import type { JsonObject, MrlmError, Observation, PolicyEpisode, ToolDefinition } from "@mrlm/spec";
+import { type ChatServer, type ChatServerReply, startChatServer } from "@mrlm/testing";
+import { EndpointSource, endpointOptions } from "../src/index.ts";
+
+const signal = new AbortController().signal;
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const EPISODE: PolicyEpisode = {
+  environment: "duel@1",
+  task: "train/0",
+  role: "second",
+  agent: "second",
+  seed: 7,
+  sampling: { temperature: 0.5, maxTokens: 32, topP: 0.9 },
+  signal,
+};
+const shown = (text: string, rest: Partial<Observation> = {}): Observation => ({
+  agent: "second",
+  messages: [textMessage("user", text)],
+  ...rest,
+});
+const SEARCH: ToolDefinition = { name: "search", description: "Searches.", parameters: { type: "object" } };
+const call = (id: string, text: string) => ({
+  id,
+  type: "function",
+  function: { name: "search", arguments: text },
+});
+
+/** Starts a server with these answers, and opens a policy that asks it. */
+async function opened(replies: readonly ChatServerReply[], options: JsonObject = {}) {
+  const server = await startChatServer((_request, index) => replies[index] ?? "more");
+  const source = new EndpointSource();
+  closing.push(
+    () => source.close(),
+    () => server.close(),
+  );
+  const parsed = endpointOptions.parse({ base_url: server.baseUrl, model: "m", max_retries: 0, ...options });
+  const policy = source.open(EPISODE, parsed);
+  return { server, source, parsed, act: (observation: Observation) => policy.act(observation, { signal }) };
+}
+const bodies = ({ requests }: ChatServer): JsonObject[] => requests.map(({ body }) => body);
+
+test("the conversation of the agent is sent with the run's sampling, without thinking; a fresh observation starts over", async () => {
+  const { server, act } = await opened([
+    { message: { content: "one", reasoning_content: "hmm" } },
+    { message: { content: "tw" }, finishReason: "length" },
+  ]);
+  expect(await act(shown("a"))).toEqual({
+    agent: "second",
+    message: {
+      role: "assistant",
+      parts: [
+        { type: "thinking", text: "hmm" },
+        { type: "text", text: "one" },
+      ],
+    },
+    finishReason: "stop",
+  });
+  expect(await act(shown("b"))).toMatchObject({ finishReason: "length" });
+  await act(shown("c", { isFresh: true }));
+  const user = (content: string) => ({ role: "user", content });
+  const assistant = (content: string) => ({ role: "assistant", content });
+  expect(bodies(server).map(({ messages }) => messages)).toEqual([
+    [user("a")],
+    [user("a"), assistant("one"), user("b")],
+    [user("c")],
+  ]);
+  expect(bodies(server)[0]).toMatchObject({ model: "m", temperature: 0.5, top_p: 0.9, max_tokens: 32 });
+  expect(bodies(server)[0]).not.toHaveProperty("seed");
+});
+
+test("options replace the sampling of the run; null leaves a parameter out; seeds follow from episode and turn", async () => {
+  const options = { temperature: null, top_p: null, max_tokens: 5, seed: true };
+  const { server, source, parsed, act } = await opened([], options);
+  await act(shown("a"));
+  await act(shown("b"));
+  await source.open(EPISODE, parsed).act(shown("a"), { signal });
+  await source.open({ ...EPISODE, seed: 8 }, parsed).act(shown("a"), { signal });
+  const [first, second, repeated, other] = bodies(server);
+  expect(Object.keys(first ?? {})).not.toContain("temperature");
+  expect(Object.keys(first ?? {})).not.toContain("top_p");
+  expect(first?.["max_tokens"]).toBe(5);
+  expect(repeated?.["seed"]).toBe(first?.["seed"]);
+  expect(new Set([first, second, other].map((body) => body?.["seed"])).size).toBe(3);
+});
+
+test("tools are offered until they change; calls have ids of their own, and malformed arguments are a malformed call", async () => {
+  const { server, act } = await opened([
+    { message: { content: null, tool_calls: [call("call_0", '{"q":"x"}')] }, finishReason: "tool_calls" },
+    { message: { content: "and", tool_calls: [call("call_0", '{"q":'), call("call_0", "{}")] } },
+    "done",
+  ]);
+  const first = await act(shown("a", { tools: [SEARCH] }));
+  expect(first.message.parts).toEqual([{ type: "tool-call", id: "call_0", name: "search", arguments: { q: "x" } }]);
+  const content = [{ type: "text" as const, text: "found" }];
+  const result = { type: "tool-result" as const, id: "call_0", name: "search", content, isError: false };
+  const second = await act({ agent: "second", messages: [{ role: "tool", parts: [result] }] });
+  expect(second.message.parts).toMatchObject([
+    { type: "text", text: "and" },
+    { type: "malformed-call", format: "openai" },
+    { type: "tool-call", id: "call_0-2" },
+  ]);
+  await act(shown("b", { tools: [] }));
+  expect(bodies(server).map(({ tools }) => Array.isArray(tools))).toEqual([true, true, false]);
+  expect(bodies(server)[1]?.["messages"]).toMatchObject([
+    { role: "user" },
+    { role: "assistant", tool_calls: [{ id: "call_0" }] },
+    { role: "tool", tool_call_id: "call_0", content: "found" },
+  ]);
+});
+
+const page =
+  (status: number, body: string, headers: Record<string, string> = {}): ChatServerReply =>
+  (response) =>
+    void response.writeHead(status, headers).end(body);
+const JSON_TYPE = { "content-type": "application/json" };
+const LONG = '{"error":{"code":"context_length_exceeded","message":"long"}}';
+
+test.each<[string, ChatServerReply, string]>([
+  ["a content filter", { message: { content: "par" }, finishReason: "content_filter" }, "ENDPOINT_OUTPUT_FILTERED"],
+  ["a refusal", { message: { content: null, refusal: "No." } }, "ENDPOINT_OUTPUT_FILTERED"],
+  ["null content", { message: { content: null } }, "ENDPOINT_OUTPUT_EMPTY"],
+  ["blank content", " \n", "ENDPOINT_OUTPUT_EMPTY"],
+  ["reasoning alone", { message: { content: "", reasoning_content: "hm" } }, "ENDPOINT_OUTPUT_EMPTY"],
+  ["a cut before the answer", { message: { content: "" }, finishReason: "length" }, "ENDPOINT_OUTPUT_CUT"],
+  ["a call without tools", { message: { content: "x", tool_calls: [call("a", "{}")] } }, "ENDPOINT_OUTPUT_INVALID"],
+  ["a page of HTML", page(200, "<html>hello</html>", { "content-type": "text/html" }), "ENDPOINT_RESPONSE_INVALID"],
+  ["half a JSON", page(200, '{"choices": [{"mess', JSON_TYPE), "ENDPOINT_RESPONSE_INVALID"],
+  ["the wrong form", page(200, '{"choices": []}', JSON_TYPE), "ENDPOINT_RESPONSE_INVALID"],
+  ["a limit of requests", page(429, "{}", { "retry-after": "0" }), "ENDPOINT_RATE_LIMITED"],
+  ["a server error", page(503, "busy"), "ENDPOINT_FAILED"],
+  ["a wrong key", page(401, "{}"), "ENDPOINT_KEY_INVALID"],
+  ["an unknown model", page(404, "{}"), "ENDPOINT_MODEL_NOT_FOUND"],
+  ["a long context", page(400, LONG), "ENDPOINT_CONTEXT_TOO_LONG"],
+  ["a closed connection", (response) => void response.destroy(), "ENDPOINT_UNREACHABLE"],
+])("%s is an error with a code", async (_what, reply, code) => {
+  const { act } = await opened([reply]);
+  await expect(act(shown("a"))).rejects.toMatchObject({ code });
+});
+
+test("a silent server ends a turn at its deadline, and an aborted turn ends at once", async () => {
+  const silent: ChatServerReply = () => undefined;
+  const { act } = await opened([silent], { deadline_ms: 40 });
+  await expect(act(shown("a"))).rejects.toMatchObject({ code: "ENDPOINT_TIMEOUT" });
+  const { source, parsed, server } = await opened([silent]);
+  const abort = new AbortController();
+  const turn = source.open(EPISODE, parsed).act(shown("a"), { signal: abort.signal });
+  while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  abort.abort(new Error("over"));
+  await expect(turn).rejects.toThrow("over");
+});
+
+test("the key comes from the named variable; one that is not set is refused before a request", async () => {
+  process.env["POLICY_OPENAI_TEST_KEY"] = "sk-secret";
+  const { server, act } = await opened(["one"], { api_key_env: "POLICY_OPENAI_TEST_KEY" });
+  await act(shown("a"));
+  expect(server.requests[0]?.headers["authorization"]).toBe("Bearer sk-secret");
+  delete process.env["POLICY_OPENAI_TEST_KEY"];
+  const fault = (options: JsonObject): string =>
+    (endpointOptions.safeParse({ model: "m", ...options }).error as unknown as MrlmError).message;
+  expect(fault({ api_key_env: "POLICY_OPENAI_TEST_KEY" })).toContain("which holds the API key, is not set");
+  const written = fault({ api_key_env: "sk-secret" });
+  expect(written).toContain("api_key_env");
+  expect(written).not.toContain("sk-secret");
+  const cache = { mode: "replay-or-fail", file: "answers.db" };
+  expect(endpointOptions.safeParse({ model: "m", api_key_env: "POLICY_OPENAI_TEST_KEY", cache }).success).toBe(true);
+});
+
+test("players with the same options share a client, and no more requests than its places run at a time", async () => {
+  let [running, most] = [0, 0];
+  const server = await startChatServer(async () => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    running--;
+    return "one";
+  });
+  const source = new EndpointSource();
+  closing.push(
+    () => source.close(),
+    () => server.close(),
+  );
+  const options = (temperature: number) =>
+    endpointOptions.parse({ base_url: server.baseUrl, model: "m", concurrency: 2, temperature });
+  expect(source.client(options(0))).toBe(source.client(options(1)));
+  const turns = Array.from({ length: 8 }, (_, i) => source.open(EPISODE, options(i % 2)).act(shown("a"), { signal }));
+  await Promise.all(turns);
+  expect(most).toBe(2);
+});
