@@ -17,7 +17,7 @@ import type { NimTask } from "./tasks.ts";
 const ROLES = ["first", "second"] as const;
 type Role = (typeof ROLES)[number];
 
-/** Game of two agents that take objects from one pile. Whoever takes the last one wins. */
+/** Game of two agents that take objects from one pile. The agent that takes the last one wins. */
 export class NimEnvironment implements SimulatedEnvironment {
   readonly #context: EnvironmentContext<NimTask>;
   readonly #options: NimOptions;
@@ -61,7 +61,7 @@ export class NimEnvironment implements SimulatedEnvironment {
     const text =
       this.#options.style === "terse"
         ? String(pile)
-        : `${pile} ${pile === 1 ? "object is" : "objects are"} left. Take 1 to ${LARGEST_TAKE} of them; whoever takes the last one wins. Answer with the number that you take.`;
+        : `${pile} ${pile === 1 ? "object is" : "objects are"} left. Take 1 to ${LARGEST_TAKE} of them; the agent that takes the last one wins. Answer with the number that you take.`;
     return { agent, messages: [textMessage("user", text)], isFresh: true };
   }
 }

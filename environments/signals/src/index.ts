@@ -1,0 +1,25 @@
+import { defineEnvironment, definePlugin } from "@mrlm/kit";
+import { SignalsEnvironment } from "./environment.ts";
+import { fixtures } from "./fixtures.ts";
+import { signalsOptions } from "./options.ts";
+import { scriptedPolicies } from "./scripted-policies.ts";
+import { signalsTasks } from "./tasks.ts";
+
+/** `signals@1`: a sender and a receiver agree on a code (Lewis, Convention, 1969). */
+export const signals = defineEnvironment({
+  id: "signals@1",
+  description: "A sender transmits one of several meanings by a symbol; a receiver that sees the symbol alone names the meaning.",
+  determinism: "full",
+  options: signalsOptions,
+  roles: {
+    sender: { description: "Sees the meaning and sends a symbol." },
+    receiver: { description: "Sees the symbol and names the meaning." },
+  },
+  rewardComponents: ["valid"],
+  tasks: (_context, options) => signalsTasks(options),
+  create: (context, options) => new SignalsEnvironment(context, options),
+  scriptedPolicies,
+  fixtures,
+});
+
+export default definePlugin({ name: "@mrlm/environment-signals", environments: [signals] });
