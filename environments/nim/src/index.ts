@@ -8,7 +8,8 @@ import { nimTasks } from "./tasks.ts";
 /** `nim@1`: two agents take 1 to 3 objects in turn; the agent that takes the last one wins. */
 export const nim = defineEnvironment({
   id: "nim@1",
-  description: "Two agents take 1 to 3 objects in turn from a pile of up to 21; the agent that takes the last one wins.",
+  description:
+    "Two agents take 1 to 3 objects in turn from a pile of up to 21; the agent that takes the last one wins.",
   determinism: "full",
   options: nimOptions,
   roles: { first: { description: "Moves first." }, second: { description: "Moves second." } },

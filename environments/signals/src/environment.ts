@@ -15,7 +15,7 @@ import type { SignalsTask } from "./tasks.ts";
 /** Shown to the receiver if the sender's message has no symbol. */
 const NO_SYMBOL = "-";
 
-/** Game of a sender, which sees a meaning and sends a symbol, and a receiver, which sees the symbol alone and names a meaning. */
+/** Game of a sender, which is shown a meaning and sends a symbol, and a receiver, which is shown the symbol alone and names a meaning. */
 export class SignalsEnvironment implements SimulatedEnvironment {
   readonly #context: EnvironmentContext<SignalsTask>;
   readonly #options: SignalsOptions;
@@ -30,7 +30,7 @@ export class SignalsEnvironment implements SimulatedEnvironment {
   async reset({ seed = 0, task = anyTask(this.#context, seed) }: ResetOptions): Promise<Observation> {
     this.#meaning = (await taskById(this.#context.tasks, task)).public.meaning;
     const { meanings, symbols, style } = this.#options;
-    const text = `The meaning is ${this.#meaning}, one of 1 to ${meanings}. Send it to the receiver, which sees your symbol alone. Answer with one symbol from ${symbolAt(0)} to ${symbolAt(symbols - 1)}.`;
+    const text = `The meaning is ${this.#meaning}, one of 1 to ${meanings}. Send it to the receiver, which is shown your symbol alone. Answer with one symbol from ${symbolAt(0)} to ${symbolAt(symbols - 1)}.`;
     return { agent: "sender", messages: [textMessage("user", style === "terse" ? String(this.#meaning) : text)] };
   }
 

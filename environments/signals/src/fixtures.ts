@@ -4,8 +4,7 @@ import type { SignalsTask } from "./tasks.ts";
 
 type Request = FixtureRequest<SignalsTask>;
 
-const questionOf = ({ messages }: Request): string =>
-  messageText(messages.at(-1) as Request["messages"][number]);
+const questionOf = ({ messages }: Request): string => messageText(messages.at(-1) as Request["messages"][number]);
 
 /** A code in which the order of the symbols is reversed: any code serves as well as another. */
 const MEANING_OF = { a: "6", b: "5", c: "4", d: "3", e: "2", f: "1" };
@@ -90,7 +89,7 @@ export const fixtures: readonly Fixture<SignalsTask>[] = [
     name: "no symbol, and a receiver that guesses",
     kind: "malformed",
     task: "train/0",
-    policy: ({ role }) => (role === "sender" ? "I say nothing." : "1"),
+    policy: ({ role }) => (role === "sender" ? "No symbol." : "1"),
     reward: all(1),
   },
   { name: "the same game twice", kind: "determinism", seed: 7, policy: ({ role }) => (role === "sender" ? "b" : "2") },

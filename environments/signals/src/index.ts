@@ -8,12 +8,13 @@ import { signalsTasks } from "./tasks.ts";
 /** `signals@1`: a sender and a receiver agree on a code (Lewis, Convention, 1969). */
 export const signals = defineEnvironment({
   id: "signals@1",
-  description: "A sender transmits one of several meanings by a symbol; a receiver that sees the symbol alone names the meaning.",
+  description:
+    "A sender transmits one of several meanings by a symbol; a receiver that is shown the symbol alone names the meaning.",
   determinism: "full",
   options: signalsOptions,
   roles: {
-    sender: { description: "Sees the meaning and sends a symbol." },
-    receiver: { description: "Sees the symbol and names the meaning." },
+    sender: { description: "Is shown the meaning and sends a symbol." },
+    receiver: { description: "Is shown the symbol and names the meaning." },
   },
   rewardComponents: ["valid"],
   tasks: (_context, options) => signalsTasks(options),
