@@ -1,15 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type RecordingMode, Recordings } from "@mrlm/kit";
 import { fileFault, MrlmError } from "@mrlm/spec";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import { WebError, type WebErrorKind } from "../network/web-error.ts";
-
-/**
- * Use of recorded responses. `record`: every request is sent, and its response replaces the recorded one. `replay`: a recorded response is used; a
- * request without one is sent and recorded. `replay-or-fail`: no request is sent; one without a recording rejects with TOOL_FAILED.
- */
-export type CassetteMode = "record" | "replay" | "replay-or-fail";
 
 /** File of one request. It holds no header of the request but those of the key. */
 interface Recording {
@@ -31,55 +26,37 @@ interface Key {
 
 /** Options of a cassette. */
 export interface CassetteOptions {
-  readonly mode: CassetteMode;
+  readonly mode: RecordingMode;
   readonly folder: string;
   /** Whether an outcome is recorded. Default: each one. An outcome that makes a step unscored must not stay. */
   readonly keeps?: (response: HttpResponse | undefined) => boolean;
 }
 
-interface RecordOptions {
-  readonly keeps: (response: HttpResponse | undefined) => boolean;
-  readonly file: string;
-  readonly key: Key;
-  readonly mode: CassetteMode;
-  readonly send: () => Promise<HttpResponse>;
-}
-
 const KEY_HEADERS = ["accept", "accept-language", "content-type"];
 
-/**
- * Wraps an exchange by recorded responses in the files of a folder, one per request. Failures of a server are recorded too. In `replay` the first
- * recording of a request stays: all episodes, processes and resumed runs that share the folder receive the same response.
- */
+/** Wraps an exchange by recorded responses in the files of a folder, one per request. Failures of a server are recorded too. */
 export function withCassette(exchange: Exchange, { mode, folder, keeps = () => true }: CassetteOptions): Exchange {
-  const pending = new Map<string, Promise<Recording>>();
+  const recordings = new Recordings<Recording>(mode, {
+    read: async (key) => await read(fileOf(folder, key)),
+    write: async (key, recording, { replaces }) => await write(fileOf(folder, key), recording, replaces),
+  });
   return async (request, options) => {
-    const key = keyOf(request);
-    const file = join(folder, `${createHash("sha256").update(JSON.stringify(key)).digest("hex")}.json`);
-    const recorded = mode === "record" ? undefined : await read(file);
-    if (recorded !== undefined) return play(recorded);
-    if (mode === "replay-or-fail")
-      throw new MrlmError("TOOL_FAILED", `The cassette ${folder} has no response to ${key.method} ${key.url}.`, {
-        hint: "Record it with the mode `replay`, or check that the run has the options of the recording.",
-      });
-    if (mode === "record")
-      return play(await record({ file, key, mode, keeps, send: () => exchange(request, options) }));
-    // Equal requests at the same time are sent once. The signal of the first caller decides; another caller sends its own request then.
-    const other = pending.get(file);
-    if (other !== undefined) {
-      const shared = await other.catch(() => undefined);
-      options.signal.throwIfAborted();
-      if (shared !== undefined) return play(shared);
-    }
-    const own = record({ file, key, mode, keeps, send: () => exchange(request, options) });
-    pending.set(file, own);
-    try {
-      return play(await own);
-    } finally {
-      if (pending.get(file) === own) pending.delete(file);
-    }
+    const content = keyOf(request);
+    const recording = await recordings.answer({
+      key: createHash("sha256").update(JSON.stringify(content)).digest("hex"),
+      signal: options.signal,
+      send: async () => await recordingOf(content, exchange(request, options)),
+      keeps: ({ response }) => keeps(response === undefined ? undefined : responseOf(response)),
+      missing: () =>
+        new MrlmError("TOOL_FAILED", `The cassette ${folder} has no response to ${content.method} ${content.url}.`, {
+          hint: "Record it with the mode `replay`, or check that the run has the options of the recording.",
+        }),
+    });
+    return play(recording);
   };
 }
+
+const fileOf = (folder: string, key: string): string => join(folder, `${key}.json`);
 
 /**
  * Checks the folder of a cassette before an episode begins, and creates it if it may be written.
@@ -103,16 +80,11 @@ function keyOf({ method, url, headers, body, maxBytes }: HttpRequest): Key {
   return { method, url: url.href, headers: Object.fromEntries(kept), body: hash, maxBytes };
 }
 
-async function record({ file, key, mode, keeps, send }: RecordOptions): Promise<Recording> {
-  const outcome = await send().catch((error: unknown) => {
-    if (error instanceof WebError) return error;
-    throw error;
-  });
-  const recording = recordingOf(key, outcome);
-  if (!keeps(outcome instanceof WebError ? undefined : outcome)) return recording;
+/** Writes a recording, and returns the one that stays. */
+async function write(file: string, recording: Recording, replaces: boolean): Promise<Recording> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   await writeFile(temporary, JSON.stringify(recording), { flush: true });
-  if (mode === "record") {
+  if (replaces) {
     await rename(temporary, file);
     return recording;
   }
@@ -128,15 +100,15 @@ async function record({ file, key, mode, keeps, send }: RecordOptions): Promise<
   return isFirst ? recording : ((await read(file)) ?? recording);
 }
 
-function recordingOf(request: Key, outcome: HttpResponse | WebError): Recording {
-  if (outcome instanceof WebError)
-    return { version: 1, request, error: { kind: outcome.kind, message: outcome.message } };
-  const { status, headers, body, isTruncated } = outcome;
-  return {
-    version: 1,
-    request,
-    response: { status, headers: { ...headers }, isTruncated, body: Buffer.from(body).toString("base64") },
-  };
+async function recordingOf(request: Key, sent: Promise<HttpResponse>): Promise<Recording> {
+  try {
+    const { status, headers, body, isTruncated } = await sent;
+    const response = { status, headers: { ...headers }, isTruncated, body: Buffer.from(body).toString("base64") };
+    return { version: 1, request, response };
+  } catch (error) {
+    if (!(error instanceof WebError)) throw error;
+    return { version: 1, request, error: { kind: error.kind, message: error.message } };
+  }
 }
 
 async function read(file: string): Promise<Recording | undefined> {
@@ -159,5 +131,9 @@ async function read(file: string): Promise<Recording | undefined> {
 
 function play({ response, error }: Recording): HttpResponse {
   if (response === undefined) throw new WebError(error?.kind ?? "network", error?.message ?? "The server failed.");
+  return responseOf(response);
+}
+
+function responseOf(response: NonNullable<Recording["response"]>): HttpResponse {
   return { ...response, body: Buffer.from(response.body, "base64") };
 }
