@@ -144,8 +144,9 @@ class HttpModelClient implements ModelClient {
   }
 
   async close(): Promise<void> {
-    this.#cache?.close();
+    if (this.#agent.destroyed) return;
     await this.#agent.destroy();
+    this.#cache?.close();
   }
 
   /** Counts an error by its code. */

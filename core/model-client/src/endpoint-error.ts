@@ -11,8 +11,8 @@ export interface AttemptFailure {
 
 export type AttemptOutcome = { readonly answer: ChatAnswer } | AttemptFailure;
 
-/** Response whose status or body states a failure. */
-export interface FailedResponse {
+/** Response as it was received. */
+export interface ReceivedResponse {
   /** Model and endpoint, for messages. */
   readonly source: string;
   readonly status: number;
@@ -28,17 +28,11 @@ const PERMANENT_LIMITS = new Set(["insufficient_quota", "billing_hard_limit_reac
 const MAX_QUOTE = 300;
 
 /** Returns the failure that a response states. Codes of the body refine the status, because servers use 400 and 500 for many causes. */
-export function failureOfResponse({ source, status, body, retryDelayMs }: FailedResponse): AttemptFailure {
+export function failureOfResponse({ source, status, body, retryDelayMs }: ReceivedResponse): AttemptFailure {
   const { code, type, message } = readErrorBody(body);
   const said = message === "" ? "without a message" : `with: ${quote(message)}`;
-  const fail = (name: ErrorCode, what: string, isRetryable = false): AttemptFailure => ({
-    error: new MrlmError(name, `${source} ${what}, ${said}`, {
-      isRetryable,
-      ...(retryDelayMs === undefined ? {} : { retryDelayMs }),
-    }),
-    isRetryable,
-    ...(retryDelayMs === undefined ? {} : { retryDelayMs }),
-  });
+  const fail = (name: ErrorCode, what: string, isRetryable = false): AttemptFailure =>
+    failure(name, `${source} ${what}, ${said}`, { isRetryable, retryDelayMs });
   const answered = `answered with the status ${status}`;
   if (status === 401 || status === 403) return fail("ENDPOINT_KEY_INVALID", `refuses the API key (status ${status})`);
   if (FILTER_CODES.has(code)) return fail("ENDPOINT_OUTPUT_FILTERED", `${answered}: its filter refuses the request`);
@@ -55,14 +49,19 @@ export function failureOfResponse({ source, status, body, retryDelayMs }: Failed
 }
 
 /** Returns the failure of a response of status 200 that is no chat completion. A page of HTML does not change by a retry; half a JSON does. */
-export function failureOfBody(source: string, body: string, what: string): AttemptFailure {
+export function failureOfBody({ source, body, retryDelayMs }: ReceivedResponse, what: string): AttemptFailure {
   const isRetryable = !/^\s*</.test(body);
-  return {
-    error: new MrlmError("ENDPOINT_RESPONSE_INVALID", `${source} answered with ${what}: ${quote(body)}`, {
-      isRetryable,
-    }),
-    isRetryable,
-  };
+  const message = `${source} answered with ${what}: ${quote(body)}`;
+  return failure("ENDPOINT_RESPONSE_INVALID", message, { isRetryable, retryDelayMs });
+}
+
+function failure(
+  code: ErrorCode,
+  message: string,
+  { isRetryable, retryDelayMs }: { isRetryable: boolean; retryDelayMs: number | undefined },
+): AttemptFailure {
+  const delay = retryDelayMs === undefined ? {} : { retryDelayMs };
+  return { error: new MrlmError(code, message, { isRetryable, ...delay }), isRetryable, ...delay };
 }
 
 /** Returns the status of an error that a server reports in a response of status 200; undefined if the body is no error. */

@@ -1,10 +1,11 @@
 import { MrlmError } from "@mrlm/spec";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import type { Dispatcher } from "undici";
 import type { Budget } from "./budget.ts";
 import type { ChatAnswer } from "./chat-answer.ts";
 import type { AttemptFailure, AttemptOutcome } from "./endpoint-error.ts";
 import { exchange } from "./exchange.ts";
+import { openaiClient } from "./openai-client.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface EndpointOptions {
@@ -76,7 +77,7 @@ export class Endpoint {
     };
     try {
       signal.throwIfAborted();
-      const client = this.#client(fetch as typeof globalThis.fetch);
+      const client = openaiClient(this.#options.baseUrl, fetch as typeof globalThis.fetch);
       await client.chat.completions.create(
         { ...body, model: this.model, stream: false },
         { signal: stop.signal, timeout: Math.max(1, Math.ceil(Math.min(timeoutMs, limitMs))), maxRetries },
@@ -91,20 +92,6 @@ export class Endpoint {
       signal.removeEventListener("abort", onAbort);
     }
     return answer as ChatAnswer;
-  }
-
-  /** Creates the client of one request. Every setting that the package would read from its environment variables is stated. */
-  #client(fetch: typeof globalThis.fetch): OpenAI {
-    return new OpenAI({
-      baseURL: this.#options.baseUrl,
-      apiKey: "unused", // #attempt sets the header
-      adminAPIKey: null,
-      organization: null,
-      project: null,
-      webhookSecret: null,
-      logLevel: "off",
-      fetch,
-    });
   }
 
   /** Ends all attempts where the budget is spent. */

@@ -6,6 +6,7 @@ import {
   type AttemptOutcome,
   failureOfBody,
   failureOfResponse,
+  type ReceivedResponse,
   retryDelayOf,
   statusOfErrorBody,
 } from "./endpoint-error.ts";
@@ -33,29 +34,31 @@ export async function exchange(request: ExchangeRequest): Promise<AttemptOutcome
   try {
     const response = await fetch(url, { method: "POST", headers, body, signal, dispatcher, redirect: "manual" });
     const text = secrets.hide(await readText(response.body, MAX_BYTES));
-    if (response.status !== 200) {
-      const retryDelayMs = retryDelayOf(response.headers);
-      return failureOfResponse({ source, status: response.status, body: text, retryDelayMs });
-    }
+    const retryDelayMs = retryDelayOf(response.headers);
+    const received = { source, status: response.status, body: text, retryDelayMs };
+    if (response.status !== 200) return failureOfResponse(received);
     const isStream = (response.headers.get("content-type") ?? "").includes("text/event-stream");
-    return isStream ? await readEventStream(source, text) : readCompletion(source, text);
+    const outcome = isStream ? await readEventStream(received) : readCompletion(received);
+    // A key may be divided between the events of a stream, or be written with escapes.
+    return "answer" in outcome ? { answer: secrets.hideIn(outcome.answer) } : outcome;
   } catch (error) {
     signal.throwIfAborted();
     return unreachable(source, secrets.hide(reasonOf(error)));
   }
 }
 
-function readCompletion(source: string, text: string): AttemptOutcome {
+function readCompletion(received: ReceivedResponse): AttemptOutcome {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = JSON.parse(received.body);
   } catch {
-    return failureOfBody(source, text, /^\s*</.test(text) ? "a page of HTML or XML" : "a text that is no JSON");
+    const isPage = /^\s*</.test(received.body);
+    return failureOfBody(received, isPage ? "a page of HTML or XML" : "a text that is no JSON");
   }
   const status = statusOfErrorBody(parsed);
-  if (status !== undefined) return failureOfResponse({ source, status, body: text });
+  if (status !== undefined) return failureOfResponse({ ...received, status });
   const answer = chatAnswer.safeParse(parsed);
-  return answer.success ? { answer: answer.data } : failureOfBody(source, text, "a JSON that is no chat completion");
+  return answer.success ? { answer: answer.data } : failureOfBody(received, "a JSON that is no chat completion");
 }
 
 async function readText(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string> {
@@ -78,11 +81,9 @@ function unreachable(source: string, reason: string): AttemptFailure {
   return { error, isRetryable: true };
 }
 
-/** Innermost cause: `fetch failed` says nothing. */
+/** Returns the message of the innermost cause: that of the error itself is `fetch failed`. */
 function reasonOf(error: unknown): string {
-  let inner = error;
-  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
-  if (!(inner instanceof Error)) return String(inner);
-  const code = (inner as NodeJS.ErrnoException).code;
-  return inner.message === "" ? (code ?? inner.name) : inner.message;
+  let inner = error as NodeJS.ErrnoException;
+  while (typeof inner.cause === "object" && inner.cause !== null) inner = inner.cause as NodeJS.ErrnoException;
+  return inner.message || (inner.code ?? String(inner));
 }

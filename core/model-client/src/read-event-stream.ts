@@ -2,7 +2,14 @@ import type OpenAI from "openai";
 import { APIError } from "openai";
 import { Stream } from "openai/streaming";
 import { type ChatAnswer, chatAnswer } from "./chat-answer.ts";
-import { type AttemptOutcome, failureOfBody, failureOfResponse, statusOfErrorBody } from "./endpoint-error.ts";
+import {
+  type AttemptOutcome,
+  failureOfBody,
+  failureOfResponse,
+  type ReceivedResponse,
+  statusOfErrorBody,
+} from "./endpoint-error.ts";
+import { openaiClient } from "./openai-client.ts";
 
 /** Fields of a delta that servers add. */
 interface Delta {
@@ -14,20 +21,21 @@ interface Delta {
 }
 
 /** Joins the events of a streamed chat completion. A stream that ends before its last event is a failure. */
-export async function readEventStream(source: string, text: string): Promise<AttemptOutcome> {
+export async function readEventStream(received: ReceivedResponse): Promise<AttemptOutcome> {
   const joined = new JoinedChunks();
   try {
-    const response = new Response(text);
-    for await (const chunk of Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, new AbortController()))
-      joined.add(chunk);
+    const response = new Response(received.body);
+    const reader = openaiClient("http://localhost", fetch); // without it unreadable events are written to the console
+    const events = Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, new AbortController(), reader);
+    for await (const chunk of events) joined.add(chunk);
   } catch (error) {
-    if (!(error instanceof APIError)) return failureOfBody(source, text, "events that are no chat completion");
+    if (!(error instanceof APIError)) return failureOfBody(received, "events that are no chat completion");
     const body = JSON.stringify({ error: error.error ?? { message: error.message } });
-    return failureOfResponse({ source, status: statusOfErrorBody(JSON.parse(body)) ?? 502, body });
+    return failureOfResponse({ ...received, status: statusOfErrorBody(JSON.parse(body)) ?? 502, body });
   }
-  if (!joined.isComplete) return failureOfBody(source, text, "a stream that ended early");
+  if (!joined.isComplete) return failureOfBody(received, "a stream that ended early");
   const answer = chatAnswer.safeParse(joined.answer());
-  return answer.success ? { answer: answer.data } : failureOfBody(source, text, "events that are no chat completion");
+  return answer.success ? { answer: answer.data } : failureOfBody(received, "events that are no chat completion");
 }
 
 class JoinedChunks {
