@@ -1,6 +1,7 @@
 export { LocalHost, type LocalHostOptions } from "./host/local-host.ts";
 export { type WatchdogOptions, watchEventLoop } from "./host/event-loop-watchdog.ts";
 export { DEFAULT_DEADLINES, type Deadlines, type Phase } from "./host/deadlines.ts";
+export { checkJudgement } from "./host/guarded-graders.ts";
 export { openEpisodeTools } from "./host/session-tools.ts";
 export { PluginHost } from "./plugins/plugin-host.ts";
 export { requiredSandboxes } from "./plugins/required-sandboxes.ts";

@@ -27,7 +27,7 @@ interface SideScore {
 const COVERED = 0.5;
 
 /**
- * Judge `rules@1`. The score of an agent is `0.6 mean + 0.2 consistency + 0.2 coverage` over its turns, each an argument, by default weights. It is a pure function of the
+ * Judge `rules@1`. The score of an agent is `0.6 arguments + 0.2 consistency + 0.2 coverage` over its turns, each an argument, by default weights. It is a pure function of the
  * request, in time linear in the text.
  */
 export class RulesJudge implements Judge {
@@ -66,18 +66,18 @@ export class RulesJudge implements Judge {
 
   #side(scored: readonly ArgumentScore[], points: readonly string[]): SideScore {
     const count = Math.max(1, scored.length);
-    const mean = scored.reduce((sum, { value }) => sum + value, 0) / count;
+    const average = scored.reduce((sum, { value }) => sum + value, 0) / count;
     const consistency = scored.reduce((sum, { concedes, substance }) => sum + (concedes ? 0 : substance), 0) / count;
     const coverage = points.length === 0 ? undefined : this.#coverage(points, scored);
     const { weights } = this.#options;
     const parts: [number, number][] = [
-      [weights.debate.mean, mean],
+      [weights.debate.arguments, average],
       [weights.debate.consistency, consistency],
       ...(coverage === undefined ? [] : ([[weights.debate.coverage, coverage]] as [number, number][])),
     ];
     const whole = parts.reduce((sum, [weight]) => sum + weight, 0);
     const value = whole === 0 ? 0 : parts.reduce((sum, [weight, part]) => sum + weight * part, 0) / whole;
-    const components = { mean, consistency, ...(coverage === undefined ? {} : { coverage }) };
+    const components = { arguments: average, consistency, ...(coverage === undefined ? {} : { coverage }) };
     return { value, components, arguments: scored };
   }
 

@@ -18,7 +18,7 @@ export const rulesOptions = z.strictObject({
         .prefault({}),
       debate: z
         .strictObject({
-          mean: weight.default(0.6),
+          arguments: weight.default(0.6),
           consistency: weight.default(0.2),
           coverage: weight.default(0.2),
         })

@@ -29,13 +29,13 @@ test("an honest debate is scored by its mean, consistency and key points", async
   expect(con).toMatchObject({ scored: true });
   for (const reward of [pro, con]) {
     if (reward?.scored !== true) throw new Error("unscored");
-    const { mean = 0, consistency = 0, coverage = 0 } = reward.components;
+    const { arguments: mean = 0, consistency = 0, coverage = 0 } = reward.components;
     expect(reward.value).toBeCloseTo(0.6 * mean + 0.2 * consistency + 0.2 * coverage, 12);
     expect(mean).toBeGreaterThan(0.35);
     expect(consistency).toBeGreaterThan(0.8);
     expect(coverage).toBeGreaterThan(0);
   }
-  expect(judgement.reason).toMatch(/^pro 0\.\d\d \(mean 0\.\d\d, consistency 0\.\d\d, coverage 0\.\d\d\); con /);
+  expect(judgement.reason).toMatch(/^pro 0\.\d\d \(arguments 0\.\d\d, consistency 0\.\d\d, coverage 0\.\d\d\); con /);
   expect((judgement.detail as any).pro.arguments).toHaveLength(4);
 });
 
@@ -89,21 +89,21 @@ test("equal sides tie, one agent is scored, and a task without key points has no
   expect(alone.verdict).toBe("scored");
   const bare = { ...request, task: { id: "train/0", public: {}, private: {} } };
   const reward = (await rulesJudge().judge(bare, { signal })).rewards["pro"] as any;
-  const { mean, consistency } = reward.components;
-  expect(reward.components).toEqual({ mean, consistency });
+  const { arguments: mean, consistency } = reward.components;
+  expect(reward.components).toEqual({ arguments: mean, consistency });
   expect(reward.value).toBeCloseTo((0.6 * mean + 0.2 * consistency) / 0.8, 12);
 });
 
 describe("options", () => {
   test("weights are divided by their sum", async () => {
     const argument = { length: 1, evidence: 0, reasoning: 0, structure: 0, relevance: 0 };
-    const debate = { mean: 0.5, consistency: 0, coverage: 0 };
+    const debate = { arguments: 0.5, consistency: 0, coverage: 0 };
     const judgement = await judge(helmets, { pro: [helmets.pro[1] as string] }, { weights: { argument, debate } });
     expect(value(judgement, "pro")).toBe(1);
   });
 
   test.each([
-    [{ weights: { debate: { mean: 0, consistency: 0, coverage: 0 } } }, /needs a weight above 0/],
+    [{ weights: { debate: { arguments: 0, consistency: 0, coverage: 0 } } }, /needs a weight above 0/],
     [{ length: [500, 100] }, /smaller number first/],
     [{ weights: { argument: { wit: 1 } } }, /wit/],
   ])("%j is refused", async (given, message) => {

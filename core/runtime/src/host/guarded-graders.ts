@@ -46,7 +46,8 @@ export function guardJudge(
   };
 }
 
-function checkJudgement(returned: unknown, agents: readonly AgentId[]): Judgement {
+/** Returns a judgement without unknown members. Throws a TypeError for one that is malformed, or that is not of exactly these agents. */
+export function checkJudgement(returned: unknown, agents: readonly AgentId[]): Judgement {
   const checked = validateResult<Judgement>("judgement", returned);
   if ("problem" in checked) throw new TypeError(`it returned a malformed judgement: ${checked.problem}`);
   const { rewards } = checked.value;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { textMessage } from "@mrlm/kit";
+import { checkJudgement } from "@mrlm/runtime";
 import type { Judge, Judgement, JudgeRequest } from "@mrlm/spec";
 import { serialise } from "../contract/fixture-checks.ts";
 import { never } from "../contract/play.ts";
@@ -106,25 +107,11 @@ const CHECKS: readonly JudgeCheck[] = [
   },
 ];
 
-/** Judges a conversation, and requires the form of a judgement. */
+/** Judges a conversation, and requires a judgement that the host accepts. */
 async function judged(judge: Judge, request: JudgeRequest): Promise<Judgement> {
-  const judgement = await judge.judge(request, { signal: never });
-  const { rewards, verdict, reason, detail } = judgement;
-  assert.deepEqual(
-    Object.keys(rewards).sort(),
-    [...request.agents].sort(),
-    "The rewards are not those of the agents of the request.",
-  );
-  for (const [agent, reward] of Object.entries(rewards)) {
-    if (!reward.scored) assert(reward.code !== "" && reward.message !== "", `The reward of "${agent}" has no cause.`);
-    else {
-      const numbers = [reward.value, ...Object.values(reward.components)];
-      assert(numbers.every(Number.isFinite), `The reward of "${agent}" is not finite: ${serialise(reward)}.`);
-    }
-  }
-  assert.equal(typeof verdict, "string", "The verdict is no text.");
-  assert.equal(typeof reason, "string", "The reason is no text.");
-  if (detail !== undefined)
-    assert.deepEqual(JSON.parse(JSON.stringify(detail)), detail, "The detail of the judgement is no JSON.");
+  const returned = await judge.judge(request, { signal: never });
+  const judgement = checkJudgement(returned, request.agents);
+  for (const [agent, reward] of Object.entries(judgement.rewards))
+    assert(reward.scored || (reward.code !== "" && reward.message !== ""), `The reward of "${agent}" has no cause.`);
   return judgement;
 }
