@@ -7,7 +7,7 @@ const givenOptions = z.strictObject({
   order: z
     .enum(["alternating", "simultaneous"])
     .default("alternating")
-    .describe("simultaneous: neither side sees a round before both have written theirs"),
+    .describe("simultaneous: neither side receives a round before both have written theirs"),
   rewards: z
     .strictObject({
       kind: z

@@ -82,7 +82,7 @@ describe("turns", () => {
     expect(last.terminated).toEqual({ pro: true, con: true });
   });
 
-  test("are simultaneous: neither side sees a round before both have written theirs", async () => {
+  test("are simultaneous: neither side receives a round before both have written theirs", async () => {
     const { shown } = await play({ turns: 3, order: "simultaneous" }, eight);
     const received = shown.map(([agent, text]) => [agent, /wrote:\n(.*)/.exec(text)?.[1]]);
     expect(received).toEqual([
