@@ -249,9 +249,26 @@ const OPTIONS_FLAG = [
 /** Adds the flags of the commands that play episodes with a finished model (services/rollout-session.ts). */
 function withRolloutFlags(command: Command, split: string): Command {
   return command
-    .requiredOption(...MODEL_FLAG)
+    .requiredOption(
+      "--model <model>",
+      "Hugging Face directory; a run, finished or not; one of its checkpoints; or openai:NAME, a model behind an OpenAI-compatible API",
+    )
+    .option(
+      "--base-url <url>",
+      "address of the API of openai:NAME; default: OPENAI_BASE_URL, else that of OpenAI. The key is in OPENAI_API_KEY",
+    )
+    .option(
+      "--model-options <json>",
+      "options of openai:NAME: temperature, concurrency, cache, ...; the README of @mrlm/policy-openai has all",
+    )
     .requiredOption(...ENVIRONMENT_FLAG)
     .option(...OPTIONS_FLAG)
+    .addOption(
+      repeated(
+        "--player <role=player>",
+        "player of a role, in YAML as under `players` of a configuration, for example 'con={scripted: random}'; may be given several times. The model plays the other roles",
+      ),
+    )
     .option(
       "--config <path>",
       "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to",
@@ -269,8 +286,16 @@ function withRolloutFlags(command: Command, split: string): Command {
 
 /** Returns the flag that sets a key of a configuration; it may be given several times. */
 function setFlag(): Option {
-  return new Option(
+  return repeated(
     "--set <key=value>",
     "a key of the configuration, for example stages.1.learning_rate=1e-4, with its value in YAML; may be given several times",
-  ).argParser((value: string, before: readonly string[] = []) => [...before, value]);
+  );
+}
+
+/** Returns a flag that may be given several times. */
+function repeated(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((value: string, before: readonly string[] = []) => [
+    ...before,
+    value,
+  ]);
 }

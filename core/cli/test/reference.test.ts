@@ -12,7 +12,7 @@ test("docs/reference/cli.md has every command and flag as the program's help has
 
 test("--help marks the flags that are required", () => {
   const play = leaves(createProgram(() => undefined).command).find((command) => command.name() === "eval");
-  expect(play?.helpInformation()).toMatch(/--model <directory> +\(required\) Hugging Face/);
+  expect(play?.helpInformation()).toMatch(/--model <model> +\(required\) Hugging Face/);
 });
 
 test("docs/reference/cli.md has every exit code and no other", () => {

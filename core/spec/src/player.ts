@@ -32,6 +32,8 @@ export type Player =
       readonly name: string;
       /** Whether a plugin's policy acts. The time of its turns is counted apart from that of the environment. */
       readonly isOutside: boolean;
+      /** Policy as which the player is recorded: the measured model of `mrlm eval` and `mrlm collect`, from whose messages a policy may learn. */
+      readonly recordedAs?: PolicyId;
       /** Opens the policy of one agent of one episode. */
       open(episode: PolicyEpisode): Promise<OpenPolicy>;
     };

@@ -130,13 +130,14 @@ async function play(
 
 /** Returns every value that determines the collected episodes. */
 function identityOf(
-  { config, modelDirectory, environment, engine }: RolloutSession,
+  { config, modelDirectory, endpoint, environment, engine }: RolloutSession,
   { split }: RolloutArguments,
   { tasks, groupSize, filterReward }: Job,
 ): JsonObject {
   return {
     model: modelDirectory,
     weights: weightsOf(modelDirectory),
+    ...(endpoint === undefined ? {} : { endpoint: endpoint.endpoint, model_options: endpoint.options ?? {} }),
     environment: environment.ref.id,
     options: environment.ref.options ?? {},
     ...playersOf(environment),

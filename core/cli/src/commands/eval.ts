@@ -79,7 +79,7 @@ async function measure(
   split: string,
   { tasks, samples, signal }: { readonly tasks: number; readonly samples: number; readonly signal: AbortSignal },
 ): Promise<JsonObject> {
-  const { config, environment, modelDirectory } = session;
+  const { config, environment, modelDirectory, endpoint } = session;
   const sampling = rolloutSampling(config.sampling);
   const bar = progressBar(console, "eval");
   const results = await evaluate({
@@ -108,6 +108,7 @@ async function measure(
   return {
     ...(JSON.parse(JSON.stringify(record)) as JsonObject),
     model: modelDirectory,
+    ...(endpoint === undefined ? {} : { endpoint: endpoint.endpoint, model_options: endpoint.options ?? {} }),
     options: environment.ref.options ?? {},
     split,
     sampling: { ...sampling },

@@ -2,15 +2,20 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   adapterDirectory,
+  type ConfigOptions,
   loadConfig,
   type LoadedConfig,
+  type MeasuredEndpoint,
+  measuredName,
   modelDirectory,
   parseConfig,
+  playerOverrides,
   type ResolvedConfig,
   type ResolvedModel,
   trainedPolicy,
 } from "@mrlm/runtime";
 import { realNumber, wholeNumber } from "../arguments.ts";
+import { endpointOfFlags } from "./endpoint-flags.ts";
 
 /** Flags of the commands that play episodes with a finished model. */
 export interface RolloutArguments {
@@ -24,6 +29,10 @@ export interface RolloutArguments {
   readonly maxTokens?: string;
   readonly seed?: string;
   readonly store?: string;
+  readonly baseUrl?: string;
+  readonly modelOptions?: string;
+  /** `ROLE=PLAYER` each. */
+  readonly player?: readonly string[];
 }
 
 /** Configuration of a rollout session, with its origin. */
@@ -35,7 +44,10 @@ export interface RolloutSessionConfig {
   readonly path: string;
   /** `--set KEY=VALUE` flags, which replace keys of the file. */
   readonly overrides: readonly string[];
+  /** Directory of the model, or the name of a model of an endpoint. */
   readonly modelDirectory: string;
+  /** Model of an endpoint, which needs no engine. */
+  readonly endpoint?: MeasuredEndpoint | undefined;
   /** Directory of the run that the model belongs to. */
   readonly run: string | undefined;
   /** Note about the model, for people. */
@@ -44,11 +56,19 @@ export interface RolloutSessionConfig {
 
 /** Returns the configuration of `--config`, else that of the model's run, else an empty one; the model and the flags replace its keys. */
 export async function rolloutSessionConfig(args: RolloutArguments): Promise<RolloutSessionConfig> {
-  const { path: directory, run, notice } = await modelDirectory(args.model);
+  const endpoint = endpointOfFlags(args);
+  const {
+    path: directory,
+    run,
+    notice,
+  } = endpoint === undefined
+    ? await modelDirectory(args.model)
+    : { path: measuredName(endpoint), run: undefined, notice: undefined };
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
-  const loaded =
-    file === undefined ? emptyConfig(args, directory, path) : loadConfig(file, { overrides: args.set ?? [] });
+  const loaded = loadedWithPlayers(args, (overrides) =>
+    file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
+  );
   const base = loaded.config;
   const { policy, model: configured } = trainedPolicy(base);
   const { random: _, ...model } = configured;
@@ -70,6 +90,7 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
     path,
     overrides: args.set ?? [],
     modelDirectory: directory,
+    endpoint,
     run,
     notice,
   };
@@ -94,9 +115,22 @@ function trainedModel(
   return isSeparate ? { path, lora: { path: adapter } } : { path: directory, lora: undefined };
 }
 
-function emptyConfig({ environment, set = [] }: RolloutArguments, model: string, path: string): LoadedConfig {
+/** Loads a configuration with the flags `--set` and `--player`. */
+function loadedWithPlayers(
+  { environment, player = [], set = [] }: RolloutArguments,
+  load: (overrides: NonNullable<ConfigOptions["overrides"]>) => LoadedConfig,
+): LoadedConfig {
+  const loaded = load(set);
+  return player.length === 0 ? loaded : load([...set, ...playerOverrides(loaded, environment, player, process.cwd())]);
+}
+
+function emptyConfig(
+  { environment }: RolloutArguments,
+  model: string,
+  options: ConfigOptions & { readonly path: string },
+): LoadedConfig {
   return parseConfig(
     JSON.stringify({ model: { path: model }, environments: [{ id: environment }], stages: [{ algorithm: "none" }] }),
-    { path, overrides: set },
+    options,
   );
 }

@@ -1,11 +1,10 @@
 import {
   checkPlayers,
-  loadedModel,
-  loadFrozen,
+  type MeasuredEndpoint,
+  measuredEndpoint,
   playingModel,
   configuredPlugins,
   PluginHost,
-  policyOptions,
   type ResolvedConfig,
   type ResolvedEnvironment,
   RolloutRunner,
@@ -15,11 +14,9 @@ import {
   trainedPolicy,
 } from "@mrlm/runtime";
 import {
-  type EngineInfo,
   type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
-  type ModelInfo,
   type PlayedBy,
   type RolloutRequest,
   type Rollouts,
@@ -27,21 +24,25 @@ import {
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
-import { assertEngineInstalled, openEngine } from "./engine.ts";
+import { assertEngineInstalled } from "./engine.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
 import { type EpisodeOrigin, EpisodeRecord } from "./episode-record.ts";
 import { rolloutSessionConfig, type RolloutArguments } from "./rollout-session-config.ts";
+import { openModels, type SessionEngine } from "./session-models.ts";
 
 /** One model and one environment, with everything that plays episodes. */
 export interface RolloutSession {
   readonly config: ResolvedConfig;
+  /** Directory of the model, or the name of a model of an endpoint. */
   readonly modelDirectory: string;
+  /** Model of an endpoint that is measured. */
+  readonly endpoint: MeasuredEndpoint | undefined;
   /** Receives the episodes for an episode store. */
   readonly record: EpisodeRecord;
   readonly environment: RolloutEnvironment;
   readonly rollouts: Rollouts;
-  readonly model: ModelInfo;
-  readonly engine: EngineInfo;
+  /** Engine of the models that play; a session of endpoints alone has none. */
+  readonly engine: SessionEngine;
   /** Returns the fingerprint of a player's renderer; empty for a player without one. */
   readonly fingerprint: (player: PlayedBy) => string;
   /** Aborts, with the reason, when the environments cannot be reached again. */
@@ -70,7 +71,8 @@ export async function openRolloutSession(
   signal: AbortSignal,
   purpose: EpisodeOrigin["purpose"],
 ): Promise<RolloutSession> {
-  const { config, loaded, path: configPath, overrides, modelDirectory, run, notice } = await rolloutSessionConfig(args);
+  const session = await rolloutSessionConfig(args);
+  const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, run, notice } = session;
   if (notice !== undefined) console.note(`note: ${notice}`);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
   const logger = lineLogger((line) => console.note(line));
@@ -87,8 +89,10 @@ export async function openRolloutSession(
       ...configuredPlugins(loaded),
     });
     closing.unshift(() => plugins.close());
-    const policy = { ...policyOptions(config), trainable: false };
-    await assertEngineInstalled(config, plugins);
+    const { policy } = trainedPolicy(config);
+    const measured =
+      endpoint === undefined ? undefined : await measuredEndpoint(endpoint, { policies: plugins, policy });
+    if (endpoint === undefined) await assertEngineInstalled(config, plugins);
     await checkPlayers(loaded, plugins, args.environment);
     const {
       host,
@@ -112,7 +116,7 @@ export async function openRolloutSession(
     const { frozen, ...playing } = await sessionPlayers(
       loaded,
       named,
-      { policy: policy.model, scripts, policies: plugins },
+      { policy, scripts, policies: plugins, measured },
       note,
     );
     const environment = {
@@ -122,22 +126,15 @@ export async function openRolloutSession(
       ...trainedSharing(loaded, named.description),
       size: splitSize(named.description, args.split, named.ref.options ?? {}, { code: "USAGE" }),
     };
-    if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-    // Playing needs no second machine.
-    const { engine, isShared, stop } = await openEngine({
-      config: { ...config, distributed: { ...config.distributed, nnodes: 1 } },
+    const { models, engine, described } = await openModels({
+      needsPolicy: endpoint === undefined,
+      config,
+      frozen,
       plugins,
-      logDirectory: undefined,
       signal,
+      note: (line) => console.note(line),
+      closeLater: (stop) => closing.unshift(stop),
     });
-    closing.unshift(stop);
-    const { info, tokenizerFiles } = await engine.createModel(policy);
-    if (isShared) closing.unshift(() => engine.releaseModel(info.model));
-    const playingPolicy = loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format);
-    const opponents = await loadFrozen(engine, frozen, { config, policy: playingPolicy });
-    if (isShared) for (const model of opponents.keys()) closing.unshift(() => engine.releaseModel(model));
-    const models = new Map([[info.model, playingPolicy], ...opponents]);
-    const described = await engine.describe();
     const rollouts = new RolloutRunner({
       host,
       engine,
@@ -155,16 +152,19 @@ export async function openRolloutSession(
       turnLimit: () => environment.maxTurns ?? 0,
     });
     const fingerprint = ({ kind, name }: PlayedBy): string => {
-      const model = kind === "policy" ? name : frozen.find(({ path }) => kind === "model" && path === name)?.model;
+      const model =
+        kind === "policy" && models.has(name)
+          ? name
+          : frozen.find(({ path }) => kind === "model" && path === name)?.model;
       return model === undefined ? "" : playingModel(models, model).renderer.fingerprint;
     };
     return {
       config,
       modelDirectory,
+      endpoint,
       record,
       environment,
       rollouts,
-      model: info,
       engine: described,
       fingerprint,
       lost,

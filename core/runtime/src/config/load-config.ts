@@ -6,7 +6,7 @@ import { translateLegacy } from "./legacy/translate-legacy.ts";
 import type { ResolvedConfig } from "./resolved-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
 import { policyProblems } from "./policy-problems.ts";
-import { noteOverrides, withOverrides } from "./overrides.ts";
+import { noteOverrides, type Override, withOverrides } from "./overrides.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
 import { type ConfigPath, readYaml, type SourceText } from "./source-text.ts";
 
@@ -29,8 +29,8 @@ export interface LoadedConfig {
 export interface ConfigOptions {
   /** Base of a relative output directory; default: the working directory of the process. */
   readonly workingDirectory?: string;
-  /** Keys that replace those of the text: `stages.1.learning_rate=1e-4`, as in `--set`. */
-  readonly overrides?: readonly string[];
+  /** Keys that replace those of the text: `stages.1.learning_rate=1e-4`, as in `--set`, or of other flags. */
+  readonly overrides?: readonly (string | Override)[];
 }
 
 /** Reads a configuration file. Rejects with CONFIG_NOT_FOUND, or CONFIG_INVALID that names every wrong key with its line and column. */

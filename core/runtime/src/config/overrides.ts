@@ -4,8 +4,8 @@ import { valueAt } from "../plugins/schema-messages.ts";
 import { showPath } from "./config-problems.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
 
-/** Key that replaces that of the file, from `--set stages.1.learning_rate=1e-4`. */
-interface Override {
+/** Key that replaces that of the file, from `--set stages.1.learning_rate=1e-4` or another flag. */
+export interface Override {
   /** `--set stages.1.learning_rate`, for messages. */
   readonly flag: string;
   readonly path: ConfigPath;
@@ -16,12 +16,13 @@ const EXAMPLE = "For example --set stages.1.learning_rate=1e-4; the value is YAM
 
 /**
  * Sets keys of a configuration. Errors about them are located at their flags.
- * @param assignments `stages.1.learning_rate=1e-4` or `stages[1].learning_rate=1e-4`: keys and numbers of list entries, then a value in YAML. Later assignments take precedence.
+ * @param assignments `stages.1.learning_rate=1e-4` or `stages[1].learning_rate=1e-4`: keys and numbers of list entries, then a value in YAML; or overrides of other
+ * flags. Later assignments take precedence.
  * @throws USAGE for text that is not an assignment, or for a path that the configuration cannot have
  */
-export function withOverrides(source: SourceText, assignments: readonly string[]): SourceText {
+export function withOverrides(source: SourceText, assignments: readonly (string | Override)[]): SourceText {
   if (assignments.length === 0) return source;
-  const overrides = assignments.map(parseAssignment);
+  const overrides = assignments.map((each) => (typeof each === "string" ? parseAssignment(each) : each));
   let value = source.value;
   for (const override of overrides) value = assign(value, override, []);
   const setBy = (path: ConfigPath): Override | undefined =>
@@ -44,8 +45,10 @@ export function withOverrides(source: SourceText, assignments: readonly string[]
 }
 
 /** Appends the assignments to the text as comments, so that the stored source is complete. */
-export function noteOverrides(text: string, assignments: readonly string[]): string {
-  const lines = assignments.flatMap((assignment) => `--set ${assignment}`.split("\n"));
+export function noteOverrides(text: string, assignments: readonly (string | Override)[]): string {
+  const lines = assignments.flatMap((each) =>
+    (typeof each === "string" ? `--set ${each}` : `${each.flag}=${JSON.stringify(each.value)}`).split("\n"),
+  );
   return lines.length === 0 ? text : `${text.replace(/\n?$/, "\n")}${lines.map((line) => `# ${line}\n`).join("")}`;
 }
 
@@ -57,13 +60,16 @@ function parseAssignment(given: string): Override {
     .map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.trim()));
   if (!given.includes("=") || path.includes(""))
     throw new MrlmError("USAGE", `--set ${given} is not KEY=VALUE.`, { hint: EXAMPLE });
+  const flag = `--set ${name}`;
+  return { flag, path, value: yamlValue(text, flag, EXAMPLE) };
+}
+
+/** Parses the value of a flag. Throws USAGE. */
+export function yamlValue(text: string, flag: string, hint: string): unknown {
   const document = parseDocument(text, { prettyErrors: false });
   const [error] = document.errors;
-  if (error !== undefined)
-    throw new MrlmError("USAGE", `--set ${name}: the value ${text} is not valid YAML: ${error.message}`, {
-      hint: EXAMPLE,
-    });
-  return { flag: `--set ${name}`, path, value: document.toJS() as unknown };
+  if (error === undefined) return document.toJS();
+  throw new MrlmError("USAGE", `${flag}: the value ${text} is not valid YAML: ${error.message}`, { hint });
 }
 
 /** Returns `value`, which is at the path `done`, with the override applied. */

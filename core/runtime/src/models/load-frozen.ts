@@ -20,7 +20,7 @@ interface RestoredModels {
 export async function loadFrozen(
   engine: Engine,
   frozen: readonly FrozenModel[],
-  { config, policy }: { readonly config: ResolvedConfig; readonly policy: LoadedModel },
+  { config, policy }: { readonly config: ResolvedConfig; readonly policy: LoadedModel | undefined },
   from?: RestoredModels,
 ): Promise<ReadonlyMap<ModelId, LoadedModel>> {
   const restored = Object.entries(from?.restored ?? {});
@@ -47,8 +47,8 @@ function frozenModel(
   tokenizerFiles: Readonly<Record<string, Uint8Array>>,
   info: ModelInfo,
   config: ResolvedConfig,
-  policy: LoadedModel,
+  policy: LoadedModel | undefined,
 ): LoadedModel {
   const like = loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format);
-  return like.renderer.fingerprint === policy.renderer.fingerprint ? like : loadedModel(tokenizerFiles, info);
+  return like.renderer.fingerprint === policy?.renderer.fingerprint ? like : loadedModel(tokenizerFiles, info);
 }

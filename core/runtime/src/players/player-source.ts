@@ -1,4 +1,4 @@
-import type { EnvironmentHost, MrlmError, PolicyId } from "@mrlm/spec";
+import type { EnvironmentHost, MrlmError, Player, PolicyId } from "@mrlm/spec";
 import type { ConfigProblem } from "../config/config-problems.ts";
 import type { SourceText } from "../config/source-text.ts";
 import type { PolicySources } from "../plugins/plugin-kinds.ts";
@@ -10,6 +10,8 @@ export type ScriptSource = Pick<EnvironmentHost, "scripted">;
 /** Players that the roles of a run refer to. */
 export interface PlayerSource {
   readonly policy: PolicyId;
+  /** Player of the policy where it is no model of the engine. */
+  readonly measured?: Player;
   readonly frozen: readonly FrozenModel[];
   readonly scripts: ScriptSource;
   /** Policies of plugins. */

@@ -27,8 +27,11 @@ export async function resolvePlayers(
   path: ConfigPath,
   source: PlayerSource,
 ): Promise<Pick<RolloutRequest, "players" | "sides">> {
-  const { policy, refuse } = source;
-  if (players === undefined) return { players: policy };
+  const { policy, measured, refuse } = source;
+  if (players === undefined)
+    return {
+      players: measured === undefined ? policy : Object.fromEntries(Object.keys(roles).map((role) => [role, measured])),
+    };
   const problems = roleProblems(path, players, { id, roles: Object.keys(roles) });
   if (problems.length > 0) throw refuse(problems);
   const resolved = await Promise.all(
@@ -47,7 +50,10 @@ async function resolvePlayer(
   place: ConfigPath,
   players: PlayerSource,
 ): Promise<Player> {
-  if ("policy" in player) return { kind: "policy", policy: player.policy };
+  if ("policy" in player)
+    return players.measured !== undefined && player.policy === players.policy
+      ? players.measured
+      : { kind: "policy", policy: player.policy };
   if (isFrozen(player)) {
     const model = players.frozen.find((each) => each.path === player.model)?.model;
     if (model === undefined) throw new MrlmError("INTERNAL", `The model ${player.model} was not listed.`);

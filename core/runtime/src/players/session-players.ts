@@ -1,8 +1,9 @@
-import type { EnvironmentDescription, EnvironmentRef, PolicyId, RolloutRequest } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef, Player, PolicyId, RolloutRequest } from "@mrlm/spec";
 import { configError } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import { environmentPath } from "../config/environment-place.ts";
+import type { ConfigPath } from "../config/source-text.ts";
 import { directoryFinder, withFrozenDirectories } from "./frozen-directories.ts";
 import { type FrozenModel, frozenModels } from "./frozen-models.ts";
 import type { PlayerSource, ScriptSource } from "./player-source.ts";
@@ -25,30 +26,34 @@ export async function sessionPlayers(
     policy,
     scripts,
     policies,
+    measured,
   }: {
     readonly policy: PolicyId;
     readonly scripts: ScriptSource;
     readonly policies: PlayerSource["policies"];
+    readonly measured?: Player | undefined;
   },
   onNotice: (text: string) => void,
 ): Promise<Pick<RolloutRequest, "players" | "sides"> & { readonly frozen: readonly FrozenModel[] }> {
   const { ref, description, known } = environment;
-  if (known?.players === undefined) return { players: policy, frozen: [] };
   const { config, source } = loaded;
+  const resolve = (entry: ResolvedEnvironment, path: ConfigPath, frozen: readonly FrozenModel[]) =>
+    resolvePlayers({ ...entry, options: ref.options ?? {} }, description, path, {
+      policy,
+      ...(measured === undefined ? {} : { measured }),
+      frozen,
+      scripts,
+      policies,
+      onNotice,
+      source,
+      refuse: (problems) => configError(source, problems),
+    });
+  if (known?.players === undefined) return { ...(await resolve({ id: ref.id, options: {} }, [], [])), frozen: [] };
   const list = config.eval.environments.includes(known) ? "eval.environments" : "environments";
   const entries: readonly ResolvedEnvironment[] =
     list === "environments" ? config.environments : config.eval.environments;
   const path = environmentPath(loaded, list, entries.indexOf(known));
   const found = await withFrozenDirectories(known, path, loaded, directoryFinder(loaded, onNotice));
   const frozen = frozenModels([found]);
-  const players = await resolvePlayers({ ...found, options: ref.options ?? {} }, description, path, {
-    policy,
-    frozen,
-    scripts,
-    policies,
-    onNotice,
-    source,
-    refuse: (problems) => configError(source, problems),
-  });
-  return { ...players, frozen };
+  return { ...(await resolve(found, path, frozen)), frozen };
 }

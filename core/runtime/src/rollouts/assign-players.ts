@@ -23,6 +23,8 @@ export function assignPlayers(
  * @param version weight version of the policy, if it is known
  */
 export function playedBy(player: Player, version?: number): PlayedBy {
+  if ("open" in player && player.recordedAs !== undefined)
+    return { kind: "policy", name: player.name, policy: player.recordedAs };
   if (player.kind !== "policy") return { kind: player.kind, name: player.name };
   const { kind, policy } = player;
   return { kind, name: policy, policy, ...(version === undefined ? {} : { version }) };

@@ -27,7 +27,7 @@ import { ResilientSession } from "./resilient-session.ts";
 /** Options of a rollout runner. */
 export interface RolloutRunnerOptions {
   readonly host: EnvironmentHost;
-  readonly engine: Engine;
+  readonly engine: Pick<Engine, "sampler">;
   readonly runSeed: number;
   /** Whether there is a barrier at each turn and groups are in the order of the tasks. */
   readonly isDeterministic: boolean;

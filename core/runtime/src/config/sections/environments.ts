@@ -1,15 +1,6 @@
 import { z } from "zod";
+import { ENDPOINT_URL, isEndpointUrl } from "../endpoint-url.ts";
 import { pluginOptions } from "./json-schema.ts";
-
-/** Whether a text is a URL that holds no secret: it is in the records of a run. */
-function isEndpoint(text: string): boolean {
-  const url = URL.parse(text);
-  return (
-    url !== null &&
-    ["http:", "https:"].includes(url.protocol) &&
-    [url.username, url.password, url.search, url.hash].every((part) => part === "")
-  );
-}
 
 /** Player of a role. `policyProblems` checks which keys stand together. */
 const player = z.union([
@@ -25,7 +16,7 @@ const player = z.union([
       ),
     endpoint: z
       .string()
-      .refine(isEndpoint, { error: "must be an http or https URL without a user, a password, a query or a fragment" })
+      .refine(isEndpointUrl, { error: ENDPOINT_URL })
       .optional()
       .describe("URL of an OpenAI-compatible API, mostly with /v1 at its end; `model` names the model"),
     api_key_env: z
