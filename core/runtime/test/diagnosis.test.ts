@@ -127,6 +127,19 @@ describe("a diagnosis", () => {
     expect(findings[0]?.advice.length).toBeGreaterThan(20);
   });
 
+  test("of failed episodes states the most frequent cause, and the count of every other code", () => {
+    const failures = [
+      { code: "ENDPOINT_TIMEOUT", message: "late", episodes: 40 },
+      { code: "ENDPOINT_TIMEOUT", message: "later", episodes: 2 },
+      { code: "ENDPOINT_RATE_LIMITED", message: "429", episodes: 3 },
+      { code: "PLAYER_FAILED", message: "threw", episodes: 1 },
+    ];
+    const [finding] = diagnose(run(() => ({ "episodes/failed": 30 }), { failures }));
+    expect(finding?.what).toMatch(
+      /Most often: ENDPOINT_TIMEOUT: late \(40 episodes\)\. Also: ENDPOINT_RATE_LIMITED \(3\), PLAYER_FAILED \(1\)\.$/,
+    );
+  });
+
   test("every rule has a run that shows it, and a section in the guide", () => {
     expect(SICK).toHaveLength(STAGE_RULES.length + 1);
     const guide = readFileSync(new URL("../../../docs/guides/diagnosis.md", import.meta.url), "utf8");

@@ -2,11 +2,14 @@ import { grpo } from "@mrlm/grpo";
 import openai from "@mrlm/policy-openai";
 import type { IterationReport, JsonObject, Trajectory } from "@mrlm/spec";
 import { type BigramOutcome, duelEnvironment, recordingEngine, trainBigram } from "@mrlm/testing";
-import { ENDPOINT_FAULTS, FaultyEndpoint } from "./faulty-endpoint.ts";
+import { ENDPOINT_FAULTS, type EndpointFault, FaultyEndpoint } from "./faulty-endpoint.ts";
 import { trainedTokens } from "./provenance.ts";
 
 const STEPS = 3;
 const EPISODES = 16;
+
+/** Environment variable with the key of the endpoint. */
+export const KEY_NAME = "MRLM_TEST_ENDPOINT_KEY";
 
 type EndpointRun = BigramOutcome & ReturnType<typeof trainedTokens>;
 
@@ -21,7 +24,8 @@ async function trained(endpoint: FaultyEndpoint, options: JsonObject): Promise<E
 
 /** Trains three batches against an endpoint, which plays the second role. */
 async function trainAgainstEndpoint(url: string, options: JsonObject): Promise<EndpointRun> {
-  const second = { endpoint: url, model: "rival", options };
+  const key: JsonObject = process.env[KEY_NAME] === undefined ? {} : { api_key_env: KEY_NAME };
+  const second = { endpoint: url, model: "rival", ...key, options };
   const { engine, asked } = recordingEngine();
   const outcome = await trainBigram({
     algorithms: [grpo],
@@ -35,10 +39,15 @@ async function trainAgainstEndpoint(url: string, options: JsonObject): Promise<E
 }
 
 /** Trains against an endpoint without faults. */
-export async function trainWithoutFaults(): Promise<BigramOutcome> {
-  const endpoint = new FaultyEndpoint({ apply: () => undefined }, 0, 0);
+export function trainWithoutFaults(): Promise<BigramOutcome> {
+  return trainAgainst({ apply: () => undefined }, 0);
+}
+
+/** Trains against an endpoint of which a share of the answers is faulty, without retries. */
+export async function trainAgainst(fault: EndpointFault, share: number): Promise<BigramOutcome> {
+  const endpoint = new FaultyEndpoint(fault, 1, share);
   await endpoint.start();
-  return await trained(endpoint, {});
+  return await trained(endpoint, { max_retries: 0 });
 }
 
 /** Trains against an endpoint with a fault, and returns the faults of the run. */

@@ -1,3 +1,4 @@
+import { ERROR_CODES, isErrorCode } from "@mrlm/spec";
 import { ownMember } from "../names/own-member.ts";
 
 /** Advice by the error code of failed episodes, for faults that are not the environment's. */
@@ -14,7 +15,10 @@ const ADVICE: Readonly<Record<string, string>> = {
  * @param otherwise advice for every other code
  */
 export function failureAdvice(code: string, otherwise: string): string {
-  return ownMember(ADVICE, code) ?? otherwise;
+  return (
+    ownMember(ADVICE, code) ??
+    (isErrorCode(code) && /^(ENDPOINT|PLAYER)_/.test(code) ? ERROR_CODES[code].hint : otherwise)
+  );
 }
 
 /** Whether the same run would fail in the same way again: its model, and with it tokenizer and positions, cannot change. */

@@ -92,8 +92,11 @@ export const versionLag: StageRule = ({ iterations }) => {
   };
 };
 
-function mostFrequent([first]: readonly CauseCount[]): string {
-  return first === undefined
-    ? ""
-    : ` Most often: ${first.code}: ${first.message.slice(0, 200).replace(/\.$/, "")} (${first.episodes} episodes).`;
+/** Describes the most frequent cause, and the number of episodes of every other code. */
+function mostFrequent([first, ...rest]: readonly CauseCount[]): string {
+  if (first === undefined) return "";
+  const others = new Map<string, number>();
+  for (const { code, episodes } of rest) if (code !== first.code) others.set(code, (others.get(code) ?? 0) + episodes);
+  const list = Array.from(others, ([code, episodes]) => `${code} (${episodes})`).join(", ");
+  return ` Most often: ${first.code}: ${first.message.slice(0, 200).replace(/\.$/, "")} (${first.episodes} episodes).${list === "" ? "" : ` Also: ${list}.`}`;
 }
