@@ -172,7 +172,7 @@ describe("findings by role and opponent", () => {
     expect(beaten[0]?.what).toBe(
       "The greedy evaluation of duel@1: as pro the policy wins 100 % (95 %: 91 % to 100 %) of 40 games against the script random as con.",
     );
-    expect(beaten[0]?.advice).toContain("teaches little more");
+    expect(beaten[0]?.advice).toContain("too weak to learn more from");
     expect(findings(many(40, (task) => lost(task, { con: RANDOM })))[0]?.advice).toContain("weaker player");
     expect(
       findings(

@@ -1,7 +1,7 @@
 import type { MatchSummary } from "../../evaluation/match-tally.ts";
 import { type Finding, percent } from "../finding.ts";
 
-/** Share of won games above which, and of games not lost below which, an opponent teaches little. Both are compared with the interval. */
+/** Share of won games above which an opponent is too weak, and of games not lost below which it is too strong, to learn from. Both are compared with the interval. */
 const ONE_SIDED = { won: 0.9, notLost: 0.1 };
 
 /**
@@ -26,7 +26,7 @@ export function judgeMatches(source: string, matches: readonly MatchSummary[] = 
         advice: isSelf
           ? "The side decides the game: use tasks from which either side can win, `sides: shuffle`, or `baseline: role_average`, which compares each role with its own average."
           : isBeaten
-            ? "This opponent teaches little more: play against the policy itself, its past versions (`past`) or a stronger player."
+            ? "This opponent is too weak to learn more from: play against the policy itself, its past versions (`past`) or a stronger player."
             : "Rewards that are all equal give no gradient: play against a weaker player, past versions (`past`) or the policy itself first.",
       },
     ];
