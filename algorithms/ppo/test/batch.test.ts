@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type AgentEnd, type AgentTrajectory, score } from "@mrlm/spec";
+import { type AgentEnd, type AgentTrajectory, score, unscored } from "@mrlm/spec";
 import fc from "fast-check";
 import { toEpisodes } from "../src/batch.ts";
 import { FrozenBatch, type FrozenEpisode } from "../src/frozen-batch.ts";
@@ -59,6 +59,26 @@ describe("token rewards", () => {
       counts: { cut: 1 },
     });
   });
+});
+
+test("agents of one role are episodes of their own: each is counted, and an unscored one leaves the others", () => {
+  const [part] = Object.values(episode([segment([0, 1])], [turn(1, 2, 1)]).agents) as [AgentTrajectory];
+  const turns = ["browser#1", "browser#2", "main"].map((agent, i) =>
+    turn(1, 2, 0, { agent, rewards: { [agent]: score(i) } }),
+  );
+  const agents = {
+    "browser#1": { ...part, role: "browser" },
+    "browser#2": { ...part, role: "browser" },
+    "browser#3": { ...part, role: "browser", total: unscored("SCORER_FAILED", "down") },
+    main: { ...part, role: "main" },
+  };
+  const found = toEpisodes([group({ ...episode([], turns), agents })], options(), "policy");
+  expect(found.counts.unscored).toBe(1);
+  expect(found.groups[0]?.map(({ agent, rewards }) => [agent, Array.from(rewards)])).toEqual([
+    ["browser#1", [0]],
+    ["browser#2", [1]],
+    ["main", [2]],
+  ]);
 });
 
 describe("rewards that roles share", () => {

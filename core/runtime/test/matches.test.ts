@@ -6,6 +6,7 @@ import { type PlayedBy, type Reward, score, type Trajectory, unscored } from "@m
 import { diagnose } from "../src/diagnosis/diagnose.ts";
 import { examineFile } from "../src/diagnosis/examine-file.ts";
 import type { RunRecord } from "../src/diagnosis/run-record.ts";
+import { judgePlayed } from "../src/diagnosis/rules/played.ts";
 import { judgeMatches } from "../src/diagnosis/rules/matches.ts";
 import { RoleTallies } from "../src/evaluation/role-tallies.ts";
 import { EpisodeTally } from "../src/evaluation/summarise.ts";
@@ -230,6 +231,26 @@ describe("findings by role and opponent", () => {
     const game = (i: number) => ({ "reward/pro/mean": 0.5 - 0.02 * i, "reward/con/mean": 0.02 * i - 0.5 });
     expect(textOf(run((i) => ({ ...game(i), "wins/pro/policy": 0.5, "wins/con/policy": 0.5 })))).toEqual([]);
     expect(textOf(run(game))).toEqual([expect.stringMatching(/^falling-reward: Role pro: /)]);
+  });
+
+  test("shares of unscored agents are of all agents, of which an episode has several", () => {
+    const unjudged = (task: number) =>
+      game(task, { pro: unscored("JUDGE_FAILED", "down"), con: unscored("JUDGE_FAILED", "down") });
+    const half = summaryOf(many(40, (task) => (task % 2 === 0 ? won(task) : unjudged(task))));
+    const [finding] = judgePlayed({ ...half, source: "The evaluation" });
+    expect(finding?.what).toContain("50 % of the episodes have no score");
+    const metrics = { "episodes/played": 20, "agents/played": 40, "episodes/unscored": 10 };
+    expect(textOf(run(() => metrics))).toEqual([expect.stringContaining("25 % of the episodes could not be scored")]);
+    const groups = many(2, won).map((trajectory) => ({
+      id: trajectory.group,
+      task: trajectory.task,
+      players: { pro: POLICY, con: POLICY },
+      trajectories: [trajectory],
+    }));
+    expect(episodeMetrics(groups, noEpisodeCounts(), { policy: "policy" })).toMatchObject({
+      "episodes/played": 2,
+      "agents/played": 4,
+    });
   });
 
   test("a finding that concerns no role is stated once", () => {

@@ -39,6 +39,7 @@ export function episodeMetrics(
           ),
         )),
     "episodes/played": groups.reduce((sum, { trajectories }) => sum + trajectories.length, 0),
+    ...(agents.length > played.length ? { "agents/played": agents.length } : {}),
     "episodes/failed": counts.failed,
     "episodes/unscored": counts.unscored,
     "episodes/stale": counts.stale,

@@ -61,7 +61,10 @@ const lost =
     const counted = iterations.filter(
       ({ metrics }) => metrics[`episodes/${name}`] !== undefined && (metrics["episodes/played"] ?? 0) > 0,
     );
-    const played = counted.reduce((sum, { metrics }) => sum + (metrics["episodes/played"] as number), 0);
+    // Each agent of an episode has a score of its own.
+    const size = (metrics: Readonly<Record<string, number>>): number | undefined =>
+      (name === "unscored" ? metrics["agents/played"] : undefined) ?? metrics["episodes/played"];
+    const played = counted.reduce((sum, { metrics }) => sum + (size(metrics) as number), 0);
     const share = counted.reduce((sum, { metrics }) => sum + (metrics[`episodes/${name}`] as number), 0) / played;
     if (!(share > LOST.hint)) return undefined;
     return {

@@ -11,6 +11,8 @@ export interface PlayedEpisodes {
   readonly episodes: number;
   /** Episodes, or agents of them, that failed, have no score, or were ended by a limit. */
   readonly failed: number;
+  /** Agents with a score; `undefined` where it is not recorded. */
+  readonly scored?: number | undefined;
   readonly unscored: number;
   readonly truncated: number;
   /** Share of the answers that `max_tokens` cut; `undefined` where it is not recorded. */
@@ -27,8 +29,10 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
   const { source, episodes, failed, unscored, truncated, cut, tokens, firstError, firstUnscored } = played;
   if (episodes === 0) return [];
   const findings: Finding[] = [];
+  // Several agents of an episode are each scored and ended.
+  const agents = Math.max(episodes - failed, (played.scored ?? 0) + unscored);
   const lost = (rule: string, count: number, what: string, first: string | undefined, advice: string): void => {
-    const share = count / episodes;
+    const share = count / (rule === "episodes-failed" ? episodes : Math.max(episodes, agents));
     if (share > LOST.hint)
       findings.push({
         rule,
@@ -60,11 +64,12 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
         "Raise sampling.max_tokens (`--max-tokens`). A policy that never stops has not learnt its stop token: warm up with sft.",
     });
   }
-  if (truncated / episodes > LIMITED) {
+  const limited = truncated / Math.max(episodes, agents);
+  if (limited > LIMITED) {
     findings.push({
       rule: "episodes-limited",
       severity: "hint",
-      what: `${source}: a limit of turns or of the context ended ${percent(truncated / episodes)} of the episodes before their environment did.`,
+      what: `${source}: a limit of turns or of the context ended ${percent(limited)} of the episodes before their environment did.`,
       advice:
         "Raise max_turns of the environment, or the context (sampling.max_sequence_tokens, the model's positions). Check that the environment ends its episodes (`terminated: true`).",
     });
