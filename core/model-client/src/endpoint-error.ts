@@ -30,9 +30,9 @@ const MAX_QUOTE = 300;
 /** Returns the failure that a response states. Codes of the body refine the status, because servers use 400 and 500 for many causes. */
 export function failureOfResponse({ source, status, body, retryDelayMs }: ReceivedResponse): AttemptFailure {
   const { code, type, message } = readErrorBody(body);
-  const said = message === "" ? "without a message" : `with: ${quote(message)}`;
+  const quoted = message === "" ? "without a message" : `with: ${quote(message)}`;
   const fail = (name: ErrorCode, what: string, isRetryable = false): AttemptFailure =>
-    failure(name, `${source} ${what}, ${said}`, { isRetryable, retryDelayMs });
+    failure(name, `${source} ${what}, ${quoted}`, { isRetryable, retryDelayMs });
   const answered = `answered with the status ${status}`;
   if (status === 401 || status === 403) return fail("ENDPOINT_KEY_INVALID", `refuses the API key (status ${status})`);
   if (FILTER_CODES.has(code)) return fail("ENDPOINT_OUTPUT_FILTERED", `${answered}: its filter refuses the request`);

@@ -1,15 +1,18 @@
 import { z } from "zod";
 
+// The messages of refinements quote no value: a key may stand where its name, or an address, belongs.
 const url = z
-  .url({ protocol: /^https?$/ })
+  .string()
+  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), {
+    message: "this is no URL with http or https",
+    abort: true,
+  })
   .refine((text) => URL.parse(text)?.username === "" && URL.parse(text)?.password === "", {
     message: "the URL has a user name or a password, which would be written into configurations and messages",
   })
-  .refine((text) => !/[?#]/.test(text), {
-    message: "the URL has a query or a fragment, which could hold a key",
-  });
+  .refine((text) => !/[?#]/.test(text), { message: "the URL has a query or a fragment, which could hold a key" });
 
-const apiKeyEnv = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
+const apiKeyEnv = z.string().refine((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name), {
   message: "this is no name of an environment variable. Name the variable, never write the key itself",
 });
 

@@ -30,7 +30,10 @@ export function withForm(
   return [...messages, textMessage("user", form)];
 }
 
-/** Reads a complete output. A block of code that is the whole output is accepted, because many models write one; other text beside the JSON is not. */
+/**
+ * Reads a complete output. A block of code that is the whole output is accepted, because many models write one; other text beside the JSON is not. A fault
+ * quotes nothing of the output: it goes back to the model as an instruction.
+ */
 export function readOutput<T>(text: string, { schema }: JsonOutput<T>): ReadOutput<T> {
   const trimmed = text.trim();
   const json = /^```(?:json)?\s*\n([^]*?)\n?```$/i.exec(trimmed)?.[1] ?? trimmed;
@@ -38,16 +41,17 @@ export function readOutput<T>(text: string, { schema }: JsonOutput<T>): ReadOutp
   try {
     parsed = JSON.parse(json);
   } catch (error) {
-    return { fault: `it is no JSON (${(error as Error).message})` };
+    const isHalf = /end of JSON|Unterminated/.test((error as Error).message);
+    return { fault: isHalf ? "it is half a JSON" : "it is no JSON" };
   }
   const checked = schema.safeParse(parsed);
   if (checked.success) return { value: checked.data };
-  const issues = checked.error.issues.slice(0, 5);
-  return {
-    fault: issues
-      .map(({ path, message }) => `${path.length === 0 ? "the value" : path.join(".")}: ${message}`)
-      .join("; "),
-  };
+  return { fault: checked.error.issues.slice(0, 5).map(issueText).join("; ") };
+}
+
+function issueText({ code, path, message }: z.core.$ZodIssue): string {
+  const place = path.length === 0 ? "the value" : path.join(".");
+  return `${place}: ${code === "unrecognized_keys" ? "it has fields that the form does not have" : message}`;
 }
 
 /**

@@ -7,14 +7,14 @@ afterEach(closeAll);
 
 /** Waits of retries are in the headers, so that tests are quick. */
 const soon = { "retry-after-ms": "1" };
-const say = (message: string, fields: object = {}): object => ({ error: { message, ...fields } });
+const fault = (message: string, fields: object = {}): object => ({ error: { message, ...fields } });
 
 describe("retries", () => {
   test.each<[string, ChatServerReply]>([
-    ["rate limited", respond(429, say("slow down"), soon)],
-    ["broken", respond(500, say("oops"), soon)],
+    ["rate limited", respond(429, fault("slow down"), soon)],
+    ["broken", respond(500, fault("oops"), soon)],
     ["a gateway with a page of HTML", respond(502, "<html>Bad gateway</html>", soon)],
-    ["overloaded by a body of status 200", respond(200, say("busy", { code: 503 }), soon)],
+    ["overloaded by a body of status 200", respond(200, fault("busy", { code: 503 }), soon)],
   ])("an endpoint that is %s is asked again", async (_name, reply) => {
     const server = await serve((_request, index) => (index < 2 ? reply : "ok"));
     const client = connect(server.baseUrl);
@@ -24,7 +24,7 @@ describe("retries", () => {
   });
 
   test("after all retries the failure has the code of its cause", async () => {
-    const server = await serve(() => respond(429, say("slow down"), soon));
+    const server = await serve(() => respond(429, fault("slow down"), soon));
     const error = await errorOf(connect(server.baseUrl, { max_retries: 1 }).complete(request, { signal: never }));
     expect(error).toMatchObject({ code: "ENDPOINT_RATE_LIMITED", isRetryable: true, retryDelayMs: 1 });
     expect(error.message).toContain('"slow down"');
@@ -32,23 +32,28 @@ describe("retries", () => {
   });
 
   test("a wait that is longer than the rest of the time is not begun", async () => {
-    const server = await serve(() => respond(429, say("slow down"), { "retry-after": "30" }));
+    const server = await serve(() => respond(429, fault("slow down"), { "retry-after": "30" }));
     const work = connect(server.baseUrl).complete(request, { signal: never, deadlineMs: 5000 });
     await expect(work).rejects.toMatchObject({ code: "ENDPOINT_RATE_LIMITED", retryDelayMs: 30_000 });
     expect(server.requests).toHaveLength(1);
   });
 
   test.each<[string, number, object | string, string]>([
-    ["a wrong key", 401, say("bad key"), "ENDPOINT_KEY_INVALID"],
-    ["a forbidden model", 403, say("not yours"), "ENDPOINT_KEY_INVALID"],
-    ["an unknown model", 404, say("no such model"), "ENDPOINT_MODEL_NOT_FOUND"],
-    ["a wrong parameter", 400, say("temperature must be 1"), "ENDPOINT_REQUEST_REFUSED"],
+    ["a wrong key", 401, fault("bad key"), "ENDPOINT_KEY_INVALID"],
+    ["a forbidden model", 403, fault("not yours"), "ENDPOINT_KEY_INVALID"],
+    ["an unknown model", 404, fault("no such model"), "ENDPOINT_MODEL_NOT_FOUND"],
+    ["a wrong parameter", 400, fault("temperature must be 1"), "ENDPOINT_REQUEST_REFUSED"],
     ["a wrong parameter (FastAPI)", 422, { detail: "extra fields" }, "ENDPOINT_REQUEST_REFUSED"],
-    ["a long context (OpenAI)", 400, say("too long", { code: "context_length_exceeded" }), "ENDPOINT_CONTEXT_TOO_LONG"],
-    ["a long context (vLLM)", 400, say("This model's maximum context length is 64"), "ENDPOINT_CONTEXT_TOO_LONG"],
-    ["a long context (500)", 500, say("exceeds the available context size"), "ENDPOINT_CONTEXT_TOO_LONG"],
-    ["a spent quota", 429, say("quota", { code: "insufficient_quota" }), "ENDPOINT_RATE_LIMITED"],
-    ["a filtered prompt", 400, say("policy", { code: "content_filter" }), "ENDPOINT_OUTPUT_FILTERED"],
+    [
+      "a long context (OpenAI)",
+      400,
+      fault("too long", { code: "context_length_exceeded" }),
+      "ENDPOINT_CONTEXT_TOO_LONG",
+    ],
+    ["a long context (vLLM)", 400, fault("This model's maximum context length is 64"), "ENDPOINT_CONTEXT_TOO_LONG"],
+    ["a long context (500)", 500, fault("exceeds the available context size"), "ENDPOINT_CONTEXT_TOO_LONG"],
+    ["a spent quota", 429, fault("quota", { code: "insufficient_quota" }), "ENDPOINT_RATE_LIMITED"],
+    ["a filtered prompt", 400, fault("policy", { code: "content_filter" }), "ENDPOINT_OUTPUT_FILTERED"],
     ["a redirect", 307, "moved", "ENDPOINT_MODEL_NOT_FOUND"],
     ["a page of HTML", 200, "<html>Welcome</html>", "ENDPOINT_RESPONSE_INVALID"],
   ])("%s is not asked again", async (_name, status, body, code) => {
@@ -108,7 +113,7 @@ describe("connections", () => {
     expect({ text, attempts: timing.attempts }).toEqual({ text: "ok", attempts: 2 });
   });
 
-  test("an endpoint that nobody serves is unreachable", async () => {
+  test("an address without a server is unreachable", async () => {
     const server = await serve(() => "ok");
     await server.close();
     const error = await errorOf(connect(server.baseUrl, { max_retries: 0 }).complete(request, { signal: never }));
@@ -160,7 +165,7 @@ describe("connections", () => {
 
 describe("failover", () => {
   test("the next model answers where the first fails", async () => {
-    const server = await serve(({ body }) => (body["model"] === "a" ? respond(404, say("no such model")) : "ok"));
+    const server = await serve(({ body }) => (body["model"] === "a" ? respond(404, fault("no such model")) : "ok"));
     const client = connect(server.baseUrl, { model: ["a", "b"] });
     const { model, timing } = await client.complete(request, { signal: never });
     expect({ model, attempts: timing.attempts }).toEqual({ model: "b", attempts: 2 });
@@ -176,7 +181,7 @@ describe("failover", () => {
 
   test("the error names the failures of all models", async () => {
     const server = await serve(({ body }) =>
-      body["model"] === "a" ? respond(500, say("oops"), soon) : respond(401, say("bad key")),
+      body["model"] === "a" ? respond(500, fault("oops"), soon) : respond(401, fault("bad key")),
     );
     const client = connect(server.baseUrl, { model: ["a", "b"], max_retries: 0 });
     const error = await errorOf(client.complete(request, { signal: never }));
@@ -204,7 +209,7 @@ describe("budget", () => {
   });
 
   test("retries count, and end with the budget", async () => {
-    const server = await serve(() => respond(500, say("oops"), soon));
+    const server = await serve(() => respond(500, fault("oops"), soon));
     const client = connect(server.baseUrl, { budget: { requests: 2 }, max_retries: 9, model: ["judge", "other"] });
     await expect(client.complete(request, { signal: never })).rejects.toMatchObject({ code: "ENDPOINT_BUDGET_SPENT" });
     expect(server.requests).toHaveLength(2);

@@ -1,0 +1,67 @@
+import type { ModelClient } from "@mrlm/model-client";
+import {
+  type Determinism,
+  type Judge,
+  type Judgement,
+  type JudgeRequest,
+  type JsonObject,
+  type Logger,
+  unscored,
+} from "@mrlm/spec";
+import { usageOf } from "./ask.ts";
+import { judgePairwise } from "./judge-pairwise.ts";
+import { judgePointwise } from "./judge-pointwise.ts";
+import { type LlmOptions, requestOptions } from "./options.ts";
+
+/** Characters of the reasons of a model in a judgement. */
+const MAX_REASON = 4000;
+
+/** Judges conversations by a language model: scores by a rubric, or comparisons of pairs in both orders. */
+export class LlmJudge implements Judge {
+  readonly determinism: Determinism;
+  readonly #client: ModelClient;
+  readonly #options: LlmOptions;
+  readonly #logger: Logger;
+
+  constructor(client: ModelClient, options: LlmOptions, logger: Logger) {
+    this.determinism = client.determinism;
+    this.#client = client;
+    this.#options = options;
+    this.#logger = logger;
+  }
+
+  async judge(request: JudgeRequest, { signal }: { readonly signal: AbortSignal }): Promise<Judgement> {
+    const given = requestOptions.safeParse(request.options ?? {});
+    if (!given.success) return refused(request, given.error.issues.map(({ message }) => message).join("; "));
+    const stated = Object.fromEntries(Object.entries(given.data).filter(([, value]) => value !== undefined));
+    const options: LlmOptions = { ...this.#options, ...stated };
+    const call = { signal, deadlineMs: options.deadline_ms };
+    const judging = { client: this.#client, request, options, call };
+    const start = performance.now();
+    const judged = await (options.mode === "pairwise" ? judgePairwise(judging) : judgePointwise(judging));
+    const { rewards, verdict, reasons, answers, detail, cut } = judged;
+    this.#logger.debug("judged a conversation", { verdict, ms: Math.round(performance.now() - start) });
+    const failed = Object.values(rewards).flatMap((reward) => (reward.scored ? [] : [reward.message]));
+    const reason = [...new Set(failed), ...reasons].join("\n");
+    return {
+      rewards,
+      verdict,
+      reason: reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}...` : reason,
+      detail: {
+        mode: options.mode,
+        ...detail,
+        usage: usageOf(answers),
+        ...(cut === 0 ? {} : { cut_messages: cut }),
+      } as JsonObject,
+    };
+  }
+}
+
+function refused({ agents }: JudgeRequest, message: string): Judgement {
+  const reason = `The options of the request to judge:llm@1 are wrong: ${message}.`;
+  return {
+    rewards: Object.fromEntries(agents.map((agent) => [agent, unscored("OPTIONS_INVALID", reason)])),
+    verdict: "undecided",
+    reason,
+  };
+}

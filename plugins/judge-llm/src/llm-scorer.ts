@@ -1,0 +1,83 @@
+import type { ModelClient } from "@mrlm/model-client";
+import {
+  type Determinism,
+  type Grade,
+  type JsonObject,
+  score,
+  type Scorer,
+  type ScoreRequest,
+  unscored,
+} from "@mrlm/spec";
+import { type Answered, ask, usageOf } from "./ask.ts";
+import { encodeData } from "./encode-data.ts";
+import type { LlmOptions } from "./options.ts";
+import { referencePrompt } from "./prompts.ts";
+import { partOfScale, referenceFault, referenceForm, type ReferenceVerdict } from "./verdict-forms.ts";
+import { majorityOf, median } from "./votes.ts";
+
+/** Compares an answer with a reference by a language model. The reward is 1 for an equivalent answer, else 0. */
+export class LlmScorer implements Scorer {
+  readonly determinism: Determinism;
+  readonly #client: ModelClient;
+  readonly #options: LlmOptions;
+
+  constructor(client: ModelClient, options: LlmOptions) {
+    this.determinism = client.determinism;
+    this.#client = client;
+    this.#options = options;
+  }
+
+  async score({ answer, expected, question, signal = new AbortController().signal }: ScoreRequest): Promise<Grade> {
+    const { votes, max_characters, max_tokens, temperature, deadline_ms } = this.#options;
+    // The end of an answer has its result.
+    const read = answer.slice(-max_characters);
+    const items: JsonObject[] = [
+      ...(question === undefined ? [] : [{ question }]),
+      { correct_answer: expected },
+      { answer: read },
+    ];
+    const outcomes = await Promise.all(
+      Array.from({ length: votes }, async (_, vote) => {
+        const data = encodeData(items, ["reference", vote]);
+        return await ask(
+          this.#client,
+          {
+            system: referencePrompt(data),
+            user: data.text,
+            output: referenceForm,
+            contradiction: referenceFault,
+            maxTokens: max_tokens,
+            temperature,
+            vote,
+          },
+          { signal, deadlineMs: deadline_ms },
+        );
+      }),
+    );
+    const result = majorityOf(outcomes);
+    if ("failure" in result) return { reward: result.failure, verdict: "undecided", reason: result.failure.message };
+    return gradeOf(result.answered, answer.length - read.length);
+  }
+}
+
+function gradeOf(answered: readonly Answered<ReferenceVerdict>[], cut: number): Grade {
+  const count = (verdict: ReferenceVerdict["verdict"]): number =>
+    answered.filter(({ value }) => value.verdict === verdict).length;
+  const [equivalent, different] = [count("equivalent"), count("different")];
+  const verdict = equivalent > different ? "equivalent" : different > equivalent ? "different" : "undecided";
+  const reason = answered[0]?.value.reasons ?? "";
+  const detail = {
+    verdicts: answered.map(({ value }) => value.verdict),
+    usage: usageOf(answered),
+    ...(cut === 0 ? {} : { cut_characters: cut }),
+  };
+  if (verdict === "undecided")
+    return {
+      reward: unscored("SCORER_UNDECIDED", "The model could not decide whether the answer is correct."),
+      verdict,
+      reason,
+      detail,
+    };
+  const components = { score: partOfScale(median(answered.map(({ value }) => value.score))) };
+  return { reward: score(verdict === "equivalent" ? 1 : 0, components), verdict, reason, detail };
+}

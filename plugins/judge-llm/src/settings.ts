@@ -1,0 +1,24 @@
+import type { AgentId, JudgeRequest, Reward } from "@mrlm/spec";
+import type { CompletionOptions, ModelClient } from "@mrlm/model-client";
+import type { Answered } from "./ask.ts";
+import type { LlmOptions } from "./options.ts";
+
+/** One judgement in progress. */
+export interface Judging {
+  readonly client: ModelClient;
+  readonly request: JudgeRequest;
+  /** Options of the plugin, with those of the request. */
+  readonly options: LlmOptions;
+  readonly call: CompletionOptions;
+}
+
+/** Rewards with what led to them. */
+export interface JudgedAgents {
+  readonly rewards: Readonly<Record<AgentId, Reward>>;
+  readonly verdict: string;
+  readonly reasons: readonly string[];
+  readonly answers: readonly Answered<unknown>[];
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** Messages that are cut. */
+  readonly cut: number;
+}
