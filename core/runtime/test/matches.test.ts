@@ -8,8 +8,11 @@ import { examineFile } from "../src/diagnosis/examine-file.ts";
 import type { RunRecord } from "../src/diagnosis/run-record.ts";
 import { judgePlayed } from "../src/diagnosis/rules/played.ts";
 import { judgeMatches } from "../src/diagnosis/rules/matches.ts";
+import { assertScored } from "../src/evaluation/assert-scored.ts";
+import type { EvaluationResult } from "../src/evaluation/evaluate.ts";
 import { RoleTallies } from "../src/evaluation/role-tallies.ts";
 import { EpisodeTally } from "../src/evaluation/summarise.ts";
+import { goalAccuracy } from "../src/prepare/stage-goal.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 const POLICY: PlayedBy = { kind: "policy", name: "policy", policy: "policy" };
@@ -160,6 +163,25 @@ describe("results by role and opponent", () => {
     });
     expect(metrics([group(won(0)), group(game(1, { pro: score(1), con: score(0) }))])).toEqual({});
   });
+});
+
+test("a role with many agents, none of which was called, is neither a fault nor a part of a goal", () => {
+  const result = (role: string, episodes: readonly Trajectory[]): EvaluationResult => ({
+    environment: `duel@1/${role}`,
+    role,
+    tasks: episodes.length,
+    greedy: summaryOf(episodes, role),
+  });
+  const episodes = [game(0, { main: score(1) }), game(1, { main: score(0) })];
+  const failed = episodes.map((each) => ({ ...each, error: { code: "ENVIRONMENT_FAILED", message: "gone" } }));
+  const unjudged = [game(0, { main: score(1), "browser#1": unscored("JUDGE_FAILED", "down") })];
+  expect(() => assertScored([result("main", episodes), result("browser", episodes)])).not.toThrow();
+  expect(goalAccuracy([result("main", episodes), result("browser", episodes)])).toBe(0.5);
+  expect(goalAccuracy([result("browser", episodes)])).toBeUndefined();
+  for (const lost of [failed, unjudged]) {
+    expect(() => assertScored([result("browser", lost)])).toThrow(/could be scored in duel@1\/browser/);
+    expect(goalAccuracy([result("main", episodes), result("browser", lost)])).toBeUndefined();
+  }
 });
 
 describe("findings by role and opponent", () => {

@@ -2,9 +2,15 @@ import { isErrorCode, MrlmError } from "@mrlm/spec";
 import { codeOf, failureAdvice } from "./failure-advice.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 
+/** Whether no episode had an agent of the measured role: one with many agents, none of which another agent called. Such a result has no numbers and no fault. */
+export function isWithoutAgents({ greedy, sampled }: EvaluationResult): boolean {
+  const played = [greedy, ...(sampled === undefined ? [] : [sampled])];
+  return sum(played, "scored") + sum(played, "unscored") === 0 && sum(played, "failed") < sum(played, "episodes");
+}
+
 /** Throws the first episode's error if no episode of an environment could be scored: training could not learn from it either. */
 export function assertScored(results: readonly EvaluationResult[]): void {
-  for (const { environment, greedy, sampled } of results) {
+  for (const { environment, greedy, sampled } of results.filter((result) => !isWithoutAgents(result))) {
     const played = [greedy, ...(sampled === undefined ? [] : [sampled])];
     const [episodes, failed, scored] = [sum(played, "episodes"), sum(played, "failed"), sum(played, "scored")];
     if (episodes === 0 || scored > 0) continue;
@@ -24,6 +30,9 @@ export function assertScored(results: readonly EvaluationResult[]): void {
   }
 }
 
-function sum(summaries: readonly EvaluationResult["greedy"][], field: "episodes" | "failed" | "scored"): number {
+function sum(
+  summaries: readonly EvaluationResult["greedy"][],
+  field: "episodes" | "failed" | "scored" | "unscored",
+): number {
   return summaries.reduce((total, summary) => total + summary[field], 0);
 }

@@ -1,5 +1,6 @@
 import type { TrainingEnvironment } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
+import { isWithoutAgents } from "../evaluation/assert-scored.ts";
 import type { EvaluationResult, MeasuredEnvironment } from "../evaluation/evaluate.ts";
 
 type Stage = ResolvedConfig["stages"][number];
@@ -36,10 +37,11 @@ export function stageGoal(
   return { accuracy: until.accuracy, every: until.every, environments };
 }
 
-/** Returns the mean of the greedy accuracies; `undefined` if an environment has no scored episode. */
+/** Returns the mean of the greedy accuracies; `undefined` if an environment has no scored episode. Leaves out roles without agents. */
 export function goalAccuracy(results: readonly EvaluationResult[]): number | undefined {
-  const accuracies = results.flatMap(({ greedy }) => greedy.accuracy ?? []);
-  return accuracies.length < results.length
+  const measured = results.filter((result) => !isWithoutAgents(result));
+  const accuracies = measured.flatMap(({ greedy }) => greedy.accuracy ?? []);
+  return accuracies.length === 0 || accuracies.length < measured.length
     ? undefined
     : accuracies.reduce((sum, accuracy) => sum + accuracy, 0) / accuracies.length;
 }
