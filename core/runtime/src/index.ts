@@ -44,6 +44,7 @@ export { checkPlayers } from "./players/check-players.ts";
 export { trainedSharing } from "./players/reward-sharing.ts";
 export { type MeasuredEndpoint, measuredEndpoint, measuredName } from "./players/measured-endpoint.ts";
 export { ENDPOINT_URL, isEndpointUrl } from "./config/endpoint-url.ts";
+export { outsidePlayer } from "./players/outside-policies.ts";
 export { playerOverrides } from "./config/player-overrides.ts";
 export { sessionPlayers } from "./players/session-players.ts";
 export type { FrozenModel } from "./players/frozen-models.ts";

@@ -6,6 +6,7 @@ export { type EngineContractOptions, engineContract } from "./engine-contract/en
 export { engineOverGrpc } from "./engine-over-grpc.ts";
 export type { TestRegistry } from "./test-registry.ts";
 export { type Transport, inProcess, overGrpc } from "./transports.ts";
+export { type PolicyContractOptions, policyContract } from "./policy-contract/policy-contract.ts";
 export { duelEnvironment } from "./training/duel-environment.ts";
 export { lettersEnvironment, type LettersReward } from "./training/letters-environment.ts";
 export { RoundingEngine, toBfloat16 } from "./training/rounding-engine.ts";

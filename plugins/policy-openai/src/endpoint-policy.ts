@@ -31,7 +31,11 @@ export class EndpointPolicy implements OpenPolicy {
       deadlineMs: this.#options.deadline_ms,
       queued: unqueued,
     });
-    const message = replyOf(completion, { hasTools: this.#tools.length > 0, callIds: this.#callIds });
+    const message = replyOf(completion, {
+      hasTools: this.#tools.length > 0,
+      mayBeEmpty: this.#options.on_empty === "answer",
+      callIds: this.#callIds,
+    });
     this.#messages.push(message);
     return { agent, message, finishReason: completion.finishReason === "length" ? "length" : "stop" };
   }

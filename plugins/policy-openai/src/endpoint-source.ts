@@ -1,4 +1,4 @@
-import { createModelClient, type ModelClient, type ModelClientSystem } from "@mrlm/model-client";
+import { createModelClient, type ModelClient, modelClientOptions, type ModelClientSystem } from "@mrlm/model-client";
 import type { Determinism, OpenPolicy, PolicyEpisode, PolicySource } from "@mrlm/spec";
 import { EndpointPolicy } from "./endpoint-policy.ts";
 import { type EndpointOptions, endpointOptions } from "./options.ts";
@@ -24,14 +24,10 @@ export class EndpointSource implements PolicySource<EndpointOptions> {
 
   /** Returns the client of a player's options. */
   client(options: EndpointOptions): ModelClient {
-    const {
-      temperature: _temperature,
-      top_p: _topP,
-      max_tokens: _maxTokens,
-      seed: _seed,
-      deadline_ms: _,
-      ...own
-    } = options;
+    const names = Object.keys(modelClientOptions.shape);
+    const own = modelClientOptions.parse(
+      Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name))),
+    );
     const key = JSON.stringify(own);
     const client = this.#clients.get(key) ?? createModelClient(own, this.#system);
     this.#clients.set(key, client);

@@ -12,6 +12,8 @@ export const endpointOptions = modelClientOptions
     max_tokens: z.int().positive().optional(),
     /** Whether each request has a seed, which follows from the run's seed, the episode, the agent and the turn. */
     seed: z.boolean().default(false),
+    /** Outcome of an answer without text and calls: the episode fails, or the empty message is the turn. */
+    on_empty: z.enum(["fail", "answer"]).default("fail"),
     /** Longest turn with all attempts, without its wait for a place. */
     deadline_ms: z.int().positive().max(86_400_000).default(600_000),
   })

@@ -8,7 +8,11 @@ import { type ErrorCode, type Message, MrlmError, type Part } from "@mrlm/spec";
  */
 export function replyOf(
   { message, refusal, finishReason, model }: Completion,
-  { hasTools, callIds }: { readonly hasTools: boolean; readonly callIds: Set<string> },
+  {
+    hasTools,
+    mayBeEmpty,
+    callIds,
+  }: { readonly hasTools: boolean; readonly mayBeEmpty: boolean; readonly callIds: Set<string> },
 ): Message {
   const failed = (code: ErrorCode, what: string): MrlmError =>
     new MrlmError(code, `The model ${model} ${what}`, { isRetryable: false });
@@ -16,7 +20,7 @@ export function replyOf(
   if (finishReason === "content_filter")
     throw failed("ENDPOINT_OUTPUT_FILTERED", "returned an answer that a filter of the endpoint ended.");
   const answered = message.parts.some((part) => part.type !== "thinking" && !isBlank(part));
-  if (!answered)
+  if (!answered && !mayBeEmpty)
     throw finishReason === "length"
       ? failed("ENDPOINT_OUTPUT_CUT", "reached its token limit before it wrote an answer.")
       : failed("ENDPOINT_OUTPUT_EMPTY", "returned no text and no call.");

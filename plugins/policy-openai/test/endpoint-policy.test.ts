@@ -143,6 +143,19 @@ test.each<[string, ChatServerReply, string]>([
   await expect(act(shown("a"))).rejects.toMatchObject({ code });
 });
 
+test("with on_empty: answer, an answer without text is the turn", async () => {
+  const cut = { message: { content: "" }, finishReason: "length" };
+  const { server, act } = await opened([{ message: { content: null } }, cut], { on_empty: "answer" });
+  expect(await act(shown("a"))).toEqual({
+    agent: "second",
+    message: { role: "assistant", parts: [] },
+    finishReason: "stop",
+  });
+  expect(await act(shown("b"))).toMatchObject({ finishReason: "length" });
+  await act(shown("c"));
+  expect(bodies(server)[2]?.["messages"]).toHaveLength(5);
+});
+
 test("a silent server ends a turn at its deadline, and an aborted turn ends at once", async () => {
   const silent: ChatServerReply = () => undefined;
   const { act } = await opened([silent], { deadline_ms: 40 });

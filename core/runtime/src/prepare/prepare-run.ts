@@ -82,7 +82,8 @@ export async function prepareRun(
   const notices = [...loaded.notices, ...aboutDistribution(loaded)];
   const at = <T>(path: ConfigPath, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => Promise.reject(located(error, loaded.source.locate(path))));
-  const onNotice = (text: string): unknown => notices.push(text);
+  // An environment that is also evaluated has the same notice twice.
+  const onNotice = (text: string): void => void (notices.includes(text) || notices.push(text));
   const config = await withModelDirectories(loaded, await dropUnknownOptions(loaded, parts, onNotice), onNotice);
   const players: PlayerSource = {
     policy: trainedPolicy(config).policy,
