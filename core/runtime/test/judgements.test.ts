@@ -62,13 +62,13 @@ async function hostOf(
 }
 
 const hang = () => new Promise<never>(() => undefined);
-const say = (agent: string) => ({ agent, message: textMessage("assistant", "x"), finishReason: "stop" as const });
+const act = (agent: string) => ({ agent, message: textMessage("assistant", "x"), finishReason: "stop" as const });
 
 /** Plays one judged step against a judge. */
 async function judgedBy(judge: Judge, deadlines: { scoreMs?: number; stepMs?: number } = {}): Promise<StepResult> {
   const session = await (await hostOf(duel({ turns: 1, deadlines }), { judge })).open({ id: "counter" });
   await session.reset({ signal: never });
-  return session.step(say("pro"), { signal: never });
+  return session.step(act("pro"), { signal: never });
 }
 
 const bothUnscored = (code: string, message: RegExp) => ({
@@ -133,7 +133,7 @@ describe("a judge", () => {
       const session = await (await hostOf(duel({ turns: 1 }), { judge })).open({ id: "counter" });
       await session.reset({ signal: never });
       const controller = new AbortController();
-      const step = session.step(say("pro"), { signal: controller.signal }).catch(() => undefined);
+      const step = session.step(act("pro"), { signal: controller.signal }).catch(() => undefined);
       const signal = await called.promise;
       expect(signal.aborted).toBe(false);
       if (end === "cancel") controller.abort();
@@ -178,7 +178,7 @@ test("a scorer always gets a signal, which its deadline aborts, and a malformed 
     });
     const session = await (await hostOf(definition, { scorer: scorer as Scorer })).open({ id: "counter" });
     await session.reset({ signal: never });
-    const { rewards } = await session.step(say("agent"), { signal: never });
+    const { rewards } = await session.step(act("agent"), { signal: never });
     expect(rewards).toMatchObject({ agent: { scored: false, code } });
   }
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
@@ -236,7 +236,7 @@ describe("a trajectory", () => {
     const session = await (await hostOf(definition, { judge })).open({ id: "counter" });
     for (let episode = 0; episode < 2; episode++) {
       await session.reset({ signal: never });
-      const { info } = await session.step(say("pro"), { signal: never });
+      const { info } = await session.step(act("pro"), { signal: never });
       expect(info?.["judgements"]).toMatchObject([{ reason: "0" }, { reason: "1" }]);
     }
   });

@@ -12,22 +12,47 @@ import {
 } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
+import { judgeStored } from "./judge-run.ts";
 import { queryRun } from "../services/query-run.ts";
 
 /** Options of `mrlm score`. */
 export interface ScoreArguments {
-  readonly scorer: string;
+  readonly scorer?: string;
   readonly file?: string;
   readonly run?: string;
   readonly query?: string;
+  readonly judge?: string;
+  readonly judgeOptions?: string;
+  readonly task?: string;
+  readonly numEpisodes?: string;
 }
+
+const FLAGS = { judgeOptions: "--judge-options", task: "--task", numEpisodes: "--num-episodes" };
 
 /** Largest number of rows of a query, and its time. */
 const LIMITS = { rows: 1_000_000, seconds: 600 };
 
-/** Prints each row with its verdict, as JSONL. Rejects with DATA_INVALID before the first verdict. */
-export async function scoreRows({ directory }: CommandContext, args: ScoreArguments): Promise<void> {
-  const { scorer: id } = args;
+/** Prints each row with its verdict, as JSONL; with `--judge`, the agreement of two judges. Rejects with DATA_INVALID before the first verdict. */
+export async function scoreRows(context: CommandContext, args: ScoreArguments): Promise<void> {
+  const { directory } = context;
+  const { scorer: id, judge, run } = args;
+  const beside = (["judgeOptions", "task", "numEpisodes"] as const).find((name) => args[name] !== undefined);
+  if (judge !== undefined) {
+    if (run !== undefined && id === undefined && args.file === undefined && args.query === undefined)
+      return judgeStored(context, { ...args, run, judge });
+    throw new MrlmError(
+      "USAGE",
+      "--judge judges the episodes of a run: it takes --run, and no --scorer, --file or --query.",
+      {
+        hint: "For example --run runs/RUN --judge rules@1.",
+      },
+    );
+  }
+  if (beside !== undefined) throw new MrlmError("USAGE", `${FLAGS[beside]} has no effect without --judge.`);
+  if (id === undefined)
+    throw new MrlmError("USAGE", "mrlm score needs --scorer, or --judge with --run.", {
+      hint: "For example --scorer math --file rows.jsonl, or --run runs/RUN --judge rules@1.",
+    });
   const rows = await rowsOf(args);
   const plugins = await PluginHost.discover({ directory });
   try {

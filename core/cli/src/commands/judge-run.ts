@@ -1,0 +1,175 @@
+import {
+  agreementOf,
+  type Agreement,
+  canonicalJson,
+  configuredPlugins,
+  judgeRun,
+  type JudgedOutcome,
+  loadConfig,
+  type LoadedConfig,
+  LocalHost,
+  PluginHost,
+  ReplacedJudge,
+  RunDirectory,
+} from "@mrlm/runtime";
+import { type EnvironmentRef, type JsonObject, MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
+import { jsonObject, wholeNumber } from "../arguments.ts";
+import type { CommandContext } from "../command-context.ts";
+import { type AgreementCounts, agreementReport } from "../console/agreement-report.ts";
+import { lineLogger } from "../console/line-logger.ts";
+
+/** Options of `mrlm score --run RUN --judge ID`. */
+export interface JudgeRunArguments {
+  readonly run: string;
+  readonly judge: string;
+  readonly judgeOptions?: string;
+  readonly task?: string;
+  readonly numEpisodes?: string;
+}
+
+const EPISODES = "1000";
+
+/** Judges the stored episodes of a run by another judge, and prints the agreement of the old and the new scores. */
+export async function judgeStored({ console, directory }: CommandContext, args: JudgeRunArguments): Promise<void> {
+  const limit = wholeNumber(args.numEpisodes ?? EPISODES, "--num-episodes", 1);
+  const options = args.judgeOptions === undefined ? {} : jsonObject(args.judgeOptions, "--judge-options");
+  const run = RunDirectory.open(args.run);
+  const trajectories = storedEpisodes(run, args.task, limit);
+  const loaded = loadConfig(run.configPath);
+  const plugins = await pluginsWith(loaded, {
+    directory,
+    judge: args.judge,
+    options,
+    note: (line) => console.note(line),
+  });
+  const source = new ReplacedJudge(plugins, await plugins.service("judge", args.judge, "the option --judge"));
+  const host = new LocalHost({ source, dataDirectory: loaded.config.base_directory });
+  try {
+    const environments = environmentsOf(loaded);
+    for (const environment of environments) await host.describe(environment);
+    if (source.replaced.size === 0)
+      throw new MrlmError("USAGE", `No environment of ${run.path} has a judge: ${names(environments)}.`, {
+        hint: "mrlm score --scorer scores the rows of a query: --run RUN --query SQL.",
+      });
+    const outcomes: JudgedOutcome[] = [];
+    for await (const outcome of judgeRun(host, environments, trajectories, new AbortController().signal)) {
+      outcomes.push(outcome);
+      console.emit(eventOf(outcome));
+    }
+    const judged = outcomes.flatMap((outcome) => (outcome.kind === "judged" ? [outcome.episode] : []));
+    const agreement = agreementOf(judged);
+    const counts = countsOf(outcomes);
+    const before = [...source.replaced].sort();
+    console.print(agreementReport(agreement, counts, { before, after: args.judge }));
+    console.emit({ event: "agreement", judges_before: before, judge: args.judge, ...toJson(agreement, counts) });
+    const { firstLost } = counts;
+    if (judged.length === 0 && firstLost !== undefined) throw firstLost;
+  } finally {
+    await host.close();
+  }
+}
+
+function storedEpisodes(run: RunDirectory, task: string | undefined, limit: number): Trajectory[] {
+  const reader = run.readEpisodes();
+  const found = reader?.find({ task, order: "newest", limit }) ?? [];
+  reader?.close();
+  if (found.length > 0) return found.toReversed().map(({ trajectory }) => trajectory);
+  const which = task === undefined ? "" : ` of task "${task}"`;
+  throw new MrlmError("EPISODE_NOT_FOUND", `${run.path} has no episodes${which}.`, {
+    hint: "`mrlm show RUN` prints what a run has.",
+  });
+}
+
+/** Finds the plugins of the run; the options of the judge's plugin are replaced. */
+async function pluginsWith(
+  loaded: LoadedConfig,
+  {
+    directory,
+    judge,
+    options,
+    note,
+  }: {
+    readonly directory: string;
+    readonly judge: string;
+    readonly options: JsonObject;
+    readonly note: (line: string) => void;
+  },
+): Promise<PluginHost> {
+  const logger = lineLogger(note);
+  const configured = configuredPlugins(loaded);
+  const plugins = await PluginHost.discover({ directory, logger, ...configured });
+  if (Object.keys(options).length === 0) return plugins;
+  const id = plugins.registry.resolve("judge", judge);
+  // The request for the judge reports that it does not exist.
+  if (id === undefined) return plugins;
+  const { entry } = await plugins.registry.provider("judge", id);
+  const name = entry.configuredAs ?? entry.name;
+  return PluginHost.discover({ directory, logger, ...configured, plugins: { ...configured.plugins, [name]: options } });
+}
+
+/** Returns the environments of training and evaluation, each with its options once. */
+function environmentsOf({ config }: LoadedConfig): EnvironmentRef[] {
+  const all = [...config.environments, ...config.eval.environments].map(({ id, options }): EnvironmentRef => ({
+    id,
+    ...(options === undefined ? {} : { options }),
+  }));
+  return [...new Map(all.map((ref) => [canonicalJson(ref as unknown as JsonObject), ref])).values()];
+}
+
+function names(environments: readonly EnvironmentRef[]): string {
+  return environments.map(({ id }) => id).join(", ") || "it has no environments";
+}
+
+function countsOf(outcomes: readonly JudgedOutcome[]): AgreementCounts {
+  const count = (kind: JudgedOutcome["kind"]): number => outcomes.filter((outcome) => outcome.kind === kind).length;
+  const firstLost = outcomes.find((outcome) => outcome.kind === "lost")?.error;
+  return {
+    episodes: outcomes.length,
+    judged: count("judged"),
+    failed: count("failed"),
+    unjudged: count("unjudged"),
+    lost: count("lost"),
+    ...(firstLost === undefined ? {} : { firstLost }),
+  };
+}
+
+function eventOf(outcome: JudgedOutcome): JsonObject {
+  const { id, environment, task } = outcome.kind === "judged" ? outcome.episode.trajectory : outcome.trajectory;
+  const common = { event: "episode", outcome: outcome.kind, id, environment, task };
+  if (outcome.kind === "lost")
+    return { ...common, error: { code: outcome.error.code, message: outcome.error.message } };
+  if (outcome.kind !== "judged") return common;
+  const { before, after, verdictBefore, verdictAfter, again } = outcome.episode;
+  return {
+    ...common,
+    verdict_before: verdictBefore ?? null,
+    verdict_after: verdictAfter ?? null,
+    agents: Object.fromEntries(
+      Object.keys(before).map((agent) => [agent, { before: valueOf(before[agent]), after: valueOf(after[agent]) }]),
+    ),
+    judgements: JSON.parse(JSON.stringify(again.judgements)) as JsonObject[],
+  };
+}
+
+function valueOf(reward: Reward | undefined): number | null {
+  return reward?.scored === true ? reward.value : null;
+}
+
+function toJson({ agents, verdicts, orders }: Agreement, { firstLost: _, ...counts }: AgreementCounts): JsonObject {
+  return {
+    ...counts,
+    agents: agents.map(({ agent, scored, unscoredBefore, unscoredAfter, meanBefore, meanAfter, tau }) => ({
+      agent,
+      scored,
+      unscored_before: unscoredBefore,
+      unscored_after: unscoredAfter,
+      mean_before: meanBefore ?? null,
+      mean_after: meanAfter ?? null,
+      kendall_tau_b: tau ?? null,
+    })),
+    verdicts_equal: verdicts.equal,
+    verdicts: verdicts.of,
+    orders_equal: orders.equal,
+    orders: orders.of,
+  };
+}

@@ -1,0 +1,88 @@
+import { judgementsOf } from "@mrlm/kit/learning";
+import { type EnvironmentHost, type EnvironmentRef, MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
+import type { JudgedAgain } from "./judge-again.ts";
+import { judgeAgain } from "./judge-again.ts";
+import type { TwiceJudged } from "./agreement.ts";
+
+/** Stored episode with its second judgement. */
+export interface JudgedEpisode extends TwiceJudged {
+  readonly trajectory: Trajectory;
+  readonly again: JudgedAgain;
+}
+
+/** Outcome of one stored episode. */
+export type JudgedOutcome =
+  | { readonly kind: "judged"; readonly episode: JudgedEpisode }
+  /** The stored episode failed, so that it has no rewards. */
+  | { readonly kind: "failed"; readonly trajectory: Trajectory }
+  /** A limit of the run ended it before a judge was asked. */
+  | { readonly kind: "unjudged"; readonly trajectory: Trajectory }
+  | { readonly kind: "lost"; readonly trajectory: Trajectory; readonly error: MrlmError };
+
+/** Episodes at a time: a judge that asks a model waits most of the time. */
+const AT_ONCE = 16;
+
+/** Judges stored episodes again, and yields them in their order. Rejects only if the signal is aborted. */
+export async function* judgeRun(
+  host: EnvironmentHost,
+  environments: readonly EnvironmentRef[],
+  trajectories: readonly Trajectory[],
+  signal: AbortSignal,
+): AsyncGenerator<JudgedOutcome> {
+  const pending: Promise<JudgedOutcome>[] = [];
+  let next = 0;
+  try {
+    while (pending.length > 0 || next < trajectories.length) {
+      while (pending.length < AT_ONCE && next < trajectories.length)
+        pending.push(outcomeOf(host, environments, trajectories[next++] as Trajectory, signal));
+      yield (await pending.shift()) as JudgedOutcome;
+      signal.throwIfAborted();
+    }
+  } finally {
+    await Promise.allSettled(pending);
+  }
+}
+
+async function outcomeOf(
+  host: EnvironmentHost,
+  environments: readonly EnvironmentRef[],
+  trajectory: Trajectory,
+  signal: AbortSignal,
+): Promise<JudgedOutcome> {
+  if (trajectory.error !== undefined) return { kind: "failed", trajectory };
+  try {
+    const again = await firstThatFits(host, environments, trajectory, signal);
+    if (again.judgements.length === 0) return { kind: "unjudged", trajectory };
+    const before = Object.fromEntries(
+      Object.entries(trajectory.agents).map(([agent, { total }]): [string, Reward] => [agent, total]),
+    );
+    const verdictBefore = judgementsOf(trajectory).at(-1)?.verdict;
+    const verdictAfter = again.judgements.at(-1)?.verdict;
+    return { kind: "judged", episode: { trajectory, again, before, after: again.totals, verdictBefore, verdictAfter } };
+  } catch (error) {
+    const lost = MrlmError.isInstance(error) ? error : new MrlmError("INTERNAL", String(error), { cause: error });
+    return { kind: "lost", trajectory, error: lost };
+  }
+}
+
+/** Repeats an episode under the first options of its environment that give its observations. */
+async function firstThatFits(
+  host: EnvironmentHost,
+  environments: readonly EnvironmentRef[],
+  trajectory: Trajectory,
+  signal: AbortSignal,
+): Promise<JudgedAgain> {
+  let failure: unknown = new MrlmError(
+    "ENVIRONMENT_NOT_FOUND",
+    `Environment ${trajectory.environment} of episode ${trajectory.id} is not in the configuration of the run.`,
+  );
+  for (const environment of environments) {
+    if ((await host.describe(environment)).id !== trajectory.environment) continue;
+    try {
+      return await judgeAgain(host, environment, trajectory, signal);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}

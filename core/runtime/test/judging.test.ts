@@ -1,0 +1,180 @@
+import { describe, expect, test } from "@jest/globals";
+import { definePlugin, messageText, textMessage } from "@mrlm/kit";
+import { type EnvironmentDefinition, type Judge, type Trajectory, score, unscored } from "@mrlm/spec";
+import { agreementOf, judgeRun, type JudgedOutcome, LocalHost, PluginHost, ReplacedJudge } from "@mrlm/runtime";
+import fc from "fast-check";
+import { kendallTau } from "../src/judging/rank-correlation.ts";
+import { counterEnvironment } from "./support/counter-environment.ts";
+import { collect, runner } from "./support/rollouts.ts";
+
+/** Environment of two sides with two turns each, whose last step asks a judge. */
+function talk({ greeting = "go", judge = "first@1" } = {}): EnvironmentDefinition<any> {
+  return counterEnvironment({
+    roles: { pro: {}, con: {} },
+    requires: [`judge:${judge}`],
+    create: (context) => {
+      let turns: { agent: string; message: ReturnType<typeof textMessage> }[] = [];
+      const shown = (agent: string) => ({ agent, messages: [textMessage("user", `${greeting} ${turns.length}`)] });
+      return {
+        reset: async () => ((turns = []), shown("pro")),
+        async step({ agent, message }, { signal }) {
+          turns.push({ agent, message });
+          const isOver = turns.length === 4;
+          const task = { id: "train/0", public: {}, private: {} };
+          const { rewards } = isOver
+            ? await context.judge(judge).judge({ turns, agents: ["pro", "con"], task }, { signal })
+            : { rewards: {} };
+          return {
+            observation: isOver ? { agent: "", messages: [] } : shown(agent === "pro" ? "con" : "pro"),
+            rewards,
+            terminated: { pro: isOver, con: isOver },
+            truncated: {},
+          };
+        },
+      };
+    },
+  });
+}
+
+/** Judge that scores the length of what an agent wrote, times a sign. */
+const byLength = (sign: number): Judge => ({
+  judge: async ({ turns, agents }) => {
+    const length = (agent: string) =>
+      turns.filter((turn) => turn.agent === agent).reduce((sum, { message }) => sum + messageText(message).length, 0);
+    const [pro, con] = [length("pro"), length("con")];
+    return {
+      rewards: Object.fromEntries(agents.map((agent) => [agent, score(sign * length(agent))])),
+      verdict: sign * (pro - con) > 0 ? "pro" : pro === con ? "tie" : "con",
+      reason: "by length",
+    };
+  },
+});
+
+const hostOf = async (definition: EnvironmentDefinition<any>, judges: Record<string, Judge>, replaced?: Judge) => {
+  const factories = Object.fromEntries(Object.entries(judges).map(([id, judge]) => [id, () => judge]));
+  const source = await PluginHost.of([definePlugin({ name: "test", environments: [definition], judges: factories })]);
+  return new LocalHost({ source: replaced === undefined ? source : new ReplacedJudge(source, replaced) });
+};
+
+async function played(): Promise<Trajectory[]> {
+  const host = await hostOf(talk(), { "first@1": byLength(1) });
+  const groups = await collect(await runner({ host }), { tasks: ["train/0", "train/1"], groupSize: 4 });
+  return groups.flatMap(({ trajectories }) => trajectories);
+}
+
+const again = async (host: LocalHost, trajectories: readonly Trajectory[]): Promise<JudgedOutcome[]> =>
+  Array.fromAsync(judgeRun(host, [{ id: "counter" }], trajectories, new AbortController().signal));
+
+describe("stored episodes are judged again", () => {
+  test("by the same judge with the same scores, by the opposite one with a rank correlation of -1", async () => {
+    const trajectories = await played();
+    for (const [sign, tau] of [
+      [1, 1],
+      [-1, -1],
+    ] as const) {
+      const outcomes = await again(await hostOf(talk(), {}, byLength(sign)), trajectories);
+      const judged = outcomes.flatMap((outcome) => (outcome.kind === "judged" ? [outcome.episode] : []));
+      expect(judged.map(({ trajectory }) => trajectory.id)).toEqual(trajectories.map(({ id }) => id));
+      const { agents, verdicts, orders } = agreementOf(judged);
+      expect(agents.map(({ agent, scored }) => [agent, scored])).toEqual([
+        ["con", 8],
+        ["pro", 8],
+      ]);
+      for (const agent of agents) expect(agent.tau).toBeCloseTo(tau, 12);
+      const ties = judged.filter(({ verdictBefore }) => verdictBefore === "tie").length;
+      expect(verdicts).toEqual({ equal: sign === 1 ? 8 : ties, of: 8 });
+      expect(orders).toEqual({ equal: sign === 1 ? 8 : ties, of: 8 });
+    }
+  });
+
+  test("without the model: a judge that fails is unscored and counted", async () => {
+    const trajectories = await played();
+    const broken: Judge = { judge: async () => Promise.reject(new Error("no answer")) };
+    const outcomes = await again(await hostOf(talk(), {}, broken), trajectories);
+    const judged = outcomes.flatMap((outcome) => (outcome.kind === "judged" ? [outcome.episode] : []));
+    expect(agreementOf(judged)).toEqual({
+      agents: ["con", "pro"].map((agent) => ({
+        agent,
+        scored: 0,
+        unscoredBefore: 0,
+        unscoredAfter: 8,
+        meanBefore: undefined,
+        meanAfter: undefined,
+        tau: undefined,
+      })),
+      verdicts: { equal: 0, of: 0 },
+      orders: { equal: 0, of: 0 },
+    });
+  });
+
+  test("only where the environment gives the same observations; failed episodes are left out", async () => {
+    const [first, second, ...rest] = await played();
+    const failed = { ...(second as Trajectory), error: { code: "ENVIRONMENT_FAILED", message: "gone" } };
+    const other = await again(await hostOf(talk({ greeting: "start" }), {}, byLength(1)), [
+      first as Trajectory,
+      failed,
+    ]);
+    expect(other).toMatchObject([
+      { kind: "lost", error: { code: "ENVIRONMENT_FAILED", message: expect.stringMatching(/from step 0 on/) } },
+      { kind: "failed" },
+    ]);
+    const cut = rest.map((trajectory) => ({ ...trajectory, turns: trajectory.turns.slice(0, 2) }));
+    const unjudged = await again(await hostOf(talk(), {}, byLength(1)), cut);
+    expect(unjudged.map(({ kind }) => kind)).toEqual(cut.map(() => "unjudged"));
+    const unknown = { ...(first as Trajectory), environment: "other@1" };
+    expect(await again(await hostOf(talk(), {}, byLength(1)), [unknown])).toMatchObject([
+      { kind: "lost", error: { code: "ENVIRONMENT_NOT_FOUND" } },
+    ]);
+  });
+});
+
+test("an agent that was unscored once is no part of means and correlations", () => {
+  const failed = unscored("SCORER_FAILED", "gone");
+  const verdictBefore = "pro";
+  const { agents, verdicts } = agreementOf([
+    { before: { pro: failed }, after: { pro: score(1) }, verdictBefore: "failed", verdictAfter: "pro" },
+    { before: { pro: score(1) }, after: { pro: score(3) }, verdictBefore, verdictAfter: "pro" },
+    { before: { pro: score(2) }, after: { pro: score(2) }, verdictBefore, verdictAfter: "con" },
+  ]);
+  expect(agents).toEqual([
+    { agent: "pro", scored: 2, unscoredBefore: 1, unscoredAfter: 0, meanBefore: 1.5, meanAfter: 2.5, tau: -1 },
+  ]);
+  expect(verdicts).toEqual({ equal: 1, of: 2 });
+});
+
+describe("Kendall's tau-b", () => {
+  /** The definition, over all pairs. */
+  function byDefinition(pairs: readonly (readonly [number, number])[]): number | undefined {
+    let [difference, x, y] = [0, 0, 0];
+    for (const [i, [a, b]] of pairs.entries())
+      for (const [c, d] of pairs.slice(i + 1)) {
+        difference += Math.sign(a - c) * Math.sign(b - d);
+        x += Number(a !== c);
+        y += Number(b !== d);
+      }
+    return x * y === 0 ? undefined : difference / Math.sqrt(x * y);
+  }
+
+  test("equals its definition, with ties", () => {
+    const value = fc.constantFrom(-0, 0, 0.5, 1, 2, 3);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(value, value), { maxLength: 40 }), (pairs) => {
+        const expected = byDefinition(pairs);
+        if (expected === undefined) expect(kendallTau(pairs)).toBeUndefined();
+        else expect(kendallTau(pairs)).toBeCloseTo(expected, 12);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("of a worked example with a tie", () => {
+    // Two of three pairs agree; one is tied on one side: 2 / sqrt(2 * 3).
+    expect(
+      kendallTau([
+        [1, 1],
+        [2, 2],
+        [2, 3],
+      ]),
+    ).toBeCloseTo(2 / Math.sqrt(6), 12);
+  });
+});

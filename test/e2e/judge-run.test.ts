@@ -1,0 +1,77 @@
+import { expect, test } from "@jest/globals";
+import { debate } from "@mrlm/environment-debate";
+import { grpo } from "@mrlm/grpo";
+import { nim } from "@mrlm/environment-nim";
+import judgeRules from "@mrlm/judge-rules";
+import { trainBigram } from "@mrlm/testing";
+import { run } from "./support/mrlm.ts";
+
+/** Trains a bigram model for one step, against stock arguments. */
+async function trained(
+  environments: Parameters<typeof trainBigram>[0]["environments"],
+  config: object,
+): Promise<string> {
+  const alphabet = Array.from({ length: 95 }, (_, i) => String.fromCodePoint(32 + i)).join("");
+  const { summary } = await trainBigram({
+    algorithms: [grpo],
+    ...(environments === undefined ? {} : { environments }),
+    plugins: [judgeRules as never],
+    stages: [{ algorithm: "grpo", steps: 1, prompts_per_step: 4, group_size: 2 }],
+    config: {
+      model: {
+        random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: `${alphabet}\n` } } },
+      },
+      ...config,
+    } as never,
+  });
+  return summary.directory;
+}
+
+test("the debates of a run are judged again, and a run without a judge is refused", async () => {
+  const directory = await trained([debate as never], {
+    environments: [{ id: "debate", options: { turns: 2 }, players: { pro: "policy", con: { scripted: "stock" } } }],
+  });
+  const judge = (...flags: string[]) => run(["score", "--run", directory, ...flags]);
+  const same = await judge("--judge", "rules", "--json");
+  expect(same).toMatchObject({ code: 0 });
+  const episodes = same.events.filter(({ event }) => event === "episode");
+  expect(episodes).toHaveLength(8);
+  for (const { outcome, agents, judgements } of episodes as any[]) {
+    expect(outcome).toBe("judged");
+    for (const { before, after } of Object.values<any>(agents)) expect(after).toBe(before);
+    expect(judgements).toMatchObject([
+      { judge: "rules@1", step: 3, reason: expect.stringMatching(/^pro 0\.\d\d .*con 0\./) },
+    ]);
+  }
+  expect(same.events.at(-1)).toMatchObject({
+    event: "agreement",
+    judges_before: ["rules@1"],
+    judged: 8,
+    verdicts_equal: 8,
+    verdicts: 8,
+    orders_equal: 8,
+    agents: [
+      { agent: "con", scored: 8, kendall_tau_b: 1 },
+      { agent: "pro", scored: 8, kendall_tau_b: 1 },
+    ],
+  });
+  const options =
+    '{"weights": {"argument": {"length": 1, "evidence": 0, "reasoning": 0, "structure": 0, "relevance": 0}}}';
+  const other = await judge("--judge", "rules@1", "--judge-options", options, "-n", "4");
+  expect(other).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^4 of 4 episodes judged again: rules@1 before, rules@1 now\n/),
+  });
+  expect(other.stdout).toMatch(/\nequal verdicts +\d of 4 \(\d+ %\)\n/);
+  for (const [flags, message] of [
+    [["--judge", "rule"], /REQUIREMENT_MISSING.*judge "rule".*rules/],
+    [["--judge", "rules", "--scorer", "math"], /--judge judges the episodes of a run/],
+    [["--scorer", "math", "--query", "select 1", "-n", "3"], /--num-episodes has no effect without --judge/],
+  ] as const)
+    expect(await judge(...flags)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(message) });
+  const game = await trained([nim as never], { environments: [{ id: "nim" }] });
+  expect(await run(["score", "--run", game, "--judge", "rules"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/USAGE: No environment of .* has a judge: nim/),
+  });
+});
