@@ -18,7 +18,7 @@ import { collect, runner } from "./support/rollouts.ts";
 
 const verdict: Judgement = { rewards: { pro: score(1), con: score(-1) }, verdict: "pro", reason: "better" };
 
-/** Environment in which `pro` and `con` speak in turn; `judged` asks the judge after a step. */
+/** Environment in which `pro` and `con` write in turn; `judged` asks the judge after a step. */
 function duel({ turns = 2, judged = (step: number) => step === turns - 1, deadlines = {} } = {}) {
   return counterEnvironment({
     roles: { pro: {}, con: {} },
