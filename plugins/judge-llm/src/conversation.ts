@@ -20,16 +20,16 @@ export function labelConversation(
   let cut = 0;
   const lines = turns.map(({ agent, message }) => {
     const text = messageText(message);
-    const calls = toolCalls(message).map((call) => ({ name: call.name, arguments: call.arguments }));
-    const isCut = text.length > maxCharacters;
-    if (isCut) cut++;
+    const calls = toolCalls(message).map(({ name, arguments: given }) => JSON.stringify({ name, arguments: given }));
+    const whole = [text, ...calls].join("\n");
+    const left = whole.length - maxCharacters;
+    if (left > 0) cut++;
     return {
       agent,
       line: {
         speaker: labels.get(agent) as string,
-        text: isCut ? text.slice(0, maxCharacters) : text,
-        ...(isCut ? { cut: `The message is longer. ${text.length - maxCharacters} characters were left out.` } : {}),
-        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+        text: whole.slice(0, maxCharacters),
+        ...(left > 0 ? { cut: `The message is longer. ${left} characters were left out.` } : {}),
       },
     };
   });

@@ -4,7 +4,8 @@ import type { Criterion } from "./options.ts";
 
 const MAX_SCORE = 10;
 const score = z.number().min(0).max(MAX_SCORE);
-const reasons = z.string().min(1);
+// A refinement is no part of the JSON Schema: strict endpoints refuse some keywords.
+const reasons = z.string().refine((text) => text.trim() !== "", { message: "the reasons are empty" });
 
 /** Rounding of a mean that a model computes. */
 const TOLERANCE = 0.5;
