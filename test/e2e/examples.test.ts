@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { loadConfig, MetricsFile } from "@mrlm/runtime";
+import { loadConfig, MetricsFile, type ResolvedConfig } from "@mrlm/runtime";
+import type { JsonObject } from "@mrlm/spec";
 import { describeWithEngine } from "./support/engine.ts";
 import { ROOT, run } from "./support/mrlm.ts";
 import { sharedEngine } from "./support/shared-engine.ts";
@@ -50,7 +51,7 @@ describeWithEngine(
           ...config,
           stages: config.stages.map(({ until: _, ...stage }) => ({
             ...stage,
-            options: { ...stage.options, ...SMALL[stage.name as keyof typeof SMALL], steps: 2 },
+            learners: withOptions(stage, { ...SMALL[stage.name as keyof typeof SMALL], steps: 2 }),
           })),
           eval: { ...config.eval, tasks: Math.min(config.eval.tasks, 4) },
           server: { spawn: false },
@@ -96,7 +97,7 @@ describeWithEngine(
           options: { ...options, data: { path: "train.jsonl", format: "gsm8k", eval_share: 0.4 } },
         })),
         sampling: { temperature: 1, max_tokens: 4 },
-        stages: config.stages.map((stage) => ({ ...stage, options: { ...stage.options, ...SMALL.grpo, steps: 1 } })),
+        stages: config.stages.map((stage) => ({ ...stage, learners: withOptions(stage, { ...SMALL.grpo, steps: 1 }) })),
         eval: { tasks: 1 },
         server: { spawn: false },
         engine: engine(),
@@ -126,3 +127,13 @@ describeWithEngine(
     }, 300_000);
   },
 );
+
+/** Returns the learners of a stage with other options. */
+function withOptions({ learners }: ResolvedConfig["stages"][number], changes: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(learners).map(([policy, { algorithm, options }]) => [
+      policy,
+      { algorithm, options: { ...options, ...changes } },
+    ]),
+  );
+}

@@ -36,7 +36,7 @@ describeWithEngine(
         const only = {
           ...config,
           model: { path: start },
-          stages: stages.slice(-1).map(({ options, ...stage }) => ({ ...stage, options })),
+          stages: stages.slice(-1),
           checkpoint: { every: 0 },
         };
         const began = performance.now();

@@ -62,7 +62,10 @@ async function collect(
     () => undefined,
   );
   const policy = loadedModel(tokenizerFiles, info);
-  const models = new Map([["alice", policy], ...(await loadFrozen(engine, frozen, { config: loaded.config, policy }))]);
+  const models = new Map([
+    ["alice", policy],
+    ...(await loadFrozen(engine, frozen, { config: loaded.config, policies: new Map([["alice", policy]]) })),
+  ]);
   const rollouts = new RolloutRunner({
     host,
     engine,

@@ -1,6 +1,13 @@
 import { definePlugin } from "@mrlm/kit";
 import { assertWholeDistribution } from "@mrlm/kit/learning";
-import { type AlgorithmDefinition, MrlmError, type RolloutSampling, type TrainingEnvironment } from "@mrlm/spec";
+import {
+  type AlgorithmDefinition,
+  MrlmError,
+  type RolloutSampling,
+  type TrainingEnvironment,
+  type TrajectoryGroup,
+  type WeightVersion,
+} from "@mrlm/spec";
 import { startGrpo } from "./grpo-run.ts";
 import { type GrpoOptions, grpoOptions } from "./options.ts";
 import { rewardedGroups } from "./samples.ts";
@@ -23,9 +30,12 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
     groupSize: options.group_size,
     refills: Math.max(options.dynamic_sampling, options.max_staleness === undefined ? 0 : 1),
     ...(options.max_staleness === undefined ? {} : { maxStaleness: options.max_staleness }),
-    accept: (group, { policy, version }) =>
-      options.dynamic_sampling === 0 ||
-      rewardedGroups([group], options, version, { policy, sampling }).rewarded.some(({ hasSignal }) => hasSignal),
+    ...(options.dynamic_sampling === 0
+      ? {}
+      : {
+          accept: (group: TrajectoryGroup, { policy, version }: WeightVersion) =>
+            rewardedGroups([group], options, version, { policy, sampling }).rewarded.some(({ hasSignal }) => hasSignal),
+        }),
   }),
   memory: ({ kl_coefficient, group_size }) => ({ reference: kl_coefficient > 0, unitSequences: group_size }),
   validate,

@@ -54,7 +54,8 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
     const complaints = [...recordComplaints(first), ...gradientComplaints(rows)];
     if (isSame && hasLearnt(rows) === "yes") complaints.push("there were gradients, and the weights are as they were");
     const decays = prepared.stages.some(
-      ({ options }) => (options as { readonly weight_decay?: number }).weight_decay !== 0,
+      ({ learners: [learner] }) =>
+        (learner?.options as { readonly weight_decay?: number } | undefined)?.weight_decay !== 0,
     );
     if (!isSame && hasLearnt(rows) === "no" && !decays)
       complaints.push("there was no gradient, and the weights have changed");
@@ -93,7 +94,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
       );
       const third = await train(other);
       made.push(third);
-      const { updates_per_step = 1, minibatches = 1 } = (prepared.stages[0]?.options ?? {}) as {
+      const { updates_per_step = 1, minibatches = 1 } = (prepared.stages[0]?.learners[0]?.options ?? {}) as {
         readonly updates_per_step?: number;
         readonly minibatches?: number;
       };
@@ -101,7 +102,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
       complaints.push(...computedOtherwise(rows, iterationRows(third), tolerance, "under another token budget"));
       const [stage] = prepared.stages;
       // Samples may differ: ranks share the work, and the last bits of a batch depend on what is in it.
-      if (strategy !== "one" && stage?.plan === undefined) {
+      if (strategy !== "one" && stage?.learners[0]?.plan === undefined) {
         const alone = await train(prepared, await place.engine("one"));
         made.push(alone);
         complaints.push(...computedOtherwise(rows, iterationRows(alone), tolerance, "in one process"));

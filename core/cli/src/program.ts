@@ -136,6 +136,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .command("render")
     .description("print the first prompt of a task as the model receives it, as text and as tokens; starts no engine")
     .requiredOption(...MODEL_FLAG)
+    .option(...POLICY_FLAG)
     .requiredOption(...ENVIRONMENT_FLAG)
     .option("--task <id>", "split and number", "train/0")
     .option("--ids", "a table of the tokens with their ids")
@@ -162,6 +163,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
       "host environments as a gRPC server, and for clients of other protocols over HTTP; or a policy behind the API of OpenAI",
     )
     .option("--model <directory>", "serve this policy: a Hugging Face directory, a run, or one of its checkpoints")
+    .option("--policy <name>", "one of several policies that the run of --model trains; default: all")
     .option("--environments <names>", "comma-separated, for example math,code; default: all that are installed")
     .option("--port <port>", "0 for any free one; default: 50051, for a policy 8000")
     .option("--host <address>", "address to listen on", "127.0.0.1")
@@ -244,6 +246,7 @@ const MODEL_FLAG = [
   "--model <directory>",
   "Hugging Face directory; a run, finished or not; or one of its checkpoints",
 ] as const;
+const POLICY_FLAG = ["--policy <name>", "one of several policies that the run of --model trains"] as const;
 const ENVIRONMENT_FLAG = ["--environment <id>", "for example math"] as const;
 const OPTIONS_FLAG = [
   "--options <json>",
@@ -257,6 +260,7 @@ function withRolloutFlags(command: Command, split: string): Command {
       "--model <model>",
       "Hugging Face directory; a run, finished or not; one of its checkpoints; or openai:NAME, a model behind an OpenAI-compatible API",
     )
+    .option(...POLICY_FLAG)
     .option(
       "--base-url <url>",
       "address of the API of openai:NAME; default: OPENAI_BASE_URL, else that of OpenAI. The key is in OPENAI_API_KEY",

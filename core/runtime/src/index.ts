@@ -21,7 +21,7 @@ export { type ColumnShape, ParquetFile, readParquet } from "./collection/parquet
 export { Journal, type JournalEntry } from "./collection/journal.ts";
 export { configSchema } from "./config/schema.ts";
 export { configuredPlugins } from "./config/configured-plugins.ts";
-export { trainedPolicy } from "./config/policies.ts";
+export { trainedPolicies, trainedPolicy, type TrainedPolicy } from "./config/policies.ts";
 export type {
   CharacterTokenizer,
   ResolvedConfig,
@@ -37,7 +37,8 @@ export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.t
 export { splitSize } from "./evaluation/split-size.ts";
 export { type GroupPlayer, Learner, type LearnerParts, type LearnerState } from "./play/learner.ts";
 export { learningEngine } from "./play/learning-engine.ts";
-export { type PreparedRun, type PreparedStage, prepareRun } from "./prepare/prepare-run.ts";
+export { type PreparedRun, prepareRun } from "./prepare/prepare-run.ts";
+export type { PreparedLearner, PreparedStage } from "./prepare/prepare-stage.ts";
 export type { EvaluationPoint } from "./evaluation/evaluate.ts";
 export type { RunEvent, RunSummary } from "./train/run-events.ts";
 export { type OpenedRun, openRun, type TrainOptions, trainRun } from "./train/train-run.ts";
@@ -58,7 +59,7 @@ export { referenceKind } from "./models/reference-model.ts";
 export { rolloutSampling } from "./prepare/rollout-sampling.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";
 export { idOfRun, recordFailure } from "./train/run-recorder.ts";
-export { adapterDirectory, modelDirectory, type NamedModel } from "./run/model-directory.ts";
+export { adapterDirectory, modelDirectory, type NamedModel, policiesOf } from "./run/model-directory.ts";
 export { type LearningCurve, learningCurve } from "./run/learning-curve.ts";
 export { MetricsFile, type MetricsRow } from "./run/metrics-file.ts";
 export { diagnose } from "./diagnosis/diagnose.ts";

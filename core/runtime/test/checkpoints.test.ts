@@ -29,9 +29,9 @@ const save = async (path: string): Promise<void> => {
 };
 const contents = {
   engine: save,
-  model: async (path: string): Promise<void> => {
-    mkdirSync(path);
-    writeFileSync(join(path, "config.json"), JSON.stringify({ model_type: "none" }));
+  models: async (path: string): Promise<void> => {
+    mkdirSync(join(path, "model"));
+    writeFileSync(join(path, "model", "config.json"), JSON.stringify({ model_type: "none" }));
   },
 };
 const write = (step: number, stage = 0, keep = 10) =>
@@ -65,7 +65,7 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
         { step: 2, stage: 0 },
         10,
         {},
-        { ...contents, model: () => Promise.reject(new Error("killed")) },
+        { ...contents, models: () => Promise.reject(new Error("killed")) },
       ),
     ).rejects.toThrow("killed");
     expect((await new Checkpoints(directory).newest(silently))?.state).toEqual({ step: 1 });

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { parseRecordedRow } from "@mrlm/kit/learning";
 import { score, unscored } from "@mrlm/spec";
 import { lettersEnvironment } from "@mrlm/testing";
 import { collectEpisodes, type CollectionRequest } from "../src/collection/collect-episodes.ts";
@@ -90,27 +89,6 @@ describe("a collection", () => {
       );
     }
     await expect(examineFile(new URL(import.meta.url).pathname)).rejects.toMatchObject({ code: "DATA_INVALID" });
-  });
-
-  test("rows have shared rewards, which --filter-reward compares, in JSONL and in Parquet", async () => {
-    const rewardSharing = { agent: { agent: -2 } };
-    const { text } = await collect({ rewardSharing });
-    const rows = text
-      .trim()
-      .split("\n")
-      .map((line, i) => parseRecordedRow(JSON.parse(line), String(i)));
-    for (const { reward, shared } of rows)
-      expect(shared).toEqual({
-        reward: reward === null ? null : expect.closeTo(-2 * reward, 9),
-        weights: [{ agent: "agent", weight: -2 }],
-      });
-    const scored = rows.flatMap(({ shared }) => shared?.reward ?? []);
-    expect(Math.min(...scored)).toBeLessThan(Math.max(...scored));
-    const filterReward = scored.toSorted((one, other) => one - other)[Math.floor(scored.length / 2)] as number;
-    const path = newFile(".parquet");
-    await collect({ rewardSharing, filterReward }, path);
-    const kept = (await readRows(path, ".")).map((row, i) => parseRecordedRow(row, String(i)));
-    expect(kept.map(({ shared }) => shared?.reward)).toEqual(scored.filter((each) => each >= filterReward));
   });
 
   test("--filter-reward keeps what earned enough; what has no score never does", async () => {

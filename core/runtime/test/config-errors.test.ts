@@ -179,10 +179,9 @@ describe("resolving", () => {
     const { config } = parse(WHOLE);
     expect(Object.isFrozen(config.eval.environments[0]?.options)).toBe(true);
     expect(config.stages[1]).toEqual({
-      algorithm: "grpo",
       name: "reinforce",
       sampling: { temperature: 0.9, max_tokens: 24 },
-      options: { steps: 50 },
+      learners: { policy: { algorithm: "grpo", options: { steps: 50 } } },
     });
     expect(
       parseConfig(stringify(config), { path: "/elsewhere/config.yaml", workingDirectory: "/other" }).config,

@@ -99,10 +99,9 @@ async function learnerOf(parts: Setting, restored?: LearnerState) {
   const { rollouts, requests } = fakeRollouts();
   const learner = new Learner(
     {
-      algorithm: "test@1",
+      algorithms: { policy: "test@1" },
       stage: 2,
       stageName: "test",
-      policy: "policy",
       sampling: { temperature: 1, maxTokens: 8 },
       environments: [environment("e@1")],
       seed: 3,
@@ -110,18 +109,17 @@ async function learnerOf(parts: Setting, restored?: LearnerState) {
       rollouts,
       store: parts.store ?? (await openStore()),
       progress: () => ({ iteration: at.iteration, runStep: at.iteration }),
-      publish: async () => ({ version: 10, checksum: "a" }),
+      publish: async () => ({ versions: { policy: 10 }, checksum: "a" }),
       signal: new AbortController().signal,
       ...parts,
     },
     restored,
   );
-  return { learner, at, requests };
+  return { learner: Object.assign(learner, learner.source("policy")), at, requests };
 }
 
 const plan = (changes: Partial<PlayPlan> = {}): PlayPlan => ({ name: "test", groups: 4, groupSize: 1, ...changes });
 const tasksOf = (groups: readonly TrajectoryGroup[]): number[] => groups.map(({ task }) => Number(task.split("/")[1]));
-
 describe("labels", () => {
   test("are STAGE/NAME/TAKE/ENVIRONMENT, with the refill exactly where the plan states refills, 0 included", async () => {
     const labels = async (changes: Partial<PlayPlan>) => {
@@ -271,7 +269,7 @@ test("a take commits under its own lease where an earlier stage met the lease of
   await expect(before.learner.take()).rejects.toThrow("killed");
   const store = await openStore(path);
   await (await learnerOf({ plan: plan(), stage: 2, store })).learner.take();
-  const publish = async () => ({ version: 11, checksum: "b" });
+  const publish = async () => ({ versions: { policy: 11 }, checksum: "b" });
   const { groups } = await (await learnerOf({ plan: plan(), stage: 3, store, publish })).learner.take();
   expect(groups).toHaveLength(4);
 });
@@ -317,8 +315,11 @@ describe("credits", () => {
 
   test("of accepted episodes are taken, and those of a later report too", async () => {
     const learner = await taken();
-    await learner.settle([credit(0), { ...credit(2), advantage: Float32Array.of(1), logprobs: Float32Array.of(-1) }]);
-    await learner.settle([credit(0)]);
+    await learner.settle("policy", [
+      credit(0),
+      { ...credit(2), advantage: Float32Array.of(1), logprobs: Float32Array.of(-1) },
+    ]);
+    await learner.settle("policy", [credit(0)]);
   });
 
   test.each([
@@ -338,7 +339,7 @@ describe("credits", () => {
     ],
   ])("%s are refused", async (_, credits, message) => {
     const learner = await taken();
-    await expect(learner.settle(credits)).rejects.toMatchObject({
+    await expect(learner.settle("policy", credits)).rejects.toMatchObject({
       code: "ALGORITHM_INVALID",
       message: expect.stringMatching(message),
     });
@@ -346,7 +347,7 @@ describe("credits", () => {
 
   test("before any batch was taken are refused, with the algorithm's name", async () => {
     const { learner } = await learnerOf({ plan: plan() });
-    await expect(learner.settle([credit(0)])).rejects.toThrow(/test@1.*no learnable part/);
+    await expect(learner.settle("policy", [credit(0)])).rejects.toThrow(/test@1.*no learnable part/);
   });
 });
 

@@ -5,7 +5,7 @@ const parse = (text: string) => parseConfig(text, { path: "/configs/run.yaml", w
 
 describe("the legacy form", () => {
   test("a small PPO run", () => {
-    const { config, notices, source, dropsUnknownOptions, stagePath } = parse(`
+    const { config, notices, source, dropsUnknownOptions, learnerPath } = parse(`
 experiment_name: small
 output_dir: ./out/small
 training: {algorithm: ppo, num_epochs: 10, batch_size: 8, learning_rate: 1.0e-5, num_rollouts_per_iteration: 16, eval_every: 5, save_every: 4}
@@ -21,16 +21,20 @@ distributed: {enabled: false, strategy: ddp}
       policies: { policy: { path: "/configs/gpt2", dtype: "float32" } },
       stages: [
         {
-          algorithm: "ppo",
           name: "ppo",
-          options: {
-            steps: 10,
-            prompts_per_step: 16,
-            learning_rate: 1e-5,
-            clip_low: 0.2,
-            clip_high: 0.2,
-            gamma: 0.99,
-            gae_lambda: 0.95,
+          learners: {
+            policy: {
+              algorithm: "ppo",
+              options: {
+                steps: 10,
+                prompts_per_step: 16,
+                learning_rate: 1e-5,
+                clip_low: 0.2,
+                clip_high: 0.2,
+                gamma: 0.99,
+                gae_lambda: 0.95,
+              },
+            },
           },
         },
       ],
@@ -44,7 +48,7 @@ distributed: {enabled: false, strategy: ddp}
       "/configs/run.yaml:8:50: eval_envs[0].timeout has no effect: deadlines belong to the environment.",
     ]);
     expect(dropsUnknownOptions).toEqual({ stages: true, environments: true });
-    const placeOf = (option: string) => source.locate(stagePath(0, [option]), "key");
+    const placeOf = (option: string) => source.locate(learnerPath(0, "policy", [option]), "key");
     expect(placeOf("clip_low")).toBe("/configs/run.yaml:5:7");
     expect(placeOf("prompts_per_step")).toBe("/configs/run.yaml:4:82");
     expect(source.locate(["environments", 0, "id"])).toBe("/configs/run.yaml:8:16");
@@ -74,15 +78,19 @@ output: {save_dir: outputs/grpo, log_interval: 10, eval_interval: 5, save_interv
       policies: { policy: { path: "/models/m", dtype: "bfloat16", lora: { rank: 4, alpha: 16 } } },
       stages: [
         {
-          algorithm: "grpo",
-          options: {
-            steps: 50,
-            prompts_per_step: 8,
-            group_size: 4,
-            updates_per_step: 4,
-            entropy_coefficient: 0.01,
-            lr_schedule: "cosine",
-            warmup_steps: 3,
+          learners: {
+            policy: {
+              algorithm: "grpo",
+              options: {
+                steps: 50,
+                prompts_per_step: 8,
+                group_size: 4,
+                updates_per_step: 4,
+                entropy_coefficient: 0.01,
+                lr_schedule: "cosine",
+                warmup_steps: 3,
+              },
+            },
           },
         },
       ],
@@ -114,14 +122,18 @@ distributed: {enabled: true, strategy: fsdp, num_gpus: 4, backend: nccl}
       environments: [],
       stages: [
         {
-          algorithm: "dpo",
-          options: {
-            steps: 20,
-            batch_size: 4,
-            beta: 0.1,
-            label_smoothing: 0,
-            reference_free: false,
-            data: "data/pairs.jsonl",
+          learners: {
+            policy: {
+              algorithm: "dpo",
+              options: {
+                steps: 20,
+                batch_size: 4,
+                beta: 0.1,
+                label_smoothing: 0,
+                reference_free: false,
+                data: "data/pairs.jsonl",
+              },
+            },
           },
         },
       ],
@@ -130,7 +142,12 @@ distributed: {enabled: true, strategy: fsdp, num_gpus: 4, backend: nccl}
     const sft = parse(
       "training: {algorithm: sft, num_epochs: 5, batch_size: 8}\nsft: {mode: combined, bc_weight: 0.5}\nmodel: {model_name_or_path: m}\neval_envs: [{env_type: math}]",
     ).config;
-    expect(sft.stages[0]?.options).toEqual({ steps: 5, batch_size: 8, mode: "combined", bc_weight: 0.5 });
+    expect(sft.stages[0]?.learners["policy"]?.options).toEqual({
+      steps: 5,
+      batch_size: 8,
+      mode: "combined",
+      bc_weight: 0.5,
+    });
   });
 
   test("is checked like the current form: an unknown key is an error with its place and the nearest", () => {
@@ -157,10 +174,12 @@ distributed: {enabled: true, strategy: fsdp, num_gpus: 4, backend: nccl}
   test("errors about translated values name the user's key, or the flag that set it", () => {
     const text =
       "training: {algorithm: ppo, batch_size: 8}\nmodel: {path: m, max_new_tokens: 4}\neval_envs: [{env_type: a}]";
-    const { source, stagePath } = parseConfig(text, { path: "run.yaml", overrides: ["training.learning_rate=0.5"] });
+    const { source, learnerPath } = parseConfig(text, { path: "run.yaml", overrides: ["training.learning_rate=0.5"] });
     expect(source.locate(["sampling", "max_tokens"], "key")).toBe("run.yaml:2:18");
-    expect(source.locate(stagePath(0, ["learning_rate"]))).toBe("--set training.learning_rate");
-    expect(source.locate(stagePath(0, ["missing"]))).toBe("run.yaml:1:11, with --set training.learning_rate");
+    expect(source.locate(learnerPath(0, "policy", ["learning_rate"]))).toBe("--set training.learning_rate");
+    expect(source.locate(learnerPath(0, "policy", ["missing"]))).toBe(
+      "run.yaml:1:11, with --set training.learning_rate",
+    );
   });
 
   test("a configuration in the current form is not changed", () => {

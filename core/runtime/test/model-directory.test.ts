@@ -15,12 +15,19 @@ beforeEach(() => {
 afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
 
 const record = (status: string): void => writeFileSync(join(run, "run.json"), JSON.stringify({ status }));
-const model = async (path: string): Promise<void> => {
+/** Writes the model of a run or a checkpoint. */
+const model = async (directory: string): Promise<void> => {
+  const path = join(directory, "model");
   mkdirSync(path);
   writeFileSync(join(path, "weights.safetensors"), "0123456789");
 };
 const checkpoint = (step: number, write = model): Promise<string> =>
-  new Checkpoints(run).write({ step, stage: 0 }, 9, {}, { engine: async (path) => void mkdirSync(path), model: write });
+  new Checkpoints(run).write(
+    { step, stage: 0 },
+    9,
+    {},
+    { engine: async (path) => void mkdirSync(path), models: write },
+  );
 
 test("a finished run names its model; an unfinished or extended run names its newest checkpoint, with a notice", async () => {
   const [first, second] = [await checkpoint(1), await checkpoint(2)];
@@ -29,7 +36,7 @@ test("a finished run names its model; an unfinished or extended run names its ne
     run,
     notice: expect.stringContaining("checkpoint 00000002-0"),
   });
-  await model(join(run, "model"));
+  await model(run);
   expect(await modelDirectory(join(run, "checkpoints"))).toMatchObject({ path: join(second, "model") });
   record("finished");
   expect(await modelDirectory(run)).toEqual({ path: join(run, "model"), run });
@@ -54,7 +61,7 @@ test("a damaged checkpoint is passed over with its fault, and refused where it i
 
 test("M1: the adapter of a run's model is in a directory of its own; another directory stands for itself", async () => {
   const path = join(run, "model");
-  await model(path);
+  await model(run);
   expect(adapterDirectory(path)).toBe(path);
   mkdirSync(join(path, "adapter"));
   expect(adapterDirectory(path)).toBe(join(path, "adapter"));

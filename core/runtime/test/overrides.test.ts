@@ -31,8 +31,8 @@ test("keys that are set count before the file's, the later ones first, and what 
     seed: 3,
     policies: { policy: { random: { seed: 3 }, lora: { rank: 8, alpha: 16 } } },
     stages: [
-      { options: { steps: 5 }, sampling: { temperature: 0.5 } },
-      { options: { learning_rate: 1e-4, group_size: 4 } },
+      { learners: { policy: { options: { steps: 5 } } }, sampling: { temperature: 0.5 } },
+      { learners: { policy: { options: { learning_rate: 1e-4, group_size: 4 } } } },
     ],
     eval: { tasks: 16 },
     tags: ["a", "b"],
@@ -75,7 +75,7 @@ test("what is no assignment, or leads nowhere, is USAGE with what there is", () 
 test("any value arrives as the file would have had it", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 2 }), (value) =>
-      expect(load(`stages.1.x=${JSON.stringify(value)}`).config.stages[1]?.options["x"]).toEqual(
+      expect(load(`stages.1.x=${JSON.stringify(value)}`).config.stages[1]?.learners["policy"]?.options["x"]).toEqual(
         parse(JSON.stringify(value)),
       ),
     ),

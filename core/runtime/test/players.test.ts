@@ -108,9 +108,10 @@ describe("policies and players in a configuration", () => {
   test.each([
     [
       "policies: {a: {path: m}, b: {path: m}}",
-      'run.yaml:1:26: policies: a run trains exactly one model, and there are 2 ("a", "b")',
+      'environments[0]: this run trains several policies ("a", "b"): state under `players` which one plays each role',
     ],
-    ["policies: {}", "run.yaml:1:1: policies: a run trains exactly one model, and there are 0"],
+    ["policies: {a: {path: m}, b: {path: m}}", "name the one that learns, `learners: { a: { algorithm: reinforce } }`"],
+    ["policies: {}", "run.yaml:1:1: policies: a run trains at least one model"],
     ["model: {path: m}\npolicies: {a: {path: m}}", "run.yaml:1:1: model is short for `policies: { policy: ... }`"],
     [
       "policies: {critic: {path: m}}",

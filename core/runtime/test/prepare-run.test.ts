@@ -174,7 +174,7 @@ describe("the legacy form", () => {
     const prepared = await prepare(
       "model: {model_name_or_path: m}\nengine: {address: x:1}\ntraining: {algorithm: grpo, num_epochs: 5, batch_size: 8, learning_rate: 1.0e-5}\ngrpo: {clip_range: 0.3, group_size: 4, gamma: 0.9}\neval_envs: [{env_type: counter, mode: client, difficulty_range: [1, 3], custom_kwargs: {goal: 3}}]",
     );
-    expect(prepared.stages[0]?.options).toEqual({ steps: 5, group_size: 4, clip_low: 0.3 });
+    expect(prepared.stages[0]?.learners[0]?.options).toEqual({ steps: 5, group_size: 4, clip_low: 0.3 });
     expect(prepared.environments[0]?.ref).toEqual({ id: "counter@1", options: { goal: 3 } });
     expect(prepared.notices.map((notice) => notice.replace(/: grpo@1|: counter@1/, ""))).toEqual([
       expect.stringMatching(/^run\.yaml:5:47: difficulty_range has no effect/),
@@ -293,10 +293,10 @@ describe("the policy", () => {
       ...config,
       policies: { policy: { ...trainedPolicy(config).model, lora: { path: "adapter" } } },
     };
-    expect([referenceKind(config, 0), referenceKind(config, 1), referenceKind(continued, 0)]).toEqual([
-      "adapter-off",
-      "copy",
-      "copy",
-    ]);
+    expect([
+      referenceKind(config, 0, "policy"),
+      referenceKind(config, 1, "policy"),
+      referenceKind(continued, 0, "policy"),
+    ]).toEqual(["adapter-off", "copy", "copy"]);
   });
 });

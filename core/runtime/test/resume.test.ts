@@ -221,7 +221,10 @@ describe("a run that is over", () => {
     const opened = await openRun(short.summary.directory, () => undefined);
     expect(opened.finished).toEqual(short.summary);
     const extended = await openRun(short.summary.directory, () => undefined, 5);
-    expect([extended.finished, extended.loaded.config.stages[1]?.options["steps"]]).toEqual([undefined, 5]);
+    expect([extended.finished, extended.loaded.config.stages[1]?.learners["policy"]?.options["steps"]]).toEqual([
+      undefined,
+      5,
+    ]);
     const { summary, notices } = await resume(short.summary.directory, longer);
     expect(notices).toEqual([
       expect.stringContaining("Stage reinforce now has 5 steps instead of 3. Its learning rate is constant"),

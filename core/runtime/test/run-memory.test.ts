@@ -123,7 +123,7 @@ test("a run that cannot fit is refused with the missing memory and a hint, unles
     ),
   });
   const { run, events } = await train(new SmallMachine(320), { sampling, engine: { check_memory: false } });
-  expect(existsSync(run.modelPath)).toBe(true);
+  expect(existsSync(run.modelPath())).toBe(true);
   expect(events.some(({ kind }) => kind === "memory")).toBe(false);
   expect(new MetricsFile(join(run.path, "metrics.jsonl")).rows().length).toBeGreaterThan(0);
 });

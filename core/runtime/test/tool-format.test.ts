@@ -56,7 +56,7 @@ describe("tool_format", () => {
     const { config } = parse("model: {path: /m, tool_format: hermes}");
     const policy = loadedModel(tokenizerFiles, info, "hermes");
     const frozen = ["same", "other"].map((name) => ({ model: name, path: join(directory, name) }));
-    const loaded = await loadFrozen(engine, frozen, { config, policy });
+    const loaded = await loadFrozen(engine, frozen, { config, policies: new Map([["policy", policy]]) });
     expect([...loaded.values()].map(formatOf)).toEqual(["hermes", "kimi"]);
   });
 });

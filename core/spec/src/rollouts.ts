@@ -1,7 +1,7 @@
 import type { EnvironmentRef } from "./environment-host.ts";
 import type { ModelId } from "./model.ts";
 import type { RoleId, TaskId } from "./id.ts";
-import type { Player } from "./player.ts";
+import type { Player, PolicyId } from "./player.ts";
 import type { RolloutSampling } from "./rollout-sampling.ts";
 import type { RewardSharing } from "./reward-sharing.ts";
 import type { TrajectoryGroup } from "./trajectory.ts";
@@ -21,6 +21,8 @@ export interface RolloutRequest {
   /** Default: each agent learns from its own total. */
   readonly rewardSharing?: RewardSharing;
   readonly sampling: RolloutSampling;
+  /** Sampling of the policies that have their own. */
+  readonly policySampling?: Readonly<Record<PolicyId, RolloutSampling>>;
   /** Name of the random streams of these episodes. In deterministic mode the same label, seed and weights give the same episodes. */
   readonly label: string;
   /** Limit of turns in addition to that of the environment; the smaller one applies. */

@@ -91,11 +91,10 @@ export async function* iterate(
   const store = await openLocalStore({ path, run: algorithm.id, purpose: "train", endsLeases: true });
   let iteration = 1;
   const learner = new Learner({
-    algorithm: algorithm.id,
+    algorithms: { [policy]: algorithm.id },
     plan: algorithm.plays?.(options.value, sampling),
     stage: 0,
     stageName: algorithm.id,
-    policy,
     sampling,
     environments,
     seed,
@@ -103,7 +102,10 @@ export async function* iterate(
     rollouts: rolloutsOf(place),
     store,
     progress: () => ({ iteration, runStep: iteration }),
-    publish: () => engine.publish(policy),
+    publish: async () => {
+      const { version, checksum } = await engine.publish(policy);
+      return { versions: { [policy]: version }, checksum };
+    },
     signal,
   });
   let reference: Promise<ModelId> | undefined;
@@ -112,7 +114,7 @@ export async function* iterate(
     policy,
     reference: () => (reference ??= makeReference(engine, policy)),
     renderer,
-    episodes: learner,
+    episodes: learner.source(policy),
     sampling,
     environments,
     rows: async () => rows,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import {
   adapterDirectory,
   type ConfigOptions,
@@ -11,15 +11,20 @@ import {
   parseConfig,
   playerOverrides,
   type ResolvedConfig,
+  type ResolvedEnvironment,
   type ResolvedModel,
-  trainedPolicy,
+  trainedPolicies,
+  type TrainedPolicy,
 } from "@mrlm/runtime";
+import { MrlmError, type PlayerRef, type PolicyId } from "@mrlm/spec";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import { endpointOfFlags } from "./endpoint-flags.ts";
 
 /** Flags of the commands that play episodes with a finished model. */
 export interface RolloutArguments {
   readonly model: string;
+  /** One of several policies of a run. */
+  readonly policy?: string;
   readonly environment: string;
   readonly options?: string;
   readonly config?: string;
@@ -61,23 +66,28 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
     path: directory,
     run,
     notice,
+    policy: named,
   } = endpoint === undefined
-    ? await modelDirectory(args.model)
-    : { path: measuredName(endpoint), run: undefined, notice: undefined };
+    ? await modelDirectory(args.model, args.policy)
+    : { path: measuredName(endpoint), run: undefined, notice: undefined, policy: undefined };
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
-  const loaded = loadedWithPlayers(args, (overrides) =>
+  const given = loadedWithPlayers(args, (overrides) =>
     file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
   );
+  const { policy, model: configured } = measuredPolicy(given.config, named ?? args.policy);
+  const loaded = withFrozenOthers(given, policy, (other) =>
+    named === undefined ? given.config.policies[other]?.path : join(dirname(directory), other),
+  );
   const base = loaded.config;
-  const { policy, model: configured } = trainedPolicy(base);
-  const { random: _, ...model } = configured;
+  const { random: _, sampling: ownSampling, ...model } = configured;
   const resolved =
     run === undefined
       ? { ...model, path: directory }
       : { ...model, ...trainedModel(configured, base.engine, directory) };
   const sampling = {
     ...base.sampling,
+    ...ownSampling,
     ...(args.temperature === undefined ? {} : { temperature: realNumber(args.temperature, "--temperature") }),
     ...(args.maxTokens === undefined ? {} : { max_tokens: wholeNumber(args.maxTokens, "--max-tokens", 1) }),
   };
@@ -94,6 +104,47 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
     run,
     notice,
   };
+}
+
+/** Returns the policy that is measured. Throws USAGE for several policies without a name, and for an unknown name. */
+function measuredPolicy(config: ResolvedConfig, name: PolicyId | undefined): TrainedPolicy {
+  const policies = trainedPolicies(config);
+  const found =
+    policies.length === 1 && name === undefined ? policies[0] : policies.find(({ policy }) => policy === name);
+  if (found !== undefined) return found;
+  const names = policies.map(({ policy }) => policy).join(", ");
+  const fault = name === undefined ? "The configuration has several policies" : `There is no policy "${name}"`;
+  throw new MrlmError("USAGE", `${fault}.`, { hint: `Name one of them by --policy: ${names}.` });
+}
+
+/** Replaces the other policies among the players of environments by frozen models of theirs. */
+function withFrozenOthers(
+  loaded: LoadedConfig,
+  measured: PolicyId,
+  directoryOf: (policy: PolicyId) => string | undefined,
+): LoadedConfig {
+  const { config } = loaded;
+  if (Object.keys(config.policies).length === 1) return loaded;
+  const frozen = (player: PlayerRef): PlayerRef => {
+    if (!("policy" in player) || player.policy === measured) return player;
+    const model = directoryOf(player.policy);
+    if (model !== undefined) return { model };
+    throw new MrlmError("USAGE", `The policy "${player.policy}" plays a role, and its weights are not known.`, {
+      hint: "Name a run or a checkpoint in --model, or state the role's player by --player.",
+    });
+  };
+  const played = <E extends ResolvedEnvironment>(environments: readonly E[]): E[] =>
+    environments.map((each) =>
+      each.players === undefined
+        ? each
+        : {
+            ...each,
+            players: Object.fromEntries(Object.entries(each.players).map(([role, player]) => [role, frozen(player)])),
+          },
+    );
+  const environments = played(config.environments);
+  const evaluation = { ...config.eval, environments: played(config.eval.environments) };
+  return { ...loaded, config: { ...config, environments, eval: evaluation } };
 }
 
 /**

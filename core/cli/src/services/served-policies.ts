@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { chatRenderer } from "@mrlm/kit/renderer";
-import { configuredPlugins, PluginHost, policyOptions, trainedPolicy } from "@mrlm/runtime";
-import type { Logger } from "@mrlm/spec";
+import { configuredPlugins, PluginHost, policiesOf, policyOptions, trainedPolicy } from "@mrlm/runtime";
+import type { Engine, Logger } from "@mrlm/spec";
 import type { PolicySource } from "@mrlm/policy-server";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
-import { rolloutSessionConfig } from "./rollout-session-config.ts";
+import { rolloutSessionConfig, type RolloutSessionConfig } from "./rollout-session-config.ts";
 
 /** Policies with the engine that samples from them. */
 export interface ServedPolicies {
@@ -15,13 +15,15 @@ export interface ServedPolicies {
 /** Options of `mrlm serve` that name policies. */
 export interface PolicyArguments {
   readonly model?: string;
+  /** One of several policies of a run; default: all. */
+  readonly policy?: string;
   readonly config?: string;
   readonly set?: readonly string[];
 }
 
 /** Starts an engine with the model of `--model` in throughput mode. */
 export async function startedPolicies(
-  { model, config: file, set }: PolicyArguments & { readonly model: string },
+  { model, policy: only, config: file, set }: PolicyArguments & { readonly model: string },
   options: {
     readonly directory: string;
     readonly logger: Logger;
@@ -30,21 +32,29 @@ export async function startedPolicies(
   },
 ): Promise<ServedPolicies> {
   const { directory, logger, note, signal } = options;
-  // The configuration of a model without a run needs an environment, which is not opened.
-  const named = { model, environment: "none", split: "eval" };
-  const session = await rolloutSessionConfig({
-    ...named,
-    ...(file === undefined ? {} : { config: file }),
-    ...(set === undefined ? {} : { set }),
-  });
-  if (session.notice !== undefined) note(`note: ${session.notice}`);
-  const { address: _, ...engineSettings } = session.config.engine;
+  const names = only === undefined ? policiesOf(model) : [only];
+  const sessions = await Promise.all(
+    (names.length === 0 ? [undefined] : names).map((policy) =>
+      rolloutSessionConfig({
+        model,
+        // The configuration of a model without a run needs an environment, which is not opened.
+        environment: "none",
+        split: "eval",
+        ...(policy === undefined ? {} : { policy }),
+        ...(file === undefined ? {} : { config: file }),
+        ...(set === undefined ? {} : { set }),
+      }),
+    ),
+  );
+  const [first] = sessions as [RolloutSessionConfig];
+  if (first.notice !== undefined) note(`note: ${first.notice}`);
+  const { address: _, ...engineSettings } = first.config.engine;
   const config = {
-    ...session.config,
+    ...first.config,
     engine: { ...engineSettings, mode: "throughput" as const },
-    distributed: { ...session.config.distributed, nnodes: 1 },
+    distributed: { ...first.config.distributed, nnodes: 1 },
   };
-  const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(session.loaded) });
+  const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(first.loaded) });
   try {
     await assertEngineInstalled(config, plugins);
     note("starting the engine (loading torch)");
@@ -54,15 +64,9 @@ export async function startedPolicies(
       await plugins.close();
     };
     try {
-      const { info, tokenizerFiles } = await engine.createModel({ ...policyOptions(config), trainable: false });
-      const { policy, model: settings } = trainedPolicy(config);
-      const renderer = chatRenderer({
-        tokenizerFiles,
-        eosTokenIds: info.eosTokenIds,
-        ...(settings.tool_format === undefined ? {} : { toolFormat: settings.tool_format }),
-      });
-      const id = session.run === undefined ? basename(session.modelDirectory) : policy;
-      return { policies: [{ id, engine, model: info.model, renderer }], close };
+      const policies: PolicySource[] = [];
+      for (const session of sessions) policies.push(await servedPolicy(engine, session));
+      return { policies, close };
     } catch (error) {
       await stop();
       throw error;
@@ -71,4 +75,19 @@ export async function startedPolicies(
     await plugins.close();
     throw error;
   }
+}
+
+/** Loads a policy into the engine. Its id is its name in a run, else the name of its directory. */
+async function servedPolicy(
+  engine: Engine,
+  { config, run, modelDirectory }: RolloutSessionConfig,
+): Promise<PolicySource> {
+  const { info, tokenizerFiles } = await engine.createModel({ ...policyOptions(config), trainable: false });
+  const { policy, model: settings } = trainedPolicy(config);
+  const renderer = chatRenderer({
+    tokenizerFiles,
+    eosTokenIds: info.eosTokenIds,
+    ...(settings.tool_format === undefined ? {} : { toolFormat: settings.tool_format }),
+  });
+  return { id: run === undefined ? basename(modelDirectory) : policy, engine, model: info.model, renderer };
 }

@@ -53,13 +53,12 @@ export async function openModels(options: {
     if (isShared) closeLater(() => engine.releaseModel(model));
     models.set(model, loaded);
   };
-  let policy: LoadedModel | undefined;
   if (needsPolicy) {
     const { info, tokenizerFiles } = await engine.createModel({ ...policyOptions(config), trainable: false });
-    policy = loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format);
-    hold(info.model, policy);
+    hold(info.model, loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format));
   }
-  for (const [model, loaded] of await loadFrozen(engine, frozen, { config, policy })) hold(model, loaded);
+  const policies = new Map(models);
+  for (const [model, loaded] of await loadFrozen(engine, frozen, { config, policies })) hold(model, loaded);
   return { models, engine, described: await engine.describe() };
 }
 

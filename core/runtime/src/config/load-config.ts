@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { fileFault, MrlmError } from "@mrlm/spec";
+import { fileFault, MrlmError, type PolicyId } from "@mrlm/spec";
 import { configError, type ConfigProblem, problemsOf } from "./config-problems.ts";
 import { translateLegacy } from "./legacy/translate-legacy.ts";
 import type { ResolvedConfig } from "./resolved-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
+import { learnerProblems } from "./learner-problems.ts";
 import { policyProblems } from "./policy-problems.ts";
 import { noteOverrides, type Override, withOverrides } from "./overrides.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
@@ -19,8 +20,8 @@ export interface LoadedConfig {
   readonly text: string;
   /** Keys that are accepted and have no effect, with place and reason. */
   readonly notices: readonly string[];
-  /** Path in `source` of an option of a stage. */
-  stagePath(stage: number, option: ConfigPath): ConfigPath;
+  /** Path in `source` of an option of a learner; of the learner if `option` is empty. */
+  learnerPath(stage: number, policy: PolicyId, option: ConfigPath): ConfigPath;
   /** Whether options that a plugin does not have are dropped with a notice instead of refused. */
   readonly dropsUnknownOptions: { readonly stages: boolean; readonly environments: boolean };
 }
@@ -66,7 +67,7 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
     source,
     text: noteOverrides(text, overrides),
     notices: [...notices, ...startNotices(config, source)],
-    stagePath: (stage, option) => stagePath(config, stage, option),
+    learnerPath: (stage, policy, option) => learnerPath(config, stage, policy, option),
     dropsUnknownOptions,
   };
 }
@@ -89,24 +90,22 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
       text: "eval.every has no effect: eval.tasks is 0, and nothing is evaluated",
     });
   problems.push(...samplingProblems(config));
-  config.stages?.forEach((stage, i) => {
-    const { algorithm: _, name: __, sampling: ___, options, ...inline } = stage;
-    for (const key of Object.keys(inline))
-      if (options !== undefined && Object.hasOwn(options, key))
-        problems.push({
-          path: ["stages", i, key],
-          at: "key",
-          text: `"${key}" is given both beside \`options\` and in it: leave one of them out`,
-        });
-  });
+  problems.push(...learnerProblems(config));
   return problems;
 }
 
 /** Finds sampling sections with a minimum of tokens above the maximum. */
-function samplingProblems({ sampling, stages = [] }: ConfigInput): ConfigProblem[] {
+function samplingProblems({ sampling, policies = {}, stages = [] }: ConfigInput): ConfigProblem[] {
   const all: { readonly path: ConfigPath; readonly own: typeof sampling }[] = [
     { path: ["sampling"], own: sampling },
-    ...stages.map((stage, i) => ({ path: ["stages", i, "sampling"], own: stage.sampling })),
+    ...Object.entries(policies).map(([name, { sampling: own }]) => ({ path: ["policies", name, "sampling"], own })),
+    ...stages.flatMap(({ sampling: own, learners = {} }, i) => [
+      { path: ["stages", i, "sampling"], own },
+      ...Object.entries(learners).map(([name, learner]) => ({
+        path: ["stages", i, "learners", name, "sampling"],
+        own: learner.sampling,
+      })),
+    ]),
   ];
   return all.flatMap(({ path, own }) => {
     const { min_tokens = 0, max_tokens = 256 } = { ...sampling, ...own };
@@ -142,9 +141,11 @@ function startNotices({ engine, server }: ConfigInput, source: SourceText): stri
   );
 }
 
-/** Returns the path of an option of a stage, which may be at the level of `algorithm` or in `options`. */
-function stagePath({ stages }: ConfigInput, stage: number, option: ConfigPath): ConfigPath {
+/** Returns the path of an option of a learner, which may be at the level of `algorithm` or in `options`. */
+function learnerPath({ stages }: ConfigInput, stage: number, policy: PolicyId, option: ConfigPath): ConfigPath {
   const [first] = option;
-  const isNested = first !== undefined && Object.hasOwn(stages?.[stage]?.options ?? {}, first);
-  return ["stages", stage, ...(isNested ? ["options"] : []), ...option];
+  const { learners, options } = stages?.[stage] ?? {};
+  const isNested = first !== undefined && Object.hasOwn((learners?.[policy] ?? { options }).options ?? {}, first);
+  const place = ["stages", stage, ...(learners === undefined ? [] : ["learners", policy])];
+  return [...place, ...(isNested ? ["options"] : []), ...option];
 }

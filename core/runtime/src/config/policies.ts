@@ -1,25 +1,59 @@
-import { MrlmError, type PolicyId } from "@mrlm/spec";
-import type { ResolvedConfig, ResolvedModel } from "./resolved-config.ts";
+import { type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
+import type {
+  ResolvedConfig,
+  ResolvedLearner,
+  ResolvedModel,
+  ResolvedSampling,
+  ResolvedStage,
+} from "./resolved-config.ts";
 
 /** Name of the policy that the key `model` of a configuration stands for. */
 export const DEFAULT_POLICY: PolicyId = "policy";
 
-/** Returns the trained model of a configuration, with its name. */
-export function trainedPolicy({ policies }: Pick<ResolvedConfig, "policies">): {
+/** A trained model of a configuration. */
+export interface TrainedPolicy {
   readonly policy: PolicyId;
   readonly model: ResolvedModel;
-} {
-  const [first] = Object.entries(policies);
-  if (first === undefined) throw new MrlmError("INTERNAL", "The configuration has no policy.");
-  return { policy: first[0], model: first[1] };
 }
 
-/** Returns the configuration with `model` in place of `policies` if the only policy has the default name. */
-export function withModelKey(
-  config: ResolvedConfig,
-): Omit<ResolvedConfig, "policies"> & ({ readonly model: ResolvedModel } | Pick<ResolvedConfig, "policies">) {
+/** Returns the trained models of a configuration, in its order. */
+export function trainedPolicies({ policies }: Pick<ResolvedConfig, "policies">): readonly TrainedPolicy[] {
+  return Object.entries(policies).map(([policy, model]) => ({ policy, model }));
+}
+
+/** Returns a trained model of a configuration, with its name; by default the first one. */
+export function trainedPolicy(config: Pick<ResolvedConfig, "policies">, name?: PolicyId): TrainedPolicy {
+  const found = trainedPolicies(config).find(({ policy }) => name === undefined || policy === name);
+  if (found === undefined) throw new MrlmError("INTERNAL", `The configuration has no policy ${name ?? ""}.`);
+  return found;
+}
+
+/** Returns the sampling of a policy: in a stage, or outside of stages. */
+export function samplingOf(
+  { policies, sampling }: Pick<ResolvedConfig, "policies" | "sampling">,
+  policy: PolicyId,
+  stage?: ResolvedStage,
+): ResolvedSampling {
+  return { ...(stage ?? { sampling }).sampling, ...policies[policy]?.sampling, ...stage?.learners[policy]?.sampling };
+}
+
+/**
+ * Returns the configuration in the form in which it is written: `model` in place of `policies` if the only policy has the default name, and an algorithm in
+ * place of `learners` if there is one policy.
+ */
+export function withShortForms(config: ResolvedConfig): JsonObject {
   const { [DEFAULT_POLICY]: model, ...others } = config.policies;
-  if (model === undefined || Object.keys(others).length > 0) return config;
-  const entries = Object.entries(config).map(([key, value]) => (key === "policies" ? ["model", model] : [key, value]));
-  return Object.fromEntries(entries) as ReturnType<typeof withModelKey>;
+  const isShort = model !== undefined && model.sampling === undefined && Object.keys(others).length === 0;
+  const stages = config.stages.map((stage) => (Object.keys(config.policies).length === 1 ? shortStage(stage) : stage));
+  const entries = Object.entries(config).map(([key, value]) => {
+    if (key === "stages") return [key, stages];
+    return key === "policies" && isShort ? ["model", model] : [key, value];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+function shortStage({ name, sampling, until, learners }: ResolvedStage): unknown {
+  const [learner] = Object.values(learners);
+  const { algorithm, sampling: own, options } = learner as ResolvedLearner;
+  return { algorithm, name, sampling: { ...sampling, ...own }, ...(until === undefined ? {} : { until }), options };
 }

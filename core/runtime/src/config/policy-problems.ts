@@ -9,7 +9,7 @@ type EnvironmentInput = NonNullable<NonNullable<ConfigInput["eval"]>["environmen
 type PlayerInput = NonNullable<EnvironmentInput["players"]>[string];
 
 /** Names of other models of a run: an algorithm's critic and references, and frozen players. */
-const RESERVED = /^(critic|(reference|frozen)-\d+)$/;
+const RESERVED = /^(critic(-.+)?|(reference|frozen)-\d+(-.+)?|past-.+)$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /**
@@ -50,12 +50,8 @@ function countProblems({ model, policies }: ConfigInput, names: readonly string[
       at: "key",
       text: "model is short for `policies: { policy: ... }`: leave `model` or `policies` out",
     });
-  if (names.length !== 1)
-    problems.push({
-      path: names[1] === undefined ? ["policies"] : ["policies", names[1]],
-      at: "key",
-      text: `policies: a run trains exactly one model, and there are ${names.length}${names.length > 1 ? ` (${names.map(quoted).join(", ")})` : ""}`,
-    });
+  if (names.length === 0)
+    problems.push({ path: ["policies"], at: "key", text: "policies: a run trains at least one model" });
   return problems;
 }
 
@@ -103,6 +99,14 @@ function environmentProblems(
   { players, sides }: EnvironmentInput,
   policies: readonly string[],
 ): ConfigProblem[] {
+  if (players === undefined && policies.length > 1)
+    return [
+      {
+        path,
+        at: "value",
+        text: `${showPath(path)}: this run trains several policies (${policies.map(quoted).join(", ")}): state under \`players\` which one plays each role`,
+      },
+    ];
   if (players === undefined)
     return sides === "shuffle"
       ? [

@@ -1,10 +1,20 @@
 import { isAbsolute, resolve } from "node:path";
-import type { JsonObject, JsonValue, PlayerRef } from "@mrlm/spec";
+import type { JsonObject, JsonValue, PlayerRef, PolicyId } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
 import type { ConfigInput } from "./schema.ts";
 import { DEFAULT_POLICY } from "./policies.ts";
-import type { ResolvedConfig, ResolvedEnvironment, ResolvedModel } from "./resolved-config.ts";
+import type {
+  ResolvedConfig,
+  ResolvedEnvironment,
+  ResolvedLearner,
+  ResolvedModel,
+  ResolvedSampling,
+  ResolvedStage,
+} from "./resolved-config.ts";
 
+type PolicyInput = NonNullable<ConfigInput["policies"]>[string];
+type StageInput = NonNullable<ConfigInput["stages"]>[number];
+type LearnerInput = Pick<StageInput, "algorithm" | "sampling" | "options">;
 type EnvironmentInput = NonNullable<ConfigInput["environments"]>[number];
 
 /** Location of a configuration, for its relative paths and its defaults. */
@@ -27,6 +37,14 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     ...resolveEnvironment(environment, path),
     weight: environment.weight ?? 1,
   }));
+  const policies: Record<PolicyId, ResolvedModel> = Object.fromEntries(
+    Object.entries(input.policies ?? { [DEFAULT_POLICY]: input.model ?? {} }).map(
+      ([name, { sampling, ...model }]: [string, PolicyInput]) => [
+        name,
+        { ...resolveModel(model, seed, path), ...(sampling === undefined ? {} : { sampling }) },
+      ],
+    ),
+  );
   const output = typeof input.output === "string" ? { directory: input.output } : (input.output ?? {});
   const sampling = {
     ...input.sampling,
@@ -42,20 +60,9 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     ...(input.description ? { description: input.description } : {}),
     tags: input.tags ?? [],
     seed,
-    policies: Object.fromEntries(
-      Object.entries(input.policies ?? { [DEFAULT_POLICY]: input.model ?? {} }).map(([name, model]) => [
-        name,
-        resolveModel(model, seed, path),
-      ]),
-    ),
+    policies,
     environments: mergeEqual(environments),
-    stages: (input.stages ?? []).map(({ algorithm, name, sampling: own, until, options, ...inline }) => ({
-      algorithm,
-      name: name ?? (algorithm.split("@")[0] as string),
-      sampling: { ...turnSampling, ...own },
-      ...(until === undefined ? {} : { until: { every: 1, tasks: 256, ...until } }),
-      options: { ...(inline as JsonObject), ...options },
-    })),
+    stages: (input.stages ?? []).map((stage) => resolveStage(stage, turnSampling, Object.keys(policies)[0] as string)),
     sampling,
     play: { cohorts: input.play?.cohorts ?? 1 },
     eval: {
@@ -106,6 +113,31 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     },
     base_directory: base,
   });
+}
+
+/**
+ * Fills in the defaults of a stage.
+ * @param only the policy that a stage without `learners` trains
+ */
+function resolveStage(stage: StageInput, run: ResolvedSampling, only: PolicyId): ResolvedStage {
+  const { name, sampling, until, learners } = stage;
+  const learner = ({ algorithm = "", sampling: own, options, ...inline }: LearnerInput): ResolvedLearner => ({
+    algorithm,
+    ...(own === undefined ? {} : { sampling: own }),
+    options: { ...(inline as JsonObject), ...options },
+  });
+  const { algorithm, options, name: _, sampling: __, until: ___, learners: ____, ...inline } = stage;
+  const resolved: Readonly<Record<PolicyId, ResolvedLearner>> =
+    learners === undefined
+      ? { [only]: learner({ ...inline, algorithm, options }) }
+      : Object.fromEntries(Object.entries(learners).map(([policy, each]) => [policy, learner(each)]));
+  const names = Object.values(resolved).map((each) => each.algorithm.split("@")[0] as string);
+  return {
+    name: name ?? [...new Set(names)].join("+"),
+    sampling: { ...run, ...sampling },
+    ...(until === undefined ? {} : { until: { every: 1, tasks: 256, ...until } }),
+    learners: resolved,
+  };
 }
 
 /** Returns a path relative to a base directory as an absolute one. */

@@ -39,6 +39,27 @@ export interface ResolvedModel {
   readonly float32_head?: boolean;
   readonly gradient_checkpointing?: boolean;
   readonly micro_batch_tokens?: number;
+  /** Keys that replace those of the run's and of a stage's `sampling` for this policy. */
+  readonly sampling?: Partial<ResolvedSampling>;
+}
+
+/** Algorithm that trains one policy in a stage. */
+export interface ResolvedLearner {
+  readonly algorithm: string;
+  /** Keys that replace those of the stage and of the policy. */
+  readonly sampling?: Partial<ResolvedSampling>;
+  readonly options: JsonObject;
+}
+
+/** Stage in a resolved configuration. */
+export interface ResolvedStage {
+  readonly name: string;
+  /** Sampling of the policies that have none of their own. */
+  readonly sampling: ResolvedSampling;
+  /** By policy, in the order in which they learn; at least one. */
+  readonly learners: Readonly<Record<PolicyId, ResolvedLearner>>;
+  /** Condition under which the stage ends before its last iteration. */
+  readonly until?: { readonly accuracy: number; readonly every: number; readonly tasks: number };
 }
 
 /** Environment with its options in a resolved configuration. */
@@ -63,17 +84,10 @@ export interface ResolvedConfig {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly seed: number;
-  /** Trained models by name; exactly one. */
+  /** Trained models by name; at least one. */
   readonly policies: Readonly<Record<PolicyId, ResolvedModel>>;
   readonly environments: readonly (ResolvedEnvironment & { readonly weight: number })[];
-  readonly stages: readonly {
-    readonly algorithm: string;
-    readonly name: string;
-    readonly sampling: ResolvedSampling;
-    /** Condition under which the stage ends before its last iteration. */
-    readonly until?: { readonly accuracy: number; readonly every: number; readonly tasks: number };
-    readonly options: JsonObject;
-  }[];
+  readonly stages: readonly ResolvedStage[];
   readonly sampling: ResolvedSampling & { readonly max_sequence_tokens?: number; readonly concurrency: number };
   readonly play: { readonly cohorts: number };
   readonly eval: {

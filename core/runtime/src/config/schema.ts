@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { environmentSection } from "./sections/environments.ts";
 import { pluginOptions } from "./sections/json-schema.ts";
-import { modelSection } from "./sections/model.ts";
+import { modelSection, policySection } from "./sections/model.ts";
 import {
   checkpointSection,
   distributedSection,
@@ -28,9 +28,9 @@ export const configSchema = z.strictObject({
   seed: z.int().nonnegative().optional().describe("Seed of all randomness; default 0"),
   model: modelSection.optional().describe("Model to train; short for `policies: { policy: ... }`"),
   policies: z
-    .record(z.string(), modelSection)
+    .record(z.string(), policySection)
     .optional()
-    .describe("Trained models by name, each with the keys of `model`; exactly one for now"),
+    .describe("Trained models by name, each with the keys of `model` and its own `sampling`"),
   environments: z.array(environmentSection).optional().describe("Environments to train on"),
   stages: z.array(stageSection).min(1).optional().describe("Algorithms that run one after the other"),
   sampling: samplingSection.optional().describe("Sampling of episodes"),

@@ -67,7 +67,10 @@ export function readRun(path: string): RunRecord {
     directory: run.path,
     status,
     error,
-    stages: stagesOf(rows, stages),
+    stages: stagesOf(
+      rows,
+      stages.map(({ name, learners }) => ({ name, algorithm: Object.values(learners)[0]?.algorithm ?? name })),
+    ),
     evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation),
     ...causesOf(run),
   };

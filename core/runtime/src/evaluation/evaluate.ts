@@ -50,6 +50,8 @@ export async function evaluate(options: {
   readonly rollouts: Rollouts;
   readonly environments: readonly MeasuredEnvironment[];
   readonly sampling: RolloutSampling;
+  /** Sampling of the policies that have their own. */
+  readonly policySampling?: RolloutRequest["policySampling"];
   /** Number of sampled episodes of each task. */
   readonly samples: number;
   readonly signal?: AbortSignal;
@@ -58,7 +60,13 @@ export async function evaluate(options: {
   /** Called after each group of episodes. */
   readonly onProgress?: (done: number, total: number) => void;
 }): Promise<EvaluationResult[]> {
-  const { rollouts, sampling, onEpisodes = () => undefined, onProgress = () => undefined } = options;
+  const {
+    rollouts,
+    sampling,
+    policySampling = {},
+    onEpisodes = () => undefined,
+    onProgress = () => undefined,
+  } = options;
   const samples = sampling.temperature > 0 ? options.samples : 0;
   const results: EvaluationResult[] = [];
   const total = options.environments.reduce((sum, { tasks }) => sum + tasks.length * (1 + samples), 0);
@@ -68,7 +76,11 @@ export async function evaluate(options: {
     // An environment that is configured twice, with different options, has two results.
     const twins = options.environments.slice(0, index).filter((other) => other.ref.id === ref.id).length;
     const environment = twins === 0 ? ref.id : `${ref.id}#${twins + 1}`;
-    const play = async (label: string, groupSize: number, temperature: number): Promise<RoleTallies> => {
+    const play = async (
+      label: string,
+      groupSize: number,
+      kind: (sampling: RolloutSampling) => RolloutSampling,
+    ): Promise<RoleTallies> => {
       const limits = {
         ...(maxTurns === undefined ? {} : { maxTurns }),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -80,7 +92,8 @@ export async function evaluate(options: {
         players,
         ...(sides === undefined ? {} : { sides }),
         label,
-        sampling: { ...sampling, temperature },
+        sampling: kind(sampling),
+        policySampling: Object.fromEntries(Object.entries(policySampling).map(([policy, own]) => [policy, kind(own)])),
         ...limits,
       };
       const tallies = new RoleTallies();
@@ -94,8 +107,8 @@ export async function evaluate(options: {
       }
       return tallies;
     };
-    const greedy = await play(GREEDY, 1, 0);
-    const sampled = samples > 0 ? await play(SAMPLED, samples, sampling.temperature) : undefined;
+    const greedy = await play(GREEDY, 1, (own) => ({ ...own, temperature: 0 }));
+    const sampled = samples > 0 ? await play(SAMPLED, samples, (own) => own) : undefined;
     for (const role of greedy.roles())
       results.push({
         environment: role === undefined ? environment : `${environment}/${role}`,

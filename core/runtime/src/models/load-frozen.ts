@@ -1,5 +1,5 @@
 import type { Engine, ModelId, ModelInfo } from "@mrlm/spec";
-import { trainedPolicy } from "../config/policies.ts";
+import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { type FrozenModel, frozenOptions } from "../players/frozen-models.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
@@ -20,7 +20,7 @@ interface RestoredModels {
 export async function loadFrozen(
   engine: Engine,
   frozen: readonly FrozenModel[],
-  { config, policy }: { readonly config: ResolvedConfig; readonly policy: LoadedModel | undefined },
+  { config, policies }: { readonly config: ResolvedConfig; readonly policies: ReadonlyMap<ModelId, LoadedModel> },
   from?: RestoredModels,
 ): Promise<ReadonlyMap<ModelId, LoadedModel>> {
   const restored = Object.entries(from?.restored ?? {});
@@ -32,23 +32,26 @@ export async function loadFrozen(
   for (const each of frozen) {
     const info = models.find(({ model }) => model === each.model);
     if (info !== undefined && from !== undefined && isKept(each)) {
-      loaded.set(each.model, frozenModel(from.run.readTokenizer(each.model), info, config, policy));
+      loaded.set(each.model, frozenModel(from.run.readTokenizer(each.model), info, config, policies));
       continue;
     }
     const created = await engine.createModel(frozenOptions(each, config));
     from?.run.writeTokenizer(created.tokenizerFiles, each.model);
-    loaded.set(each.model, frozenModel(created.tokenizerFiles, created.info, config, policy));
+    loaded.set(each.model, frozenModel(created.tokenizerFiles, created.info, config, policies));
   }
   return loaded;
 }
 
-/** Returns a frozen model. The `tool_format` of the trained model is also that of frozen models with the same tokenizer and chat template. */
+/** Returns a frozen model. The `tool_format` of a trained model is also that of frozen models with the same tokenizer and chat template. */
 function frozenModel(
   tokenizerFiles: Readonly<Record<string, Uint8Array>>,
   info: ModelInfo,
   config: ResolvedConfig,
-  policy: LoadedModel | undefined,
+  policies: ReadonlyMap<ModelId, LoadedModel>,
 ): LoadedModel {
-  const like = loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format);
-  return like.renderer.fingerprint === policy?.renderer.fingerprint ? like : loadedModel(tokenizerFiles, info);
+  for (const { policy, model } of trainedPolicies(config)) {
+    const like = loadedModel(tokenizerFiles, info, model.tool_format);
+    if (like.renderer.fingerprint === policies.get(policy)?.renderer.fingerprint) return like;
+  }
+  return loadedModel(tokenizerFiles, info);
 }

@@ -1,9 +1,11 @@
-import type { CreateModelOptions, Engine, MemoryEstimate } from "@mrlm/spec";
-import { trainedPolicy } from "../config/policies.ts";
+import type { CreateModelOptions, Engine, MemoryEstimate, PolicyId } from "@mrlm/spec";
+import { trainedPolicies, trainedPolicy } from "../config/policies.ts";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { environmentsOf, frozenModels, frozenOptions } from "../players/frozen-models.ts";
 import { policyOptions } from "../prepare/model-source.ts";
-import type { PreparedRun, PreparedStage } from "../prepare/prepare-run.ts";
-import { referenceId, referenceKind } from "./reference-model.ts";
+import type { PreparedRun } from "../prepare/prepare-run.ts";
+import type { PreparedLearner, PreparedStage } from "../prepare/prepare-stage.ts";
+import { ownSuffix, referenceId, referenceKind } from "./reference-model.ts";
 
 /** Memory estimate of the stage that needs most. */
 export interface RunMemory extends MemoryEstimate {
@@ -22,7 +24,11 @@ const ASSUMED_TOKENS = 1024;
 export async function estimateRun(engine: Engine, prepared: PreparedRun): Promise<RunMemory> {
   const { sampling, stages } = prepared.config;
   const stated = sampling.max_sequence_tokens;
-  const answer = Math.max(sampling.max_tokens, ...stages.map((stage) => stage.sampling.max_tokens));
+  const answer = Math.max(
+    sampling.max_tokens,
+    ...stages.map((stage) => stage.sampling.max_tokens),
+    ...prepared.stages.flatMap(({ learners }) => learners.map((learner) => learner.sampling.maxTokens)),
+  );
   const estimates: RunMemory[] = [];
   for (const [index, stage] of prepared.stages.entries()) {
     const estimate = await engine.estimateMemory({
@@ -30,7 +36,9 @@ export async function estimateRun(engine: Engine, prepared: PreparedRun): Promis
       sampledModel: trainedPolicy(prepared.config).policy,
       concurrency: sampling.concurrency,
       sequenceTokens: stated ?? Math.max(ASSUMED_TOKENS, ASSUMED_ANSWERS * answer),
-      unitSequences: stage.definition.memory?.(stage.options).unitSequences ?? 1,
+      unitSequences: Math.max(
+        ...stage.learners.map(({ definition, options }) => definition.memory?.(options).unitSequences ?? 1),
+      ),
     });
     const isLowered = estimate.microBatchTokens < estimate.wantedTokens;
     const microBatchTokens = isLowered ? roundedBudget(estimate) : estimate.microBatchTokens;
@@ -57,31 +65,48 @@ function allowance({ microBatchTokens, isLowered }: RunMemory): number {
   return isLowered ? microBatchTokens : Number.MAX_SAFE_INTEGER;
 }
 
-/** Returns the models that exist at the same time in a stage. The policy and the frozen models that play stay; the others are released at its end. */
+/** Returns the models that exist at the same time in a stage. Policies and the frozen models that play stay; the others are released at its end. */
 function stageModels(
   { config, stages }: PreparedRun,
-  { definition, options }: PreparedStage,
+  { learners }: PreparedStage,
   index: number,
 ): CreateModelOptions[] {
-  const policy = policyOptions(config);
-  const valueHead = stages.some((stage) => stage.definition.needsValueHead?.(stage.options));
-  const { reference = false, critic } = definition.memory?.(options) ?? {};
+  const policies = trainedPolicies(config).map(({ policy }) => ({
+    ...policyOptions(config, policy),
+    ...(needsValueHead(stages, policy) ? { valueHead: true } : {}),
+  }));
   const frozen = frozenModels(environmentsOf(config)).map((each) => frozenOptions(each, config));
-  const models: CreateModelOptions[] = [{ ...policy, ...(valueHead ? { valueHead } : {}) }, ...frozen];
+  return [...policies, ...frozen, ...learners.flatMap((learner) => learnerModels(config, learner, index))];
+}
+
+/** Returns the models that a learner creates. */
+function learnerModels(
+  config: ResolvedConfig,
+  { policy, definition, options }: PreparedLearner,
+  index: number,
+): CreateModelOptions[] {
+  const { reference = false, critic } = definition.memory?.(options) ?? {};
+  const models: CreateModelOptions[] = [];
   if (critic !== undefined) {
     const source =
-      critic === "copy"
-        ? ({ kind: "copy", of: policy.model } as const)
-        : ({ kind: "directory", path: critic.path } as const);
-    models.push({ model: "critic", role: "critic", source, trainable: true, valueHead: true });
+      critic === "copy" ? ({ kind: "copy", of: policy } as const) : ({ kind: "directory", path: critic.path } as const);
+    const model = `critic${ownSuffix(config, policy)}`;
+    models.push({ model, role: "critic", source, trainable: true, valueHead: true });
   }
   if (reference) {
     models.push({
-      model: referenceId(index),
+      model: referenceId(config, index, policy),
       role: "reference",
-      source: { kind: referenceKind(config, index), of: policy.model },
+      source: { kind: referenceKind(config, index, policy), of: policy },
       trainable: false,
     });
   }
   return models;
+}
+
+/** Whether an algorithm of some stage needs a value head of a policy. */
+export function needsValueHead(stages: readonly PreparedStage[], policy: PolicyId): boolean {
+  return stages
+    .flatMap(({ learners }) => learners)
+    .some((each) => each.policy === policy && each.definition.needsValueHead?.(each.options) === true);
 }

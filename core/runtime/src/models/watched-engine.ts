@@ -1,4 +1,4 @@
-import type { Engine, ForwardBackwardResult, ModelId } from "@mrlm/spec";
+import type { Engine, ForwardBackwardResult, ModelId, PolicyId } from "@mrlm/spec";
 
 /** Weights of a model that the sampler has. */
 export interface PublishedWeights {
@@ -6,16 +6,16 @@ export interface PublishedWeights {
   readonly checksum: string;
 }
 
-/** State that follows the publications of a model. */
+/** State that follows the publications of models. */
 export interface PublishingWatch {
-  /** `null` while the trainer has newer weights than the sampler. */
-  published: PublishedWeights | null;
+  /** By policy; `null` while the trainer has newer weights than the sampler. */
+  published: Record<PolicyId, PublishedWeights | null>;
 }
 
-/** Wraps an engine. Records whether the sampler has a model's current weights, and reports the results of passes. */
+/** Wraps an engine. Records whether the sampler has the current weights of the policies, and reports the results of passes. */
 export function watchEngine(
   engine: Engine,
-  watched: ModelId,
+  policies: ReadonlySet<PolicyId>,
   watch: PublishingWatch,
   {
     onPass,
@@ -42,12 +42,12 @@ export function watchEngine(
     },
     async optimStep(options) {
       const result = await engine.optimStep(options);
-      if (options.model === watched && result.applied) watch.published = null;
+      if (policies.has(options.model) && result.applied) watch.published[options.model] = null;
       return result;
     },
     async publish(model) {
       const { version, checksum, seconds } = await engine.publish(model);
-      if (model === watched) watch.published = { version, checksum };
+      if (policies.has(model)) watch.published[model] = { version, checksum };
       return { version, checksum, seconds };
     },
     save: (directory) => engine.save(directory),

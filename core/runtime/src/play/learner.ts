@@ -6,10 +6,10 @@ import {
   type EpisodeStore,
   type JsonValue,
   type LearnerId,
-  type ModelId,
   MrlmError,
   type PlannedGroup,
   type PlayPlan,
+  type PolicyId,
   type RolloutRequest,
   type Rollouts,
   type RolloutSampling,
@@ -40,22 +40,24 @@ export interface GroupPlayer extends Rollouts {
 
 /** Weights that play the episodes of a take. */
 export interface PlayingWeights {
-  readonly version: number;
+  /** Version of each policy of the run. */
+  readonly versions: Readonly<Record<PolicyId, number>>;
   readonly checksum: string;
 }
 
 /** Parts of a learner. */
 export interface LearnerParts {
-  /** Id of the algorithm, for errors. */
-  readonly algorithm: string;
-  /** `undefined` where the algorithm plays nothing. */
+  /** Algorithm of each policy that learns from the play, by its id, for errors. At least one. */
+  readonly algorithms: Readonly<Record<PolicyId, string>>;
+  /** `undefined` where the algorithms play nothing. That of several learners accepts every group. */
   readonly plan: PlayPlan | undefined;
   /** Index of the stage from 0. */
   readonly stage: number;
   /** Name of the stage, as in metrics.jsonl. */
   readonly stageName: string;
-  readonly policy: ModelId;
   readonly sampling: RolloutSampling;
+  /** Sampling of the policies that have their own. */
+  readonly policySampling?: RolloutRequest["policySampling"];
   readonly environments: readonly PlayedEnvironment[];
   /** Seed of the stage, for the order of tasks. */
   readonly seed: number;
@@ -65,7 +67,7 @@ export interface LearnerParts {
   readonly store: EpisodeStore;
   /** Number of the iteration in progress, from 1, in the stage and in the run. */
   progress(): { readonly iteration: number; readonly runStep: number };
-  /** Publishes the policy's weights if they have changed. */
+  /** Publishes the weights of all policies that have changed. */
   publish(): Promise<PlayingWeights>;
   readonly signal: AbortSignal;
 }
@@ -80,21 +82,33 @@ export interface TimedBatch extends EpisodeBatch {
   };
 }
 
+/** Batch as it was played, for all learners. */
+interface PlayedBatch extends EpisodeBatch {
+  /** Present weights; a logged batch may have been played by equal ones of another version. */
+  readonly weights: PlayingWeights;
+}
+
 /** Cohort with the request that plays it. */
 interface PlannedCohort {
   readonly cohort: Cohort;
   readonly request: RolloutRequest;
 }
 
-/** Plays the batches of one algorithm in one stage, inside `take`. A batch is in the store's log before it is returned. */
-export class Learner implements EpisodeSource {
+/**
+ * Plays the batches of one stage, inside `take`. A batch is in the store's log before it is returned. Where several policies learn, the first that takes the
+ * batch of an iteration plays it, and the others get the same episodes.
+ */
+export class Learner {
   readonly #parts: LearnerParts;
   readonly #order: TaskOrder | undefined;
   readonly #log: BatchLog;
   #state: LearnerState;
-  #takenIn = 0;
-  #taken: EpisodeBatch | undefined;
-  #learnable: LearnableParts | undefined;
+  /** Iteration in which each policy took its last batch. */
+  readonly #takenIn = new Map<PolicyId, number>();
+  /** Iteration in which the last batch was played. */
+  #playedIn = 0;
+  #taken: PlayedBatch | undefined;
+  readonly #learnable = new Map<PolicyId, LearnableParts>();
   #unreported: TimedBatch | undefined;
 
   /** @param restored result of `state` */
@@ -111,14 +125,15 @@ export class Learner implements EpisodeSource {
     return this.#state;
   }
 
-  /** Stores the credits of an iteration, which are of the last batch. Rejects with ALGORITHM_INVALID for others. */
-  async settle(credits: readonly Credit[]): Promise<void> {
+  /** Stores the credits of a policy's iteration, which are of the last batch. Rejects with ALGORITHM_INVALID for others. */
+  async settle(policy: PolicyId, credits: readonly Credit[]): Promise<void> {
     if (credits.length === 0) return;
-    const { algorithm, policy, store } = this.#parts;
+    const { algorithms, store } = this.#parts;
     // A resumed run does not have the groups of a batch that was taken before; the store compares their ids.
     if (this.#taken !== undefined || this.#state.takes === 0) {
-      this.#learnable ??= learnableParts(this.#taken?.groups ?? [], policy);
-      assertCredits(credits, this.#learnable, algorithm);
+      const learnable = this.#learnable.get(policy) ?? learnableParts(this.#taken?.groups ?? [], policy);
+      this.#learnable.set(policy, learnable);
+      assertCredits(credits, learnable, algorithms[policy] ?? policy);
     }
     await store.settle(learnerId(this.#parts), this.#state.takes, { credits, isApplied: false });
   }
@@ -136,17 +151,33 @@ export class Learner implements EpisodeSource {
     return batch;
   }
 
-  async take(): Promise<EpisodeBatch> {
-    const { plan, order } = this.#assertDue();
+  /** Returns the source of the batches of a policy. */
+  source(policy: PolicyId): EpisodeSource {
+    return { take: () => this.#takeFor(policy) };
+  }
+
+  async #takeFor(policy: PolicyId): Promise<EpisodeBatch> {
+    const { plan, order } = this.#assertDue(policy);
+    const { iteration } = this.#parts.progress();
+    this.#takenIn.set(policy, iteration);
+    if (this.#playedIn !== iteration) {
+      this.#taken = await this.#play(plan, order);
+      this.#playedIn = iteration;
+    }
+    const { weights, ...batch } = this.#taken as PlayedBatch;
+    return policy === this.#policies[0] ? batch : { ...batch, version: versionOf(policy, batch.played, weights) };
+  }
+
+  async #play(plan: PlayPlan, order: TaskOrder): Promise<PlayedBatch> {
     const { iteration, runStep } = this.#parts.progress();
-    this.#takenIn = iteration;
+    const [first] = this.#policies as [PolicyId];
     const step = this.#state.takes + 1;
     const began = performance.now();
     const weights = await this.#parts.publish();
     const publish = (performance.now() - began) / 1000;
     const played: TrajectoryGroup[] = [];
     const groups: TrajectoryGroup[] = [];
-    let { version } = weights;
+    let version = weights.versions[first] as number;
     let playedSeconds = 0;
     let refill = 0;
     for (; ; refill++) {
@@ -173,11 +204,14 @@ export class Learner implements EpisodeSource {
     }
     this.#state = { takes: step, tasks: order.position() };
     const waited = Math.max(0, (performance.now() - began) / 1000 - publish - playedSeconds);
-    const batch = { played, groups, refills: refill, version };
-    this.#taken = batch;
-    this.#learnable = undefined;
-    this.#unreported = { ...batch, seconds: { ...playSeconds(played, playedSeconds), publish, waited } };
-    return batch;
+    this.#learnable.clear();
+    const seconds = { ...playSeconds(played, playedSeconds), publish, waited };
+    this.#unreported = { played, groups, refills: refill, version, seconds };
+    return { played, groups, refills: refill, version, weights };
+  }
+
+  get #policies(): readonly PolicyId[] {
+    return Object.keys(this.#parts.algorithms);
   }
 
   /** Throws ALGORITHM_INVALID where a logged batch is judged in another way than before. */
@@ -185,23 +219,23 @@ export class Learner implements EpisodeSource {
     if (new Set(before).symmetricDifference(new Set(now)).size === 0) return;
     throw new MrlmError(
       "ALGORITHM_INVALID",
-      `${this.#parts.algorithm} refuses ${now.length} groups of a logged batch of which it refused ${before.length} before: its \`accept\` is no pure function of its arguments.`,
+      `${Object.values(this.#parts.algorithms).join(", ")} refuses ${now.length} groups of a logged batch of which it refused ${before.length} before: its \`accept\` is no pure function of its arguments.`,
     );
   }
 
   /** Returns the plan and its order. Throws ALGORITHM_INVALID for a take off the plan, CANCELLED after a stop. */
-  #assertDue(): { readonly plan: PlayPlan; readonly order: TaskOrder } {
-    const { algorithm, plan, signal, progress } = this.#parts;
+  #assertDue(policy: PolicyId): { readonly plan: PlayPlan; readonly order: TaskOrder } {
+    const { algorithms, plan, signal, progress } = this.#parts;
     if (signal.aborted) throw new MrlmError("CANCELLED", "The run was stopped.", { cause: signal.reason });
     const { iteration } = progress();
     const refuse = (reason: string): never => {
       throw new MrlmError(
         "ALGORITHM_INVALID",
-        `${algorithm} takes a batch of episodes in iteration ${iteration}: ${reason}.`,
+        `${algorithms[policy]} takes a batch of episodes in iteration ${iteration}: ${reason}.`,
       );
     };
     if (plan === undefined || this.#order === undefined) return refuse("its `plays` states no episodes");
-    if (this.#takenIn === iteration) return refuse("it has taken the batch of this iteration already");
+    if (this.#takenIn.get(policy) === iteration) return refuse("it has taken the batch of this iteration already");
     if (!isTakeDue(plan, iteration)) return refuse(`by its \`plays\` a batch is for ${describeEvery(plan)}`);
     return { plan, order: this.#order };
   }
@@ -211,9 +245,11 @@ export class Learner implements EpisodeSource {
     plan: PlayPlan,
     draws: readonly TaskDraw[],
     at: TakePosition,
-    { version, checksum }: PlayingWeights,
+    { versions, checksum }: PlayingWeights,
   ): Promise<PlannedCohort[]> {
-    const { stage, stageName, policy, sampling, environments, rollouts, signal, progress } = this.#parts;
+    const { stage, stageName, sampling, policySampling, environments, rollouts, signal, progress } = this.#parts;
+    const [policy] = this.#policies as [PolicyId];
+    const own = policySampling === undefined ? {} : { policySampling };
     const refill = plan.refills === undefined ? undefined : at.refill;
     const cohorts = cohortsOf(draws, this.#parts.cohorts).map(async ({ environment, part, tasks, occurrences }) => {
       const {
@@ -224,7 +260,7 @@ export class Learner implements EpisodeSource {
       } = environments[environment] as PlayedEnvironment;
       const label = groupLabel({ stage, name: plan.name, take: at.step, refill }, environments, environment);
       const { groupSize } = plan;
-      const play = { environment: ref, players, sides, rewardSharing, sampling, label, signal };
+      const play = { environment: ref, players, sides, rewardSharing, sampling, ...own, label, signal };
       const request = { ...play, tasks, occurrences, groupSize };
       const cohort: Cohort = {
         id: `${label}/${part}`,
@@ -234,7 +270,7 @@ export class Learner implements EpisodeSource {
         place: [environment, part],
         environment: ref.id,
         runStep: progress().runStep,
-        versions: { [policy]: version },
+        versions,
         checksum,
         groups: await rollouts.groupsOf(request),
       };
@@ -244,7 +280,7 @@ export class Learner implements EpisodeSource {
   }
 
   #isAccepted({ maxStaleness, accept }: PlayPlan, group: TrajectoryGroup, version: number): boolean {
-    const { policy } = this.#parts;
+    const [policy] = this.#policies as [PolicyId];
     if (maxStaleness !== undefined && isStale(group, policy, version - maxStaleness)) return false;
     return accept?.(group, { policy, version }) ?? true;
   }
@@ -263,7 +299,15 @@ function describeEvery({ every = 1 }: PlayPlan): string {
       : `the iterations 1, ${1 + every}, ...`;
 }
 
-/** Returns the name of a learner in the store and in the state of a run: `STAGE/POLICY`. */
-export function learnerId({ stage, policy }: Pick<LearnerParts, "stage" | "policy">): LearnerId {
-  return `${stage}/${policy}`;
+/** Returns the version with which a policy played a batch. A logged batch may have another one than the present weights of the same values. */
+function versionOf(policy: PolicyId, played: readonly TrajectoryGroup[], { versions }: PlayingWeights): number {
+  for (const { players } of played)
+    for (const player of Object.values(players))
+      if (player.kind === "policy" && player.policy === policy && player.version !== undefined) return player.version;
+  return versions[policy] as number;
+}
+
+/** Returns the name of the learners of a stage in the store and in the state of a run: `STAGE/POLICY`, `STAGE/POLICY+POLICY`. */
+export function learnerId({ stage, algorithms }: Pick<LearnerParts, "stage" | "algorithms">): LearnerId {
+  return `${stage}/${Object.keys(algorithms).join("+")}`;
 }

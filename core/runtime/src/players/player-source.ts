@@ -9,7 +9,8 @@ export type ScriptSource = Pick<EnvironmentHost, "scripted">;
 
 /** Players that the roles of a run refer to. */
 export interface PlayerSource {
-  readonly policy: PolicyId;
+  /** Policies of the run; the only one plays the roles that have no player. */
+  readonly trained: readonly PolicyId[];
   /** Player of the policy where it is no model of the engine. */
   readonly measured?: Player;
   readonly frozen: readonly FrozenModel[];

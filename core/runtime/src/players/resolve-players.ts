@@ -27,12 +27,24 @@ export async function resolvePlayers(
   path: ConfigPath,
   source: PlayerSource,
 ): Promise<Pick<RolloutRequest, "players" | "sides">> {
-  const { policy, measured, refuse } = source;
+  const { trained, measured, refuse } = source;
+  const [policy = ""] = trained;
+  // Several policies and no players were refused before.
   if (players === undefined)
     return {
       players: measured === undefined ? policy : Object.fromEntries(Object.keys(roles).map((role) => [role, measured])),
     };
   const problems = roleProblems(path, players, { id, roles: Object.keys(roles) });
+  if (trained.length > 1)
+    problems.push(
+      ...Object.keys(roles)
+        .filter((role) => ownMember(players, role) === undefined)
+        .map((role) => ({
+          path: [...path, "players"],
+          at: "key" as const,
+          text: `the role "${role}" of ${id} has no player: this run trains several policies (${trained.join(", ")})`,
+        })),
+    );
   if (problems.length > 0) throw refuse(problems);
   const resolved = await Promise.all(
     Object.keys(roles).map(async (role) => {
@@ -51,7 +63,7 @@ async function resolvePlayer(
   players: PlayerSource,
 ): Promise<Player> {
   if ("policy" in player)
-    return players.measured !== undefined && player.policy === players.policy
+    return players.measured !== undefined && player.policy === players.trained[0]
       ? players.measured
       : { kind: "policy", policy: player.policy };
   if (isFrozen(player)) {

@@ -39,7 +39,7 @@ export async function sessionPlayers(
   const { config, source } = loaded;
   const resolve = (entry: ResolvedEnvironment, path: ConfigPath, frozen: readonly FrozenModel[]) =>
     resolvePlayers({ ...entry, options: ref.options ?? {} }, description, path, {
-      policy,
+      trained: [policy],
       ...(measured === undefined ? {} : { measured }),
       frozen,
       scripts,

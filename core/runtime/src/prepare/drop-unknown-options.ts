@@ -1,6 +1,6 @@
 import type { EnvironmentHost, JsonObject } from "@mrlm/spec";
 import type { LoadedConfig } from "../config/load-config.ts";
-import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment, ResolvedLearner, ResolvedStage } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { validateOptions } from "../plugins/standard-options.ts";
@@ -32,13 +32,24 @@ export async function dropUnknownOptions(
     const options = without(environment.options, unknown, description.id, (key) => [...path, "options", key]);
     return { ...environment, options };
   };
-  const adaptStage = async (stage: ResolvedConfig["stages"][number], index: number): Promise<typeof stage> => {
-    const definition = await algorithms.algorithm(stage.algorithm).catch(() => undefined);
-    const outcome = definition === undefined ? undefined : await validateOptions(definition.options, stage.options);
-    if (definition === undefined || outcome === undefined || outcome.ok) return stage;
+  const adaptLearner = async (
+    learner: ResolvedLearner,
+    pathOf: (key: string) => ConfigPath,
+  ): Promise<ResolvedLearner> => {
+    const definition = await algorithms.algorithm(learner.algorithm).catch(() => undefined);
+    const outcome = definition === undefined ? undefined : await validateOptions(definition.options, learner.options);
+    if (definition === undefined || outcome === undefined || outcome.ok) return learner;
     const unknown = outcome.issues.flatMap((issue) => (issue.path.length === 0 ? (issue.unknownKeys ?? []) : []));
-    const options = without(stage.options, unknown, definition.id, (key) => loaded.stagePath(index, [key]));
-    return { ...stage, options };
+    return { ...learner, options: without(learner.options, unknown, definition.id, pathOf) };
+  };
+  const adaptStage = async (stage: ResolvedStage, index: number): Promise<ResolvedStage> => {
+    const learners = await Promise.all(
+      Object.entries(stage.learners).map(async ([policy, learner]) => [
+        policy,
+        await adaptLearner(learner, (key) => loaded.learnerPath(index, policy, [key])),
+      ]),
+    );
+    return { ...stage, learners: Object.fromEntries(learners) };
   };
   const environments = dropsUnknownOptions.environments
     ? await Promise.all(config.environments.map(adaptEnvironment))

@@ -1,4 +1,4 @@
-import { trainedPolicy } from "../config/policies.ts";
+import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
 import { readConfig } from "./model-source.ts";
 
@@ -27,8 +27,8 @@ export function engineThreads({
   policies,
   distributed,
 }: Pick<ResolvedConfig, "engine" | "policies" | "distributed">): EngineThreads {
-  const hidden = hiddenSize(trainedPolicy({ policies }).model);
-  const isNarrow = hidden !== undefined && hidden <= NARROW;
+  // Lanes are of all models alike: one wide model needs the threads.
+  const isNarrow = trainedPolicies({ policies }).every(({ model }) => (hiddenSize(model) ?? Infinity) <= NARROW);
   const isAlone = distributed.nproc_per_node * distributed.nnodes === 1;
   if (isNarrow && isAlone) return { threads: 1, lanes: engine.threads ?? LANES };
   const threads = engine.threads ?? (isNarrow ? 1 : undefined);

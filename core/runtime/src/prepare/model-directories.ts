@@ -1,15 +1,16 @@
+import type { PolicyId } from "@mrlm/spec";
 import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
-import { trainedPolicy } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+import { trainedPolicies } from "../config/policies.ts";
+import type { ResolvedConfig, ResolvedEnvironment, ResolvedModel } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { directoryFinder, withFrozenDirectories } from "../players/frozen-directories.ts";
 import { valueAt } from "../plugins/schema-messages.ts";
 import { adapterDirectory } from "../run/model-directory.ts";
 
-/** Returns the path of the trained model in the configuration's source: `model` or an entry of `policies`. */
-export function policyPath({ source, config }: LoadedConfig): ConfigPath {
-  return valueAt(source.value, ["policies"]) === undefined ? ["model"] : ["policies", trainedPolicy(config).policy];
+/** Returns the path of a trained model in the configuration's source: `model` or an entry of `policies`. */
+export function policyPath({ source }: LoadedConfig, policy: PolicyId): ConfigPath {
+  return valueAt(source.value, ["policies"]) === undefined ? ["model"] : ["policies", policy];
 }
 
 /**
@@ -22,28 +23,30 @@ export async function withModelDirectories(
   onNotice: (text: string) => void,
 ): Promise<ResolvedConfig> {
   const found = directoryFinder(loaded, onNotice);
-  const { policy, model } = trainedPolicy(config);
-  const { path, lora, ...others } = model;
-  const place = [...policyPath(loaded), "path"];
-  const trained = {
-    ...others,
-    ...(path === undefined ? {} : { path: await found(path, place) }),
-    ...(lora === undefined
-      ? {}
-      : {
-          lora:
-            lora.path === undefined
-              ? lora
-              : { ...lora, path: adapterDirectory(await found(lora.path, [...policyPath(loaded), "lora", "path"])) },
-        }),
-  };
+  const policies: Record<PolicyId, ResolvedModel> = {};
+  for (const { policy, model } of trainedPolicies(config)) {
+    const { path, lora, ...others } = model;
+    const place = policyPath(loaded, policy);
+    policies[policy] = {
+      ...others,
+      ...(path === undefined ? {} : { path: await found(path, [...place, "path"]) }),
+      ...(lora === undefined
+        ? {}
+        : {
+            lora:
+              lora.path === undefined
+                ? lora
+                : { ...lora, path: adapterDirectory(await found(lora.path, [...place, "lora", "path"])) },
+          }),
+    };
+  }
   const played = <E extends ResolvedEnvironment>(list: EnvironmentList, entries: readonly E[]): Promise<E[]> =>
     Promise.all(
       entries.map((entry, i) => withFrozenDirectories(entry, environmentPath(loaded, list, i), loaded, found)),
     );
   return {
     ...config,
-    policies: { [policy]: trained },
+    policies,
     environments: await played("environments", config.environments),
     eval: { ...config.eval, environments: await played("eval.environments", config.eval.environments) },
   };

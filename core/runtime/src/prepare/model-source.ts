@@ -8,16 +8,20 @@ import {
   type LoraOptions,
   type ModelSource,
   MrlmError,
+  type PolicyId,
 } from "@mrlm/spec";
 import { assertModelDirectory } from "../run/model-directory.ts";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
 
-/** Returns the options with which the engine creates the policy. Throws if files of its model are missing or of the wrong kind. */
-export function policyOptions(config: ResolvedConfig): CreateModelOptions {
+/**
+ * Returns the options with which the engine creates a policy. Throws if files of its model are missing or of the wrong kind.
+ * @param name default: the first policy
+ */
+export function policyOptions(config: ResolvedConfig, name?: PolicyId): CreateModelOptions {
   const { engine, seed } = config;
-  const { policy, model } = trainedPolicy(config);
+  const { policy, model } = trainedPolicy(config, name);
   const { lora } = model;
   return {
     model: policy,

@@ -1,24 +1,20 @@
 import {
-  type AlgorithmDefinition,
   type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
-  type JsonValue,
   MrlmError,
-  type PlayPlan,
   type RolloutRequest,
   type TrackerDefinition,
   type TrainingEnvironment,
 } from "@mrlm/spec";
-import { readRows } from "../collection/rows.ts";
-import { configError, optionProblems } from "../config/config-problems.ts";
-import { trainedPolicy } from "../config/policies.ts";
+import { configError } from "../config/config-problems.ts";
+import { trainedPolicies } from "../config/policies.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { located } from "../config/located.ts";
-import type { ResolvedConfig, ResolvedEnvironment, ResolvedSampling } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
-import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
+import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { emptyHint, splitSize } from "../evaluation/split-size.ts";
 import type { PlayedEnvironment } from "../play/played-environment.ts";
@@ -30,23 +26,10 @@ import { dropUnknownOptions } from "./drop-unknown-options.ts";
 import { type EnvironmentList, environmentPath, environmentPlace } from "../config/environment-place.ts";
 import { policyPath, withModelDirectories } from "./model-directories.ts";
 import { policyOptions } from "./model-source.ts";
-import { rolloutSampling } from "./rollout-sampling.ts";
-import { type StageGoal, stageGoal } from "./stage-goal.ts";
+import { type PreparedStage, prepareStage } from "./prepare-stage.ts";
 
 /** Players of an environment in requests for episodes. */
 type Playing = Pick<RolloutRequest, "players" | "sides" | "rewardSharing">;
-
-/** Stage that is ready to start. */
-export interface PreparedStage {
-  readonly name: string;
-  readonly definition: AlgorithmDefinition;
-  /** Options as the algorithm's schema returned them. */
-  readonly options: unknown;
-  readonly iterations: number;
-  /** Episodes that the algorithm learns from; `undefined` if it plays none. */
-  readonly plan: PlayPlan | undefined;
-  readonly goal?: StageGoal;
-}
 
 /** Tracker that is ready to start. */
 export interface PreparedTracker {
@@ -86,7 +69,7 @@ export async function prepareRun(
   const onNotice = (text: string): void => void (notices.includes(text) || notices.push(text));
   const config = await withModelDirectories(loaded, await dropUnknownOptions(loaded, parts, onNotice), onNotice);
   const players: PlayerSource = {
-    policy: trainedPolicy(config).policy,
+    trained: trainedPolicies(config).map(({ policy }) => policy),
     frozen: frozenModels(environmentsOf(config)),
     scripts: parts.scripts ?? parts.host,
     policies: parts.algorithms,
@@ -125,11 +108,12 @@ export async function prepareRun(
         );
   const stages: PreparedStage[] = [];
   for (const i of config.stages.keys())
-    stages.push(await prepareStage(loaded, config, i, parts.algorithms, environments, at));
+    stages.push(await prepareStage({ loaded, config, algorithms: parts.algorithms, environments, at }, i));
   const trackers: PreparedTracker[] = [];
   for (const i of config.trackers.keys())
     trackers.push(await at(["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
-  await at(policyPath(loaded), async () => policyOptions(config));
+  for (const { policy } of trainedPolicies(config))
+    await at(policyPath(loaded, policy), async () => policyOptions(config, policy));
   return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, notices };
 }
 
@@ -148,89 +132,6 @@ async function prepareTracker(
     );
   await definition.check?.(outcome.value);
   return { definition, options: outcome.value };
-}
-
-/** Keys of a stage other than its algorithm's options. */
-const STAGE_KEYS = ["name", "sampling", "until", "options"];
-
-async function prepareStage(
-  loaded: LoadedConfig,
-  config: ResolvedConfig,
-  index: number,
-  algorithms: AlgorithmSource,
-  environments: readonly (TrainingEnvironment & Playing)[],
-  at: <T>(path: ConfigPath, work: () => Promise<T>) => Promise<T>,
-): Promise<PreparedStage> {
-  const stage = config.stages[index] as ResolvedConfig["stages"][number];
-  const place = loaded.stagePath(index, []);
-  const definition = await at([...place, "algorithm"], () => algorithms.algorithm(stage.algorithm));
-  const outcome = await validateOptions(definition.options, stage.options);
-  if (!outcome.ok) {
-    const problems = optionProblems(
-      [],
-      (path) => [...keysOf(definition.options, path), ...(path.length === 0 ? STAGE_KEYS : [])],
-      outcome.issues,
-    );
-    throw configError(
-      loaded.source,
-      problems.map((problem) => ({
-        ...problem,
-        path: loaded.stagePath(index, problem.path),
-        text: `${problem.text} (an option of ${definition.id})`,
-      })),
-      // A wrong value needs no list of keys.
-      problems.every(({ at }) => at === "value")
-        ? `The README of ${definition.id} has every option.`
-        : `Options of ${definition.id}: ${[...STAGE_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
-    );
-  }
-  const sampling = rolloutSampling(stage.sampling);
-  const plan = await at(place, async () => {
-    const found = definition.plays?.(outcome.value, sampling);
-    if (found !== undefined && environments.length === 0)
-      throw new MrlmError("CONFIG_INVALID", `${definition.id} has no environment to play in.`, {
-        hint: "Add one under `environments`.",
-      });
-    definition.validate?.(outcome.value, environments, sampling);
-    return found;
-  });
-  // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
-  for (const path of definition.files?.(outcome.value) ?? [])
-    await at([...place, "data"], async () => {
-      const rows = await someRows(path, config.base_directory);
-      definition.checkRows?.(outcome.value, path, rows);
-    });
-  const { name, until } = stage;
-  if (plan === undefined && !hasSamplingOfRun(stage.sampling, config))
-    throw configError(loaded.source, [
-      {
-        path: [...place, "sampling"],
-        at: "key",
-        text: `sampling of this stage has no effect: ${definition.id} plays no episodes here (evaluations sample as the run does)`,
-      },
-    ]);
-  if (until !== undefined && environments.length === 0)
-    throw configError(loaded.source, [
-      {
-        path: [...place, "until"],
-        at: "key",
-        text: "until is measured on tasks of the environments, and there are none",
-      },
-    ]);
-  const goal = until === undefined ? {} : { goal: stageGoal(until, environments, config.environments) };
-  return { name, definition, options: outcome.value, iterations: definition.iterations(outcome.value), plan, ...goal };
-}
-
-function hasSamplingOfRun(sampling: ResolvedSampling, config: ResolvedConfig): boolean {
-  return JSON.stringify(rolloutSampling(sampling)) === JSON.stringify(rolloutSampling(config.sampling));
-}
-
-async function someRows(path: string, directory: string): Promise<readonly JsonValue[]> {
-  const rows = await readRows(path, directory);
-  if (rows.length > 0) return rows;
-  throw new MrlmError("DATA_INVALID", `The data file ${path} has no rows.`, {
-    hint: "It must have one JSON object on each line, or rows if it is a Parquet file.",
-  });
 }
 
 function trainingEnvironment(

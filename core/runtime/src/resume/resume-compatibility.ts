@@ -1,15 +1,16 @@
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
-import { withModelKey } from "../config/policies.ts";
+import { withShortForms } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { type Change, describeChange, diffConfigs } from "./config-diff.ts";
 
 /** Returns the part of a configuration that decides what is learnt. */
 export function learningSettings(config: ResolvedConfig): JsonObject {
-  const { seed, environments, stages, sampling, play } = config;
-  const file = withModelKey(config);
-  const models = "model" in file ? { model: file.model } : { policies: file.policies };
-  return JSON.parse(JSON.stringify({ seed, ...models, environments, stages, sampling, play })) as JsonObject;
+  const { seed, model, policies, environments, stages, sampling, play } = withShortForms(config);
+  return JSON.parse(JSON.stringify({ seed, model, policies, environments, stages, sampling, play })) as JsonObject;
 }
+
+/** Number of iterations of a stage, or of one of its learners. */
+const STEPS = /^(\.learners\.[^.]+)?\.options\.steps$/;
 
 /** Permitted differences between a run and its checkpoint: lengths of stages, stages added, and the use of memory. */
 export interface Extension {
@@ -44,7 +45,12 @@ export function extensionOf(
     const index = Number(stage);
     if (stage === undefined || index < firstOpen.stage) return true;
     if (place === "" && change.before === undefined && index >= stagesBefore) return ++added < 0;
-    if (place !== ".options.steps" || typeof change.before !== "number" || typeof change.after !== "number")
+    if (
+      place === undefined ||
+      !STEPS.test(place) ||
+      typeof change.before !== "number" ||
+      typeof change.after !== "number"
+    )
       return true;
     if (index === firstOpen.stage && change.after < firstOpen.iteration) return true;
     changed.push({ stage: index, before: change.before, after: change.after });
@@ -52,9 +58,10 @@ export function extensionOf(
   });
   if (refused.length === 0) return { changed, added, memory };
   const [only] = refused;
+  const open = `stages[${firstOpen.stage}]`;
   if (
-    refused.length === 1 &&
-    only?.field === `stages[${firstOpen.stage}].options.steps` &&
+    only !== undefined &&
+    refused.every(({ field }) => field.startsWith(open) && STEPS.test(field.slice(open.length))) &&
     typeof only.after === "number"
   ) {
     throw new MrlmError(
@@ -76,9 +83,11 @@ export function extensionOf(
 
 /** Returns notices about the changes of a resumed run, with their effect on learning-rate schedules. */
 export function describeExtension({ changed, added, memory }: Extension, { stages }: ResolvedConfig): string[] {
-  const lengths = changed.map(({ stage, before, after }) => {
-    const { name, options } = stages[stage] as ResolvedConfig["stages"][number];
-    return `Stage ${name} now has ${after} steps instead of ${before}. ${scheduleOf(options["lr_schedule"], before, after)}`;
+  const lengths = [...Map.groupBy(changed, ({ stage }) => stage)].map(([stage, [change]]) => {
+    const { before, after } = change as Extension["changed"][number];
+    const { name, learners } = stages[stage] as ResolvedConfig["stages"][number];
+    const schedules = Object.values(learners).map(({ options }) => scheduleOf(options["lr_schedule"], before, after));
+    return `Stage ${name} now has ${after} steps instead of ${before}. ${[...new Set(schedules)].join(" ")}`;
   });
   const notices = [
     ...lengths,

@@ -1,4 +1,4 @@
-import { type JsonObject, type ModelId, MrlmError } from "@mrlm/spec";
+import { type JsonObject, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
 import { z } from "zod";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
@@ -20,7 +20,7 @@ export interface Identities {
 export function identitiesOf({ environments, stages }: PreparedRun): Identities {
   return {
     environments: environments.map(({ ref }) => ref.id),
-    algorithms: stages.map(({ definition }) => definition.id),
+    algorithms: stages.map(({ learners }) => learners.map(({ definition }) => definition.id).join("+")),
     dataFiles: environments.map(({ dataFiles = {} }) => dataFiles),
   };
 }
@@ -35,25 +35,25 @@ export interface RunState {
   step: number;
   /** An evaluation is due before the next iteration. */
   isEvaluationDue: boolean;
-  /** Weights that the sampler has; `null` while the policy has newer ones. */
-  published: PublishedWeights | null;
+  /** Weights of each policy that the sampler has; `null` while the policy has newer ones. */
+  published: Record<PolicyId, PublishedWeights | null>;
   /** Token budget of models that are later created from directories, if memory requires a lower one than their default; else `null`. */
   microBatchTokens: number | null;
   /** Directories of the frozen models that play, by their ids in the engine. */
   frozen: Readonly<Record<ModelId, string>>;
-  /** State of the running algorithm; `null` between stages. */
-  algorithm: JsonObject | null;
-  /** Positions of the stage's random streams. */
-  random: JsonObject;
-  /** Progress of the stage's learners, by `STAGE/POLICY`. */
+  /** State of the running algorithms by policy; `null` between stages. */
+  algorithms: Readonly<Record<PolicyId, JsonObject>> | null;
+  /** Positions of the random streams of the stage's learners, by policy. */
+  random: Readonly<Record<PolicyId, JsonObject>>;
+  /** Progress of the stage's play, by `STAGE/POLICIES`. */
   learners: Readonly<Record<string, LearnerState>>;
   /** SHA-256 of each data file that the stage has read, by path. */
   data: Record<string, string>;
   /** State of the last stage at its end, so that it can be extended. */
   ended: {
     readonly iteration: number;
-    readonly algorithm: JsonObject;
-    readonly random: JsonObject;
+    readonly algorithms: Readonly<Record<PolicyId, JsonObject>>;
+    readonly random: Readonly<Record<PolicyId, JsonObject>>;
     readonly learners: Readonly<Record<string, LearnerState>>;
     readonly data: Readonly<Record<string, string>>;
   } | null;
@@ -63,9 +63,10 @@ export interface RunState {
 }
 
 /** Version of the state's format. Raise it with each change of `RunState`. */
-const FORMAT_VERSION = 5;
+const FORMAT_VERSION = 6;
 
 const jsonObject = z.record(z.string(), z.json());
+const byPolicy = z.record(z.string(), jsonObject);
 const counts = z.array(z.int().nonnegative());
 const learners = z.record(
   z.string(),
@@ -87,18 +88,18 @@ const savedState = z.object({
   iteration: z.int().nonnegative(),
   step: z.int().nonnegative(),
   isEvaluationDue: z.boolean(),
-  published: z.object({ version: z.int().nonnegative(), checksum: z.string() }).nullable(),
+  published: z.record(z.string(), z.object({ version: z.int().nonnegative(), checksum: z.string() }).nullable()),
   microBatchTokens: z.int().positive().nullable(),
   frozen: z.record(z.string(), z.string()),
-  algorithm: jsonObject.nullable(),
-  random: jsonObject,
+  algorithms: byPolicy.nullable(),
+  random: byPolicy,
   learners,
   data: z.record(z.string(), z.string()),
   ended: z
     .object({
       iteration: z.int().nonnegative(),
-      algorithm: jsonObject,
-      random: jsonObject,
+      algorithms: byPolicy,
+      random: byPolicy,
       learners,
       data: z.record(z.string(), z.string()),
     })
@@ -114,10 +115,10 @@ export function initialState(): RunState {
     iteration: 0,
     step: 0,
     isEvaluationDue: true,
-    published: null,
+    published: {},
     microBatchTokens: null,
     frozen: {},
-    algorithm: null,
+    algorithms: null,
     random: {},
     learners: {},
     data: {},

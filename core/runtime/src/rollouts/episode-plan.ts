@@ -34,7 +34,8 @@ export interface EpisodePlan {
   readonly description: EnvironmentDescription;
   /** Seed of the environment; `null` if it takes none. */
   readonly seed: number | null;
-  readonly sampling: RolloutSampling;
+  /** Sampling of a model; by default that of models without their own. */
+  sampling(model?: ModelId): RolloutSampling;
   /** Turn limit; 0: only the environment's own. */
   readonly maxTurns: number;
   readonly signal: AbortSignal;

@@ -89,7 +89,8 @@ async function playTurn(
   const { agent } = observation;
   const prompt = record.observe(observation);
   const room = plan.tokenLimit(model) - prompt.length;
-  if (room < Math.max(1, plan.sampling.minTokens ?? 0)) {
+  const sampling = plan.sampling(model);
+  if (room < Math.max(1, sampling.minTokens ?? 0)) {
     if (!record.hasTokens)
       throw new MrlmError(
         "SEQUENCE_TOO_LONG",
@@ -98,7 +99,7 @@ async function playTurn(
     record.withdraw(agent);
     return stopAgent(plan, record, session, observation);
   }
-  const request = sampleRequest(plan, ports.renderer(model), prompt, room, record.turnCount);
+  const request = sampleRequest(plan, record.turnCount, sampling, ports.renderer(model), prompt, room);
   const sampled = await record.timed("sampling", () =>
     ports.sample(plan, model, request, (seconds) => record.waitedForPlayers(seconds)),
   );

@@ -117,7 +117,7 @@ export class RolloutRunner implements Rollouts {
 
   #plan(request: RolloutRequest, description: EnvironmentDescription, signal: AbortSignal): EpisodePlan[] {
     const { runSeed, tokenLimit, turnLimit } = this.#options;
-    const { environment, groupSize, label, sampling } = request;
+    const { environment, groupSize, label, policySampling = {} } = request;
     const limits = [request.maxTurns ?? 0, turnLimit(environment)].filter((limit) => limit > 0);
     const roles = Object.keys(description.roles);
     const seen = new Map<string, number>();
@@ -143,7 +143,7 @@ export class RolloutRunner implements Rollouts {
             environment,
             description,
             seed: description.determinism === "none" ? null : environmentSeed(identity),
-            sampling,
+            sampling: (model = "") => policySampling[model] ?? request.sampling,
             maxTurns: limits.length > 0 ? Math.min(...limits) : 0,
             signal,
             acting,

@@ -1,4 +1,4 @@
-import type { Renderer, SampleRequest } from "@mrlm/spec";
+import type { Renderer, RolloutSampling, SampleRequest } from "@mrlm/spec";
 import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
 
 /**
@@ -6,16 +6,17 @@ import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
  * @param room free tokens of the context
  */
 export function sampleRequest(
-  plan: EpisodePlan,
+  { identity }: Pick<EpisodePlan, "identity">,
+  turn: number,
+  sampling: RolloutSampling,
   renderer: Renderer,
   prompt: Int32Array,
   room: number,
-  turn: number,
 ): SampleRequest {
-  const { temperature, maxTokens, minTokens, topP, topK, ignoreStop } = plan.sampling;
+  const { temperature, maxTokens, minTokens, topP, topK, ignoreStop } = sampling;
   return {
     prompt: prompt.slice(),
-    key: samplingKey(plan.identity, turn),
+    key: samplingKey(identity, turn),
     params: {
       temperature,
       maxTokens: Math.min(maxTokens, room),

@@ -51,14 +51,14 @@ export class ScriptedAgents {
   }
 
   #open(player: ScriptedPlayer, agent: AgentId): Promise<OpenPolicy> {
-    const { identity, description, sampling, signal } = this.#plan;
+    const { identity, description, signal } = this.#plan;
     return player.open({
       environment: description.id,
       task: identity.task,
       role: roleOf(agent),
       agent,
       seed: scriptedSeed(identity, agent),
-      sampling,
+      sampling: this.#plan.sampling(),
       signal,
     });
   }

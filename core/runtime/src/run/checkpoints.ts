@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
 import { z } from "zod";
 import { filesBelow, renameAtomically, sha256OfFile, syncToDisk, writeAtomically } from "./atomic-write.ts";
 
@@ -23,8 +23,8 @@ export interface Checkpoint {
 export interface CheckpointContents {
   /** Writes the engine's models, with everything that a bit-identical continuation needs. */
   engine(directory: string): Promise<unknown>;
-  /** Writes the policy as a Hugging Face directory. */
-  model(directory: string): Promise<unknown>;
+  /** Writes the policies as Hugging Face directories, in the folders that {@link modelFolder} names. */
+  models(directory: string): Promise<unknown>;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface CheckpointContents {
  *     manifest.json    SHA-256 of every file, written last
  *     state.json       state of the run
  *     engine/          every model with its optimizer, for a bit-identical continuation
- *     model/           the policy as a Hugging Face directory
+ *     model/           the policy as a Hugging Face directory; models/NAME/ of each of several policies
  *
  * A checkpoint is written under a temporary name. After all files and the manifest are on the disk, it is renamed. So a checkpoint under its final name
  * is complete, whenever the process was killed.
@@ -63,7 +63,7 @@ export class Checkpoints {
       rmSync(temporary, { recursive: true, force: true });
       mkdirSync(temporary, { recursive: true });
       await contents.engine(join(temporary, "engine"));
-      await contents.model(join(temporary, MODEL));
+      await contents.models(temporary);
       writeAtomically(join(temporary, "state.json"), JSON.stringify(state));
       const manifest: Manifest = { formatVersion: 1, files: await describeFiles(temporary) };
       writeAtomically(join(temporary, "manifest.json"), JSON.stringify(manifest, null, 1));
@@ -151,11 +151,16 @@ export function isCheckpoint(path: string): boolean {
   return NAME.test(basename(path)) && existsSync(join(path, "state.json"));
 }
 
-/** Verifies the Hugging Face directory in a checkpoint and returns its path. Rejects with CHECKPOINT_INCOMPLETE, or with MODEL_DIRECTORY_MISSING if it has none. */
-export async function checkpointModel(given: string): Promise<string> {
+/**
+ * Verifies the Hugging Face directory in a checkpoint and returns its path. Rejects with CHECKPOINT_INCOMPLETE, with MODEL_DIRECTORY_MISSING if it has none,
+ * and with USAGE where it has several and none of the name.
+ * @param policy one of several
+ */
+export async function checkpointModel(given: string, policy?: PolicyId): Promise<string> {
   const path = resolve(given);
-  const files = await verify(path, (name) => name.startsWith(`${MODEL}${sep}`));
-  if (files > 0) return join(path, MODEL);
+  const folder = chosenFolder(path, policy);
+  const files = await verify(path, (name) => name.startsWith(`${folder}${sep}`));
+  if (files > 0) return join(path, folder);
   throw new MrlmError(
     "MODEL_DIRECTORY_MISSING",
     `Checkpoint ${path} holds no Hugging Face directory: an older mrlm wrote it.`,
@@ -185,8 +190,31 @@ async function verify(path: string, isSelected: (name: string) => boolean): Prom
   return selected.length;
 }
 
-/** Folder of the Hugging Face directory in a checkpoint. */
-const MODEL = "model";
+/** Returns the folder of a policy's Hugging Face directory, in a run or a checkpoint. */
+export function modelFolder(policy?: PolicyId): string {
+  return policy === undefined ? "model" : join(MODELS, policy);
+}
+
+/**
+ * Returns the folder of the model that is meant in a run or a checkpoint. Throws USAGE for several policies without a name, and for an unknown name.
+ * @param policy default: the only one
+ */
+export function chosenFolder(path: string, policy: PolicyId | undefined): string {
+  const names = policyFolders(path);
+  if (policy !== undefined ? names.includes(policy) : names.length === 0) return modelFolder(policy);
+  // The only policy may be named too.
+  if (names.length === 0) return modelFolder();
+  const fault = policy === undefined ? `${path} has several policies` : `${path} has no policy "${policy}"`;
+  throw new MrlmError("USAGE", `${fault}.`, { hint: `Name one of them by --policy: ${names.join(", ")}.` });
+}
+
+/** Returns the names of the policies of a run or a checkpoint with several. */
+export function policyFolders(path: string): PolicyId[] {
+  return existsSync(join(path, MODELS)) ? readdirSync(join(path, MODELS)).toSorted() : [];
+}
+
+/** Folder of the models of several policies. */
+const MODELS = "models";
 const NAME = /^\d{8,}-\d+$/;
 
 /** Compares two names by step, then by stage. */

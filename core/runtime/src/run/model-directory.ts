@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, type PolicyId } from "@mrlm/spec";
 import { didYouMean } from "../names/nearest.ts";
-import { checkpointModel, Checkpoints, isCheckpoint } from "./checkpoints.ts";
+import { checkpointModel, Checkpoints, chosenFolder, isCheckpoint, modelFolder, policyFolders } from "./checkpoints.ts";
 
 /** Model that a path names. */
 export interface NamedModel {
@@ -10,6 +10,8 @@ export interface NamedModel {
   readonly path: string;
   /** Run that contains the model, if any. */
   readonly run: string | undefined;
+  /** The policy, where the run trains several. */
+  readonly policy?: PolicyId;
   /** Notice for the user who named a run. */
   readonly notice?: string;
 }
@@ -17,14 +19,24 @@ export interface NamedModel {
 /**
  * Finds the Hugging Face directory that a path names. The path of a run names its model or, before it has finished, the model of its newest complete
  * checkpoint. The path of a checkpoint names the model in it. Any other path names itself. Rejects with MODEL_DIRECTORY_MISSING for a run that has neither, and with
- * CHECKPOINT_INCOMPLETE for a damaged checkpoint.
+ * CHECKPOINT_INCOMPLETE for a damaged checkpoint, and USAGE for several policies of which none is named.
+ * @param policy one of several that the run trains
  */
-export async function modelDirectory(given: string): Promise<NamedModel> {
-  const path = resolve(given);
-  if (isCheckpoint(path)) return { path: await checkpointModel(path), run: runOf(path) };
-  if (isRun(path)) return ofRun(path);
+export async function modelDirectory(given: string, policy?: PolicyId): Promise<NamedModel> {
+  return withPolicy(await namedModel(resolve(given), policy));
+}
+
+/** Adds the policy to a model of `models/NAME`, the folder of a run or of one of its checkpoints. */
+function withPolicy(named: NamedModel): NamedModel {
+  const isOfSeveral = named.run !== undefined && named.path.endsWith(modelFolder(basename(named.path)));
+  return isOfSeveral ? { ...named, policy: basename(named.path) } : named;
+}
+
+async function namedModel(path: string, policy: PolicyId | undefined): Promise<NamedModel> {
+  if (isCheckpoint(path)) return { path: await checkpointModel(path, policy), run: runOf(path) };
+  if (isRun(path)) return ofRun(path, policy);
   const parent = dirname(path);
-  return basename(path) === "checkpoints" && isRun(parent) ? ofRun(parent) : { path, run: runOf(path) };
+  return basename(path) === "checkpoints" && isRun(parent) ? ofRun(parent, policy) : { path, run: runOf(path) };
 }
 
 /**
@@ -60,15 +72,24 @@ export function adapterDirectory(model: string): string {
   return existsSync(adapter) ? adapter : model;
 }
 
-async function ofRun(run: string): Promise<NamedModel> {
+/** Returns the names of the policies that a run or a checkpoint has models of; none where it trains one. */
+export function policiesOf(given: string): readonly PolicyId[] {
+  const path = resolve(given);
+  if (isCheckpoint(path)) return policyFolders(path);
+  const checkpoints = new Checkpoints(path);
+  const [newest] = checkpoints.names();
+  return isRun(path) && newest !== undefined ? policyFolders(checkpoints.path(newest)) : [];
+}
+
+async function ofRun(run: string, policy: PolicyId | undefined): Promise<NamedModel> {
   const { status } = JSON.parse(readFileSync(join(run, RECORD), "utf8")) as { readonly status?: string };
-  const model = join(run, "model");
+  const model = join(run, status === "finished" ? chosenFolder(run, policy) : modelFolder());
   if (status === "finished" && existsSync(model)) return { path: model, run };
   const checkpoints = new Checkpoints(run);
   const faults: string[] = [];
   for (const name of checkpoints.names()) {
     try {
-      const path = await checkpointModel(checkpoints.path(name));
+      const path = await checkpointModel(checkpoints.path(name), policy);
       return {
         path,
         run,
@@ -90,8 +111,10 @@ async function ofRun(run: string): Promise<NamedModel> {
 
 /** Returns the run that contains a model, a checkpoint or the model of a checkpoint. */
 function runOf(path: string): string | undefined {
-  const above = [dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
-  return above.find(isRun);
+  // RUN/model, RUN/models/NAME, RUN/checkpoints/STEP/models/NAME
+  const above = [path];
+  for (let i = 0; i < 4; i++) above.unshift(dirname(above[0] as string));
+  return above.toReversed().slice(1).find(isRun);
 }
 
 function isRun(path: string): boolean {

@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { fileFault, type JsonObject, type ModelId, MrlmError } from "@mrlm/spec";
+import { fileFault, type JsonObject, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
 import { EpisodeReader, STORE_FILE } from "@mrlm/store";
 import { stringify } from "yaml";
-import { withModelKey } from "../config/policies.ts";
+import { withShortForms } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
-import { Checkpoints } from "./checkpoints.ts";
+import { Checkpoints, modelFolder } from "./checkpoints.ts";
 import { makeDirectory, writeAtomically } from "./atomic-write.ts";
 import { MetricsFile } from "./metrics-file.ts";
 import { isLocked, lockRun, type RunLock } from "./run-lock.ts";
@@ -29,10 +29,11 @@ const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a direct
  *     train.log             printed lines and details, for people
  *     metrics.jsonl         a row for each iteration and evaluation
  *     episodes.sqlite       buffer and record of all episodes: batches, credits, published weights
- *     tokenizer/            the tokenizer's files
- *     tokenizer-frozen-N/   the same of a frozen model that plays
+ *     tokenizer/            the files of the tokenizer
+ *     tokenizers/NAME/      the same of a frozen model that plays, or of one of several policies
  *     checkpoints/N/        complete checkpoints by step
  *     model/                the trained model as a Hugging Face directory
+ *     models/NAME/          the same of each of several policies
  */
 export class RunDirectory {
   readonly path: string;
@@ -92,8 +93,9 @@ export class RunDirectory {
     return join(this.path, CONFIG);
   }
 
-  get modelPath(): string {
-    return join(this.path, "model");
+  /** Path of the Hugging Face directory of a policy; by default of the only one. */
+  modelPath(policy?: PolicyId): string {
+    return join(this.path, modelFolder(policy));
   }
 
   /** Path of the episode store. */
@@ -102,7 +104,7 @@ export class RunDirectory {
   }
 
   writeConfig(config: ResolvedConfig): void {
-    writeAtomically(this.configPath, stringify(withModelKey(config)));
+    writeAtomically(this.configPath, stringify(withShortForms(config)));
   }
 
   writeRecord(record: JsonObject): void {
@@ -163,7 +165,7 @@ export class RunDirectory {
 
   /**
    * Stores a tokenizer's files: a resumed run needs them, and engines do not send them again.
-   * @param model a frozen model; default: the policy
+   * @param model a frozen model, or one of several policies; default: the only policy
    */
   writeTokenizer(files: Readonly<Record<string, Uint8Array>>, model?: ModelId): void {
     const directory = this.#tokenizerPath(model);
@@ -186,7 +188,7 @@ export class RunDirectory {
   }
 
   #tokenizerPath(model: ModelId | undefined): string {
-    return join(this.path, model === undefined ? "tokenizer" : `tokenizer-${model}`);
+    return model === undefined ? join(this.path, "tokenizer") : join(this.path, "tokenizers", model);
   }
 }
 

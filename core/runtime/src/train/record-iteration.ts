@@ -1,7 +1,7 @@
 import type { IterationReport } from "@mrlm/spec";
 import type { TimedBatch } from "../play/learner.ts";
 import { plainMetrics } from "../run/metrics-file.ts";
-import type { PreparedStage } from "../prepare/prepare-run.ts";
+import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import { addSeconds, appendMetrics, type RunContext } from "./run-context.ts";
 
 /**

@@ -1,10 +1,13 @@
-import type { Engine, EpisodeStore, Logger, ModelId } from "@mrlm/spec";
-import { trainedPolicy } from "../config/policies.ts";
-import type { GroupPlayer } from "../play/learner.ts";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Engine, EpisodeStore, Logger, ModelId, PolicyId } from "@mrlm/spec";
+import { trainedPolicies } from "../config/policies.ts";
+import type { GroupPlayer, PlayingWeights } from "../play/learner.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
+import { modelFolder } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { FailureWatch } from "./failure-watch.ts";
-import type { LoadedPolicy } from "../models/loaded-policy.ts";
+import type { LoadedModel } from "../models/loaded-model.ts";
 import type { MemoryWatch } from "../models/memory-watch.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
@@ -19,7 +22,9 @@ export interface RunContext {
   readonly state: RunState;
   /** The only handle on the engine. It records publications in `state` and memory shortages in `memory`. */
   readonly engine: Engine;
-  readonly policy: LoadedPolicy;
+  readonly policies: ReadonlyMap<PolicyId, LoadedModel>;
+  /** Models restored from a checkpoint. */
+  readonly restored: ReadonlySet<ModelId>;
   /** Frozen models that play. The engine holds them in every stage. */
   readonly frozen: ReadonlySet<ModelId>;
   readonly rollouts: GroupPlayer;
@@ -41,23 +46,43 @@ export function addSeconds({ state }: RunContext, phase: string, seconds: number
 }
 
 /**
- * Publishes the policy's weights to the sampler if they have changed since the last publication. Takes of episodes, evaluations, scheduled
+ * Publishes the weights of the policies to the sampler if they have changed since the last publication. Takes of episodes, evaluations, scheduled
  * checkpoints and the next stage need the current weights.
  */
-export async function publishPolicy(context: RunContext): Promise<PublishedWeights> {
-  const { state, engine, policy } = context;
-  if (state.published !== null) return state.published;
-  const published = await engine.publish(policy.info.model);
-  await announce(context, published);
-  return published;
+export async function publishPolicies(context: RunContext): Promise<PlayingWeights> {
+  const { state, engine, policies } = context;
+  const published: [PolicyId, PublishedWeights][] = [];
+  for (const policy of policies.keys()) {
+    const present = state.published[policy];
+    if (present !== null && present !== undefined) {
+      published.push([policy, present]);
+      continue;
+    }
+    const weights = await engine.publish(policy);
+    await announce(context, policy, weights);
+    published.push([policy, weights]);
+  }
+  return {
+    versions: Object.fromEntries(published.map(([policy, { version }]) => [policy, version])),
+    checksum: combinedChecksum(published),
+  };
+}
+
+/** Returns the checksum of the weights of one policy, or one of the weights of several. */
+function combinedChecksum(published: readonly (readonly [PolicyId, PublishedWeights])[]): string {
+  const [first] = published;
+  if (published.length === 1 && first !== undefined) return first[1].checksum;
+  const lines = published.map(([policy, { checksum }]) => `${policy} ${checksum}\n`);
+  return createHash("sha256").update(lines.join("")).digest("hex");
 }
 
 /** Records published weights in the episode store. */
 export async function announce(
-  { state, policy, episodes }: Pick<RunContext, "state" | "policy" | "episodes">,
+  { state, episodes }: Pick<RunContext, "state" | "episodes">,
+  policy: PolicyId,
   { version, checksum }: PublishedWeights,
 ): Promise<void> {
-  await episodes.announce({ policy: policy.info.model, version, step: state.step, checksum });
+  await episodes.announce({ policy, version, step: state.step, checksum });
 }
 
 /** Appends a row to metrics.jsonl, and its mirror in the episode store. */
@@ -66,15 +91,21 @@ export async function appendMetrics({ run, episodes }: RunContext, row: MetricsR
   await episodes.mirror([row]);
 }
 
-/** Writes the policy as a Hugging Face directory, with an adapter merged into the weights. */
-export async function exportPolicy({ engine, policy, prepared }: RunContext, directory: string): Promise<void> {
-  const { lora } = trainedPolicy(prepared.config).model;
-  await engine.export(policy.info.model, directory, lora === undefined ? {} : { mergeAdapter: true });
+/**
+ * Writes the policies as Hugging Face directories, with adapters merged into the weights.
+ * @param directory of a run or a checkpoint
+ */
+export async function exportPolicies({ engine, prepared }: RunContext, directory: string): Promise<void> {
+  const policies = trainedPolicies(prepared.config);
+  for (const { policy, model } of policies) {
+    const folder = join(directory, modelFolder(policies.length === 1 ? undefined : policy));
+    await engine.export(policy, folder, model.lora === undefined ? {} : { mergeAdapter: true });
+  }
 }
 
 /** Releases the models that a stage created (a reference, a critic), dependents first. */
-export async function releaseStageModels({ engine, policy, frozen }: RunContext): Promise<void> {
+export async function releaseStageModels({ engine, policies, frozen }: RunContext): Promise<void> {
   const { models } = await engine.describe();
   for (const { model } of models.toReversed())
-    if (model !== policy.info.model && !frozen.has(model)) await engine.releaseModel(model);
+    if (!policies.has(model) && !frozen.has(model)) await engine.releaseModel(model);
 }

@@ -1,11 +1,11 @@
 import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import { assertScored } from "../evaluation/assert-scored.ts";
 import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
-import type { PreparedStage } from "../prepare/prepare-run.ts";
-import { addSeconds, appendMetrics, publishPolicy, type RunContext } from "./run-context.ts";
-import { rolloutSampling } from "../prepare/rollout-sampling.ts";
+import type { PreparedStage } from "../prepare/prepare-stage.ts";
+import { addSeconds, appendMetrics, publishPolicies, type RunContext } from "./run-context.ts";
+import { runSampling } from "../prepare/rollout-sampling.ts";
 import { goalAccuracy } from "../prepare/stage-goal.ts";
-import type { PublishedWeights } from "../models/watched-engine.ts";
+import type { PlayingWeights } from "../play/learner.ts";
 
 /** Evaluates the policy on held-out tasks. The evaluation remains due if the run is asked to stop before its end. */
 export async function evaluatePolicy(context: RunContext): Promise<void> {
@@ -13,14 +13,14 @@ export async function evaluatePolicy(context: RunContext): Promise<void> {
   const { config, evaluation } = prepared;
   if (evaluation.length === 0 || drain.aborted) return;
   const began = performance.now();
-  const weights = await publishPolicy(context);
+  const weights = await publishPolicies(context);
   const label = evaluationLabel(context);
   const played: PlayedEvaluation = new Map();
   try {
     const results = await evaluate({
       rollouts,
       environments: evaluation,
-      sampling: rolloutSampling(config.sampling),
+      ...runSampling(config),
       samples: config.eval.samples,
       signal: AbortSignal.any([drain, stop]),
       onEpisodes: (kind, group) => addGroup(played, kind, group),
@@ -66,11 +66,10 @@ function addGroup(played: PlayedEvaluation, label: string, group: TrajectoryGrou
 
 /** Records the groups of an evaluation in the episode store. */
 async function recordEpisodes(
-  { episodes, policy, state }: RunContext,
+  { episodes, state }: RunContext,
   played: PlayedEvaluation,
-  { version, checksum }: PublishedWeights,
+  weights: PlayingWeights,
 ): Promise<void> {
-  const weights = { versions: { [policy.info.model]: version }, checksum };
   for (const [place, [environment, labels]] of [...played].entries())
     for (const [stage, groups] of labels)
       await episodes.record({ purpose: "eval", stage, runStep: state.step, place, environment, ...weights, groups });
@@ -86,11 +85,11 @@ export async function hasReachedGoal(
   const { iteration, step } = state;
   const isLast = iteration >= iterations;
   const began = performance.now();
-  await publishPolicy(context);
+  await publishPolicies(context);
   const results = await evaluate({
     rollouts,
     environments: goal.environments,
-    sampling: rolloutSampling(prepared.config.sampling),
+    ...runSampling(prepared.config),
     samples: 0,
     signal: stop,
   });

@@ -4,6 +4,7 @@ import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { runOfStore } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
+import { finishedModel } from "../run/finished-model.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import { describeChange, diffConfigs } from "../resume/config-diff.ts";
 import { learningSettings } from "../resume/resume-compatibility.ts";
@@ -100,7 +101,7 @@ export function finishedSummary(
   config: ResolvedConfig,
 ): RunSummary | undefined {
   const record = run.readRecord();
-  if (record["status"] !== "finished" || !existsSync(run.modelPath)) return undefined;
+  if (record["status"] !== "finished" || !existsSync(finishedModel(run, config))) return undefined;
   if (diffConfigs(checkpoint.state["learning"], learningSettings(config)).length > 0) return undefined;
   const { steps, seconds, trainingSeconds, evaluations } = record as unknown as RunSummary;
   return {
@@ -110,6 +111,6 @@ export function finishedSummary(
     seconds,
     trainingSeconds,
     evaluations,
-    model: run.modelPath,
+    model: finishedModel(run, config),
   };
 }

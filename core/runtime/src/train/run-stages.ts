@@ -1,5 +1,6 @@
-import type { PreparedStage } from "../prepare/prepare-run.ts";
-import { exportPolicy, releaseStageModels, type RunContext } from "./run-context.ts";
+import { finishedModel } from "../run/finished-model.ts";
+import type { PreparedStage } from "../prepare/prepare-stage.ts";
+import { exportPolicies, releaseStageModels, type RunContext } from "./run-context.ts";
 import { evaluatePolicy } from "./run-evaluation.ts";
 import type { RunSummary } from "./run-events.ts";
 import { runStage } from "./stage-run.ts";
@@ -22,12 +23,12 @@ export async function runStages(context: RunContext, resumedAt: number | undefin
   }
   // Records of the last evaluation may still be on their way.
   await episodes.flush();
-  await exportPolicy(context, run.modelPath);
+  await exportPolicies(context, run.path);
   await releaseStageModels(context);
   return summaryOf(context, "finished");
 }
 
-function summaryOf({ run, state }: RunContext, status: RunSummary["status"]): RunSummary {
+function summaryOf({ prepared, run, state }: RunContext, status: RunSummary["status"]): RunSummary {
   const { step, evaluations, seconds, trainingSeconds } = state;
   return {
     status,
@@ -36,6 +37,6 @@ function summaryOf({ run, state }: RunContext, status: RunSummary["status"]): Ru
     evaluations,
     seconds,
     trainingSeconds,
-    model: status === "finished" ? run.modelPath : undefined,
+    model: status === "finished" ? finishedModel(run, prepared.config) : undefined,
   };
 }

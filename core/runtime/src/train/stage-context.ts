@@ -8,12 +8,12 @@ import {
   type ModelId,
   type ModelInfo,
   type Renderer,
+  type RolloutSampling,
   type TrainingEnvironment,
 } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { learningEngine } from "../play/learning-engine.ts";
-import { makeReference } from "../models/reference-model.ts";
-import { rolloutSampling } from "../prepare/rollout-sampling.ts";
+import { makeReference, ownSuffix } from "../models/reference-model.ts";
 import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";
 import { sha256OfFile } from "../run/atomic-write.ts";
@@ -28,6 +28,8 @@ export interface StageParts {
   readonly restored: ReadonlySet<ModelId>;
   readonly renderer: Renderer;
   readonly episodes: EpisodeSource;
+  /** Sampling of the policy in this stage. */
+  readonly sampling: RolloutSampling;
   readonly environments: readonly TrainingEnvironment[];
   readonly streams: RandomStreams;
   /** Called with the path and SHA-256 of each data file before its rows are used. */
@@ -38,15 +40,29 @@ export interface StageParts {
 
 /** Creates the context of the algorithm of one stage. */
 export function stageContext(parts: StageParts): AlgorithmContext {
-  const { index, config, engine, policy, restored, renderer, episodes, environments, streams, logger, signal } = parts;
+  const {
+    index,
+    config,
+    engine,
+    policy,
+    restored,
+    renderer,
+    episodes,
+    sampling,
+    environments,
+    streams,
+    logger,
+    signal,
+  } = parts;
+  const isAlone = Object.keys(config.policies).length === 1;
   let reference: Promise<ModelId> | undefined;
   return {
-    engine: learningEngine(engine),
+    engine: learningEngine(engine, ownSuffix(config, policy.model)),
     policy: policy.model,
     reference: () => (reference ??= makeReference(engine, policy, index, config, restored)),
     renderer,
     episodes,
-    sampling: rolloutSampling((config.stages[index] as ResolvedConfig["stages"][number]).sampling),
+    sampling,
     environments,
     async rows(path) {
       const rows = await readRows(path, config.base_directory);
@@ -54,7 +70,8 @@ export function stageContext(parts: StageParts): AlgorithmContext {
       return rows;
     },
     logger,
-    random: (name) => streams.get(name),
+    // Learners of one stage have streams of their own.
+    random: (name) => streams.get(isAlone ? name : `${policy.model}:${name}`),
     seed: stageSeed(config.seed, index),
     signal,
   };

@@ -1,11 +1,12 @@
-import { type AlgorithmRun, type IterationReport, MrlmError } from "@mrlm/spec";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
-import { Learner, learnerId, type TimedBatch } from "../play/learner.ts";
-import type { PreparedStage } from "../prepare/prepare-run.ts";
-import { RandomStreams } from "./random-streams.ts";
-import { publishPolicy, type RunContext } from "./run-context.ts";
+import { type AlgorithmRun, type IterationReport, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
+import type { ResolvedStage } from "../config/resolved-config.ts";
+import { Learner, learnerId, type LearnerParts, type TimedBatch } from "../play/learner.ts";
+import type { PreparedLearner, PreparedStage } from "../prepare/prepare-stage.ts";
+import { stageSampling } from "../prepare/rollout-sampling.ts";
 import type { RunState } from "../resume/run-state.ts";
-import { rolloutSampling } from "../prepare/rollout-sampling.ts";
+import { mergeReports } from "./merge-reports.ts";
+import { RandomStreams } from "./random-streams.ts";
+import { publishPolicies, type RunContext } from "./run-context.ts";
 import { stageContext, stageSeed } from "./stage-context.ts";
 
 /** Report of an iteration, with the batch that it took, if any. */
@@ -16,62 +17,54 @@ export interface LearntIteration {
   readonly seconds: number;
 }
 
-/** The algorithm that trains a policy in one stage, with its batches of episodes and its random streams. */
+/** Algorithm that trains one policy, with its random streams. */
+interface Member {
+  readonly policy: PolicyId;
+  readonly algorithm: AlgorithmRun;
+  readonly reports: AsyncIterator<IterationReport>;
+  readonly streams: RandomStreams;
+}
+
+/** The algorithms that train policies in one stage, with the play that they learn from. */
 export class StageLearner {
   readonly #id: string;
-  readonly #algorithm: AlgorithmRun;
-  readonly #reports: AsyncIterator<IterationReport>;
+  readonly #members: readonly Member[];
   readonly #episodes: Learner;
-  readonly #streams: RandomStreams;
 
-  private constructor(id: string, algorithm: AlgorithmRun, episodes: Learner, streams: RandomStreams) {
+  private constructor(id: string, members: readonly Member[], episodes: Learner) {
     this.#id = id;
-    this.#algorithm = algorithm;
-    this.#reports = algorithm.run()[Symbol.asyncIterator]();
+    this.#members = members;
     this.#episodes = episodes;
-    this.#streams = streams;
   }
 
-  /** Creates the learner of the current stage. Restores its state where the stage had begun before. */
+  /** Creates the learners of the current stage. Restores their state where the stage had begun before. */
   static async start(context: RunContext, stage: PreparedStage): Promise<StageLearner> {
-    const { prepared, state, engine, policy, logger, stop } = context;
-    const id = learnerId({ stage: state.stage, policy: policy.info.model });
-    const streams = new RandomStreams(stageSeed(prepared.config.seed, state.stage), state.random);
-    const episodes = learnerOf(context, stage, id);
-    const algorithm = await stage.definition.create(
-      stageContext({
-        index: state.stage,
-        config: prepared.config,
-        engine,
-        policy: policy.info,
-        restored: policy.restored,
-        renderer: policy.renderer,
-        episodes,
-        environments: prepared.environments,
-        streams,
-        onData: (path, sha256) => recordData(context, path, sha256),
-        logger,
-        signal: stop,
-      }),
-      stage.options,
-    );
-    if (state.algorithm !== null) algorithm.restore(state.algorithm);
-    return new StageLearner(id, algorithm, episodes, streams);
+    const parts = playParts(context, stage);
+    const id = learnerId(parts);
+    const episodes = new Learner(parts, context.state.learners[id]);
+    const members: Member[] = [];
+    for (const learner of stage.learners) members.push(await startMember(context, learner, episodes));
+    return new StageLearner(id, members, episodes);
   }
 
-  /** Runs the next iteration and stores its credits; `undefined` after the last one. */
+  /** Runs the next iteration of each algorithm in turn and stores its credits; `undefined` after the last one. */
   async next(): Promise<LearntIteration | undefined> {
     const began = performance.now();
-    const next = await this.#reports.next();
-    if (next.done === true) return undefined;
+    const reports: [PolicyId, IterationReport][] = [];
+    for (const { policy, reports: of } of this.#members) {
+      const next = await of.next();
+      if (next.done === true) continue;
+      reports.push([policy, next.value]);
+      await this.#episodes.settle(policy, next.value.credits ?? []);
+    }
+    if (reports.length === 0) return undefined;
     const seconds = (performance.now() - began) / 1000;
-    await this.#episodes.settle(next.value.credits ?? []);
-    return { report: next.value, batch: this.#episodes.lap(), seconds };
+    return { report: mergeReports(reports), batch: this.#episodes.lap(), seconds };
   }
 
-  /** Ends the algorithm before its last iteration. */
+  /** Ends the algorithms before their last iteration. */
   async stop(): Promise<void> {
-    await this.#reports.return?.();
+    for (const { reports } of this.#members) await reports.return?.();
   }
 
   /** Marks the last batch as applied: nothing more is learnt from it. */
@@ -80,38 +73,71 @@ export class StageLearner {
   }
 
   /** Returns the state to resume from. */
-  state(): Pick<RunState, "random" | "learners"> & { readonly algorithm: NonNullable<RunState["algorithm"]> } {
+  state(): Pick<RunState, "random" | "learners"> & { readonly algorithms: NonNullable<RunState["algorithms"]> } {
+    const byPolicy = (of: (member: Member) => JsonObject): Record<PolicyId, JsonObject> =>
+      Object.fromEntries(this.#members.map((member) => [member.policy, of(member)]));
     return {
-      algorithm: this.#algorithm.state(),
-      random: this.#streams.state(),
+      algorithms: byPolicy(({ algorithm }) => algorithm.state()),
+      random: byPolicy(({ streams }) => streams.state()),
       learners: { [this.#id]: this.#episodes.state() },
     };
   }
 }
 
-function learnerOf(context: RunContext, { name, definition, plan }: PreparedStage, id: string): Learner {
-  const { prepared, state, policy, rollouts, episodes, stop } = context;
-  const { seed, stages, play } = prepared.config;
-  const { sampling } = stages[state.stage] as ResolvedConfig["stages"][number];
-  return new Learner(
-    {
-      algorithm: definition.id,
-      plan,
-      stage: state.stage,
-      stageName: name,
-      policy: policy.info.model,
-      sampling: rolloutSampling(sampling),
-      environments: prepared.environments,
-      seed: stageSeed(seed, state.stage),
-      cohorts: play.cohorts,
-      rollouts,
-      store: episodes,
-      progress: () => ({ iteration: state.iteration + 1, runStep: state.step + 1 }),
-      publish: () => publishPolicy(context),
+async function startMember(
+  context: RunContext,
+  { policy, definition, options, sampling }: PreparedLearner,
+  episodes: Learner,
+): Promise<Member> {
+  const { prepared, state, engine, policies, restored, logger, stop } = context;
+  const { config, environments } = prepared;
+  const { info, renderer } = policies.get(policy) as NonNullable<ReturnType<typeof policies.get>>;
+  const streams = new RandomStreams(stageSeed(config.seed, state.stage), state.random[policy]);
+  const algorithm = await definition.create(
+    stageContext({
+      index: state.stage,
+      config,
+      engine,
+      policy: info,
+      restored,
+      renderer,
+      episodes: episodes.source(policy),
+      sampling,
+      environments,
+      streams,
+      onData: (path, sha256) => recordData(context, path, sha256),
+      logger,
       signal: stop,
-    },
-    state.learners[id],
+    }),
+    options,
   );
+  const before = state.algorithms?.[policy];
+  if (before !== undefined) algorithm.restore(before);
+  return { policy, algorithm, streams, reports: algorithm.run()[Symbol.asyncIterator]() };
+}
+
+function playParts(context: RunContext, { name, learners }: PreparedStage): LearnerParts {
+  const { prepared, state, rollouts, episodes, stop } = context;
+  const { seed, stages, play } = prepared.config;
+  const stage = stages[state.stage] as ResolvedStage;
+  const [{ policy, plan }] = learners as [PreparedLearner];
+  const names = new Set(learners.map((each) => each.plan?.name));
+  return {
+    algorithms: Object.fromEntries(learners.map((each) => [each.policy, each.definition.id])),
+    // Learners whose plans have one name share its streams; otherwise the play has the name of the first.
+    plan: plan === undefined || names.size === 1 ? plan : { ...plan, name: `${policy}:${plan.name}` },
+    stage: state.stage,
+    stageName: name,
+    ...stageSampling(prepared.config, stage),
+    environments: prepared.environments,
+    seed: stageSeed(seed, state.stage),
+    cohorts: play.cohorts,
+    rollouts,
+    store: episodes,
+    progress: () => ({ iteration: state.iteration + 1, runStep: state.step + 1 }),
+    publish: () => publishPolicies(context),
+    signal: stop,
+  };
 }
 
 /** Throws CHECKPOINT_MISMATCH for a data file that has changed since the run first read it: positions in it would mean other rows. */

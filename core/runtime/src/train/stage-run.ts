@@ -1,8 +1,8 @@
 import { MrlmError } from "@mrlm/spec";
 import { EngineClock } from "./engine-clock.ts";
-import type { PreparedStage } from "../prepare/prepare-run.ts";
+import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import { recordIteration } from "./record-iteration.ts";
-import { publishPolicy, releaseStageModels, type RunContext } from "./run-context.ts";
+import { publishPolicies, releaseStageModels, type RunContext } from "./run-context.ts";
 import { evaluatePolicy, hasReachedGoal } from "./run-evaluation.ts";
 import { StageLearner } from "./stage-learner.ts";
 import { writeCheckpoint } from "./write-checkpoint.ts";
@@ -32,7 +32,7 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
     if (isStopping || due.checkpoint) {
       Object.assign(state, learner.state());
       // A checkpoint that is written only because the run stops must not change later weight versions: it publishes nothing.
-      if (due.checkpoint) await publishPolicy(context);
+      if (due.checkpoint) await publishPolicies(context);
       await writeCheckpoint(context);
     }
     if (isStopping) return learner.stop();
@@ -45,7 +45,7 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
 /** Emits the event of a stage and creates its learner. A new stage begins without the models of the one before. */
 async function beginStage(context: RunContext, stage: PreparedStage): Promise<StageLearner> {
   const { prepared, state, onEvent } = context;
-  const isNew = state.algorithm === null;
+  const isNew = state.algorithms === null;
   if (isNew) {
     state.ended = null;
     await releaseStageModels(context);
@@ -57,11 +57,11 @@ async function beginStage(context: RunContext, stage: PreparedStage): Promise<St
     iterations: stage.iterations,
     iteration: state.iteration,
     stages: prepared.stages.length,
-    description: stage.definition.description,
+    description: describeLearners(stage),
     ...(stage.goal === undefined ? {} : { until: stage.goal.accuracy }),
   });
   const learner = await StageLearner.start(context, stage);
-  if (isNew) await publishPolicy(context);
+  if (isNew) await publishPolicies(context);
   return learner;
 }
 
@@ -98,13 +98,22 @@ async function endStage(context: RunContext, learner: StageLearner): Promise<voi
   Object.assign(state, {
     stage: stage + 1,
     iteration: 0,
-    algorithm: null,
+    algorithms: null,
     random: {},
     learners: {},
     data: {},
     ended: isLast ? { ...learner.state(), iteration, data } : null,
     isEvaluationDue: prepared.evaluation.length > 0,
   });
-  await publishPolicy(context);
+  await publishPolicies(context);
   await writeCheckpoint(context);
+}
+
+/** Describes the algorithms of a stage; with the names of the policies where there are several. */
+function describeLearners({ learners }: PreparedStage): string {
+  return learners
+    .map(({ policy, definition }) =>
+      learners.length === 1 ? definition.description : `${policy}: ${definition.description}`,
+    )
+    .join(" ");
 }

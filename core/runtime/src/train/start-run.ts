@@ -1,6 +1,14 @@
-import type { Engine, EnvironmentHost, EnvironmentRef, EpisodeStore, LoadOptions, ModelId } from "@mrlm/spec";
-import { trainedPolicy } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import {
+  type Engine,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type EpisodeStore,
+  type LoadOptions,
+  type ModelId,
+  MrlmError,
+} from "@mrlm/spec";
+import { trainedPolicies } from "../config/policies.ts";
+import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
@@ -8,7 +16,7 @@ import { environmentsOf, frozenModels } from "../players/frozen-models.ts";
 import { FailureWatch } from "./failure-watch.ts";
 import { loadFrozen } from "../models/load-frozen.ts";
 import { type LoadedModel, playingModel } from "../models/loaded-model.ts";
-import { loadPolicy } from "../models/loaded-policy.ts";
+import { loadPolicies } from "../models/loaded-policies.ts";
 import { MemoryWatch } from "../models/memory-watch.ts";
 import { describeExtension, type Extension } from "../resume/resume-compatibility.ts";
 import { announce, type RunContext } from "./run-context.ts";
@@ -27,7 +35,7 @@ export interface StartParts extends Pick<RunContext, "prepared" | "run" | "logge
 }
 
 /**
- * Loads the policy and the state of a new or resumed run. Removes later checkpoints, metrics and episodes of a resumed run, after all checks have
+ * Loads the policies and the state of a new or resumed run. Removes later checkpoints, metrics and episodes of a resumed run, after all checks have
  * passed: a checkpoint that cannot be resumed loses no later step.
  */
 export async function startRun(parts: StartParts): Promise<RunContext> {
@@ -37,18 +45,19 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
       ? { state: initialState(), extension: undefined }
       : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
   const changed = changedMemoryOptions(extension, prepared.config);
-  const policy = await loadPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
+  const loaded = await loadPolicies(engine, prepared, run, checkpoint, { changed, onEvent });
+  const { models: policies } = loaded;
   const playing = frozenModels(environmentsOf(prepared.config));
   const frozen = await loadFrozen(
     engine,
     playing,
-    { config: prepared.config, policy },
+    { config: prepared.config, policies },
     { run, restored: state.frozen },
   );
   state.frozen = Object.fromEntries(playing.map(({ model, path }) => [model, path]));
-  const budget = changed.microBatchTokens ?? policy.microBatchTokens ?? state.microBatchTokens;
+  const budget = changed.microBatchTokens ?? loaded.microBatchTokens ?? state.microBatchTokens;
   state.microBatchTokens = budget === 0 ? null : budget;
-  state.published = policy.published ?? state.published;
+  Object.assign(state.published, loaded.published);
   if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
   for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config))
     onEvent({ kind: "notice", text });
@@ -62,9 +71,10 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
   // An evaluation that is due is repeated.
   const episodes = await parts.openEpisodes(state.isEvaluationDue ? state.step - 1 : state.step);
   if (state.isEvaluationDue) await episodes.mirror(run.metrics.rows().filter(({ step }) => step === state.step));
-  if (policy.published !== undefined) await announce({ state, policy, episodes }, policy.published);
+  for (const [policy, weights] of Object.entries(loaded.published))
+    await announce({ state, episodes }, policy, weights);
   const memory = new MemoryWatch();
-  const watched = watchEngine(engine, policy.info.model, state, {
+  const watched = watchEngine(engine, new Set(policies.keys()), state, {
     onPass: (model, result) => memory.note(model, result),
     microBatchTokens: state.microBatchTokens ?? undefined,
   });
@@ -73,9 +83,10 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     run,
     state,
     engine: watched,
-    policy,
+    policies,
+    restored: loaded.restored,
     frozen: new Set(frozen.keys()),
-    rollouts: rolloutRunner(parts, watched, new Map([[policy.info.model, policy], ...frozen]), state),
+    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), state),
     memory,
     failures: new FailureWatch(),
     episodes,
@@ -108,7 +119,7 @@ function rolloutRunner(
     renderer: (model) => playingModel(models, model).renderer,
     tokenLimit: (model) =>
       Math.min(playingModel(models, model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
-    version: () => state.published?.version,
+    version: (policy) => state.published[policy]?.version,
     turnLimit: (environment) => turnLimits.get(environment) ?? 0,
   });
 }
@@ -119,7 +130,19 @@ function rolloutRunner(
  */
 function changedMemoryOptions(extension: Extension | undefined, config: ResolvedConfig): LoadOptions {
   const fields = extension?.memory.map(({ field }) => field.split(".").at(-1)) ?? [];
-  const { model } = trainedPolicy(config);
+  const models = trainedPolicies(config).map(({ model }) => model);
+  const [model] = models as [ResolvedModel];
+  const isOneValue = models.every(
+    (each) =>
+      each.micro_batch_tokens === model.micro_batch_tokens &&
+      each.gradient_checkpointing === model.gradient_checkpointing,
+  );
+  if (!isOneValue && fields.some((field) => field === "micro_batch_tokens" || field === "gradient_checkpointing"))
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      "A resumed run loads all models with the same memory options, and its policies have different ones.",
+      { hint: "Give all policies the same micro_batch_tokens and gradient_checkpointing, or those of the checkpoint." },
+    );
   return {
     ...(fields.includes("micro_batch_tokens") ? { microBatchTokens: model.micro_batch_tokens ?? 0 } : {}),
     ...(fields.includes("gradient_checkpointing")

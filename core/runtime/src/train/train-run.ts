@@ -16,7 +16,7 @@ import { RunDirectory } from "../run/run-directory.ts";
 import { assertFree } from "../run/run-lock.ts";
 import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
-import { releaseModels } from "../models/loaded-policy.ts";
+import { releaseModels } from "../models/loaded-policies.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "../resume/run-state.ts";
@@ -164,7 +164,10 @@ export async function openRun(path: string, onNotice: (text: string) => void, st
 function withSteps(loaded: LoadedConfig, steps: number | undefined): LoadedConfig {
   const last = loaded.config.stages.at(-1);
   if (steps === undefined || last === undefined) return loaded;
-  const stages = [...loaded.config.stages.slice(0, -1), { ...last, options: { ...last.options, steps } }];
+  const learners = Object.fromEntries(
+    Object.entries(last.learners).map(([policy, each]) => [policy, { ...each, options: { ...each.options, steps } }]),
+  );
+  const stages = [...loaded.config.stages.slice(0, -1), { ...last, learners }];
   return { ...loaded, config: { ...loaded.config, stages } };
 }
 

@@ -1,4 +1,4 @@
-import { addSeconds, exportPolicy, type RunContext } from "./run-context.ts";
+import { addSeconds, exportPolicies, type RunContext } from "./run-context.ts";
 import { identitiesOf, saveState } from "../resume/run-state.ts";
 
 /** Writes a checkpoint of the engine's models and of the run's state, after the rows and episodes up to it are on the disk. */
@@ -15,7 +15,7 @@ export async function writeCheckpoint(context: RunContext): Promise<void> {
     saveState(state, prepared.config, identitiesOf(prepared)),
     {
       engine: (directory) => engine.save(directory),
-      model: (directory) => exportPolicy(context, directory),
+      models: (directory) => exportPolicies(context, directory),
     },
   );
   // A run that goes back to its oldest checkpoint takes the batches after it again.

@@ -58,7 +58,7 @@ export interface BigramOutcome {
   /** Groups of the batch that each iteration took. */
   readonly played: readonly (readonly TrajectoryGroup[])[];
   readonly engine: Engine;
-  /** Bytes of the trained weights. */
+  /** Bytes of the trained weights; of several policies one after the other. */
   readonly weights: Buffer;
 }
 
@@ -108,7 +108,11 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
     },
   });
   await host.close();
-  return { summary, reports, played, engine, weights: readFileSync(join(summary.directory, "model", "weights.bin")) };
+  const weightsOf = (policy?: string): Buffer =>
+    readFileSync(join(summary.model as string, ...(policy === undefined ? [] : [policy]), "weights.bin"));
+  const policies = Object.keys(loaded.config.policies);
+  const weights = policies.length === 1 ? weightsOf() : Buffer.concat(policies.map(weightsOf));
+  return { summary, reports, played, engine, weights };
 }
 
 /** Trains the same run with an engine that fails at an optimizer step, and resumes it with a new engine. */

@@ -79,7 +79,7 @@ class RowTable:
         return bad, stopped, (self.counts >= self._limits) & ~stopped & ~bad
 
     def streamed(self, version: int) -> Iterator[tuple[SampledSequence, SampledTokens]]:
-        """After `append` with weights of `version`: sends the last token of each row whose client requested a stream."""
+        """After `append` with weights of `version`: sends the last token of each row with a requested stream."""
         for row in np.flatnonzero(self._streams):
             sequence, column = self.sequences[row], self.new[row] - 1
             if np.isfinite(self._logprobs[row, column]):

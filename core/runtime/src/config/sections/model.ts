@@ -1,6 +1,7 @@
 import { TOOL_FORMAT_NAMES } from "@mrlm/kit/renderer";
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
+import { ownSampling } from "./stages.ts";
 
 const tokenizer = z.union([
   z.string(),
@@ -94,4 +95,9 @@ export const modelSection = z.strictObject({
     .describe(
       "Tokens of one forward and backward pass; it changes speed, memory and the last bits of the gradient. Lowered to a power of two if memory is short",
     ),
+});
+
+/** Entry of `policies`. */
+export const policySection = modelSection.extend({
+  sampling: ownSampling.optional().describe("Replaces keys of the run's and of a stage's `sampling` for this policy"),
 });

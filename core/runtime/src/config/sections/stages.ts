@@ -2,33 +2,43 @@ import { z } from "zod";
 import { evaluationEnvironmentSection } from "./environments.ts";
 import { pluginOptions } from "./json-schema.ts";
 
-/** Entry of `stages`: an algorithm and its options. */
-export const stageSection = z
+/** Sampling of one policy, of one stage or of one learner. */
+export const ownSampling = z.strictObject({
+  temperature: z.number().nonnegative().optional().describe("Sampling temperature; 0 is greedy"),
+  max_tokens: z.int().positive().optional().describe("Largest number of tokens of a turn"),
+  min_tokens: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      "Tokens of a turn before which it cannot stop. PPO and GRPO refuse it: their log-probabilities are of the whole distribution",
+    ),
+  top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
+  top_k: z.int().positive().optional().describe("Like `top_p`"),
+  ignore_stop: z.boolean().optional().describe("Stop tokens do not end a turn: each has max_tokens (benchmarks)"),
+});
+
+/** Entry of `stages[].learners`: the algorithm that trains one policy, and its options. */
+const learnerSection = z
   .object({
     algorithm: z.string().min(1).describe("`grpo@1`, or `grpo` for the newest version installed"),
-    name: z.string().min(1).optional().describe("Name in reports; default: the algorithm's name"),
-    sampling: z
-      .strictObject({
-        temperature: z.number().nonnegative().optional().describe("Sampling temperature; 0 is greedy"),
-        max_tokens: z.int().positive().optional().describe("Largest number of tokens of a turn"),
-        min_tokens: z
-          .int()
-          .nonnegative()
-          .optional()
-          .describe(
-            "Tokens of a turn before which it cannot stop. PPO and GRPO refuse it: their log-probabilities are of the whole distribution",
-          ),
-        top_p: z
-          .number()
-          .gt(0)
-          .max(1)
-          .optional()
-          .describe("Algorithms refuse to train on samples whose support was cut"),
-        top_k: z.int().positive().optional().describe("Like `top_p`"),
-        ignore_stop: z.boolean().optional().describe("Stop tokens do not end a turn: each has max_tokens (benchmarks)"),
-      })
+    sampling: ownSampling.optional().describe("Replaces keys of the stage's sampling for this policy"),
+    options: pluginOptions.optional().describe("Options of the algorithm; they may also be beside `algorithm`"),
+  })
+  .catchall(z.json());
+
+/** Entry of `stages`: an algorithm and its options, or several learners. */
+export const stageSection = z
+  .object({
+    algorithm: z.string().min(1).optional().describe("`grpo@1`, or `grpo` for the newest version installed"),
+    learners: z
+      .record(z.string(), learnerSection)
       .optional()
-      .describe("Replaces keys of the run's `sampling` in this stage"),
+      .describe(
+        "Instead of `algorithm`: by policy, the algorithm that trains it and its options. All learn from the same episodes",
+      ),
+    name: z.string().min(1).optional().describe("Name in reports; default: the algorithms' names"),
+    sampling: ownSampling.optional().describe("Replaces keys of the run's `sampling` in this stage"),
     until: z
       .strictObject({
         accuracy: z

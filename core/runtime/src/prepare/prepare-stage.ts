@@ -1,0 +1,181 @@
+import {
+  type AlgorithmDefinition,
+  type JsonValue,
+  MrlmError,
+  type PlayPlan,
+  type PolicyId,
+  type RolloutRequest,
+  type RolloutSampling,
+  type TrainingEnvironment,
+} from "@mrlm/spec";
+import { readRows } from "../collection/rows.ts";
+import { configError, optionProblems } from "../config/config-problems.ts";
+import type { LoadedConfig } from "../config/load-config.ts";
+import { samplingOf } from "../config/policies.ts";
+import type { ResolvedConfig, ResolvedLearner, ResolvedStage } from "../config/resolved-config.ts";
+import type { ConfigPath } from "../config/source-text.ts";
+import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
+import { keysOf, validateOptions } from "../plugins/standard-options.ts";
+import { rolloutSampling } from "./rollout-sampling.ts";
+import { type StageGoal, stageGoal } from "./stage-goal.ts";
+
+/** Learner of a stage that is ready to start. */
+export interface PreparedLearner {
+  readonly policy: PolicyId;
+  readonly definition: AlgorithmDefinition;
+  /** Options as the algorithm's schema returned them. */
+  readonly options: unknown;
+  /** Sampling of the policy in this stage. */
+  readonly sampling: RolloutSampling;
+  /** Episodes that the algorithm learns from; `undefined` if it plays none. Equal for all learners of a stage but for their names. */
+  readonly plan: PlayPlan | undefined;
+}
+
+/** Stage that is ready to start. */
+export interface PreparedStage {
+  readonly name: string;
+  /** In the order in which they learn; at least one. */
+  readonly learners: readonly PreparedLearner[];
+  readonly iterations: number;
+  readonly goal?: StageGoal;
+}
+
+/** Parts with which stages are prepared. */
+interface StageParts {
+  readonly loaded: LoadedConfig;
+  readonly config: ResolvedConfig;
+  readonly algorithms: AlgorithmSource;
+  readonly environments: readonly (TrainingEnvironment & Pick<RolloutRequest, "players" | "sides">)[];
+  /** Adds the place in the configuration to errors of some work. */
+  at<T>(path: ConfigPath, work: () => Promise<T>): Promise<T>;
+}
+
+/** Keys of a learner other than its algorithm's options. */
+const LEARNER_KEYS = ["name", "sampling", "until", "options"];
+
+/** Checks a stage against the plugins, the environments and the files that it reads. Rejects with CONFIG_INVALID or DATA_INVALID, with the place. */
+export async function prepareStage(parts: StageParts, index: number): Promise<PreparedStage> {
+  const { config, loaded, environments } = parts;
+  const stage = config.stages[index] as ResolvedStage;
+  const learners: PreparedLearner[] = [];
+  for (const policy of Object.keys(stage.learners)) learners.push(await prepareLearner(parts, index, policy));
+  assertEqualPlay(loaded, index, learners);
+  const [first] = learners as [PreparedLearner];
+  const { until } = stage;
+  if (until !== undefined && environments.length === 0)
+    throw configError(loaded.source, [
+      {
+        path: ["stages", index, "until"],
+        at: "key",
+        text: "until is measured on tasks of the environments, and there are none",
+      },
+    ]);
+  const goal = until === undefined ? {} : { goal: stageGoal(until, environments, config.environments) };
+  return { name: stage.name, learners, iterations: first.definition.iterations(first.options), ...goal };
+}
+
+async function prepareLearner(
+  { loaded, config, algorithms, environments, at }: StageParts,
+  index: number,
+  policy: PolicyId,
+): Promise<PreparedLearner> {
+  const stage = config.stages[index] as ResolvedStage;
+  const learner = stage.learners[policy] as ResolvedLearner;
+  const place = loaded.learnerPath(index, policy, []);
+  const definition = await at([...place, "algorithm"], () => algorithms.algorithm(learner.algorithm));
+  const outcome = await validateOptions(definition.options, learner.options);
+  if (!outcome.ok) {
+    const problems = optionProblems(
+      [],
+      (path) => [...keysOf(definition.options, path), ...(path.length === 0 ? LEARNER_KEYS : [])],
+      outcome.issues,
+    );
+    throw configError(
+      loaded.source,
+      problems.map((problem) => ({
+        ...problem,
+        path: loaded.learnerPath(index, policy, problem.path),
+        text: `${problem.text} (an option of ${definition.id})`,
+      })),
+      // A wrong value needs no list of keys.
+      problems.every(({ at }) => at === "value")
+        ? `The README of ${definition.id} has every option.`
+        : `Options of ${definition.id}: ${[...LEARNER_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
+    );
+  }
+  const options = outcome.value;
+  const sampling = rolloutSampling(samplingOf(config, policy, stage));
+  const plan = await at(place, async () => {
+    const found = definition.plays?.(options, sampling);
+    if (found !== undefined && environments.length === 0)
+      throw new MrlmError("CONFIG_INVALID", `${definition.id} has no environment to play in.`, {
+        hint: "Add one under `environments`.",
+      });
+    definition.validate?.(options, environments, sampling);
+    return found;
+  });
+  // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
+  for (const path of definition.files?.(options) ?? [])
+    await at([...place, "data"], async () => {
+      const rows = await someRows(path, config.base_directory);
+      definition.checkRows?.(options, path, rows);
+    });
+  if (plan === undefined && !isEqual(sampling, rolloutSampling(samplingOf(config, policy))))
+    throw configError(loaded.source, [
+      {
+        path: [...(learner.sampling === undefined ? ["stages", index] : place), "sampling"],
+        at: "key",
+        text: `sampling of this stage has no effect: ${definition.id} plays no episodes here (evaluations sample as the run does)`,
+      },
+    ]);
+  return { policy, definition, options, sampling, plan };
+}
+
+/** Throws CONFIG_INVALID where the learners of a stage cannot learn from the same play. */
+function assertEqualPlay(loaded: LoadedConfig, index: number, learners: readonly PreparedLearner[]): void {
+  const [first, ...others] = learners as [PreparedLearner, ...PreparedLearner[]];
+  if (others.length === 0) return;
+  const refuse = ({ policy }: PreparedLearner, text: string): never => {
+    throw configError(loaded.source, [{ path: loaded.learnerPath(index, policy, []), at: "key", text }]);
+  };
+  for (const learner of learners) {
+    const { plan, definition } = learner;
+    if (plan?.accept !== undefined || (plan?.refills ?? 0) > 0)
+      refuse(
+        learner,
+        `${definition.id} chooses among the groups of a play under these options, which other learners of this stage learn from too`,
+      );
+  }
+  const facts = ({ definition, options, plan }: PreparedLearner): Readonly<Record<string, number>> => ({
+    iterations: definition.iterations(options),
+    ...(plan === undefined
+      ? { groups: 0 }
+      : { groups: plan.groups, group_size: plan.groupSize, every: plan.every ?? 1 }),
+  });
+  const wanted = facts(first);
+  for (const learner of others) {
+    const own = facts(learner);
+    const different = [...new Set([...Object.keys(wanted), ...Object.keys(own)])].filter(
+      (key) => wanted[key] !== own[key],
+    );
+    const shown = (of: Readonly<Record<string, number>>): string =>
+      different.map((key) => `${key} ${of[key] ?? "none"}`).join(", ");
+    if (different.length > 0)
+      refuse(
+        learner,
+        `the learners of a stage learn from one play: ${learner.policy} has ${shown(own)}, ${first.policy} ${shown(wanted)}`,
+      );
+  }
+}
+
+function isEqual(one: RolloutSampling, other: RolloutSampling): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+async function someRows(path: string, directory: string): Promise<readonly JsonValue[]> {
+  const rows = await readRows(path, directory);
+  if (rows.length > 0) return rows;
+  throw new MrlmError("DATA_INVALID", `The data file ${path} has no rows.`, {
+    hint: "It must have one JSON object on each line, or rows if it is a Parquet file.",
+  });
+}
