@@ -41,7 +41,11 @@ async function prepared(player: string, sources: Readonly<Record<string, PolicyS
 }
 
 /** Plays four episodes of the duel between two sources, and returns them. */
-async function play(source: PolicySource<{ text: string }>, other = speaker()) {
+async function play(
+  source: PolicySource<{ text: string }>,
+  other = speaker(),
+  warn: (text: string) => void = () => undefined,
+) {
   const host = new LocalHost({
     source: await PluginHost.of([definePlugin({ name: "duel", environments: [duelEnvironment()] })]),
   });
@@ -52,7 +56,7 @@ async function play(source: PolicySource<{ text: string }>, other = speaker()) {
     isDeterministic: true,
     concurrency: 4,
     maxWaitMs: 1000,
-    logger: silentLogger,
+    logger: { ...silentLogger, warn },
     renderer: () => {
       throw new Error("no model plays");
     },
@@ -221,6 +225,18 @@ test.each<[string, PolicySource<{ text: string }>, string, RegExp]>([
   expect(others.map(({ agents }) => agents["second"]?.total)).toEqual(
     Array.from({ length: 3 }, () => expect.objectContaining({ scored: true, value: 1 })),
   );
+});
+
+test("a policy that cannot be closed is a warning, and neither fails nor holds its episode", async () => {
+  const warnings: string[] = [];
+  const closing = (close: () => Promise<void>): PolicySource<{ text: string }> =>
+    speaker({ timeoutMs: 30, open: () => ({ act: async (seen) => answerWith(seen, "a"), close }) });
+  const broken = closing(() => Promise.reject(new Error("busy")));
+  const endless = closing(() => new Promise(() => undefined));
+  const episodes = await play(broken, endless, (text) => warnings.push(text));
+  expect(episodes.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
+  const texts = warnings.map((text) => text.replace(/^.* could not be closed: /, ""));
+  expect(new Set(texts)).toEqual(new Set(["busy", "Policy other@1 took longer than 30 ms."]));
 });
 
 test("a source that cannot open fails every episode, with its code", async () => {

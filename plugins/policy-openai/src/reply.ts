@@ -1,6 +1,9 @@
 import type { Completion } from "@mrlm/model-client";
 import { type ErrorCode, type Message, MrlmError, type Part } from "@mrlm/spec";
 
+/** A server that ignores the limit of tokens may return any length. */
+const MAX_CHARACTERS = 1_000_000;
+
 /**
  * Returns the message of an agent from an answer of its endpoint.
  * @param callIds ids of the calls in the conversation; those of the answer are added
@@ -27,7 +30,18 @@ export function replyOf(
   const isCall = ({ type }: Part): boolean => type === "tool-call" || type === "malformed-call";
   if (!hasTools && message.parts.some(isCall))
     throw failed("ENDPOINT_OUTPUT_INVALID", "called a tool, and the turn offers none.");
-  return { ...message, parts: message.parts.map((part) => withNewId(part, callIds)) };
+  const characters = JSON.stringify(message.parts).length;
+  if (characters > MAX_CHARACTERS)
+    throw failed("ENDPOINT_OUTPUT_INVALID", `returned ${characters} characters; a turn has at most ${MAX_CHARACTERS}.`);
+  return { ...message, parts: message.parts.map((part) => withNewId(wellFormed(part), callIds)) };
+}
+
+/** Replaces surrogates without their pair, which JSON may hold and neither a tokenizer nor a database takes. */
+function wellFormed<T>(value: T): T {
+  if (typeof value === "string") return value.toWellFormed() as T;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(wellFormed) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)])) as T;
 }
 
 function isBlank(part: Part): boolean {

@@ -129,6 +129,7 @@ test.each<[string, ChatServerReply, string]>([
   ["reasoning alone", { message: { content: "", reasoning_content: "hm" } }, "ENDPOINT_OUTPUT_EMPTY"],
   ["a cut before the answer", { message: { content: "" }, finishReason: "length" }, "ENDPOINT_OUTPUT_CUT"],
   ["a call without tools", { message: { content: "x", tool_calls: [call("a", "{}")] } }, "ENDPOINT_OUTPUT_INVALID"],
+  ["a million characters", "a".repeat(1_000_001), "ENDPOINT_OUTPUT_INVALID"],
   ["a page of HTML", page(200, "<html>hello</html>", { "content-type": "text/html" }), "ENDPOINT_RESPONSE_INVALID"],
   ["half a JSON", page(200, '{"choices": [{"mess', JSON_TYPE), "ENDPOINT_RESPONSE_INVALID"],
   ["the wrong form", page(200, '{"choices": []}', JSON_TYPE), "ENDPOINT_RESPONSE_INVALID"],
@@ -141,6 +142,15 @@ test.each<[string, ChatServerReply, string]>([
 ])("%s is an error with a code", async (_what, reply, code) => {
   const { act } = await opened([reply]);
   await expect(act(shown("a"))).rejects.toMatchObject({ code });
+});
+
+test("surrogates without their pair are replaced in texts, arguments and reasoning", async () => {
+  const lone = "a\ud800";
+  const tool_calls = [call("c", JSON.stringify({ q: [lone] }))];
+  const { act } = await opened([{ message: { content: lone, reasoning_content: lone, tool_calls } }]);
+  const { message } = await act(shown("a", { tools: [SEARCH] }));
+  expect(JSON.stringify(message)).not.toContain("\\ud800");
+  expect(message.parts).toMatchObject([{ text: "a\ufffd" }, { text: "a\ufffd" }, { arguments: { q: ["a\ufffd"] } }]);
 });
 
 test("with on_empty: answer, an answer without text is the turn", async () => {

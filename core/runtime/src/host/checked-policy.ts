@@ -29,7 +29,7 @@ export function checkedPolicy(policy: OpenPolicy, { failed, run }: PolicyGuard):
         throw failed("returned the finish reason exhausted, which only the host states");
       return checked.value;
     },
-    close: async () => policy.close?.(),
+    close: () => run(new AbortController().signal, async () => policy.close?.()),
   };
 }
 
