@@ -1,4 +1,5 @@
 import { ENDPOINT_CODES } from "./endpoint-codes.ts";
+import { PLUGIN_CODES } from "./plugin-codes.ts";
 import { STORE_CODES } from "./store-codes.ts";
 import { TOOL_CODES } from "./tool-codes.ts";
 
@@ -10,7 +11,7 @@ interface CodeEntry {
   readonly retryable: boolean;
 }
 
-/** All codes in alphabetical order; those of the episode store are last. docs/reference/errors.md is generated from this table, and a test compares both. */
+/** All codes, by their subject and then in alphabetical order. docs/reference/errors.md is generated from this table, and a test compares both. */
 export const ERROR_CODES = {
   ALGORITHM_INVALID: {
     meaning: "An algorithm broke its contract with the run, for example by a batch that its plan does not have.",
@@ -200,41 +201,6 @@ export const ERROR_CODES = {
     hint: "Lower model.micro_batch_tokens or sampling.max_sequence_tokens, or set model.gradient_checkpointing.",
     retryable: false,
   },
-  PLAYER_FAILED: {
-    meaning: "A policy of a plugin threw, took too long, or returned something malformed. The episode failed.",
-    hint: "The message names the policy and its fault; its author must repair it.",
-    retryable: false,
-  },
-  PLAYER_NOT_FOUND: {
-    meaning: "Neither the environment nor a plugin has a policy of the name that a player states.",
-    hint: "Correct the name.",
-    retryable: false,
-  },
-  PLUGIN_API_VERSION: {
-    meaning: "A plugin was made for another version of the plugin interface.",
-    hint: "Update the plugin or mrlm.",
-    retryable: false,
-  },
-  PLUGIN_CONFLICT: {
-    meaning: "Two plugins provide the same thing.",
-    hint: "Remove one of them or leave it out of the config.",
-    retryable: false,
-  },
-  PLUGIN_INVALID: {
-    meaning: "A plugin's manifest or default export is malformed, or they disagree.",
-    hint: "See docs/guides/plugins.md for the form.",
-    retryable: false,
-  },
-  PLUGIN_LOAD_FAILED: {
-    meaning: "A plugin's entry could not be imported.",
-    hint: "The message quotes the error that the import raised: correct its cause.",
-    retryable: false,
-  },
-  PLUGIN_NOT_FOUND: {
-    meaning: "A plugin that the config names is not installed.",
-    hint: "Install it with npm.",
-    retryable: false,
-  },
   PORT_IN_USE: {
     meaning: "A server's port is taken.",
     hint: "Choose another: --port (0: any free one), or distributed.master_port.",
@@ -396,6 +362,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   ...ENDPOINT_CODES,
+  ...PLUGIN_CODES,
   ...STORE_CODES,
   ...TOOL_CODES,
 } as const satisfies Record<string, CodeEntry>;

@@ -1,0 +1,38 @@
+/** Codes of plugins, and of the policies that they provide as players. */
+export const PLUGIN_CODES = {
+  PLAYER_FAILED: {
+    meaning: "A policy of a plugin threw, took too long, or returned something malformed. The episode failed.",
+    hint: "The message names the policy and its fault; its author must repair it.",
+    retryable: false,
+  },
+  PLAYER_NOT_FOUND: {
+    meaning: "Neither the environment nor a plugin has a policy of the name that a player states.",
+    hint: "Correct the name.",
+    retryable: false,
+  },
+  PLUGIN_API_VERSION: {
+    meaning: "A plugin was made for another version of the plugin interface.",
+    hint: "Update the plugin or mrlm.",
+    retryable: false,
+  },
+  PLUGIN_CONFLICT: {
+    meaning: "Two plugins provide the same thing.",
+    hint: "Remove one of them or leave it out of the config.",
+    retryable: false,
+  },
+  PLUGIN_INVALID: {
+    meaning: "A plugin's manifest or default export is malformed, or they disagree.",
+    hint: "See docs/guides/plugins.md for the form.",
+    retryable: false,
+  },
+  PLUGIN_LOAD_FAILED: {
+    meaning: "A plugin's entry could not be imported.",
+    hint: "The message quotes the error that the import raised: correct its cause.",
+    retryable: false,
+  },
+  PLUGIN_NOT_FOUND: {
+    meaning: "A plugin that the config names is not installed.",
+    hint: "Install it with npm.",
+    retryable: false,
+  },
+} as const;
