@@ -1,7 +1,7 @@
+import { encodeData } from "@mrlm/model-client";
 import { type AgentId, type Reward, score, type Unscored, unscored } from "@mrlm/spec";
 import { type Answered, ask, type Outcome } from "./ask.ts";
 import { labelConversation } from "./conversation.ts";
-import { encodeData } from "./encode-data.ts";
 import { pairwisePrompt } from "./prompts.ts";
 import type { JudgedAgents, Judging } from "./settings.ts";
 import { type Comparison, comparisonFault, comparisonForm, partOfScale } from "./verdict-forms.ts";

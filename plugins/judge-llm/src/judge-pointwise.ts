@@ -1,7 +1,7 @@
+import { encodeData } from "@mrlm/model-client";
 import { type AgentId, type Reward, score } from "@mrlm/spec";
 import { type Answered, ask } from "./ask.ts";
 import { labelConversation } from "./conversation.ts";
-import { encodeData } from "./encode-data.ts";
 import { pointwisePrompt } from "./prompts.ts";
 import type { JudgedAgents, Judging } from "./settings.ts";
 import { type Assessment, assessmentFault, assessmentForm, partOfScale, weightedMean } from "./verdict-forms.ts";

@@ -1,4 +1,4 @@
-import type { ModelClient } from "@mrlm/model-client";
+import { encodeData, type ModelClient } from "@mrlm/model-client";
 import {
   type Determinism,
   type Grade,
@@ -9,7 +9,6 @@ import {
   unscored,
 } from "@mrlm/spec";
 import { type Answered, ask, usageOf } from "./ask.ts";
-import { encodeData } from "./encode-data.ts";
 import type { LlmOptions } from "./options.ts";
 import { referencePrompt } from "./prompts.ts";
 import { partOfScale, referenceFault, referenceForm, type ReferenceVerdict } from "./verdict-forms.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { encodeData } from "../src/encode-data.ts";
+import { encodeData } from "@mrlm/model-client";
 import { injections } from "./support/injections.ts";
 import { closeAll, debate, judgeOf, never, scorerOf, serve } from "./support/judge.ts";
 import { obedientVerdict, orderedWinner } from "./support/obedient-judge.ts";

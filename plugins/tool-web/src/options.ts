@@ -1,3 +1,4 @@
+import { modelClientOptions } from "@mrlm/model-client";
 import { z } from "zod";
 
 const url = z
@@ -77,6 +78,19 @@ export const options = z
       .prefault({}),
     cassette: z
       .strictObject({ mode: z.enum(["record", "replay", "replay-or-fail"]), folder: z.string().min(1) })
+      .optional(),
+    /** Summaries of long pages by a model. */
+    summary: z
+      .strictObject({
+        endpoint: modelClientOptions,
+        /** Longer pages are summarised. */
+        above_characters: z.int().min(200).default(16_000),
+        /** Characters of a page that the model reads. */
+        max_input_characters: z.int().min(200).max(10_000_000).default(100_000),
+        max_tokens: z.int().min(16).max(100_000).default(1024),
+        /** Time of a summary, with the attempts of the client. */
+        deadline_ms: z.int().min(100).max(600_000).default(30_000),
+      })
       .optional(),
     workers: z
       .strictObject({

@@ -1,4 +1,5 @@
-import type { Determinism, OpenToolset, Toolset, ToolsetEpisode } from "@mrlm/spec";
+import { createModelClient, type ModelClient } from "@mrlm/model-client";
+import type { Determinism, OpenToolset, ToolDefinition, Toolset, ToolsetEpisode } from "@mrlm/spec";
 import { type CassetteOptions, prepareCassette, withCassette } from "./cassette/cassette.ts";
 import { AllowList } from "./network/allow-list.ts";
 import { DenyList } from "./network/deny-list.ts";
@@ -18,6 +19,7 @@ import { brave, searxng, tavily } from "./search/services.ts";
 import { TaskCorpora } from "./search/task-corpora.ts";
 import { fetchDefinition, fetchTool } from "./tools/fetch-tool.ts";
 import type { PageSource } from "./tools/page-source.ts";
+import { pageSummary } from "./tools/summarise-page.ts";
 import { searchDefinition, searchTool } from "./tools/search-tool.ts";
 import { untilAborted } from "./until-aborted.ts";
 import { webPages } from "./web-pages.ts";
@@ -48,8 +50,8 @@ export async function createWebToolset(options: WebToolOptions, system: WebTools
 
 /** Episodes share the worker threads, the corpus of the folder, and the corpora of tasks with the same files. */
 export class WebToolset implements Toolset {
-  readonly definitions = [searchDefinition, fetchDefinition];
-  /** `full` offline; with a live web `replayable` by a cassette, else `none`. */
+  readonly definitions: readonly ToolDefinition[];
+  /** `full` offline; with a live web `replayable` by a cassette, else `none`; at most that of the model that summarises. */
   readonly determinism: Determinism;
   readonly #options: WebToolOptions;
   readonly #dataPath: (path: string) => string;
@@ -60,13 +62,16 @@ export class WebToolset implements Toolset {
   readonly #service: SearchProvider | undefined;
   readonly #tasks: TaskCorpora;
   readonly #cassette: CassetteOptions | undefined;
+  readonly #summaries: ModelClient | undefined;
   #corpus: Corpus | undefined;
 
   constructor(options: WebToolOptions, { resolve, pool, dataPath = (path) => path }: WebToolsetSystem) {
-    const { fetch, search, workers, cassette } = options;
+    const { fetch, search, workers, cassette, summary } = options;
     const isLive = fetch.live ?? search.provider !== "folder";
-    this.determinism =
-      !isLive && search.provider === "folder" ? "full" : cassette === undefined ? "none" : "replayable";
+    this.#summaries = summary === undefined ? undefined : createModelClient(summary.endpoint, { dataPath });
+    this.definitions = [searchDefinition, fetchDefinition({ hasSummaries: summary !== undefined })];
+    const ofPages = !isLive && search.provider === "folder" ? "full" : cassette === undefined ? "none" : "replayable";
+    this.determinism = ofPages === "none" ? "none" : (this.#summaries?.determinism ?? ofPages);
     this.#options = options;
     this.#dataPath = dataPath;
     this.#ownsPool = pool === undefined;
@@ -117,7 +122,7 @@ export class WebToolset implements Toolset {
   }
 
   async open({ files = {} }: Pick<ToolsetEpisode, "files">): Promise<OpenToolset> {
-    const { search, fetch } = this.#options;
+    const { search, fetch, summary } = this.#options;
     const own = this.#tasks.of(files);
     const provider = async ({ signal, queued = unqueued }: Parameters<PageSource>[1]): Promise<SearchProvider> =>
       // The limit of a call holds for the policy's work. The corpus of the task belongs to the episode.
@@ -132,14 +137,24 @@ export class WebToolset implements Toolset {
       throw new WebError("content", "No page has this URL. Use a URL that the tool `search` returned.");
     };
     const timeoutMs = fetch.timeout_ms + MARGIN_MS;
+    const summarise =
+      summary === undefined || this.#summaries === undefined ? undefined : pageSummary(this.#summaries, summary);
     return {
-      tools: [searchTool(provider, timeoutMs), fetchTool(pages, { partCharacters: fetch.part_characters, timeoutMs })],
+      tools: [
+        searchTool(provider, timeoutMs),
+        fetchTool(pages, {
+          partCharacters: fetch.part_characters,
+          timeoutMs: timeoutMs + (summary?.deadline_ms ?? 0),
+          summarise,
+        }),
+      ],
       close: async () => own.close(),
     };
   }
 
-  /** Ends the worker threads. */
+  /** Ends the worker threads and the connections to the model. */
   async close(): Promise<void> {
+    await this.#summaries?.close();
     if (this.#ownsPool) await this.#pool.close();
   }
 

@@ -3,6 +3,7 @@ import { WebError } from "../network/web-error.ts";
 import { splitParts } from "../page/split-parts.ts";
 import type { PageSource, ReadablePage } from "./page-source.ts";
 import { errorResult, textResult } from "./result.ts";
+import type { Summarise } from "./summarise-page.ts";
 
 const parameters: JsonObject = {
   type: "object",
@@ -19,11 +20,14 @@ const parameters: JsonObject = {
   additionalProperties: false,
 };
 
-export const fetchDefinition: ToolDefinition = {
+/** Returns the definition of the tool. */
+export const fetchDefinition = ({ hasSummaries }: { readonly hasSummaries: boolean }): ToolDefinition => ({
   name: "fetch",
-  description: "Opens a page and returns its text as Markdown. A long page has several parts.",
+  description: hasSummaries
+    ? "Opens a page and returns its text as Markdown. Of a long page it returns a summary: read its text by its parts."
+    : "Opens a page and returns its text as Markdown. A long page has several parts.",
   parameters,
-};
+});
 
 /** Characters of the pages of one episode that are kept for their further parts, beside the last page. */
 const MAX_KEPT_CHARACTERS = 200_000;
@@ -38,25 +42,31 @@ export interface FetchToolOptions {
   readonly partCharacters: number;
   /** Limit of one call. */
   readonly timeoutMs: number;
+  /** Summarises long pages that are opened without a part. */
+  readonly summarise?: Summarise | undefined;
 }
 
 /** Returns the tool `fetch` of one episode. The parts of a page come from one reading of it. */
-export function fetchTool(source: PageSource, { partCharacters, timeoutMs }: FetchToolOptions): Tool {
+export function fetchTool(source: PageSource, { partCharacters, timeoutMs, summarise }: FetchToolOptions): Tool {
   const kept = new KeptPages();
   return {
-    ...fetchDefinition,
+    ...fetchDefinition({ hasSummaries: summarise !== undefined }),
     timeoutMs,
     outputBytes: partCharacters * BYTES_PER_CHARACTER + HEAD_BYTES, // a part is never cut
     async call(args, options) {
-      const { url, part = 1 } = args as { url: string; part?: number };
+      const { url, part } = args as { url: string; part?: number };
+      let page: ReadablePage;
       try {
-        const page = (part > 1 ? kept.get(url) : undefined) ?? (await source(url, options));
-        if (page.markdown.length > partCharacters) kept.add(url, page);
-        return resultOf(page, part, partCharacters);
+        page = (part !== undefined ? kept.get(url) : undefined) ?? (await source(url, options));
       } catch (error) {
         if (error instanceof WebError) return errorResult(`${url} cannot be read. ${error.message}`);
         throw error;
       }
+      if (page.markdown.length > partCharacters) kept.add(url, page);
+      const summary = part === undefined ? await summarise?.(page, options) : undefined;
+      return summary === undefined
+        ? resultOf(page, part ?? 1, partCharacters)
+        : summaryOf(page, summary, splitParts(page.markdown, partCharacters).length);
     },
   };
 }
@@ -93,8 +103,7 @@ function resultOf(
       `The page ${url} has ${parts.length === 1 ? "one part" : `${parts.length} parts`}, and no part ${part}.`,
     );
   const head = [
-    title === "" ? undefined : `Title: ${title}`,
-    `URL: ${url}`,
+    ...headOf({ url, title }),
     parts.length === 1 ? undefined : `Part ${part} of ${parts.length}.`,
     ...notes,
   ];
@@ -103,11 +112,23 @@ function resultOf(
     !isLast ? `[Continue with part ${part + 1}.]` : undefined,
     isLast && isTruncated ? "[The page is longer. The rest was cut at a size limit.]" : undefined,
   ];
+  return textResult(blocks(head, text.trim() === "" ? "(The page has no text.)" : text, foot), {
+    isTruncated: isLast && isTruncated,
+  });
+}
+
+function summaryOf(page: ReadablePage, summary: string, parts: number): ToolResult {
+  const head = [...headOf(page), ...page.notes, "Summary of the page by a model:"];
+  const text = parts === 1 ? "`part` 1" : `\`part\` 1 to ${parts}`;
+  return textResult(blocks(head, summary, [`[The text of the page is read with ${text}.]`]));
+}
+
+const headOf = ({ url, title }: Pick<ReadablePage, "url" | "title">): string[] => [
+  ...(title === "" ? [] : [`Title: ${title}`]),
+  `URL: ${url}`,
+];
+
+function blocks(head: readonly (string | undefined)[], text: string, foot: readonly (string | undefined)[]): string {
   const lines = (list: readonly (string | undefined)[]): string => list.filter((line) => line !== undefined).join("\n");
-  return textResult(
-    [lines(head), text.trim() === "" ? "(The page has no text.)" : text, lines(foot)]
-      .filter((block) => block !== "")
-      .join("\n\n"),
-    { isTruncated: isLast && isTruncated },
-  );
+  return [lines(head), text, lines(foot)].filter((block) => block !== "").join("\n\n");
 }
