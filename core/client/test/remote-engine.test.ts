@@ -10,6 +10,7 @@ import {
   type SampledChunk,
   type SampleRequest,
   type SampleResult,
+  type Sampler,
   type UnitGradients,
   type UnitOutputs,
 } from "@mrlm/spec";
@@ -233,6 +234,35 @@ describe("a remote engine", () => {
       code: "ENGINE_FAILED",
       message: expect.stringContaining("other tokens"),
     });
+  });
+
+  test("repeats only unfinished sequences of an engine without waves", async () => {
+    const local = new BigramEngine({ deterministic: false });
+    const server = await serveEngine({ engine: local, address: "127.0.0.1:0" });
+    cleanups.push(() => server.close());
+    const proxy = await fragileProxy(server.port);
+    cleanups.push(() => proxy.close());
+    const engine = await connected(proxy.port);
+    await engine.createModel(policy);
+    const submitted: bigint[] = [];
+    const samplerOf = local.sampler.bind(local);
+    local.sampler = async (model) => {
+      const sampler = await samplerOf(model);
+      const sample: Sampler["sample"] = (each, options) => (submitted.push(each.key), sampler.sample(each, options));
+      return { sample, barrier: () => undefined, close: () => sampler.close() };
+    };
+    const sampler = await engine.sampler("policy");
+    const request = (key: bigint, maxTokens: number): SampleRequest => ({
+      prompt: Int32Array.of(1),
+      params: { temperature: 1, maxTokens, stopTokenIds: [] },
+      key,
+    });
+    for (const key of [1n, 2n, 3n]) await sampler.sample(request(key, 2));
+    let tokens = 0;
+    const onTokens = (): void => void (++tokens === 5 && proxy.cut());
+    await sampler.sample(request(4n, 20), { onTokens });
+    expect(submitted).toEqual([1n, 2n, 3n, 4n, 4n]);
+    await sampler.close();
   });
 
   test("continues from the calls that an earlier client made", async () => {

@@ -25,7 +25,7 @@ export async function connectEngine(
       );
     }
     connection.bindTo(info.instanceId);
-    return new RemoteEngine(connection, info.lastCall);
+    return new RemoteEngine(connection, info);
   } catch (error) {
     connection.close();
     throw error;

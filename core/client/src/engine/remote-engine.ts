@@ -39,12 +39,17 @@ import { RemoteSampler } from "./remote-sampler.ts";
 export class RemoteEngine implements Engine {
   readonly #connection: EngineConnection;
   readonly #samplers = new Set<RemoteSampler>();
+  readonly #isDeterministic: boolean;
   #lastCall: bigint;
   #tail: Promise<unknown> = Promise.resolve();
 
-  /** @param lastCall the highest call number that the engine has applied */
-  constructor(connection: EngineConnection, lastCall: bigint) {
+  /** @param info.lastCall the highest call number that the engine has applied */
+  constructor(
+    connection: EngineConnection,
+    { lastCall, deterministic }: { readonly lastCall: bigint; readonly deterministic: boolean },
+  ) {
     this.#connection = connection;
+    this.#isDeterministic = deterministic;
     this.#lastCall = lastCall;
   }
 
@@ -71,7 +76,10 @@ export class RemoteEngine implements Engine {
   }
 
   async sampler(model: ModelId): Promise<Sampler> {
-    const sampler: RemoteSampler = new RemoteSampler(this.#connection, model, () => this.#samplers.delete(sampler));
+    const sampler: RemoteSampler = new RemoteSampler(this.#connection, model, {
+      isDeterministic: this.#isDeterministic,
+      onClose: () => this.#samplers.delete(sampler),
+    });
     this.#samplers.add(sampler);
     return sampler;
   }

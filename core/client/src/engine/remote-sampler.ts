@@ -20,7 +20,7 @@ import type { Channel } from "../connection/channel.ts";
 import type { EngineConnection } from "./engine-connection.ts";
 import { PendingSequence } from "./pending-sequence.ts";
 
-/** Sequences submitted between two barriers. It is kept until its last result, because only a whole wave can be repeated with equal bits. */
+/** Sequences submitted between two barriers. In deterministic mode it is kept until its last result, because only a whole wave can be repeated with equal bits. */
 interface Wave {
   readonly members: Map<bigint, PendingSequence>;
   readonly waiting: Set<bigint>;
@@ -36,6 +36,8 @@ export class RemoteSampler implements Sampler {
   readonly #connection: EngineConnection;
   readonly #model: ModelId;
   readonly #onClose: () => void;
+  /** Whether a wave is kept whole: other engines have no waves, and repeat single sequences. */
+  readonly #keepsWaves: boolean;
   readonly #pending = new Map<bigint, PendingSequence>();
   #waves: Wave[] = [newWave()];
   #stream: Stream | undefined;
@@ -47,10 +49,15 @@ export class RemoteSampler implements Sampler {
   #isOpening = false;
   #closed = false;
 
-  constructor(connection: EngineConnection, model: ModelId, onClose: () => void) {
+  constructor(
+    connection: EngineConnection,
+    model: ModelId,
+    options: { readonly isDeterministic: boolean; readonly onClose: () => void },
+  ) {
     this.#connection = connection;
     this.#model = model;
-    this.#onClose = onClose;
+    this.#keepsWaves = options.isDeterministic;
+    this.#onClose = options.onClose;
   }
 
   sample(request: SampleRequest, { signal, onTokens }: SampleOptions = {}): Promise<SampleResult> {
@@ -165,7 +172,7 @@ export class RemoteSampler implements Sampler {
     const pending = this.#pending.get(id);
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
-    for (const wave of this.#waves) wave.waiting.delete(id);
+    for (const { waiting, members } of this.#waves) if (waiting.delete(id) && !this.#keepsWaves) members.delete(id);
     this.#waves = this.#waves.filter(
       (wave, i) => !wave.closed || wave.waiting.size > 0 || i === this.#waves.length - 1,
     );
