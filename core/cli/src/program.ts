@@ -165,6 +165,11 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--model <directory>", "serve this policy: a Hugging Face directory, a run, or one of its checkpoints")
     .option("--policy <name>", "one of several policies that the run of --model trains; default: all")
     .option("--environments <names>", "comma-separated, for example math,code; default: all that are installed")
+    .option(
+      "--engine <address>",
+      "serve the policies of this live engine, HOST:PORT; a run that trains with it continues",
+    )
+    .option("--engine-token-file <path>", "file with the token of that engine")
     .option("--port <port>", "0 for any free one; default: 50051, for a policy 8000")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--config <path>", "configuration whose plugins and their options are used")

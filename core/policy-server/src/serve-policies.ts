@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit";
 import { accessCheck, closeHttpServer, createHttpServer, Exchange, HttpError, listen } from "@mrlm/kit/http";
 import type { Logger } from "@mrlm/spec";
-import { ApiError } from "./api/api-error.ts";
+import { ApiError, serverClosing } from "./api/api-error.ts";
 import { Admission, type SequenceLimits } from "./sampling/admission.ts";
 import { openPolicy, type PolicySource } from "./served-policy.ts";
 import { apiErrorOf } from "./api-error-of.ts";
@@ -76,7 +76,7 @@ export async function servePolicies(options: ServePoliciesOptions): Promise<Poli
       if (url.pathname === "/health")
         return exchange.send(isDraining ? 503 : 200, { status: isDraining ? "draining" : "healthy" });
       checkAccess(request.headers);
-      if (isDraining) throw new ApiError(503, "server_closing", "The server ends.", { retryAfterSeconds: 1 });
+      if (isDraining) throw serverClosing();
       await routes.answer(exchange, client.signal, entry);
     } catch (thrown) {
       // The client is gone.
@@ -98,10 +98,10 @@ export async function servePolicies(options: ServePoliciesOptions): Promise<Poli
 
   const stop = async (graceMs: number): Promise<void> => {
     isDraining = true;
-    const timer = setTimeout(() => ending.abort(), graceMs);
+    const timer = setTimeout(() => ending.abort(serverClosing()), graceMs);
     await closeHttpServer(server, () => responsesDue, graceMs + LAST_RESPONSES_MS);
     clearTimeout(timer);
-    ending.abort();
+    ending.abort(serverClosing());
     await closeSamplers();
   };
   let stopped: Promise<void> | undefined;

@@ -200,6 +200,8 @@ export interface Engine {
   /** Creates a model. Rejects with MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID, LORA_UNAVAILABLE or OUT_OF_MEMORY. */
   createModel(options: CreateModelOptions): Promise<CreatedModel>;
   releaseModel(model: ModelId): Promise<void>;
+  /** Returns the tokenizer files of a model by name, as `createModel` does. */
+  readTokenizer(model: ModelId): Promise<Readonly<Record<string, Uint8Array>>>;
   /** Opens a stream of sequences. The caller must close it. */
   sampler(model: ModelId): Promise<Sampler>;
   /** Computes outputs without gradients, one entry for each unit in the same order. */

@@ -2,6 +2,8 @@
 export interface ServeOptions {
   readonly environments?: string;
   readonly model?: string;
+  readonly engine?: string;
+  readonly engineTokenFile?: string;
   readonly port?: string;
   readonly host: string;
   readonly config?: string;

@@ -5,7 +5,7 @@ import { portNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { startedPolicies } from "../services/served-policies.ts";
+import { livePolicies, startedPolicies } from "../services/served-policies.ts";
 import { tokenOption } from "../services/token.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
@@ -28,7 +28,16 @@ const OF_ENVIRONMENTS = {
 export async function servePolicyModels({ console, directory }: CommandContext, options: ServeOptions): Promise<void> {
   for (const [name, flag] of Object.entries(OF_ENVIRONMENTS))
     if (options[name as keyof typeof OF_ENVIRONMENTS] !== undefined)
-      throw new MrlmError("USAGE", `${flag} is for environments, and --model serves a policy: start two servers.`);
+      throw new MrlmError("USAGE", `${flag} is for environments, and --model and --engine serve policies.`, {
+        hint: "Start two servers.",
+      });
+  const { model, engine } = options;
+  if (model !== undefined && engine !== undefined)
+    throw new MrlmError("USAGE", "--model starts an engine, and --engine names a live one: give one of them.");
+  if (engine === undefined && options.engineTokenFile !== undefined)
+    throw new MrlmError("USAGE", "--engine-token-file is for the engine of --engine.");
+  if (engine !== undefined && (options.config ?? options.set) !== undefined)
+    throw new MrlmError("USAGE", "--config and --set are for the engine that --model starts.");
   const port = portNumber(options.port ?? "8000", "--port");
   const token = tokenOption(options.tokenFile);
   const logger = lineLogger((line) => console.note(line));
@@ -36,7 +45,10 @@ export async function servePolicyModels({ console, directory }: CommandContext, 
   try {
     const note = (line: string): void => console.note(line);
     const shared = { directory, logger, note, signal: interrupts.drain };
-    const { policies, close } = await startedPolicies({ ...options, model: options.model as string }, shared);
+    const { policies, close } =
+      engine === undefined
+        ? await startedPolicies({ ...options, model: model as string }, shared)
+        : await livePolicies(engine, options.engineTokenFile);
     try {
       const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
       const server = await servePolicies({ policies, address: `${at}:${port}`, logger, ...token });

@@ -3,7 +3,7 @@ import type { ServeOptions } from "./serve-options.ts";
 
 /** Serves environments or policies. Loads the code of either alone. */
 export async function serve(context: CommandContext, options: ServeOptions): Promise<void> {
-  if (options.model === undefined) {
+  if ((options.model ?? options.engine ?? options.engineTokenFile) === undefined) {
     const { serveEnvironmentHost } = await import("./serve-environments.ts");
     await serveEnvironmentHost(context, options);
   } else {

@@ -1,10 +1,12 @@
 import { basename } from "node:path";
+import { connectEngine } from "@mrlm/client";
 import { chatRenderer } from "@mrlm/kit/renderer";
 import { configuredPlugins, PluginHost, policiesOf, policyOptions, trainedPolicy } from "@mrlm/runtime";
-import type { Engine, Logger } from "@mrlm/spec";
+import { type Engine, type Logger, MrlmError } from "@mrlm/spec";
 import type { PolicySource } from "@mrlm/policy-server";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { rolloutSessionConfig, type RolloutSessionConfig } from "./rollout-session-config.ts";
+import { tokenOption } from "./token.ts";
 
 /** Policies with the engine that samples from them. */
 export interface ServedPolicies {
@@ -90,4 +92,27 @@ async function servedPolicy(
     ...(settings.tool_format === undefined ? {} : { toolFormat: settings.tool_format }),
   });
   return { id: run === undefined ? basename(modelDirectory) : policy, engine, model: info.model, renderer };
+}
+
+/** Connects to a live engine, and serves the policies that it holds. Sends no numbered calls: those belong to the client that trains. */
+export async function livePolicies(address: string, tokenFile: string | undefined): Promise<ServedPolicies> {
+  const engine = await connectEngine(address, tokenOption(tokenFile));
+  try {
+    const { models } = await engine.describe();
+    const held = models.filter(({ role }) => role === "policy");
+    if (held.length === 0)
+      throw new MrlmError("MODEL_NOT_FOUND", `The engine at ${address} holds no policy.`, {
+        hint: "Start the server after the run has created its models.",
+      });
+    const policies = await Promise.all(
+      held.map(async ({ model, eosTokenIds }) => {
+        const tokenizerFiles = await engine.readTokenizer(model);
+        return { id: model, engine, model, renderer: chatRenderer({ tokenizerFiles, eosTokenIds }) };
+      }),
+    );
+    return { policies, close: () => engine.close() };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
 }

@@ -24,6 +24,7 @@ import {
   decodeMemoryEstimate,
   decodeModelInfo,
   decodeOptimStepResult,
+  decodeFiles,
   encodeCreateModel,
   encodeMemoryWorkload,
   encodeOptimStep,
@@ -73,6 +74,11 @@ export class RemoteEngine implements Engine {
     return this.#numbered(
       async (call) => void (await this.#connection.unary(ENGINE_SERVICE.releaseModel, { call, modelId: model })),
     );
+  }
+
+  async readTokenizer(model: ModelId): Promise<Readonly<Record<string, Uint8Array>>> {
+    const { files } = await this.#connection.unary(ENGINE_SERVICE.readTokenizer, { modelId: model });
+    return decodeFiles(files);
   }
 
   async sampler(model: ModelId): Promise<Sampler> {

@@ -3,12 +3,12 @@ import type { TextTokenizer } from "./tokenizer.ts";
 /** Text of tokens, or a special token. */
 export type TokenPiece = { readonly text: string } | { readonly special: string };
 
-/** Greatest number of tokens that are held back because they may be parts of one character. No character has more bytes. */
+/** Greatest number of tokens that are held back because they may be parts of one character: more are bytes of no character. */
 const MAX_PARTIAL = 32;
 
 /**
- * Decodes tokens piece by piece. The text of all pieces together does not depend on how the tokens are divided: a run of tokens that are parts of characters is
- * decoded as a whole, and any other token after its predecessor, because some tokenizers remove the space at the start of a text.
+ * Decodes tokens piece by piece. The text of all pieces together does not depend on how the tokens are divided: tokens that are parts of characters are
+ * decoded together, up to the last one of a character, and any other token after its predecessor, because some tokenizers remove the space at the start of a text.
  */
 export class TokenText {
   readonly #tokenizer: Pick<TextTokenizer, "decode" | "specials">;
@@ -45,6 +45,7 @@ export class TokenText {
         this.#previous = token;
       }
       isPartial = isPart;
+      if (isPart && !this.#decode(this.#run).endsWith("\uFFFD")) take();
     }
     if (!isPartial) take();
     return pieces;

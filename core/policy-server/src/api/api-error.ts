@@ -30,6 +30,11 @@ export function invalidParameter(param: string, message: string): ApiError {
   return new ApiError(400, "invalid_value", message, { param });
 }
 
+/** Returns the error of requests that an ending server refuses or cancels. */
+export function serverClosing(): ApiError {
+  return new ApiError(503, "server_closing", "The server ends.", { retryAfterSeconds: 1 });
+}
+
 function typeOf(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";

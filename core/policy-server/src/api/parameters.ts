@@ -55,7 +55,7 @@ export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const [issue] = parsed.error.issues;
   if (issue?.code === "unrecognized_keys") throw unsupported([...issue.path, issue.keys[0] ?? ""].join("."));
   const param = issue?.path.join(".") ?? "";
-  if (issue?.code === "invalid_type" && issue.input === undefined && !(param in body))
+  if (issue?.code === "invalid_type" && !given.some(([name]) => name === issue.path[0]))
     throw new ApiError(400, "missing_required_parameter", `Missing required parameter: '${param}'.`, { param });
   throw invalidParameter(param, `Invalid value for '${param}': ${issue?.message}.`);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hash64 } from "@mrlm/kit";
 import type { SampledChunk, SamplingParams, StopReason } from "@mrlm/spec";
-import { ApiError } from "../api/api-error.ts";
+import { ApiError, serverClosing } from "../api/api-error.ts";
 import type { SamplingParameters } from "../api/parameters.ts";
 import type { ServedPolicy } from "../served-policy.ts";
 import { Choice, type ChoiceUpdate } from "../text/choice.ts";
@@ -34,7 +34,7 @@ export interface Generated {
   readonly versions: Int32Array;
 }
 
-/** Samples an answer. Rejects with ApiError with status 503 if the sequence was cancelled. */
+/** Samples an answer. Rejects with the reason of the signal if it is aborted. */
 export async function generate(generation: Generation): Promise<Generated> {
   const { policy, parameters, sink, signal, onUpdate } = generation;
   const stops = [parameters.stop ?? []].flat();
@@ -71,7 +71,11 @@ export async function generate(generation: Generation): Promise<Generated> {
   if (!isStreamed) receive(result);
   parts.push(choice.end());
   const last = parts.length === 1 ? (parts[0] as ChoiceUpdate) : join(parts);
-  return { last, finishReason: choice.isStopped ? "stop" : finishReason(result.stopReason), versions: result.versions };
+  return {
+    last,
+    finishReason: choice.isStopped ? "stop" : finishReason(result.stopReason, signal),
+    versions: result.versions,
+  };
 }
 
 /** Returns the key of the random stream of an answer: by its seed, else random. */
@@ -107,11 +111,10 @@ function samplingParams({ policy, parameters, maxTokens }: Generation): Sampling
   };
 }
 
-function finishReason(reason: StopReason): "stop" | "length" {
-  if (reason !== "cancelled") return reason;
-  throw new ApiError(503, "server_closing", "The sequence was cancelled, because the server ends.", {
-    retryAfterSeconds: 1,
-  });
+function finishReason(reason: StopReason, signal: AbortSignal): "stop" | "length" {
+  signal.throwIfAborted();
+  if (reason === "cancelled") throw serverClosing();
+  return reason;
 }
 
 function join(parts: readonly ChoiceUpdate[]): ChoiceUpdate {

@@ -20,11 +20,11 @@ export interface Answer {
   readonly body: any;
 }
 
-/** Renderer of a byte-level tokenizer of all 256 bytes, with hermes calls. */
+/** Renderer of a tokenizer of bytes, with hermes calls. */
 export function testRenderer(): ChatRenderer {
-  const bytes = Array.from({ length: 0x3000 }, (_, i) => (i >= 0xd800 && i < 0xe000 ? "" : String.fromCodePoint(i)));
+  const ascii = Array.from({ length: 95 }, (_, i) => String.fromCodePoint(32 + i)).join("");
   const tokenizerFiles = characterTokenizerFiles({
-    alphabet: [...bytes, "😀", "\u{10FFFF}", "\uFFFF", "\uD7FF"].join(""),
+    alphabet: `${ascii}\néï日本語😀`,
     tags: ["<tool_call>", "</tool_call>", "<answer>", "</answer>"],
   });
   return chatRenderer({ tokenizerFiles, eosTokenIds: [1] });
@@ -71,8 +71,10 @@ export async function served(
   };
 }
 
-/** Returns a policy that writes a text, then its stop token, in chunks of `size` tokens. */
-export function writing(id: string, text: string, { size = 1, positions = 4_096 } = {}): PolicySource {
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Returns a policy that writes a text, then its stop token, in chunks of `size` tokens with a pause after each. */
+export function writing(id: string, text: string, { size = 1, positions = 4_096, pause = turn } = {}): PolicySource {
   const renderer = testRenderer();
   const tokens = [...renderer.tokenizer.encode(text), 1];
   const sampler: Sampler = {
@@ -84,7 +86,7 @@ export function writing(id: string, text: string, { size = 1, positions = 4_096 
         const chunk = chunkOf(whole.slice(i, i + size), i);
         sent.push(chunk);
         onTokens?.(chunk);
-        await new Promise((resolve) => setImmediate(resolve));
+        await pause();
       }
       const all = sent.flatMap((chunk) => [...chunk.tokens]);
       const isStopped = stopTokenIds.includes(all.at(-1) ?? -1);

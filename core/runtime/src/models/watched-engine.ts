@@ -33,6 +33,7 @@ export function watchEngine(
           : { microBatchTokens, ...options },
       ),
     releaseModel: (model) => engine.releaseModel(model),
+    readTokenizer: (model) => engine.readTokenizer(model),
     sampler: (model) => engine.sampler(model),
     forward: (options) => engine.forward(options),
     async forwardBackward(options) {

@@ -30,6 +30,9 @@ export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
       await engine.releaseModel(modelId);
       return {};
     }),
+    readTokenizer: unary<wire.ReadTokenizerRequest, wire.ReadTokenizerResponse>(async ({ request }) => ({
+      files: new Map(Object.entries(await engine.readTokenizer(request.modelId))),
+    })),
     optimStep: numbered<wire.OptimStepRequest, wire.OptimStepResponse>(async (request) =>
       encodeOptimStepResult(await engine.optimStep(decodeOptimStep(request))),
     ),

@@ -97,6 +97,10 @@ export class BigramEngine implements Engine {
     this.#models.delete(model);
   }
 
+  async readTokenizer(model: ModelId): Promise<Readonly<Record<string, Uint8Array>>> {
+    return this.#model(model).tokenizerFiles;
+  }
+
   async sampler(model: ModelId): Promise<Sampler> {
     return new BigramSampler(this.#model(model), this.#isDeterministic);
   }

@@ -19,6 +19,17 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
+    name: "returns the tokenizer of a model to any client",
+    run: async ({ engine, model }) => {
+      const tokenizerFiles = { "tokenizer.json": Uint8Array.of(123, 125) };
+      assert(model.source.kind === "random");
+      await engine.createModel({ ...model, model: "other", source: { ...model.source, tokenizerFiles } });
+      assert.deepEqual(await engine.readTokenizer("other"), tokenizerFiles);
+      assert.deepEqual(await engine.readTokenizer(model.model), model.source.tokenizerFiles);
+      await expectCode(engine.readTokenizer("unknown"), "MODEL_NOT_FOUND");
+    },
+  },
+  {
     name: "estimates the memory of models before it creates them",
     run: async ({ engine, model }) => {
       const before = (await engine.describe()).models.length;

@@ -173,7 +173,7 @@ export function decodeCreatedModel({ model, tokenizerFiles }: wire.CreateModelRe
   return { info: decodeModelInfo(model), tokenizerFiles: decodeFiles(tokenizerFiles) };
 }
 
-function decodeFiles(files: ReadonlyMap<string, Uint8Array>): Record<string, Uint8Array> {
+export function decodeFiles(files: ReadonlyMap<string, Uint8Array>): Record<string, Uint8Array> {
   return Object.fromEntries(Array.from(files, ([name, bytes]) => [name, plainBytes(bytes)]));
 }
 

@@ -35,6 +35,7 @@ export const ENGINE_SERVICE = {
   ),
   createModel: method(`${ENGINE}/CreateModel`, "unary", engine.CreateModelRequest, engine.CreateModelResponse),
   releaseModel: method(`${ENGINE}/ReleaseModel`, "unary", engine.ReleaseModelRequest, engine.ReleaseModelResponse),
+  readTokenizer: method(`${ENGINE}/ReadTokenizer`, "unary", engine.ReadTokenizerRequest, engine.ReadTokenizerResponse),
   sample: method(`${ENGINE}/Sample`, "duplex", engine.SampleRequest, engine.SampleResponse),
   forward: method(`${ENGINE}/Forward`, "duplex", engine.ForwardRequest, engine.ForwardResponse),
   forwardBackward: method(

@@ -43,6 +43,10 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     def ReleaseModel(self, request: pb.ReleaseModelRequest, context: Any) -> pb.ReleaseModelResponse:
         return self._once(request, models.release)
 
+    @unary
+    def ReadTokenizer(self, request: pb.ReadTokenizerRequest, context: Any) -> pb.ReadTokenizerResponse:
+        return pb.ReadTokenizerResponse(files=self._state.registry.get(request.model_id).tokenizer_files)
+
     @streaming
     def Sample(self, requests: Iterator[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
         first = next(requests, None)

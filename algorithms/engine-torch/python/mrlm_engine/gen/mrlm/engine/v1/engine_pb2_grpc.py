@@ -64,6 +64,11 @@ class EngineServiceStub:
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelRequest.SerializeToString,
                 response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelResponse.FromString,
                 _registered_method=True)
+        self.ReadTokenizer = channel.unary_unary(
+                '/mrlm.engine.v1.EngineService/ReadTokenizer',
+                request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerRequest.SerializeToString,
+                response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerResponse.FromString,
+                _registered_method=True)
         self.Sample = channel.stream_stream(
                 '/mrlm.engine.v1.EngineService/Sample',
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.SampleRequest.SerializeToString,
@@ -147,6 +152,13 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReadTokenizer(self, request, context):
+        """Returns the tokenizer of a model to a client that has not created it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Sample(self, request_iterator, context):
         """Samples sequences, which join and leave a running batch at any time.
         """
@@ -225,6 +237,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.ReleaseModel,
                     request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelRequest.FromString,
                     response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelResponse.SerializeToString,
+            ),
+            'ReadTokenizer': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReadTokenizer,
+                    request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerRequest.FromString,
+                    response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerResponse.SerializeToString,
             ),
             'Sample': grpc.stream_stream_rpc_method_handler(
                     servicer.Sample,
@@ -385,6 +402,33 @@ class EngineService:
             '/mrlm.engine.v1.EngineService/ReleaseModel',
             mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelRequest.SerializeToString,
             mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadTokenizer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mrlm.engine.v1.EngineService/ReadTokenizer',
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerRequest.SerializeToString,
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerResponse.FromString,
             options,
             channel_credentials,
             insecure,
