@@ -108,6 +108,30 @@ describe("rewards that roles share", () => {
     expect(Array.from(clipped?.rewards ?? [])).toEqual([0, 4, 2]);
   });
 
+  test("the sum over tokens is the shared total, whatever the turns and weights", () => {
+    const reward = fc.integer({ min: -8, max: 8 }).map((value) => value / 4);
+    const acted = fc.record({ agent: fc.constantFrom("agent", "main"), own: reward, other: reward });
+    fc.assert(
+      fc.property(fc.array(acted, { minLength: 1, maxLength: 6 }), reward, reward, (acts, own, other) => {
+        let end = 1;
+        const turns = acts.map(({ agent, own: earned, other: theirs }) =>
+          turn(end, agent === "agent" ? ++end : end, 0, {
+            agent,
+            rewards: { agent: score(earned), main: score(theirs) },
+          }),
+        );
+        const weights = { agent: own, main: other };
+        const total = acts.reduce((sum, act) => sum + own * act.own + other * act.other, 0);
+        const alone = episode([segment([0, ...Array.from({ length: end - 1 }, () => 1), 1])], turns);
+        const [part] = Object.values(alone.agents) as [AgentTrajectory];
+        const agents = { agent: { ...part, shared: { ...score(total), weights } } };
+        const [[learnt] = []] = toEpisodes([group({ ...alone, agents })], options(), "policy").groups;
+        expect(learnt?.rewards.reduce((sum, each) => sum + each, 0)).toBeCloseTo(total, 12);
+      }),
+      { seed: 1, numRuns: 200 },
+    );
+  });
+
   test("a limit that ends the agent whose rewards it shares cuts off a part of its own", () => {
     expect(learntFrom()?.isTruncated).toBe(false);
     expect(learntFrom({ terminated: false, truncated: true, truncatedBy: "turns" })?.isTruncated).toBe(true);

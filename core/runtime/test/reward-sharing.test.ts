@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { definePlugin, textMessage } from "@mrlm/kit";
 import { learntReward } from "@mrlm/kit/learning";
 import {
@@ -10,7 +11,18 @@ import {
   prepareRun,
   trainedSharing,
 } from "@mrlm/runtime";
-import { type AgentId, type EnvironmentDefinition, type Reward, type RewardSharing, score, unscored } from "@mrlm/spec";
+import {
+  type AgentId,
+  type AgentTrajectory,
+  type EnvironmentDefinition,
+  type Reward,
+  type RewardSharing,
+  roleOf,
+  score,
+  unscored,
+} from "@mrlm/spec";
+import { shareRewards } from "../src/rollouts/share-rewards.ts";
+import { FailureWatch } from "../src/train/failure-watch.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { reinforce } from "./support/reinforce.ts";
 import { collect, localHost, runner } from "./support/rollouts.ts";
@@ -39,6 +51,11 @@ function searchEnvironment(rewards: readonly Readonly<Record<AgentId, Reward>>[]
       };
     },
   });
+}
+
+function partOf(agent: AgentId, total: Reward): AgentTrajectory {
+  const player = { kind: "policy", name: "policy", policy: "policy" } as const;
+  return { role: roleOf(agent), player, segments: [], total, end: { terminated: true, truncated: false } };
 }
 
 async function learnt(rewards: readonly Readonly<Record<AgentId, Reward>>[], rewardSharing: RewardSharing) {
@@ -95,10 +112,71 @@ describe("rewards that roles share", () => {
     expect(agents["browser#1"]?.shared).toMatchObject({ scored: true, value: 0.625, weights: { main: 0.5 } });
   });
 
+  test("a run states why shared rewards are unscored, also where the policy's own are not", async () => {
+    const failed = [...REWARDS.slice(0, 3), { main: unscored("JUDGE_FAILED", "down") }];
+    const agents = await learnt(failed, SHARING);
+    const { main, ...browsers } = agents;
+    expect(main?.total.scored).toBe(false);
+    const group = (parts: typeof agents) => ({
+      id: "g",
+      task: "train/0" as const,
+      players: {},
+      trajectories: [
+        {
+          ...{ id: "g/0", environment: "e@1", task: "train/0" as const, seed: 0, group: "g", member: 0 },
+          turns: [],
+          agents: parts,
+          seconds: { sampling: 0, environment: 0 },
+        },
+      ],
+    });
+    expect(new FailureWatch().watch([group(browsers)])).toBe(
+      '1 of 1 episodes have no score and are left out. JUDGE_FAILED: The reward of "main" is shared: down',
+    );
+  });
+
   test("a role without an agent in the episode adds nothing", async () => {
     const agents = await learnt([{ main: score(0.25) }, { main: score(1) }], SHARING);
     expect(agents["main"]?.shared).toEqual({ ...score(1.25), weights: { main: 1 } });
   });
+});
+
+test("the reward of any agent under any matrix is the sum that its definition states", () => {
+  const roles = ["main", "browser", "critic"];
+  const agents = ["main", "browser#1", "browser#2", "browser#7", "critic"];
+  const total = fc.oneof(
+    { weight: 9, arbitrary: fc.integer({ min: -8, max: 8 }).map((value) => score(value / 4)) },
+    { weight: 1, arbitrary: fc.constant(unscored("JUDGE_FAILED", "down")) },
+  );
+  const totals = fc.dictionary(fc.constantFrom(...agents), total, { noNullPrototype: true });
+  const weights = fc.dictionary(fc.constantFrom(...roles), fc.integer({ min: -2, max: 2 }), { noNullPrototype: true });
+  const matrix = fc.dictionary(fc.constantFrom(...roles), weights, { noNullPrototype: true });
+  let lost = 0;
+  fc.assert(
+    fc.property(totals, matrix, (given, sharing) => {
+      const parts = Object.fromEntries(Object.entries(given).map(([agent, reward]) => [agent, partOf(agent, reward)]));
+      for (const [agent, { role, shared }] of Object.entries(shareRewards(parts, sharing))) {
+        const row = sharing[role];
+        if (row === undefined) {
+          expect(shared).toBeUndefined();
+          continue;
+        }
+        const terms = roles.map((other) => {
+          const members = other === role ? [agent] : Object.keys(given).filter((each) => roleOf(each) === other);
+          const rewards = members.map((each) => given[each] as Reward);
+          if ((row[other] ?? 0) === 0 || rewards.length === 0) return 0;
+          const values = rewards.map((reward) => (reward.scored ? reward.value : Number.NaN));
+          return ((row[other] as number) * values.reduce((sum, value) => sum + value, 0)) / values.length;
+        });
+        const expected = terms.reduce((sum, term) => sum + term, 0);
+        expect(shared?.scored).toBe(!Number.isNaN(expected));
+        if (shared?.scored === true) expect(shared.value).toBeCloseTo(expected, 12);
+        else lost++;
+      }
+    }),
+    { seed: 1, numRuns: 500 },
+  );
+  expect(lost).toBeGreaterThan(20);
 });
 
 describe("reward_sharing in a configuration", () => {

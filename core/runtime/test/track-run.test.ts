@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "@jest/globals";
 import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
-import { BigramEngine } from "@mrlm/testing";
+import { BigramEngine, duelEnvironment } from "@mrlm/testing";
 import { LocalHost, openCheckpoint, parseConfig, PluginHost, prepareRun, RunDirectory, trainRun } from "@mrlm/runtime";
 import type { TrackedRow, TrackedRun, TrackerDefinition } from "@mrlm/spec";
 import { z } from "zod";
@@ -29,12 +29,17 @@ const bad: TrackerDefinition<object> = {
   start: async () => ({ log: async () => Promise.reject(new Error("the disk is full")), close: async () => undefined }),
 };
 const source = PluginHost.of([
-  definePlugin({ name: "test", environments: [letters], algorithms: [reinforce], trackers: [good, bad] }),
+  definePlugin({
+    name: "test",
+    environments: [letters, duelEnvironment()],
+    algorithms: [reinforce],
+    trackers: [good, bad],
+  }),
 ]);
 
-async function prepare(trackers: readonly unknown[]) {
+async function prepare(trackers: readonly unknown[], changes: object = {}) {
   const host = new LocalHost({ source: await source });
-  const loaded = parseConfig(JSON.stringify({ ...CONFIG, output: temporaryDirectory(), trackers }), {
+  const loaded = parseConfig(JSON.stringify({ ...CONFIG, output: temporaryDirectory(), trackers, ...changes }), {
     path: "/tmp/run.yaml",
   });
   return { host, prepared: await prepareRun(loaded, { host, algorithms: await source }) };
@@ -118,4 +123,19 @@ test("a missing tracker and unknown options are reported before the run", async 
     code: "CONFIG_INVALID",
     message: expect.stringContaining("colour"),
   });
+});
+
+test("trackers receive the share of games that each role won, by kind of the opponent", async () => {
+  rows.length = 0;
+  const changes = {
+    environments: [{ id: "duel", players: { second: { scripted: "random" } }, sides: "shuffle" }],
+    stages: [{ algorithm: "reinforce", steps: 1 }],
+    eval: { tasks: 8, samples: 0 },
+  };
+  const { host, prepared } = await prepare(["good"], changes);
+  await trainRun({ prepared, host, engine: new BigramEngine() });
+  const names = rows.flatMap(({ metrics }) => Object.keys(metrics)).filter((name) => name.includes("_wins/"));
+  expect(new Set(names)).toEqual(
+    new Set(["eval/duel@1/greedy_wins/first/scripted", "eval/duel@1/greedy_wins/second/scripted"]),
+  );
 });

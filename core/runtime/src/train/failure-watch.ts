@@ -1,4 +1,5 @@
-import { isErrorCode, MrlmError, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
+import { learntReward } from "@mrlm/kit/learning";
+import { isErrorCode, MrlmError, type Trajectory, type TrajectoryGroup, type Unscored } from "@mrlm/spec";
 import { failureAdvice } from "../evaluation/failure-advice.ts";
 
 /** Number of consecutive iterations in which all episodes failed, after which the run ends. */
@@ -31,13 +32,11 @@ export class FailureWatch {
 
   #notice(all: readonly Trajectory[]): string | undefined {
     const failed = all.flatMap(({ error }) => error ?? []);
-    const unscored = all
-      .filter(({ error }) => error === undefined)
-      .flatMap(({ agents }) => Object.values(agents))
-      .flatMap(({ player, total }) => (player.kind === "policy" && !total.scored ? [total] : []));
+    const unscored = all.filter(({ error }) => error === undefined).map(unscoredRewards);
+    const lost = unscored.filter(({ length }) => length > 0).length;
     const causes = [
       { what: `${failed.length} of ${all.length} episodes failed`, errors: failed },
-      { what: `${unscored.length} of ${all.length} episodes have no score`, errors: unscored },
+      { what: `${lost} of ${all.length} episodes have no score`, errors: unscored.flat() },
     ];
     for (const { what, errors } of causes) {
       const first = errors.find(({ code, message }) => !this.#reported.has(`${code} ${message}`));
@@ -47,4 +46,12 @@ export class FailureWatch {
     }
     return undefined;
   }
+}
+
+/** Returns the rewards that policies would learn from and that could not be computed. */
+function unscoredRewards({ agents }: Trajectory): Unscored[] {
+  return Object.values(agents).flatMap((part) => {
+    const learnt = learntReward(part);
+    return part.player.kind === "policy" && !learnt.scored ? [learnt] : [];
+  });
 }

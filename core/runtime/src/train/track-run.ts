@@ -102,6 +102,12 @@ function evaluationMetrics({ environment, greedy, sampled }: EvaluationResult): 
           [`eval/${environment}/${kind}_accuracy`]: summary.accuracy,
           [`eval/${environment}/${kind}_reward`]: summary.reward,
           [`eval/${environment}/${kind}_cut`]: summary.cut,
+          ...Object.fromEntries(
+            (summary.matches ?? []).map(({ role, opponent, games }) => [
+              `eval/${environment}/${kind}_wins/${role}/${opponent.kind}`,
+              games?.winRate,
+            ]),
+          ),
         };
   return { ...of("greedy", greedy), ...of("sampled", sampled) };
 }
