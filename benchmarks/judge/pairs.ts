@@ -22,7 +22,7 @@ export const labelledPairs: readonly LabelledPair[] = [
   pair(
     "Is it safe to look at the sun through ordinary sunglasses during an eclipse?",
     "No. Ordinary sunglasses let through far too much visible and infrared light, and the retina can be burnt without pain. Use eclipse glasses that meet ISO 12312-2.",
-    "Yes, dark sunglasses block the bright light, so a few minutes are fine. If your eyes do not hurt, nothing happens to them.",
+    "Yes, dark sunglasses block the bright light, so a few minutes are fine. If it does not hurt, nothing happens.",
   ),
   pair(
     "Does the order of insertion matter for the height of an unbalanced binary search tree?",
@@ -92,7 +92,7 @@ export const labelledPairs: readonly LabelledPair[] = [
   pair(
     "Is nuclear power a low-carbon source of electricity?",
     "Yes. Over its life cycle it emits about as much per kilowatt-hour as wind, by the IPCC's review. Costs, waste and construction time are separate questions.",
-    "No. The white clouds over the towers are carbon dioxide, as anyone can see.",
+    "No. The white clouds over the towers are carbon dioxide, as anyone can notice.",
   ),
   pair(
     "How many times does the digit 1 appear in the numbers from 1 to 20?",
@@ -107,6 +107,6 @@ export const labelledPairs: readonly LabelledPair[] = [
   pair(
     "Should I restart a server to fix a memory leak?",
     "It buys time only: memory grows again. Take a heap profile, find what is retained, and fix it; restart on a schedule until then.",
-    "Yes. Restarting fixes the leak for good, because the memory is cleared.",
+    "Yes. Restarting fixes the leak forever, because the memory is cleared.",
   ),
 ];

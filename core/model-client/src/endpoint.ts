@@ -5,7 +5,6 @@ import type { Budget } from "./budget.ts";
 import type { ChatAnswer } from "./chat-answer.ts";
 import type { AttemptFailure, AttemptOutcome } from "./endpoint-error.ts";
 import { exchange } from "./exchange.ts";
-import { openaiClient } from "./openai-client.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface EndpointOptions {
@@ -77,6 +76,7 @@ export class Endpoint {
     };
     try {
       signal.throwIfAborted();
+      const { openaiClient } = await import("./openai-client.ts"); // takes 0.2 s, of processes that ask a model alone
       const client = openaiClient(this.#options.baseUrl, fetch as typeof globalThis.fetch);
       await client.chat.completions.create(
         { ...body, model: this.model, stream: false },

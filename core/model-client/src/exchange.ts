@@ -10,7 +10,6 @@ import {
   retryDelayOf,
   statusOfErrorBody,
 } from "./endpoint-error.ts";
-import { readEventStream } from "./read-event-stream.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** One HTTP request. */
@@ -38,13 +37,18 @@ export async function exchange(request: ExchangeRequest): Promise<AttemptOutcome
     const received = { source, status: response.status, body: text, retryDelayMs };
     if (response.status !== 200) return failureOfResponse(received);
     const isStream = (response.headers.get("content-type") ?? "").includes("text/event-stream");
-    const outcome = isStream ? await readEventStream(received) : readCompletion(received);
+    const outcome = isStream ? await readStream(received) : readCompletion(received);
     // A key may be divided between the events of a stream, or be written with escapes.
     return "answer" in outcome ? { answer: secrets.hideIn(outcome.answer) } : outcome;
   } catch (error) {
     signal.throwIfAborted();
     return unreachable(source, secrets.hide(reasonOf(error)));
   }
+}
+
+async function readStream(received: ReceivedResponse): Promise<AttemptOutcome> {
+  const { readEventStream } = await import("./read-event-stream.ts");
+  return await readEventStream(received);
 }
 
 function readCompletion(received: ReceivedResponse): AttemptOutcome {
