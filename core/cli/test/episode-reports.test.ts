@@ -90,8 +90,14 @@ test("an evaluation has the results of each role against each opponent, and the 
   const opponent = { role: "con", kind: "past", name: "policy" } as const;
   const games = { won: 6, tied: 1, lost: 1, winRate: 0.75, interval: [0.409, 0.929] } as const;
   const matches = [
-    { role: "pro", opponent, episodes: 8, reward: 0.625, games },
-    { role: "con", opponent: { ...opponent, role: "pro", kind: "policy" as const }, episodes: 8, reward: 0.5 },
+    { role: "pro", policy: "policy", opponent, episodes: 8, reward: 0.625, games },
+    {
+      role: "con",
+      policy: "policy",
+      opponent: { ...opponent, role: "pro", kind: "policy" as const },
+      episodes: 8,
+      reward: 0.5,
+    },
   ];
   const report = evaluationReport({
     ...evaluation,

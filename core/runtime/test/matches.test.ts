@@ -91,6 +91,19 @@ describe("results by role and opponent", () => {
     expect(summaryOf(episodes.slice(0, 2))).not.toHaveProperty("sides");
   });
 
+  test("another policy of the run is an opponent, and not itself", () => {
+    const patient: PlayedBy = { kind: "policy", name: "patient", policy: "patient" };
+    const episodes = Array.from({ length: 40 }, (_, task) => won(task, { con: patient }));
+    const summary = summaryOf(episodes);
+    expect(summary.matches?.map(({ role, policy, opponent }) => [role, policy, opponent.name])).toEqual([
+      ["pro", "policy", "patient"],
+      ["con", "patient", "policy"],
+    ]);
+    expect(judgeMatches("The evaluation", summary.matches?.slice(0, 1))[0]?.what).toContain(
+      "against the policy patient as con",
+    );
+  });
+
   test("unscored and failed episodes are no games", () => {
     const failed = { ...won(1), error: { code: "ENVIRONMENT_FAILED", message: "gone" } };
     const unjudged = game(2, { pro: unscored("JUDGE_FAILED", "down"), con: unscored("JUDGE_FAILED", "down") });

@@ -66,9 +66,9 @@ function matchRows(kinds: readonly (readonly [string, EpisodeSummary])[]): strin
   ];
 }
 
-function matchName({ role, opponent }: MatchSummary): string {
+function matchName({ role, policy, opponent }: MatchSummary): string {
   const { kind, name } = opponent;
-  return `as ${role} against ${kind === "policy" ? "itself" : `${kind} ${name}`}`;
+  return `as ${role} against ${kind === "policy" && name === policy ? "itself" : `${kind} ${name}`}`;
 }
 
 /** Returns the share of cut answers of the greedy and the sampled episodes together; `null` if unknown. */

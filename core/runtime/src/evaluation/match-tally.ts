@@ -5,6 +5,8 @@ import { type Interval, shareInterval } from "./intervals.ts";
 /** Episodes of a role against one opponent. */
 export interface MatchSummary {
   readonly role: RoleId;
+  /** Policy that plays it. */
+  readonly policy: string;
   /** Role, kind and name of the other player. Versions of a policy count together. */
   readonly opponent: Match["opponent"];
   /** Scored episodes. */
@@ -46,7 +48,7 @@ export class MatchTally {
     for (const match of matchesOf(parts)) {
       if (!own(match.role, match.player)) continue;
       const { role, kind, name } = match.opponent;
-      const key = JSON.stringify([match.role, role, kind, name]);
+      const key = JSON.stringify([match.role, match.player.name, role, kind, name]);
       const tasks = this.#matches.get(key) ?? new Map<string, Match[]>();
       this.#matches.set(key, tasks);
       tasks.set(task, [...(tasks.get(task) ?? []), match]);
@@ -66,11 +68,20 @@ export class MatchTally {
     const isGame = this.#zeroSum.holds;
     return [...this.#matches.values()].flatMap((tasks) => {
       const matches = [...tasks.values()].flat();
-      const { role, opponent } = matches[0] as Match;
+      const { role, player, opponent } = matches[0] as Match;
       if (!isGame && opponent.kind === "policy") return [];
       const reward = matches.reduce((sum, match) => sum + match.reward, 0) / matches.length;
       const games = isGame ? gamesOf(tasks) : undefined;
-      return [{ role, opponent, episodes: matches.length, reward, ...(games === undefined ? {} : { games }) }];
+      return [
+        {
+          role,
+          policy: player.name,
+          opponent,
+          episodes: matches.length,
+          reward,
+          ...(games === undefined ? {} : { games }),
+        },
+      ];
     });
   }
 }

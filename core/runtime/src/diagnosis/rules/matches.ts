@@ -9,12 +9,12 @@ const ONE_SIDED = { won: 0.9, notLost: 0.1 };
  * @param source beginning of a sentence: "The greedy evaluation of nim@1 after step 80"
  */
 export function judgeMatches(source: string, matches: readonly MatchSummary[] = []): Finding[] {
-  return matches.flatMap(({ role, opponent, games }): Finding[] => {
+  return matches.flatMap(({ role, policy, opponent, games }): Finding[] => {
     if (games?.interval === undefined || games.interval === null) return [];
     const { won, tied, lost, winRate, interval } = games;
     const isBeaten = interval[0] > ONE_SIDED.won;
     if (!isBeaten && !(tied === 0 && interval[1] < ONE_SIDED.notLost)) return [];
-    const isSelf = opponent.kind === "policy";
+    const isSelf = opponent.kind === "policy" && opponent.name === policy;
     const against = isSelf
       ? `itself as ${opponent.role}`
       : `${KINDS[opponent.kind]} ${opponent.name} as ${opponent.role}`;
