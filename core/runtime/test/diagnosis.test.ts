@@ -138,6 +138,7 @@ describe("a diagnosis", () => {
     expect(finding?.what).toMatch(
       /Most often: ENDPOINT_TIMEOUT: late \(40 episodes\)\. Also: ENDPOINT_RATE_LIMITED \(3\), PLAYER_FAILED \(1\)\.$/,
     );
+    expect(finding?.advice).toContain("Raise `timeout_ms`");
   });
 
   test("every rule has a run that shows it, and a section in the guide", () => {

@@ -1,4 +1,5 @@
 import type { CauseCount } from "@mrlm/store";
+import { failureAdvice } from "../../evaluation/failure-advice.ts";
 import { mean, percent, recent, series, short, type StageRule } from "../finding.ts";
 
 /** Share of the answers that `max_tokens` cut. */
@@ -67,11 +68,12 @@ const lost =
     const played = counted.reduce((sum, { metrics }) => sum + (size(metrics) as number), 0);
     const share = counted.reduce((sum, { metrics }) => sum + (metrics[`episodes/${name}`] as number), 0) / played;
     if (!(share > LOST.hint)) return undefined;
+    const causes = run[name === "failed" ? "failures" : "unscored"];
     return {
       rule: `episodes-${name}`,
       severity: share > LOST.problem ? "problem" : "hint",
-      what: `${percent(share)} of the episodes ${name === "failed" ? "failed" : "could not be scored"}; nothing is learnt from them.${mostFrequent(run[name === "failed" ? "failures" : "unscored"])}`,
-      advice,
+      what: `${percent(share)} of the episodes ${name === "failed" ? "failed" : "could not be scored"}; nothing is learnt from them.${mostFrequent(causes)}`,
+      advice: name === "failed" ? failureAdvice(causes[0]?.code ?? "", advice) : advice,
     };
   };
 
