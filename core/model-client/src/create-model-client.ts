@@ -26,6 +26,7 @@ import {
   responseFormat,
   withForm,
 } from "./structured-output.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** Parts of the process that a client uses. */
 export interface ModelClientSystem {
@@ -118,19 +119,19 @@ class HttpModelClient implements ModelClient {
     options: CompletionOptions,
   ): Promise<JsonCompletion<T>> {
     const { json } = this.#options;
-    const end = performance.now() + (options.deadlineMs ?? Number.POSITIVE_INFINITY);
+    const time = new TimeLimit(options);
     const messages = withForm(request.messages, output, json);
     const format = responseFormat(output, json);
-    const ask = async (asked: CompletionRequest["messages"], deadlineMs: number): Promise<Completion> => {
-      const completion = await this.#answer({ ...request, messages: asked }, format, { ...options, deadlineMs });
+    const ask = async (asked: CompletionRequest["messages"]): Promise<Completion> => {
+      const completion = await this.#answer({ ...request, messages: asked }, format, time.rest());
       this.#counted(() => assertComplete(completion));
       return completion;
     };
-    const first = await ask(messages, end - performance.now());
+    const first = await ask(messages);
     const read = readOutput(first.text, output);
     if ("value" in read) return { value: read.value, completion: first, isRepaired: false };
     this.#stats.addRepair();
-    const second = await ask(repairMessages(messages, first.text, read.fault), end - performance.now());
+    const second = await ask(repairMessages(messages, first.text, read.fault));
     const repaired = readOutput(second.text, output);
     if ("value" in repaired) return { value: repaired.value, completion: second, isRepaired: true };
     return this.#counted(() => {

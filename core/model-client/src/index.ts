@@ -12,4 +12,5 @@ export type {
   ModelClientStats,
   TokenUsage,
 } from "./model-client.ts";
+export { TimeLimit } from "./time-limit.ts";
 export { modelClientOptions, type ModelClientOptions } from "./options.ts";

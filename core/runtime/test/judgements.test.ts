@@ -144,6 +144,19 @@ describe("a judge", () => {
     }
   });
 
+  test("waits for a place without limit: the deadline of scoring counts the rest", async () => {
+    const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    const judge: Judge = {
+      async judge(_request, { queued }) {
+        await Promise.all([queued!(() => wait(80)), queued!(() => wait(100))]);
+        return verdict;
+      },
+    };
+    expect((await judgedBy(judge, { scoreMs: 40, stepMs: 40 })).rewards).toEqual(verdict.rewards);
+    const slow: Judge = { judge: async (request, options) => (await judge.judge(request, options), await hang()) };
+    expect((await judgedBy(slow, { scoreMs: 40 })).rewards["pro"]).toMatchObject({ code: "DEADLINE_EXCEEDED" });
+  });
+
   test("receives no signal that its deadline or its caller aborts after it has answered", async () => {
     const signals: AbortSignal[] = [];
     const judge: Judge = { judge: async (_request, { signal }) => (signals.push(signal), verdict) };

@@ -36,6 +36,13 @@ export interface Judgement {
   readonly detail?: JsonObject;
 }
 
+/** Options of one judgement. */
+export interface GradingOptions {
+  readonly signal: AbortSignal;
+  /** Waits for a free place, for example at an endpoint. The time does not count against the deadline of scoring. Set by the host. */
+  queued?<T>(wait: () => Promise<T>): Promise<T>;
+}
+
 /**
  * Judgement in the `judgements` of a step's `info`. The host adds them in the order of the calls; in `Trajectory.info` the judgements of all steps stand together.
  */
@@ -55,5 +62,5 @@ export interface Judge {
    * recorded as SCORER_FAILED for every agent.
    * @param options.signal aborted when the deadline of scoring passes or the episode is given up. A judge then ends its requests.
    */
-  judge(request: JudgeRequest, options: { readonly signal: AbortSignal }): Promise<Judgement>;
+  judge(request: JudgeRequest, options: GradingOptions): Promise<Judgement>;
 }

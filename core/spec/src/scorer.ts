@@ -18,6 +18,8 @@ export interface ScoreRequest {
   readonly messages?: readonly Message[];
   /** Aborted when the deadline of scoring passes or the episode is given up. A host always sets it. */
   readonly signal?: AbortSignal;
+  /** Waits for a free place. The time does not count against the deadline of scoring. Set by the host. */
+  queued?<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 /** Reward of an answer, with the reasons. */

@@ -1,6 +1,6 @@
 import { type JsonObject, MrlmError, type Unscored, unscored } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
-import type { CompletionOptions, JsonOutput, ModelClient } from "@mrlm/model-client";
+import { type CompletionOptions, type JsonOutput, type ModelClient, TimeLimit } from "@mrlm/model-client";
 
 /** Question to the model. */
 export interface Question<T> {
@@ -36,12 +36,11 @@ export async function ask<T>(
   options: CompletionOptions,
 ): Promise<Outcome<T>> {
   const { system, user, output, contradiction, maxTokens, temperature, vote } = question;
-  const end = performance.now() + (options.deadlineMs ?? Number.POSITIVE_INFINITY);
+  const time = new TimeLimit(options);
   const messages = [textMessage("system", system), textMessage("user", user)];
   const fields = { maxTokens, temperature, variant: vote };
-  const rest = (): CompletionOptions => ({ ...options, deadlineMs: end - performance.now() });
   try {
-    const first = await client.completeJson({ ...fields, messages }, output, rest());
+    const first = await client.completeJson({ ...fields, messages }, output, time.rest());
     const fault = contradiction(first.value);
     if (fault === undefined) return { answered: answeredBy([first], first.isRepaired) };
     const again = [
@@ -49,7 +48,7 @@ export async function ask<T>(
       textMessage("assistant", first.completion.text),
       textMessage("user", `${fault} Judge again, and answer in the same form.`),
     ];
-    const second = await client.completeJson({ ...fields, messages: again }, output, rest());
+    const second = await client.completeJson({ ...fields, messages: again }, output, time.rest());
     const still = contradiction(second.value);
     if (still === undefined) return { answered: answeredBy([first, second], true) };
     const message = `The verdict of the model ${second.completion.model} contradicts its own scores, also when it was asked again. ${still}`;

@@ -1,6 +1,7 @@
 import type { ModelClient } from "@mrlm/model-client";
 import {
   type Determinism,
+  type GradingOptions,
   type Judge,
   type Judgement,
   type JudgeRequest,
@@ -30,12 +31,12 @@ export class LlmJudge implements Judge {
     this.#logger = logger;
   }
 
-  async judge(request: JudgeRequest, { signal }: { readonly signal: AbortSignal }): Promise<Judgement> {
+  async judge(request: JudgeRequest, { signal, queued }: GradingOptions): Promise<Judgement> {
     const given = requestOptions.safeParse(request.options ?? {});
     if (!given.success) return refused(request, given.error.issues.map(({ message }) => message).join("; "));
     const stated = Object.fromEntries(Object.entries(given.data).filter(([, value]) => value !== undefined));
     const options: LlmOptions = { ...this.#options, ...stated };
-    const call = { signal, deadlineMs: options.deadline_ms };
+    const call = { signal, deadlineMs: options.deadline_ms, ...(queued === undefined ? {} : { queued }) };
     const judging = { client: this.#client, request, options, call };
     const start = performance.now();
     const judged = await (options.mode === "pairwise" ? judgePairwise(judging) : judgePointwise(judging));

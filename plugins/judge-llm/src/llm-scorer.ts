@@ -26,7 +26,8 @@ export class LlmScorer implements Scorer {
     this.#options = options;
   }
 
-  async score({ answer, expected, question, signal = new AbortController().signal }: ScoreRequest): Promise<Grade> {
+  async score(request: ScoreRequest): Promise<Grade> {
+    const { answer, expected, question, signal = new AbortController().signal, queued } = request;
     const { votes, max_characters, max_tokens, temperature, deadline_ms } = this.#options;
     // The end of an answer has its result.
     const read = answer.slice(-max_characters);
@@ -49,7 +50,7 @@ export class LlmScorer implements Scorer {
             temperature,
             vote,
           },
-          { signal, deadlineMs: deadline_ms },
+          { signal, deadlineMs: deadline_ms, ...(queued === undefined ? {} : { queued }) },
         );
       }),
     );

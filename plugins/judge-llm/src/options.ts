@@ -49,7 +49,7 @@ export const llmOptions = z.strictObject({
   temperature: z.number().min(0).max(2).default(0),
   /** Tokens of one verdict, with the reasoning of the model. */
   max_tokens: z.int().min(16).max(1_000_000).default(2048),
-  /** Time of one judgement, below the deadline of scoring: what is decided then counts. */
+  /** Time of a verdict with its retries and repairs, below the deadline of scoring. A host counts the wait for a place against neither. */
   deadline_ms: z.int().min(1).max(3_600_000).default(25_000),
   /** Characters of a message that are judged. The rest is cut, and the judge reads that it was. */
   max_characters: z.int().min(1).max(10_000_000).default(20_000),

@@ -224,6 +224,14 @@ describe("failures", () => {
     },
   );
 
+  test("the wait for a place counts against no deadline where the host has a queue", async () => {
+    const server = await serve((asked, index) => (index < 2 ? () => undefined : comparison(asked, "pro")));
+    const judge = await judgeOf(server, { deadline_ms: 600 }, { concurrency: 2 });
+    const options = { signal: never, queued: async <T>(wait: () => Promise<T>): Promise<T> => await wait() };
+    const both = await Promise.all([judge.judge(request, options), judge.judge(request, options)]);
+    expect(both.map(({ verdict }) => verdict)).toEqual(["undecided", "pro"]);
+  });
+
   test("the signal of the host ends the requests", async () => {
     const server = await serve(() => () => undefined);
     const abort = new AbortController();

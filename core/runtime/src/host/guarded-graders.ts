@@ -8,7 +8,7 @@ export function guardScorer(id: string, scorer: Scorer, clock: PhaseClock): Scor
   return {
     async score(request) {
       try {
-        const returned = await clock.score(request.signal, (signal) => scorer.score({ ...request, signal }));
+        const returned = await clock.score(request.signal, (options) => scorer.score({ ...request, ...options }));
         const checked = validateResult<Grade>("grade", returned);
         if ("value" in checked) return checked.value;
         throw new TypeError(`it returned a malformed grade: ${checked.problem}`);
@@ -33,7 +33,7 @@ export function guardJudge(
     async judge(request, { signal: caller }) {
       const record = judgements.begin(id);
       const judgement = await clock
-        .score(caller, (signal) => judge.judge(request, { signal }))
+        .score(caller, (options) => judge.judge(request, options))
         .then((returned) => checkJudgement(returned, request.agents))
         .catch((error: unknown): Judgement => {
           const reward = failedScore(`Judge ${id}`, error);

@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { type GradingOptions, MrlmError } from "@mrlm/spec";
 import { enterPhase, leavePhase } from "./phase-beacon.ts";
 import type { Deadlines, Phase } from "./deadlines.ts";
 
@@ -65,20 +65,15 @@ export class PhaseClock {
 
   /** Waits while the clock of the running phase is paused. */
   async paused<T>(wait: () => Promise<T>): Promise<T> {
-    const phase = this.#running?.countdown;
-    phase?.pause();
-    try {
-      return await wait();
-    } finally {
-      phase?.resume();
-    }
+    return await pausing(this.#running?.countdown, wait);
   }
 
   /**
    * Runs the grading of a scorer or judge under the deadline of scoring. Rejects with DEADLINE_EXCEEDED after it, and with CANCELLED when the caller or the
-   * running phase is aborted. In these cases the signal of the work is aborted, and its later results are ignored.
+   * running phase is aborted. In these cases the signal of the work is aborted, and its later results are ignored. The deadline is paused while the work
+   * waits in a queue.
    */
-  async score<T>(caller: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async score<T>(caller: AbortSignal | undefined, work: (options: GradingOptions) => Promise<T>): Promise<T> {
     const limit = this.#deadlines.score;
     const controller = new AbortController();
     const { promise: stopped, reject } = Promise.withResolvers<never>();
@@ -99,11 +94,21 @@ export class PhaseClock {
     if ([...callers].some(({ aborted }) => aborted)) onAbort();
     try {
       if (controller.signal.aborted) return await stopped;
-      return await this.paused(() => Promise.race([work(controller.signal), stopped]));
+      const queued = async <R>(wait: () => Promise<R>): Promise<R> => await pausing(countdown, wait);
+      return await this.paused(() => Promise.race([work({ signal: controller.signal, queued }), stopped]));
     } finally {
       countdown.stop();
       for (const each of callers) each.removeEventListener("abort", onAbort);
     }
+  }
+}
+
+async function pausing<T>(countdown: Countdown | undefined, wait: () => Promise<T>): Promise<T> {
+  countdown?.pause();
+  try {
+    return await wait();
+  } finally {
+    countdown?.resume();
   }
 }
 
