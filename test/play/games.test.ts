@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import nim from "@mrlm/environment-nim";
-import signals from "@mrlm/environment-signals";
+import nimPlugin from "@mrlm/environment-nim";
+import signalsPlugin from "@mrlm/environment-signals";
 import { grpo } from "@mrlm/grpo";
 import { messageText } from "@mrlm/kit";
 import { learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
@@ -40,11 +40,14 @@ interface Game {
 const only = ({ environments }: Plugin): EnvironmentDefinition => environments?.[0] as EnvironmentDefinition;
 
 const GAMES: readonly (readonly [string, Game])[] = [
-  ["nim@1", { definition: only(nim), options: { style: "terse" }, roles: ["first", "second"], referee: nimReferee }],
+  [
+    "nim@1",
+    { definition: only(nimPlugin), options: { style: "terse" }, roles: ["first", "second"], referee: nimReferee },
+  ],
   [
     "signals@1",
     {
-      definition: only(signals),
+      definition: only(signalsPlugin),
       options: { style: "terse", meanings: 4, symbols: 4, sender_reward: "none" },
       roles: ["sender", "receiver"],
       referee: signalsReferee,

@@ -96,7 +96,6 @@ describe("policies and players in a configuration", () => {
       "    players: {first: {scriptd: fixed}}",
       'run.yaml:4:23: unknown key "scriptd" in environments[0].players.first. Did you mean "scripted"?',
     ],
-    ["    players: {first: {policy: policy, past: {}}}", 'unknown key "past"'],
     ["    players: {__proto__: policy}", 'run.yaml:4:15: environments[0].players: "__proto__" is no role'],
     ["    sides: shuffle", "run.yaml:4:5: environments[0].sides has no effect"],
     ["    sides: shufle", "did you mean shuffle?"],
@@ -208,7 +207,11 @@ test("sides: the assignment of a group follows from the run's seed and the group
   } as const;
   const beginners = (sides: "fixed" | "shuffle", runSeed: number): string =>
     Array.from({ length: 16 }, (_, i) =>
-      assignPlayers({ players, sides }, ["first", "second"], { runSeed, group: `0/grpo/1/0/duel@1/duel@1/train/${i}` }),
+      assignPlayers({ players, sides }, ["first", "second"], {
+        runSeed,
+        group: `0/grpo/1/0/duel@1/duel@1/train/${i}`,
+        pastVersions: () => [],
+      }),
     )
       .map(({ first }) => (first?.kind === "policy" ? "p" : "m"))
       .join("");

@@ -6,10 +6,20 @@ import type { PolicyEpisode } from "./policy-source.ts";
 /** Id of a model that the run trains. */
 export type PolicyId = ModelId;
 
+/** Pool of earlier versions of a policy: copies of its weights that do not change. */
+export interface PastVersions {
+  /** Weight versions from one copy to the next. The version at the start of the run is kept until newer ones take its place. */
+  readonly every: number;
+  /** Number of copies; the oldest is released for a new one. */
+  readonly keep: number;
+  /** Share of groups that meet the newest copy, from 0 to 1. The others meet one of all copies, each with the same probability. */
+  readonly newest: number;
+}
+
 /** Reference to the player of a role, as a configuration states it. */
 export type PlayerRef =
-  /** A policy of this run. */
-  | { readonly policy: PolicyId }
+  /** A policy of this run; with `past`, its earlier versions. */
+  | { readonly policy: PolicyId; readonly past?: PastVersions }
   /** A model that does not change: a directory, a run or a checkpoint. */
   | { readonly model: string }
   /** A model behind an OpenAI-compatible API: the URL, the name of the model there, the environment variable that holds the key. */
@@ -26,6 +36,8 @@ export type PlayerRef =
 export type Player =
   /** A policy of this run, under its id in the engine. */
   | { readonly kind: "policy"; readonly policy: PolicyId }
+  /** An earlier version of a policy, drawn anew for each group. */
+  | { readonly kind: "past"; readonly policy: PolicyId; readonly newest: number }
   | { readonly kind: "model"; readonly name: string; readonly model: ModelId }
   | {
       readonly kind: "scripted" | "endpoint";

@@ -77,7 +77,11 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
   );
   const { policy, model: configured } = measuredPolicy(given.config, named ?? args.policy);
   const loaded = withFrozenOthers(given, policy, (other) =>
-    named === undefined ? given.config.policies[other]?.path : join(dirname(directory), other),
+    other === policy
+      ? directory
+      : named === undefined
+        ? given.config.policies[other]?.path
+        : join(dirname(directory), other),
   );
   const base = loaded.config;
   const { random: _, sampling: ownSampling, ...model } = configured;
@@ -124,9 +128,9 @@ function withFrozenOthers(
   directoryOf: (policy: PolicyId) => string | undefined,
 ): LoadedConfig {
   const { config } = loaded;
-  if (Object.keys(config.policies).length === 1) return loaded;
   const frozen = (player: PlayerRef): PlayerRef => {
-    if (!("policy" in player) || player.policy === measured) return player;
+    // Copies of earlier versions are in no run directory: the trained weights play in their place.
+    if (!("policy" in player) || (player.policy === measured && player.past === undefined)) return player;
     const model = directoryOf(player.policy);
     if (model !== undefined) return { model };
     throw new MrlmError("USAGE", `The policy "${player.policy}" plays a role, and its weights are not known.`, {

@@ -28,6 +28,7 @@ export function policyProblems(config: ConfigInput, written: unknown): ConfigPro
     ...names.flatMap((name) => nameProblems(name)),
     ...(model === undefined ? [] : sourceProblems(["model"], model)),
     ...Object.entries(policies ?? {}).flatMap(([name, each]) => sourceProblems(["policies", name], each)),
+    ...differingPools(lists),
     ...lists.flatMap(([list, environments]) =>
       environments.flatMap((environment, i) => [
         ...droppedRoles([...list, i, "players"], written),
@@ -36,6 +37,24 @@ export function policyProblems(config: ConfigInput, written: unknown): ConfigPro
       ]),
     ),
   ];
+}
+
+/** Finds players whose pools of earlier versions differ from another one of the same policy: they share the copies. */
+function differingPools(lists: readonly (readonly [ConfigPath, readonly EnvironmentInput[]])[]): ConfigProblem[] {
+  const first = new Map<string, { readonly every: number; readonly keep: number }>();
+  return lists.flatMap(([list, environments]) =>
+    environments.flatMap(({ players = {} }, i) =>
+      Object.entries(players).flatMap(([role, player]): ConfigProblem[] => {
+        if (typeof player === "string" || player.past === undefined) return [];
+        const { policy = DEFAULT_POLICY, past } = player;
+        const known = first.get(policy) ?? past;
+        first.set(policy, known);
+        if (known.every === past.every && known.keep === past.keep) return [];
+        const text = `the players of one policy share its copies: \`every\` and \`keep\` are ${known.every} and ${known.keep} at another player of ${quoted(policy)}`;
+        return [{ path: [...list, i, "players", role, "past"], at: "key", text }];
+      }),
+    ),
+  );
 }
 
 function countProblems({ model, policies }: ConfigInput, names: readonly string[]): ConfigProblem[] {
@@ -131,7 +150,7 @@ function playerProblems(path: ConfigPath, player: PlayerInput, policies: readonl
   const at = (text: string): ConfigProblem => ({ path, at: "value", text: `${showPath(path)}: ${text}` });
   if (kinds.length !== 1) return [at("give exactly one of `policy`, `model`, `scripted` and `endpoint`")];
   const [kind] = kinds;
-  const useless = (key: "options" | "api_key_env", isUsed: boolean, owner: string): ConfigProblem[] =>
+  const useless = (key: "options" | "api_key_env" | "past", isUsed: boolean, owner: string): ConfigProblem[] =>
     player[key] === undefined || isUsed
       ? []
       : [{ path: [...path, key], at: "key", text: `${showPath([...path, key])} has no effect: only ${owner}` }];
@@ -139,6 +158,7 @@ function playerProblems(path: ConfigPath, player: PlayerInput, policies: readonl
     ...(player.policy === undefined ? [] : unknownPolicy([...path, "policy"], player.policy, policies)),
     ...(kind === "endpoint" && player.model === undefined ? [at("`endpoint` needs `model`, its name there")] : []),
     ...useless("options", kind === "scripted" || kind === "endpoint", "a scripted policy or an endpoint has options"),
+    ...useless("past", kind === "policy", "a policy of this run has earlier versions"),
     ...useless("api_key_env", kind === "endpoint", "an endpoint has a key"),
   ];
 }

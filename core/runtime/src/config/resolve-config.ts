@@ -214,7 +214,7 @@ function resolvePlayer(
     };
   if (player.model !== undefined) return { model: path(player.model) };
   if (player.scripted !== undefined) return { scripted: player.scripted, options: player.options ?? {} };
-  return { policy: player.policy ?? DEFAULT_POLICY };
+  return { policy: player.policy ?? DEFAULT_POLICY, ...pick(player, ["past"]) };
 }
 
 /** Text that two entries have in common if they differ in nothing but their weight. */

@@ -1,6 +1,7 @@
 import type { CreateModelOptions, Engine, MemoryEstimate, PolicyId } from "@mrlm/spec";
 import { trainedPolicies, trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
+import { pastOptions, pastPools } from "../players/past-pools.ts";
 import { environmentsOf, frozenModels, frozenOptions } from "../players/frozen-models.ts";
 import { policyOptions } from "../prepare/model-source.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
@@ -76,7 +77,10 @@ function stageModels(
     ...(needsValueHead(stages, policy) ? { valueHead: true } : {}),
   }));
   const frozen = frozenModels(environmentsOf(config)).map((each) => frozenOptions(each, config));
-  return [...policies, ...frozen, ...learners.flatMap((learner) => learnerModels(config, learner, index))];
+  const past = pastPools(config).flatMap(({ policy, keep }) =>
+    Array.from({ length: keep }, (_, version) => pastOptions(policy, version)),
+  );
+  return [...policies, ...frozen, ...past, ...learners.flatMap((learner) => learnerModels(config, learner, index))];
 }
 
 /** Returns the models that a learner creates. */

@@ -10,6 +10,7 @@ import { located } from "../config/located.ts";
 import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { ownMember } from "../names/own-member.ts";
+import { hasPast } from "./past-pools.ts";
 import { isFrozen } from "./frozen-models.ts";
 import type { PlayerSource } from "./player-source.ts";
 import { outsideReference, resolveOutside } from "./resolve-outside.ts";
@@ -62,6 +63,7 @@ async function resolvePlayer(
   place: ConfigPath,
   players: PlayerSource,
 ): Promise<Player> {
+  if (hasPast(player)) return { kind: "past", policy: player.policy, newest: player.past.newest };
   if ("policy" in player)
     return players.measured !== undefined && player.policy === players.trained[0]
       ? players.measured

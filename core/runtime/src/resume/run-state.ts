@@ -41,6 +41,8 @@ export interface RunState {
   microBatchTokens: number | null;
   /** Directories of the frozen models that play, by their ids in the engine. */
   frozen: Readonly<Record<ModelId, string>>;
+  /** Versions of the copies of each policy that the engine holds, ascending. */
+  past: Record<PolicyId, readonly number[]>;
   /** State of the running algorithms by policy; `null` between stages. */
   algorithms: Readonly<Record<PolicyId, JsonObject>> | null;
   /** Positions of the random streams of the stage's learners, by policy. */
@@ -91,6 +93,7 @@ const savedState = z.object({
   published: z.record(z.string(), z.object({ version: z.int().nonnegative(), checksum: z.string() }).nullable()),
   microBatchTokens: z.int().positive().nullable(),
   frozen: z.record(z.string(), z.string()),
+  past: z.record(z.string(), counts),
   algorithms: byPolicy.nullable(),
   random: byPolicy,
   learners,
@@ -118,6 +121,7 @@ export function initialState(): RunState {
     published: {},
     microBatchTokens: null,
     frozen: {},
+    past: {},
     algorithms: null,
     random: {},
     learners: {},

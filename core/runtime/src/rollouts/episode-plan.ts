@@ -5,12 +5,12 @@ import type {
   EnvironmentRef,
   ModelId,
   PlayedBy,
-  Player,
   RewardSharing,
   RoleId,
   RolloutSampling,
   TaskId,
 } from "@mrlm/spec";
+import type { ActingPlayer } from "./assign-players.ts";
 
 /** Identity of an episode in its run. Only this and the run's seed determine its randomness. */
 export interface EpisodeIdentity {
@@ -40,7 +40,7 @@ export interface EpisodePlan {
   readonly maxTurns: number;
   readonly signal: AbortSignal;
   /** Player that acts for each role, the same in all members of the group. */
-  readonly acting: Readonly<Record<RoleId, Player>>;
+  readonly acting: Readonly<Record<RoleId, ActingPlayer>>;
   /** Record of the player of each role. */
   readonly players: Readonly<Record<RoleId, PlayedBy>>;
   readonly rewardSharing: RewardSharing;

@@ -5,7 +5,6 @@ import {
   type ModelId,
   MrlmError,
   type Observation,
-  type Player,
   type Renderer,
   roleOf,
   type SampleRequest,
@@ -14,6 +13,7 @@ import {
   type Trajectory,
 } from "@mrlm/spec";
 import { EpisodeLost } from "./episode-lost.ts";
+import type { ActingPlayer } from "./assign-players.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
 import { FATAL } from "./fatal-codes.ts";
@@ -152,13 +152,13 @@ async function playScripted(
   return result;
 }
 
-function playerOf(plan: EpisodePlan, agent: AgentId): Player {
+function playerOf(plan: EpisodePlan, agent: AgentId): ActingPlayer {
   const player = plan.acting[roleOf(agent)];
   if (player === undefined) throw new MrlmError("INTERNAL", `No player has the role of agent "${agent}".`);
   return player;
 }
 
-function modelOf(player: Player): ModelId {
+function modelOf(player: ActingPlayer): ModelId {
   if ("open" in player) throw new MrlmError("INTERNAL", `The script "${player.name}" is no model.`);
   return player.kind === "policy" ? player.policy : player.model;
 }

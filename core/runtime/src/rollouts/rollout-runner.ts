@@ -17,6 +17,7 @@ import {
   type TrajectoryGroup,
   type TurnRecord,
 } from "@mrlm/spec";
+import { policyOfPast } from "./past-versions.ts";
 import { repeatedHistory } from "@mrlm/kit";
 import { assignPlayers, playedBy } from "./assign-players.ts";
 import { EpisodePool } from "./episode-pool.ts";
@@ -40,6 +41,8 @@ export interface RolloutRunnerOptions {
   tokenLimit(model: ModelId): number;
   /** Version of the weights with which a policy begins to play, if it is known. */
   version?(policy: PolicyId): number | undefined;
+  /** Earlier versions of a policy that the engine holds, ascending. Needed where they play. */
+  pastVersions?(policy: PolicyId): readonly number[];
   /** Turn limit of the configuration for an environment; 0: none. */
   turnLimit(environment: EnvironmentRef): number;
 }
@@ -126,7 +129,11 @@ export class RolloutRunner implements Rollouts {
         const occurrence = request.occurrences?.[i] ?? seen.get(task) ?? 0;
         seen.set(task, occurrence + 1);
         const of = { runSeed, label, environment: description.id, task, occurrence };
-        const acting = assignPlayers(request, roles, { runSeed, group: groupId(of) });
+        const acting = assignPlayers(request, roles, {
+          runSeed,
+          group: groupId(of),
+          pastVersions: (policy) => this.#options.pastVersions?.(policy) ?? [],
+        });
         const players = Object.fromEntries(
           Object.entries(acting).map(([role, player]) => [
             role,
@@ -143,7 +150,7 @@ export class RolloutRunner implements Rollouts {
             environment,
             description,
             seed: description.determinism === "none" ? null : environmentSeed(identity),
-            sampling: (model = "") => policySampling[model] ?? request.sampling,
+            sampling: (model = "") => policySampling[policyOfPast(model) ?? model] ?? request.sampling,
             maxTurns: limits.length > 0 ? Math.min(...limits) : 0,
             signal,
             acting,

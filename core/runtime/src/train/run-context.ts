@@ -7,6 +7,7 @@ import type { MetricsRow } from "../run/metrics-file.ts";
 import { modelFolder } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { FailureWatch } from "./failure-watch.ts";
+import type { PastCopies } from "../models/past-copies.ts";
 import type { LoadedModel } from "../models/loaded-model.ts";
 import type { MemoryWatch } from "../models/memory-watch.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
@@ -27,6 +28,8 @@ export interface RunContext {
   readonly restored: ReadonlySet<ModelId>;
   /** Frozen models that play. The engine holds them in every stage. */
   readonly frozen: ReadonlySet<ModelId>;
+  /** Copies of earlier versions of policies. The engine holds them in every stage. */
+  readonly past: PastCopies;
   readonly rollouts: GroupPlayer;
   readonly memory: MemoryWatch;
   readonly failures: FailureWatch;
@@ -50,7 +53,7 @@ export function addSeconds({ state }: RunContext, phase: string, seconds: number
  * checkpoints and the next stage need the current weights.
  */
 export async function publishPolicies(context: RunContext): Promise<PlayingWeights> {
-  const { state, engine, policies } = context;
+  const { state, engine, policies, past } = context;
   const published: [PolicyId, PublishedWeights][] = [];
   for (const policy of policies.keys()) {
     const present = state.published[policy];
@@ -60,6 +63,7 @@ export async function publishPolicies(context: RunContext): Promise<PlayingWeigh
     }
     const weights = await engine.publish(policy);
     await announce(context, policy, weights);
+    await past.follow(engine, policy, weights.version);
     published.push([policy, weights]);
   }
   return {
@@ -104,8 +108,8 @@ export async function exportPolicies({ engine, prepared }: RunContext, directory
 }
 
 /** Releases the models that a stage created (a reference, a critic), dependents first. */
-export async function releaseStageModels({ engine, policies, frozen }: RunContext): Promise<void> {
+export async function releaseStageModels({ engine, policies, frozen, past }: RunContext): Promise<void> {
   const { models } = await engine.describe();
   for (const { model } of models.toReversed())
-    if (!policies.has(model) && !frozen.has(model)) await engine.releaseModel(model);
+    if (!policies.has(model) && !frozen.has(model) && !past.has(model)) await engine.releaseModel(model);
 }

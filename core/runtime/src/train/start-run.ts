@@ -17,6 +17,9 @@ import { FailureWatch } from "./failure-watch.ts";
 import { loadFrozen } from "../models/load-frozen.ts";
 import { type LoadedModel, playingModel } from "../models/loaded-model.ts";
 import { loadPolicies } from "../models/loaded-policies.ts";
+import { PastCopies } from "../models/past-copies.ts";
+import { pastPools } from "../players/past-pools.ts";
+import { policyOfPast } from "../rollouts/past-versions.ts";
 import { MemoryWatch } from "../models/memory-watch.ts";
 import { describeExtension, type Extension } from "../resume/resume-compatibility.ts";
 import { announce, type RunContext } from "./run-context.ts";
@@ -71,8 +74,11 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
   // An evaluation that is due is repeated.
   const episodes = await parts.openEpisodes(state.isEvaluationDue ? state.step - 1 : state.step);
   if (state.isEvaluationDue) await episodes.mirror(run.metrics.rows().filter(({ step }) => step === state.step));
+  const past = new PastCopies(pastPools(prepared.config), state.past);
   for (const [policy, weights] of Object.entries(loaded.published))
     await announce({ state, episodes }, policy, weights);
+  for (const [policy, weights] of Object.entries(state.published))
+    if (weights !== null) await past.follow(engine, policy, weights.version);
   const memory = new MemoryWatch();
   const watched = watchEngine(engine, new Set(policies.keys()), state, {
     onPass: (model, result) => memory.note(model, result),
@@ -86,7 +92,8 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     policies,
     restored: loaded.restored,
     frozen: new Set(frozen.keys()),
-    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), state),
+    past,
+    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), { state, past }),
     memory,
     failures: new FailureWatch(),
     episodes,
@@ -101,8 +108,10 @@ function rolloutRunner(
   { host, isDeterministic, logger, prepared }: StartParts,
   engine: Engine,
   models: ReadonlyMap<ModelId, LoadedModel>,
-  state: RunState,
+  { state, past }: Pick<RunContext, "state" | "past">,
 ): RolloutRunner {
+  // A copy has the tokenizer and the positions of its policy.
+  const playing = (model: ModelId): LoadedModel => playingModel(models, policyOfPast(model) ?? model);
   const { sampling, server, seed, environments } = prepared.config;
   // The key is the object, because two entries may differ in their limits only, and evaluations set their own limits.
   const turnLimits = new Map<EnvironmentRef, number>(
@@ -116,10 +125,10 @@ function rolloutRunner(
     concurrency: sampling.concurrency,
     maxWaitMs: server.reconnect_seconds * 1000,
     logger,
-    renderer: (model) => playingModel(models, model).renderer,
-    tokenLimit: (model) =>
-      Math.min(playingModel(models, model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
+    renderer: (model) => playing(model).renderer,
+    tokenLimit: (model) => Math.min(playing(model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
     version: (policy) => state.published[policy]?.version,
+    pastVersions: (policy) => past.versions(policy),
     turnLimit: (environment) => turnLimits.get(environment) ?? 0,
   });
 }

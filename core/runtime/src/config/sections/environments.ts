@@ -7,6 +7,21 @@ const player = z.union([
   z.string().min(1),
   z.strictObject({
     policy: z.string().min(1).optional().describe("Name of a trained model, as in `policies`"),
+    past: z
+      .strictObject({
+        every: z.int().positive().default(20).describe("Weight versions from one kept copy to the next"),
+        keep: z.int().positive().default(8).describe("Number of copies; a new one replaces the oldest"),
+        newest: z
+          .number()
+          .min(0)
+          .max(1)
+          .default(0.5)
+          .describe(
+            "Share of groups that meet the newest copy; the others meet any of them. 0: all alike; 1: always the newest",
+          ),
+      })
+      .optional()
+      .describe("Earlier versions of `policy` play, as copies that are not trained"),
     model: z
       .string()
       .min(1)
