@@ -29,7 +29,7 @@ const FINDINGS: readonly Finding[] = [
   finding("wheezing", /\bwheez|\bwhistl/i),
   finding("shortness of breath", /\bbreath/i),
   finding("chest pain on exertion", /\bchest\b/i),
-  finding("itching eyes", /\bitch|\beyes?\b/i),
+  finding("an itching nose", /\bitch/i),
   finding("great thirst", /\bthirst/i),
   finding("weight loss", /\bweight\b/i),
   finding("palpitations", /\bpalpitat|\bheart\b/i),
@@ -43,7 +43,7 @@ export const CONDITIONS: readonly Condition[] = [
   condition("influenza", ["flu"], ["fever", "cough"], ["a sore throat", "tiredness", "a runny nose"]),
   condition("migraine", [], ["headache on one side", "sensitivity to light"], ["nausea", "tiredness"]),
   condition("gastroenteritis", ["stomach flu"], ["nausea", "diarrhoea"], ["fever", "tiredness"]),
-  condition("hay fever", ["allergic rhinitis"], ["a runny nose", "itching eyes"], ["cough", "tiredness", "wheezing"]),
+  condition("hay fever", ["allergic rhinitis"], ["a runny nose", "an itching nose"], ["cough", "tiredness", "wheezing"]),
   condition("asthma", [], ["wheezing", "shortness of breath"], ["cough", "tiredness"]),
   condition("appendicitis", [], ["pain in the lower right of the belly", "nausea"], ["fever", "tiredness"]),
   condition(

@@ -1,0 +1,119 @@
+"""PettingZoo's own tests of the adapter, and those of rewards and of agents that end. Argument: address of a server."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+from pettingzoo.test import api_test, seed_test
+
+from mrlm_pettingzoo import MrlmAECEnv, MrlmError, text_of
+
+#: Environments of PettingZoo's tests: id, options, texts to choose from.
+ENVIRONMENTS: list[tuple[str, str, list[str] | None]] = [
+    ("nim@1", "", ["1", "2", "3", "none"]),
+    ("nim@1", '{"style": "terse"}', None),
+    ("signals@1", "", ["a", "b", "1", "2"]),
+    ("consultation@1", '{"questions": 2}', ["Have you a fever?", "Yes.", "No.", "Diagnosis: gout"]),
+    ("math@1", "", ["7", "12"]),
+    ("relay@1", "", None),
+]
+
+
+def check_pettingzoo(address: str) -> None:
+    for environment, options, actions in ENVIRONMENTS:
+        # Warnings concern observations of other kinds, such as images.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            env = MrlmAECEnv(address, environment, options, actions=actions)
+            api_test(env, num_cycles=100)
+            env.close()
+            seed_test(lambda e=environment, o=options, a=actions: MrlmAECEnv(address, e, o, actions=a), num_cycles=50)
+        print(f"{environment} {options}: api_test and seed_test pass")
+
+
+def play(env: MrlmAECEnv, actions: list[str | None]) -> list[tuple[Any, ...]]:
+    """Plays an episode and returns the agent, reward since its last turn and end of each turn, dead ones included."""
+    texts = iter(actions)
+    seen = []
+    for agent in env.agent_iter():
+        _, reward, terminated, truncated, _ = env.last()
+        seen.append((agent, reward, terminated, truncated))
+        env.step(None if terminated or truncated else next(texts))
+    return seen
+
+
+def check_rewards(address: str) -> None:
+    """An agent gets with `last` what it has earned since its last turn: also by the turns of others, and after its own last turn."""
+    env = MrlmAECEnv(address, "nim@1", '{"style": "terse"}')
+    env.reset(options={"task": "train/4"})
+    assert text_of(env.observe("first")) == "5"
+    assert play(env, ["1", "3", "1"]) == [
+        ("first", 0, False, False),
+        ("second", 0, False, False),
+        ("first", 0, False, False),
+        ("first", 1, True, False),
+        ("second", -1, True, False),
+    ]
+    assert env.agents == []
+    env.close()
+
+    env = MrlmAECEnv(address, "relay@1")
+    env.reset()
+    assert play(env, ["x"] * 6) == [
+        ("one", 0, False, False),
+        ("one", 0, True, False),
+        ("two", 1, False, False),
+        ("three", 2, False, False),
+        ("two", 1, False, False),
+        ("two", 0, True, False),
+        ("three", 1, False, False),
+        ("three", 0, False, False),
+        ("three", 0, True, False),
+    ]
+    env.close()
+
+
+def check_exhausted(address: str) -> None:
+    """An agent whose context is full is truncated, and the others continue without it."""
+    env = MrlmAECEnv(address, "relay@1")
+    env.reset()
+    turns = play(env, ["x", None, "x", "x", "x"])
+    assert ("two", 1, False, True) in turns or ("two", 0, False, True) in turns, turns
+    assert [agent for agent, _, terminated, truncated in turns if not (terminated or truncated)] == [
+        "one",
+        "two",
+        "three",
+        "three",
+        "three",
+    ]
+    env.close()
+
+
+def check_errors(address: str) -> None:
+    env = MrlmAECEnv(address, "nim@1")
+    try:
+        env.reset(options={"task": "train/999"})
+    except MrlmError as error:
+        assert error.code == "TASK_NOT_FOUND", error
+    else:
+        raise AssertionError("A task that does not exist was accepted.")
+    env.close()
+    env = MrlmAECEnv(address, "consultation@1", max_bytes=8)
+    env.reset()
+    try:
+        env.last()
+    except ValueError as error:
+        assert "max_bytes" in str(error), error
+    else:
+        raise AssertionError("A text was cut without an error.")
+    env.close()
+
+
+if __name__ == "__main__":
+    check_pettingzoo(sys.argv[1])
+    check_rewards(sys.argv[1])
+    check_exhausted(sys.argv[1])
+    check_errors(sys.argv[1])
+    print("the adapter passes")
