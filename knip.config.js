@@ -14,6 +14,7 @@ export default {
         "test/**/*.learning.ts",
         "test/learning/support/broken-calculator/broken-calculator.ts",
         "test/**/*.parity.ts",
+        "test/**/*.pettingzoo.ts",
         "test/**/*.faults.ts",
         "test/resume/support/{record-calls,end-store}.ts",
         "test/**/*.resume.ts",

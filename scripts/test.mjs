@@ -13,6 +13,15 @@ import { script } from "./lib/script.mjs";
 import { setup } from "./lib/setup.mjs";
 import { addCounts, countCases, runJest, runPytest } from "./lib/tests.mjs";
 
+/**
+ * Python packages that a suite compares with.
+ * @type {Record<string, string>}
+ */
+const PEERS = {
+  parity: "benchmarks/train/peers/requirements.txt",
+  pettingzoo: "examples/pettingzoo/requirements.txt",
+};
+
 await script(async () => {
   const args = process.argv.slice(2);
   const suite = args[0] === "--suite" ? args[1] : undefined;
@@ -40,8 +49,13 @@ function removeTemporaryFilesAtExit() {
  */
 async function runTests(python, suite, options) {
   if (suite === "engine") return [await runPytest(python, options)];
-  if (suite === "parity") {
-    const { stdout } = await run(python, ["benchmarks/train/peers/setup_environment.py"], { stdout: "capture" });
+  const requirements = suite === undefined ? undefined : PEERS[suite];
+  if (requirements !== undefined) {
+    const { stdout } = await run(
+      python,
+      ["benchmarks/train/peers/setup_environment.py", "--requirements", join(root, requirements)],
+      { stdout: "capture" },
+    );
     process.env.MRLM_PEER_PYTHON = stdout.trim().split("\n").at(-1);
   }
   if (suite !== undefined) return [await runJest(["--runInBand", ...options, `--testMatch=**/test/**/*.${suite}.ts`])];

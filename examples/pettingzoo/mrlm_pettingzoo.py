@@ -6,7 +6,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import grpc
 import numpy as np
@@ -38,9 +38,10 @@ class TextAction(spaces.Text):
 class MrlmAECEnv(AECEnv):
     """Environment of a server as a PettingZoo AEC environment, with one session.
 
-    - An observation is the text of the messages that are new to the agent: its UTF-8 bytes as uint8 [max_bytes], padded with zeros. `text_of`
-      returns the text. `infos[agent]` has the messages themselves.
-    - An action is a text, or with `actions` the index of one. `None` from a living agent states that its context is full: it takes no further turn.
+    - An observation is the text of the messages that are new to the agent: its UTF-8 bytes as uint8 [max_bytes],
+      padded with zeros. `text_of` returns the text. `infos[agent]` has the messages themselves.
+    - An action is a text, or with `actions` the index of one. `None` from a living agent states that its context is
+      full: it takes no further turn.
     - `reset(seed=..., options={"task": "train/3"})` chooses the episode. Without a seed it draws one.
     - An unscored reward is NaN, never 0, and `infos[agent]["unscored"]` has its code.
     - `late_rewards` has what agents earned after they were removed.
@@ -54,7 +55,7 @@ class MrlmAECEnv(AECEnv):
         token: token of a server that was started with `--token-file`.
     """
 
-    metadata = {"name": "mrlm_v1", "render_modes": [], "is_parallelizable": False}
+    metadata: ClassVar[dict[str, Any]] = {"name": "mrlm_v1", "render_modes": [], "is_parallelizable": False}
     render_mode = None
 
     def __init__(
@@ -90,9 +91,7 @@ class MrlmAECEnv(AECEnv):
             for role, limit in limits.items()
             for agent in ([role] if limit is None else [f"{role}#{i + 1}" for i in range(limit)])
         ]
-        self.observation_spaces = {
-            agent: spaces.Box(0, 255, (max_bytes,), np.uint8) for agent in self.possible_agents
-        }
+        self.observation_spaces = {agent: spaces.Box(0, 255, (max_bytes,), np.uint8) for agent in self.possible_agents}
         self.action_spaces: dict[str, spaces.Space[Any]] = {
             agent: TextAction(16) if actions is None else spaces.Discrete(len(actions))
             for agent in self.possible_agents
@@ -159,7 +158,9 @@ class MrlmAECEnv(AECEnv):
         text = "" if observed is None else "\n".join(map(_text_of_message, observed.messages))
         encoded = text.encode()
         if len(encoded) > self._max_bytes:
-            raise ValueError(f"The observation of {agent} has {len(encoded)} bytes. Raise max_bytes ({self._max_bytes}).")
+            raise ValueError(
+                f"The observation of {agent} has {len(encoded)} bytes. Raise max_bytes ({self._max_bytes})."
+            )
         return np.frombuffer(encoded.ljust(self._max_bytes, b"\0"), np.uint8).copy()
 
     def render(self) -> None:
@@ -192,7 +193,9 @@ class MrlmAECEnv(AECEnv):
         if agent in self.agents or agent in self._removed:
             return
         if agent not in self.possible_agents:
-            raise ValueError(f"{agent} has appeared, which is none of {self.possible_agents}. Raise `many` for its role.")
+            raise ValueError(
+                f"{agent} has appeared, which is none of {self.possible_agents}. Raise `many` for its role."
+            )
         self.agents.append(agent)
         self.rewards[agent] = self._cumulative_rewards[agent] = 0.0
         self.terminations[agent] = self.truncations[agent] = False
