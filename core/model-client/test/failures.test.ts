@@ -172,6 +172,18 @@ describe("failover", () => {
     expect(client.stats()).toMatchObject({ failovers: 1, failures: {} });
   });
 
+  test("a model that failed is asked after the others for a while, and not after a request that it refuses", async () => {
+    const outage = await serve(({ body }) => (body["model"] === "a" ? respond(404, fault("no such model")) : "ok"));
+    const client = connect(outage.baseUrl, { model: ["a", "b"] });
+    for (let call = 0; call < 3; call++) await client.complete(request, { signal: never });
+    expect(outage.requests.map(({ body }) => body["model"])).toEqual(["a", "b", "b", "b"]);
+    const long = { code: "context_length_exceeded" };
+    const short = await serve(({ body }) => (body["model"] === "a" ? respond(400, fault("too long", long)) : "ok"));
+    const other = connect(short.baseUrl, { model: ["a", "b"] });
+    for (let call = 0; call < 2; call++) await other.complete(request, { signal: never });
+    expect(short.requests.map(({ body }) => body["model"])).toEqual(["a", "b", "a", "b"]);
+  });
+
   test("a model that does not answer leaves time for the next", async () => {
     const server = await serve(({ body }) => (body["model"] === "a" ? () => undefined : "ok"));
     const client = connect(server.baseUrl, { model: ["a", "b"] });
