@@ -45,7 +45,11 @@ export function failureOfResponse({ source, status, body, retryDelayMs }: Receiv
   }
   if (status === 408 || status === 409 || status === 425 || status >= 500)
     return fail("ENDPOINT_FAILED", answered, true);
-  return fail("ENDPOINT_REQUEST_REFUSED", answered);
+  const refused = fail("ENDPOINT_REQUEST_REFUSED", answered);
+  if (!/response_format|json_schema|json_object/.test(message)) return refused;
+  const hint =
+    "Set the option `json` of the endpoint to `object`, or to `text`: the endpoint has no structured output of this kind.";
+  return { ...refused, error: new MrlmError(refused.error.code, refused.error.message, { hint }) };
 }
 
 /** Returns the failure of a response of status 200 that is no chat completion. A page of HTML does not change by a retry; half a JSON does. */

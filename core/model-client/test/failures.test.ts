@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Socket } from "node:net";
+import { z } from "zod";
 import type { ChatServerReply } from "@mrlm/testing";
 import { closeAll, connect, errorOf, never, request, respond, serve, serveRaw } from "./support/connect.ts";
 
@@ -84,6 +85,13 @@ describe("retries", () => {
     const client = connect(server.baseUrl, { max_retries: 0, stream: true });
     await expect(client.complete(request, { signal: never })).rejects.toMatchObject({ code });
   });
+});
+
+test("the hint for an endpoint without structured output names the option", async () => {
+  const server = await serve(() => respond(400, fault("response_format is not supported")));
+  const output = { name: "x", schema: z.strictObject({}) };
+  const error = await errorOf(connect(server.baseUrl).completeJson(request, output, { signal: never }));
+  expect(error).toMatchObject({ code: "ENDPOINT_REQUEST_REFUSED", hint: expect.stringContaining("`text`") });
 });
 
 describe("connections", () => {

@@ -56,7 +56,7 @@ export async function ask<T>(
   } catch (error) {
     options.signal.throwIfAborted();
     if (!MrlmError.isInstance(error)) throw error;
-    return { failure: unscored(error.code, error.message) };
+    return { failure: unscored(error.code, `${error.message.replace(/\.?$/, ".")} ${error.hint}`) };
   }
 }
 
