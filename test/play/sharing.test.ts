@@ -54,11 +54,6 @@ describe.each(["grpo", "dpo", "ppo"])("%s with helpers that join and share in th
   });
 });
 
-test("helpers without a reward of their own learn to earn the lead's", async () => {
-  const { played } = await trainBigram(training("grpo", { helper: { lead: 1 } }, 8));
-  expect(reward(played.at(-1) ?? [])).toBeGreaterThan(reward(played[0] ?? []) + 0.1);
-});
-
 test("without sharing every helper earns the same, and has no advantage", async () => {
   const { reports } = await trainBigram(training("grpo", undefined, 2));
   const credits = reports.flatMap(({ credits: all = [] }) => all.filter(({ agent }) => agent !== "lead"));
@@ -70,4 +65,21 @@ test("a killed run with shared rewards has the bits of the undisturbed one", asy
   const given = training("ppo", { helper: { helper: 1, lead: 0.5 }, lead: { lead: 1, helper: 0.5 } }, 3);
   const whole = await trainBigram(given);
   expect((await trainBigramInterrupted(given, 3)).weights).toEqual(whole.weights);
+});
+
+test("a policy whose role earns nothing learns from the reward of another policy's role", async () => {
+  const random = { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } };
+  const { played } = await trainBigram({
+    algorithms: [grpo],
+    environments: [team],
+    stages: [{ learners: { helping: { ...STAGES["grpo"], steps: 8 } } }],
+    config: {
+      model: undefined,
+      policies: { leading: { random }, helping: { random } },
+      environments: [
+        { id: "team", players: { lead: "leading", helper: "helping" }, reward_sharing: { helper: { lead: 1 } } },
+      ],
+    } as never,
+  });
+  expect(reward(played.at(-1) ?? [])).toBeGreaterThan(reward(played[0] ?? []) + 0.1);
 });
