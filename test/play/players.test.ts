@@ -205,7 +205,7 @@ test("the memory estimate of a run has its frozen models", async () => {
         { model: "policy", trainable: true },
         { model: "frozen-0", trainable: false, source: { kind: "directory", path: rival } },
       ],
-      sampledModel: "policy",
+      sampledModels: ["policy", "frozen-0"],
     },
   ]);
 });

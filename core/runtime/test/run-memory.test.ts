@@ -73,7 +73,7 @@ test("the estimate of a run that fits is reported and recorded, and changes noth
   const { events, run } = await train(engine);
   // One for each stage; the second has a reference, and the assumed length is at least 1,024 tokens.
   expect(engine.workloads).toMatchObject([
-    { models: [{ model: "policy" }], sampledModel: "policy", concurrency: 3, sequenceTokens: 1024 },
+    { models: [{ model: "policy" }], sampledModels: ["policy"], concurrency: 3, sequenceTokens: 1024 },
     { models: [{ model: "policy" }, { role: "reference" }] },
   ]);
   expect(events.find(({ kind }) => kind === "memory")).toMatchObject({

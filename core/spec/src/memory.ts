@@ -4,8 +4,8 @@ import type { CreateModelOptions, ModelId } from "./model.ts";
 export interface MemoryWorkload {
   /** Models to create, in order. The source of a copy is an earlier one of these, or a model that the engine holds. */
   readonly models: readonly CreateModelOptions[];
-  /** The model that samples. */
-  readonly sampledModel?: ModelId;
+  /** The models that sample, each beside the others; default none. */
+  readonly sampledModels?: readonly ModelId[];
   /** Number of sequences that are sampled at the same time. */
   readonly concurrency: number;
   /** Length of the longest sequence in tokens, including its prompt; default the limit of the models. */

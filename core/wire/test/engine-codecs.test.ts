@@ -164,7 +164,7 @@ describe("encoding and decoding keeps", () => {
     } as const;
     for (const workload of [
       { models: [model], concurrency: 2 },
-      { models: [], sampledModel: "policy", concurrency: 0, sequenceTokens: 9, unitSequences: 8 },
+      { models: [], sampledModels: ["policy", "other"], concurrency: 0, sequenceTokens: 9, unitSequences: 8 },
     ])
       expectSame(
         decodeMemoryWorkload(throughBytes(wire.EstimateMemoryRequest, encodeMemoryWorkload(workload))),

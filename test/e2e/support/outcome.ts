@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MetricsFile } from "@mrlm/runtime";
 import { EpisodeReader } from "@mrlm/store";
@@ -15,9 +15,7 @@ export function outcomeOf(directory: string): Outcome {
   const store = new EpisodeReader(join(directory, "episodes.sqlite"));
   try {
     return {
-      weights: createHash("sha256")
-        .update(readFileSync(join(directory, "model", "model.safetensors")))
-        .digest("hex"),
+      weights: weightsOf(directory),
       metrics: new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row),
       episodes: Array.from(store.read(), ({ step, stage, trajectory }) => ({
         step,
@@ -29,4 +27,17 @@ export function outcomeOf(directory: string): Outcome {
   } finally {
     store.close();
   }
+}
+
+/** Hash of the weights of a run's model, or of all of its models. */
+function weightsOf(run: string): string {
+  const models = join(run, "models");
+  const directories = existsSync(models)
+    ? readdirSync(models)
+        .sort()
+        .map((name) => join(models, name))
+    : [join(run, "model")];
+  const hash = createHash("sha256");
+  for (const directory of directories) hash.update(readFileSync(join(directory, "model.safetensors")));
+  return hash.digest("hex");
 }

@@ -35,6 +35,34 @@ export function grpoAlone(path: string): Scenario {
   return { name: "GRPO", config };
 }
 
+const character = (seed: number): object => ({
+  random: { ...TINY.model.random, tokenizer: { characters: { alphabet: "abcdef123456-" } }, seed },
+});
+
+/** Two policies whose learners share their plays, then one of them against the other. */
+const TWO_POLICIES: Scenario = {
+  name: "GRPO of one policy beside PPO of another from the same plays, then GRPO of the second alone",
+  config: {
+    ...TINY,
+    model: undefined,
+    policies: { sender: character(1), receiver: { ...character(2), sampling: { max_tokens: 2 } } },
+    environments: [
+      { id: "signals@1", options: { style: "terse" }, players: { sender: "sender", receiver: "receiver" } },
+    ],
+    eval: { tasks: 4, every: 4 },
+    checkpoint: { every: 1, keep: 2 },
+    stages: [
+      {
+        learners: {
+          sender: { ...grpo, steps: 6, minibatches: 2 },
+          receiver: { ...ppo, steps: 6, critic: "separate", kl_coefficient: 0.05, kl_target: 0.01 },
+        },
+      },
+      { learners: { receiver: { ...grpo, steps: 3 } } },
+    ],
+  },
+};
+
 /** Runs that learn from the episodes they play, with everything that a continuation could forget. */
 export function playingScenarios(path: string): Scenario[] {
   const base = baseOf(path);
@@ -171,6 +199,7 @@ export function scenarios(path: string, directory: string): Scenario[] {
         ],
       },
     })),
+    TWO_POLICIES,
   ];
 }
 

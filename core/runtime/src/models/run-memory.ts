@@ -1,5 +1,5 @@
-import type { CreateModelOptions, Engine, MemoryEstimate, PolicyId } from "@mrlm/spec";
-import { trainedPolicies, trainedPolicy } from "../config/policies.ts";
+import type { CreateModelOptions, Engine, MemoryEstimate, ModelId, PolicyId } from "@mrlm/spec";
+import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { pastOptions, pastPools } from "../players/past-pools.ts";
 import { environmentsOf, frozenModels, frozenOptions } from "../players/frozen-models.ts";
@@ -34,7 +34,7 @@ export async function estimateRun(engine: Engine, prepared: PreparedRun): Promis
   for (const [index, stage] of prepared.stages.entries()) {
     const estimate = await engine.estimateMemory({
       models: stageModels(prepared, stage, index),
-      sampledModel: trainedPolicy(prepared.config).policy,
+      sampledModels: sampledModels(prepared),
       concurrency: sampling.concurrency,
       sequenceTokens: stated ?? Math.max(ASSUMED_TOKENS, ASSUMED_ANSWERS * answer),
       unitSequences: Math.max(
@@ -81,6 +81,12 @@ function stageModels(
     Array.from({ length: keep }, (_, version) => pastOptions(policy, version)),
   );
   return [...policies, ...frozen, ...past, ...learners.flatMap((learner) => learnerModels(config, learner, index))];
+}
+
+/** Returns the models that play, which have a sampler each. */
+function sampledModels({ config }: PreparedRun): ModelId[] {
+  const policies = trainedPolicies(config).map(({ policy }) => policy);
+  return [...policies, ...frozenModels(environmentsOf(config)).map((each) => frozenOptions(each, config).model)];
 }
 
 /** Returns the models that a learner creates. */

@@ -41,7 +41,7 @@ export const holdingChecks: readonly EngineCheck[] = [
       } as const;
       const estimate = await engine.estimateMemory({
         models: [{ ...model, model: "planned" }, copy],
-        sampledModel: "planned",
+        sampledModels: ["planned"],
         concurrency: 4,
         sequenceTokens: 8,
       });

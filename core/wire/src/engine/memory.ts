@@ -5,14 +5,14 @@ import { decodeCreateModel, encodeCreateModel } from "./models.ts";
 
 export function encodeMemoryWorkload({
   models,
-  sampledModel,
+  sampledModels,
   concurrency,
   sequenceTokens,
   unitSequences,
 }: MemoryWorkload): wire.EstimateMemoryRequest {
   return {
     models: models.map((model) => encodeCreateModel(model, 0n)),
-    sampledModel: sampledModel ?? "",
+    sampledModels: [...(sampledModels ?? [])],
     concurrency,
     sequenceTokens: sequenceTokens ?? 0,
     unitSequences: unitSequences ?? 0,
@@ -22,7 +22,7 @@ export function encodeMemoryWorkload({
 /** Decodes a workload. Omitted numbers stay omitted. */
 export function decodeMemoryWorkload({
   models,
-  sampledModel,
+  sampledModels,
   concurrency,
   sequenceTokens,
   unitSequences,
@@ -30,7 +30,7 @@ export function decodeMemoryWorkload({
   return {
     models: models.map(decodeCreateModel),
     concurrency,
-    ...(sampledModel !== "" && { sampledModel }),
+    ...(sampledModels.length > 0 && { sampledModels }),
     ...(sequenceTokens > 0 && { sequenceTokens }),
     ...(unitSequences > 0 && { unitSequences }),
   };

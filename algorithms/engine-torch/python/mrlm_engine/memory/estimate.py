@@ -66,7 +66,7 @@ def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
 
 def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     """Returns the memory of a model's sampler: its copy of the weights, whole on every rank, and keys and values."""
-    if model.id != setting.sampled_model:
+    if model.id not in setting.sampled_models:
         return []
     shape, b = model.shape, model.dtype_bytes
     lines = [
@@ -98,7 +98,7 @@ def step_lines(model: ModelPlan, setting: Setting) -> list[Line]:
 
 def publish_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     """Returns the temporary memory of a publication, which copies gathered weights."""
-    if model.id != setting.sampled_model or setting.ranks_of_weights == 1:
+    if model.id not in setting.sampled_models or setting.ranks_of_weights == 1:
         return []
     count, b = model.shape.parameters, model.dtype_bytes
     return [Line(model.id, "publication", count * b, f"{size(count)} parameters x {b} bytes")]

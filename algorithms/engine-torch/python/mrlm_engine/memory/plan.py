@@ -37,7 +37,7 @@ class Setting:
     # Longest sequence in tokens, and number of sequences that are sampled concurrently.
     sequence_tokens: int
     concurrency: int = 0
-    sampled_model: str = ""
+    sampled_models: frozenset[str] = frozenset()
     # Number of ranks, and number of ranks that shard the weights (1: each holds all).
     ranks: int = 1
     ranks_of_weights: int = 1

@@ -46,7 +46,7 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
         device=state.device.device.type,
         sequence_tokens=sequence,
         concurrency=request.concurrency,
-        sampled_model=request.sampled_model,
+        sampled_models=frozenset(request.sampled_models),
         ranks=state.ranks.size,
         ranks_of_weights=state.ranks.size if state.placement.mesh is not None else 1,
         sampler_bytes=0,

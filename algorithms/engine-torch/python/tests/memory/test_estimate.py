@@ -42,6 +42,7 @@ HALF_BILLION: dict[str, Any] = {
     "tie_word_embeddings": True,
 }
 PARAMETERS = 494_032_768
+POLICY = frozenset({"policy"})
 SMALL: dict[str, Any] = {
     **QWEN2,
     "vocab_size": 2000,
@@ -68,7 +69,7 @@ def test_the_shape_of_a_known_model() -> None:
 
 def test_golden_numbers_of_a_gpu_run() -> None:
     plan = ModelPlan("policy", shape(HALF_BILLION), dtype_bytes=2, trainable_parameters=PARAMETERS)
-    setting = Setting("cuda", 2048, concurrency=64, sampled_model="policy", sampler_rows=1024, sampler_bytes=40 << 30)
+    setting = Setting("cuda", 2048, concurrency=64, sampled_models=POLICY, sampler_rows=1024, sampler_bytes=40 << 30)
     lines = {line.part: line.bytes for line in estimate([plan], setting, 16_384)}
     assert lines["weights"] == 988_065_536
     assert lines["gradients"] == lines["master copies"] == 1_976_131_072
@@ -112,9 +113,18 @@ def test_what_divided_and_frozen_models_and_adapters_take() -> None:
         assert parts == {"weights": PARAMETERS * 2 // ranks, **state}
 
 
+def test_every_sampled_model_has_a_sampler() -> None:
+    both = [ModelPlan(name, shape(HALF_BILLION), 2) for name in ("doctor", "patient", "reference")]
+    setting = Setting(
+        "cuda", 2048, concurrency=64, sampled_models=frozenset({"doctor", "patient"}), sampler_bytes=40 << 30
+    )
+    caches = {line.model: line.bytes for line in estimate(both, setting, 2048) if line.part == "sampler's cache"}
+    assert caches == {"doctor": 1_610_612_736, "patient": 1_610_612_736}
+
+
 def test_the_budget_is_the_largest_that_fits() -> None:
     plan = ModelPlan("policy", shape(HALF_BILLION), 2, trainable_parameters=PARAMETERS)
-    setting = Setting("cuda", 2048, concurrency=64, sampled_model="policy")
+    setting = Setting("cuda", 2048, concurrency=64, sampled_models=POLICY)
     everything = choose_budget([plan], setting, 16_384, 0)
     assert everything.tokens == 16_384
     enough = choose_budget([plan], setting, 16_384, everything.wanted_bytes)

@@ -111,8 +111,8 @@ export interface DescribeResponse {
 export interface EstimateMemoryRequest {
   /** Models in the order of their creation. `copy_of` and `adapter_off` name one of these or a loaded model. */
   models: CreateModelRequest[];
-  /** Model that is sampled; empty: none. */
-  sampledModel: string;
+  /** Models that are sampled. */
+  sampledModels: string[];
   /** Sequences that are sampled at the same time. */
   concurrency: number;
   /** Longest sequence in tokens, with its prompt; 0: the limit of the models. */
@@ -854,7 +854,7 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
 };
 
 function createBaseEstimateMemoryRequest(): EstimateMemoryRequest {
-  return { models: [], sampledModel: "", concurrency: 0, sequenceTokens: 0, unitSequences: 0 };
+  return { models: [], sampledModels: [], concurrency: 0, sequenceTokens: 0, unitSequences: 0 };
 }
 
 export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
@@ -862,8 +862,8 @@ export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
     for (const v of message.models) {
       CreateModelRequest.encode(v!, writer.uint32(10).fork()).join();
     }
-    if (message.sampledModel !== "") {
-      writer.uint32(18).string(message.sampledModel);
+    for (const v of message.sampledModels) {
+      writer.uint32(18).string(v!);
     }
     if (message.concurrency !== 0) {
       writer.uint32(24).uint32(message.concurrency);
@@ -903,7 +903,7 @@ export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
               break;
             }
 
-            message.sampledModel = reader.string();
+            message.sampledModels.push(reader.string());
             continue;
           }
           case 3: {
