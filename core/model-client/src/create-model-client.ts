@@ -104,6 +104,7 @@ class HttpModelClient implements ModelClient {
           budget: this.#budget,
           timeoutMs: timeout_ms,
           maxRetries: options.max_retries,
+          maxTokensField: options.max_tokens_field,
           isStreamed: options.stream,
         }),
     );
@@ -265,15 +266,13 @@ class HttpModelClient implements ModelClient {
   }
 
   #body(request: CompletionRequest, format: Pick<ChatBody, "response_format">): ChatBody {
-    const { base_url, max_tokens_field, extra } = this.#options;
+    const { extra } = this.#options;
     const { messages, tools = [], maxTokens, temperature, topP, seed, stop } = request;
-    const field =
-      max_tokens_field ?? (new URL(base_url).hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens");
     return {
       ...extra,
       messages: chatMessages(messages),
       ...(tools.length === 0 ? {} : { tools: chatTools(tools) }),
-      ...(maxTokens === undefined ? {} : { [field]: maxTokens }),
+      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(topP === undefined ? {} : { top_p: topP }),
       ...(seed === undefined ? {} : { seed }),

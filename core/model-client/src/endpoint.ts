@@ -17,6 +17,8 @@ export interface EndpointOptions {
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly isStreamed: boolean;
+  /** Default: by the address. */
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens" | undefined;
 }
 
 /** Fields of a request beside the model. */
@@ -108,7 +110,7 @@ export class Endpoint {
       const { openaiClient } = await import("./openai-client.ts"); // takes 0.2 s, of processes that ask a model alone
       const client = openaiClient(this.#options.baseUrl, fetch as typeof globalThis.fetch);
       await client.chat.completions.create(
-        { ...body, model: this.model, stream: false },
+        { ...this.#withOwnFields(body), model: this.model, stream: false },
         { signal: stop.signal, timeout: Math.max(1, Math.ceil(Math.min(timeoutMs, limitMs))), maxRetries },
       );
     } catch (error) {
@@ -121,6 +123,17 @@ export class Endpoint {
       signal.removeEventListener("abort", onAbort);
     }
     return answer as ChatAnswer;
+  }
+
+  /** Models of OpenAI refuse `max_tokens`, some other servers know nothing else. */
+  #withOwnFields(body: ChatBody): ChatBody {
+    const { baseUrl, maxTokensField } = this.#options;
+    const isRenamed =
+      maxTokensField === undefined
+        ? new URL(baseUrl).hostname === "api.openai.com"
+        : maxTokensField === "max_completion_tokens";
+    const { max_tokens, ...rest } = body;
+    return isRenamed && typeof max_tokens === "number" ? { ...rest, max_completion_tokens: max_tokens } : body;
   }
 
   /** Ends all attempts where the budget is spent. */

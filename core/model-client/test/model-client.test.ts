@@ -106,6 +106,14 @@ describe("complete", () => {
     await expect(connect(server.baseUrl).complete(request, { signal: never })).resolves.toMatchObject(expected);
   });
 
+  test("names the token limit and further fields as the options state", async () => {
+    const server = await serve(() => "ok");
+    const options = { max_tokens_field: "max_completion_tokens", extra: { reasoning_effort: "low" } };
+    await connect(server.baseUrl, options).complete({ ...request, maxTokens: 9 }, { signal: never });
+    expect(server.requests[0]?.body).toMatchObject({ max_completion_tokens: 9, reasoning_effort: "low" });
+    expect(server.requests[0]?.body).not.toHaveProperty("max_tokens");
+  });
+
   test("joins a streamed answer", async () => {
     const chunk = (delta: object, finish_reason: string | null = null): string =>
       `data: ${JSON.stringify({ model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;

@@ -10,7 +10,8 @@ export interface Question<T> {
   /** Returns the contradiction in a verdict as a sentence without text of the model; undefined if it has none. */
   contradiction(value: T): string | undefined;
   readonly maxTokens: number;
-  readonly temperature: number;
+  /** `null` sends none. */
+  readonly temperature: number | null;
   /** Number of the vote. */
   readonly vote: number;
 }
@@ -38,7 +39,7 @@ export async function ask<T>(
   const { system, user, output, contradiction, maxTokens, temperature, vote } = question;
   const time = new TimeLimit(options);
   const messages = [textMessage("system", system), textMessage("user", user)];
-  const fields = { maxTokens, temperature, variant: vote };
+  const fields = { maxTokens, variant: vote, ...(temperature === null ? {} : { temperature }) };
   try {
     const first = await client.completeJson({ ...fields, messages }, output, time.rest());
     const fault = contradiction(first.value);

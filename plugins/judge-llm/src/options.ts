@@ -46,7 +46,7 @@ export const llmOptions = z.strictObject({
   ...judging,
   /** Independent judgements of which the median or the majority counts. Use a temperature above 0 with several. */
   votes: z.int().min(1).max(99).default(1),
-  temperature: z.number().min(0).max(2).default(0),
+  temperature: z.number().min(0).max(2).nullable().default(0),
   /** Tokens of one verdict, with the reasoning of the model. */
   max_tokens: z.int().min(16).max(1_000_000).default(2048),
   /** Time of a verdict with its retries and repairs, below the deadline of scoring. A host counts the wait for a place against neither. */

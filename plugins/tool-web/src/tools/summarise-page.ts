@@ -25,7 +25,6 @@ ${dataRules(data, "The page")}`;
       {
         messages: [textMessage("system", system), textMessage("user", data.text)],
         maxTokens: max_tokens,
-        temperature: 0,
       },
       { signal, deadlineMs: deadline_ms, ...(queued === undefined ? {} : { queued }) },
     );
