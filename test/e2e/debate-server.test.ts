@@ -10,7 +10,7 @@ import { LocalHost, outsidePlayer, PluginHost, RolloutRunner, summariseEpisodes 
 import type { EnvironmentHost, Player, Trajectory } from "@mrlm/spec";
 import { BigramEngine, inProcess, overGrpc, startChatServer } from "@mrlm/testing";
 
-const EPISODES = 3;
+const EPISODES = 2;
 const ASCII = Array.from({ length: 95 }, (_, i) => String.fromCodePoint(32 + i)).join("");
 
 let server: PolicyServer;

@@ -47,11 +47,15 @@ export class FaultyEndpoint {
   /** Requests that had the fault. */
   faults = 0;
 
-  /** @param share of the requests that have the fault, by the seed */
+  /** @param share of the requests that have the fault, by the seed; above 0 the third one has it in any case */
   constructor(fault: EndpointFault, seed: number, share: number) {
     const stream = randomStream("faulty-endpoint", seed);
     this.#fault = fault;
-    this.#faulty = () => stream.integer(0, 999) < 1000 * share;
+    let requests = 0;
+    this.#faulty = () => {
+      requests++;
+      return stream.integer(0, 999) < 1000 * share || (share > 0 && requests === 3);
+    };
   }
 
   get url(): string {

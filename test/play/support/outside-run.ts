@@ -5,8 +5,8 @@ import { type BigramOutcome, duelEnvironment, recordingEngine, trainBigram } fro
 import { ENDPOINT_FAULTS, type EndpointFault, FaultyEndpoint } from "./faulty-endpoint.ts";
 import { trainedTokens } from "./provenance.ts";
 
-const STEPS = 3;
-const EPISODES = 16;
+const STEPS = 2;
+const EPISODES = 8;
 
 /** Environment variable with the key of the endpoint. */
 export const KEY_NAME = "MRLM_TEST_ENDPOINT_KEY";
@@ -22,7 +22,7 @@ async function trained(endpoint: FaultyEndpoint, options: JsonObject): Promise<E
   }
 }
 
-/** Trains three batches against an endpoint, which plays the second role. */
+/** Trains two batches against an endpoint, which plays the second role. */
 async function trainAgainstEndpoint(url: string, options: JsonObject): Promise<EndpointRun> {
   const key: JsonObject = process.env[KEY_NAME] === undefined ? {} : { api_key_env: KEY_NAME };
   const second = { endpoint: url, model: "rival", ...key, options };
@@ -31,7 +31,7 @@ async function trainAgainstEndpoint(url: string, options: JsonObject): Promise<E
     algorithms: [grpo],
     environments: [duelEnvironment()],
     plugins: [openai],
-    stages: [{ algorithm: "grpo", steps: STEPS, prompts_per_step: 4, group_size: 4, learning_rate: 0.2 }],
+    stages: [{ algorithm: "grpo", steps: STEPS, prompts_per_step: 2, group_size: 4, learning_rate: 0.2 }],
     config: { environments: [{ id: "duel", players: { second } }], checkpoint: { every: 0 } },
     engine,
   });
@@ -54,7 +54,7 @@ export async function trainAgainst(fault: EndpointFault, share: number): Promise
 export async function faultsOfRun(name: string, seed: number, clean: BigramOutcome): Promise<string[]> {
   const fault = ENDPOINT_FAULTS[name];
   if (fault === undefined) throw new Error(`There is no fault "${name}".`);
-  const endpoint = new FaultyEndpoint(fault, seed, name === "killed" ? 0.03 : 0.2);
+  const endpoint = new FaultyEndpoint(fault, seed, name === "killed" ? 0.1 : 0.25);
   await endpoint.start();
   const isPermanent = fault.code !== undefined;
   const options = { max_retries: isPermanent ? 0 : 10, deadline_ms: name === "no answer" ? 100 : 10_000 };
@@ -69,6 +69,7 @@ export async function faultsOfRun(name: string, seed: number, clean: BigramOutco
     ? failed.length >= endpoint.faults
     : failed.length === endpoint.faults;
   const checks: readonly (readonly [isRight: boolean, what: string])[] = [
+    [endpoint.faults > 0, "no request had the fault"],
     [episodes.length === STEPS * EPISODES, `${episodes.length} episodes were played`],
     [!isPermanent || hasExpected, `${failed.length} episodes failed, and ${endpoint.faults} requests had the fault`],
     [isPermanent || failed.length === 0, `${failed.length} episodes failed, and all retries succeed`],
