@@ -3,7 +3,7 @@ import { type AgentId, type Reward, score, type Unscored, unscored } from "@mrlm
 import { type Answered, ask, type Outcome } from "./ask.ts";
 import { labelConversation } from "./conversation.ts";
 import { pairwisePrompt } from "./prompts.ts";
-import type { JudgedAgents, Judging } from "./settings.ts";
+import type { JudgedAgents, Judging } from "./judging.ts";
 import { type Comparison, comparisonFault, comparisonForm, partOfScale } from "./verdict-forms.ts";
 import { verdictOf } from "./verdict-of.ts";
 import { majorityOf } from "./votes.ts";

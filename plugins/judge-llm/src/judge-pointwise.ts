@@ -3,7 +3,7 @@ import { type AgentId, type Reward, score } from "@mrlm/spec";
 import { type Answered, ask } from "./ask.ts";
 import { labelConversation } from "./conversation.ts";
 import { pointwisePrompt } from "./prompts.ts";
-import type { JudgedAgents, Judging } from "./settings.ts";
+import type { JudgedAgents, Judging } from "./judging.ts";
 import { type Assessment, assessmentFault, assessmentForm, partOfScale, weightedMean } from "./verdict-forms.ts";
 import { verdictOf } from "./verdict-of.ts";
 import { majorityOf, median } from "./votes.ts";
