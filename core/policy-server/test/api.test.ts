@@ -60,7 +60,7 @@ describe("a request is refused in OpenAI's form", () => {
   });
 
   test("other routes, models, methods and bodies", async () => {
-    server = await served({ maxRequestBytes: 1 << 20 });
+    server = await served();
     const of = async (path: string, body: unknown): Promise<[number, string]> => {
       const answer = await server.post(path, body);
       return [answer.status, answer.body.error.code];
@@ -71,7 +71,10 @@ describe("a request is refused in OpenAI's form", () => {
     expect(await of(CHAT, "{")).toEqual([400, "MESSAGE_INVALID"]);
     expect(await of(CHAT, "[]")).toEqual([400, "invalid_value"]);
     expect(await of(CHAT, `{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)).toEqual([400, "MESSAGE_INVALID"]);
-    expect(await of(CHAT, { ...chat, user: "x".repeat(2 << 20) })).toEqual([413, "MESSAGE_INVALID"]);
+    expect(await of(CHAT, { ...chat, messages: [{ role: "user", content: "x".repeat(5_000_000) }] })).toEqual([
+      413,
+      "MESSAGE_INVALID",
+    ]);
     expect(await of(COMPLETIONS, { model: "bigram", prompt: [1, 10 ** 6] })).toEqual([400, "invalid_value"]);
     expect(await of(COMPLETIONS, { model: "bigram", prompt: "" })).toEqual([400, "invalid_value"]);
     expect(await of(COMPLETIONS, { model: "bigram", prompt: "a", logprobs: 5 })).toEqual([

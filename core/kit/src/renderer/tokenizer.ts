@@ -24,6 +24,8 @@ export interface TextTokenizer {
   readonly specials: ReadonlyMap<number, string>;
   /** Largest id + 1. */
   readonly vocabSize: number;
+  /** Greatest number of characters of a token. A text has at least as many tokens as it has pieces of this length. */
+  readonly longestToken: number;
   /** Content of tokenizer_config.json. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly chatTemplate: string | undefined;
@@ -50,7 +52,11 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
   const markers = new SpelledMarkers(definition, config);
   let renamed: HuggingFaceTokenizer | undefined;
   let highest = -1;
-  for (const id of tokenizer.get_vocab(true).values()) highest = Math.max(highest, id);
+  let longestToken = 1;
+  for (const [token, id] of tokenizer.get_vocab(true)) {
+    highest = Math.max(highest, id);
+    longestToken = Math.max(longestToken, token.length);
+  }
   const losesText = mayLoseText(definition);
   const decode = (tokens: Int32Array, skipSpecial: boolean): string =>
     tokens.length === 0
@@ -73,6 +79,7 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
     decodeText: (tokens) => decode(tokens, true),
     idOf: (token) => tokenizer.token_to_id(token),
     vocabSize: highest + 1,
+    longestToken,
     config,
     specials: markers.tokens,
     ...templatesOf(files, config),

@@ -1,7 +1,7 @@
 import { MrlmError } from "@mrlm/spec";
 import { ApiError } from "../api/api-error.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
-import { answerTokens, type Generated, samplingKey } from "../sampling/generate.ts";
+import { answerTokens, checkTextLength, type Generated, samplingKey } from "../sampling/generate.ts";
 import type { ChoiceUpdate } from "../text/choice.ts";
 import { ChatText, type Delta } from "../text/text-sink.ts";
 import type { AnswerContext } from "./answer-context.ts";
@@ -68,6 +68,12 @@ export async function answerChat(context: AnswerContext, request: ChatRequest): 
 }
 
 function renderPrompt({ policy }: AnswerContext, { messages, tools }: ChatRequest): Int32Array {
+  const texts = messages.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text.length : 0)));
+  checkTextLength(
+    policy,
+    texts.reduce((sum, length) => sum + length, 0),
+    "messages",
+  );
   try {
     return policy.renderer.render(messages, tools).tokens;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { MrlmError } from "@mrlm/spec";
 import { invalidParameter } from "../api/api-error.ts";
 import type { CompletionRequest } from "../api/completion-request.ts";
-import { answerTokens, type Generated, samplingKey } from "../sampling/generate.ts";
+import { answerTokens, checkTextLength, type Generated, samplingKey } from "../sampling/generate.ts";
 import type { ChoiceUpdate } from "../text/choice.ts";
 import { PlainText } from "../text/text-sink.ts";
 import type { AnswerContext } from "./answer-context.ts";
@@ -85,6 +85,7 @@ function promptTokens({ policy }: AnswerContext, prompt: string | readonly numbe
     const tokens = Int32Array.from(prompt);
     return { tokens, text: tokenizer.decodeText(tokens) };
   }
+  checkTextLength(policy, prompt.length, "prompt");
   try {
     const tokens = tokenizer.encode(prompt);
     if (tokens.length > 0) return { tokens, text: prompt };

@@ -25,23 +25,25 @@ export const samplingParameters = {
 export type SamplingParameters = z.output<z.ZodObject<typeof samplingParameters>>;
 
 /** Parameters of OpenAI's API that this server does not implement, with the values that do not change an answer. */
-const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
-  best_of: [1],
-  frequency_penalty: [0],
-  logit_bias: [{}],
-  metadata: [{}],
-  min_p: [0],
-  modalities: [["text"]],
-  parallel_tool_calls: [true],
-  presence_penalty: [0],
-  repetition_penalty: [1],
-  response_format: [{ type: "text" }],
-  service_tier: ["auto", "default"],
-  skip_special_tokens: [true],
-  store: [false],
-  suffix: [""],
-  top_logprobs: [0],
-};
+const NEUTRAL: ReadonlyMap<string, readonly unknown[]> = new Map(
+  Object.entries({
+    best_of: [1],
+    frequency_penalty: [0],
+    logit_bias: [{}],
+    metadata: [{}],
+    min_p: [0],
+    modalities: [["text"]],
+    parallel_tool_calls: [true],
+    presence_penalty: [0],
+    repetition_penalty: [1],
+    response_format: [{ type: "text" }],
+    service_tier: ["auto", "default"],
+    skip_special_tokens: [true],
+    store: [false],
+    suffix: [""],
+    top_logprobs: [0],
+  }),
+);
 
 /**
  * Parses the body of a request. Omits parameters that are null, as in OpenAI's API. Throws {@link ApiError} with status 400, which names the parameter.
@@ -62,7 +64,7 @@ export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
 
 /** Returns the error of a parameter, or of a value of it, that this server does not implement. */
 export function unsupported(param: string, reason = ""): ApiError {
-  const known = NEUTRAL[param];
+  const known = NEUTRAL.get(param);
   const allowed =
     known === undefined ? "" : ` with a value other than ${known.map((each) => JSON.stringify(each)).join(" or ")}`;
   return new ApiError(400, "unsupported_parameter", `Unsupported parameter: '${param}'${allowed}.${reason}`, { param });
@@ -70,7 +72,7 @@ export function unsupported(param: string, reason = ""): ApiError {
 
 function isNeutral(name: string, value: unknown): boolean {
   const text = JSON.stringify(value);
-  return NEUTRAL[name]?.some((neutral) => JSON.stringify(neutral) === text) ?? false;
+  return NEUTRAL.get(name)?.some((neutral) => JSON.stringify(neutral) === text) ?? false;
 }
 
 function stopString() {

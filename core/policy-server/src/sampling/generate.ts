@@ -99,6 +99,17 @@ export function answerTokens({ maxPositions }: ServedPolicy, promptTokens: numbe
   );
 }
 
+/**
+ * Refuses a text that has more tokens than the model has positions by its length alone. The tokens of megabytes of text would take seconds, in which the server answers no other
+ * request. Throws ApiError context_length_exceeded.
+ */
+export function checkTextLength({ maxPositions, renderer }: ServedPolicy, characters: number, param: string): void {
+  const tokens = Math.ceil(characters / renderer.tokenizer.longestToken);
+  if (tokens < maxPositions) return;
+  const message = `The model has ${maxPositions} positions. The request has a text of ${characters} characters, which are at least ${tokens} tokens.`;
+  throw new ApiError(400, "context_length_exceeded", message, { param });
+}
+
 function samplingParams({ policy, parameters, maxTokens }: Generation): SamplingParams {
   const { temperature = 1, top_p, top_k = 0, min_tokens, stop_token_ids = [], ignore_eos = false } = parameters;
   return {
