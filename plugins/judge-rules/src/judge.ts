@@ -43,10 +43,11 @@ export class RulesJudge implements Judge {
   async judge({ question, turns, agents, task }: JudgeRequest): Promise<Judgement> {
     const points = keyPointsOf(task);
     const { background } = task.public;
-    const sources = new Sources(this.#lexicon, {
-      given: [...(question === undefined ? [] : [question]), ...Object.values(points).flat()],
-      background: typeof background === "string" ? [background] : [],
-    });
+    const texts = [question, background, ...Object.values(points).flat()];
+    const sources = new Sources(
+      this.#lexicon,
+      texts.filter((text) => typeof text === "string"),
+    );
     const scored = new Map<AgentId, ArgumentScore[]>(agents.map((agent) => [agent, []]));
     for (const { agent, message } of turns) {
       const text = messageText(message);

@@ -2,13 +2,6 @@ import type { Lexicon } from "./lexicon.ts";
 import { normalise, wordsOf } from "./text.ts";
 import { within } from "./within.ts";
 
-/** Texts of a debate before its first message. */
-export interface TaskTexts {
-  /** Texts whose words are not the speaker's: the proposition, and the key points of all sides. */
-  readonly given: readonly string[];
-  readonly background: readonly string[];
-}
-
 /** Texts that an argument may have copied. */
 class Copyable {
   readonly #parent: Copyable | undefined;
@@ -57,21 +50,18 @@ class Copyable {
 
 /** Texts before an argument: the task, and the messages of all agents so far. */
 export class Sources {
-  /** Stems of the proposition and of the key points. They are no words of the speaker. */
-  readonly given: ReadonlySet<string>;
-  /** Stems of the task: the proposition, the key points and the background. */
+  /** Stems of the task: the proposition, the key points and the background. They are no words of the speaker. */
   readonly task: ReadonlySet<string>;
   /** Stems of the messages so far. */
   readonly messages = new Set<string>();
   readonly #lexicon: Lexicon;
   readonly #copyable = new Copyable();
 
-  constructor(lexicon: Lexicon, { given, background }: TaskTexts) {
+  /** @param task texts of the task: the proposition, the key points of all sides and the background */
+  constructor(lexicon: Lexicon, task: readonly string[]) {
     this.#lexicon = lexicon;
-    const contentOf = (texts: readonly string[]): ReadonlySet<string> =>
-      new Set(texts.flatMap((text) => this.#add(text)));
-    this.given = contentOf([...given, given.join("\n")]);
-    this.task = new Set([...this.given, ...contentOf(background)]);
+    // The joined texts make a list of words from several of them a copy too.
+    this.task = new Set([...task, task.join("\n")].flatMap((text) => this.#add(text)));
   }
 
   addMessage(text: string): void {

@@ -26,6 +26,7 @@ const ALL_OFF_TOPIC = 0.5;
  * - own words: distinct stems that neither the task nor an earlier sentence of the argument has; at least 2, and 15% of the words
  * - copied: few pairs of words, and not all content, of one earlier message, of the task, or of an earlier sentence
  * - stuffed: at most 30% of the words belong to phrases of the lexicon
+ * - repeated: at most a quarter of the words have occurred in the sentence before
  * - prose: words of the grammar between the words of the content, not a list
  * - topic: a stem of the task, two of the messages before, or one of another sentence on the topic
  */
@@ -34,7 +35,7 @@ export function weighSentences(
   lexicon: Lexicon,
   sources: Sources,
 ): readonly WeighedSentence[] {
-  const seen = new Set(sources.given);
+  const seen = new Set(sources.task);
   const earlier = sources.copyable();
   const measured = sentences.map((sentence) => {
     const { words } = sentence;
@@ -47,6 +48,7 @@ export function weighSentences(
       Math.min(1, own / Math.max(2, 0.15 * words.length)) *
       earlier.originality(stems, distinct) *
       within(markers.words / Math.max(1, words.length), { full: 0.3, none: 0.55 }) *
+      within(1 - new Set(words).size / Math.max(1, words.length), { full: 0.25, none: 0.6 }) *
       prose(sentence, lexicon);
     for (const stem of distinct) seen.add(stem);
     earlier.add(stems, distinct);
@@ -103,7 +105,9 @@ function prose(sentence: Sentence, lexicon: Lexicon): number {
   const { words, parts } = sentence;
   const share = words.filter((word) => lexicon.isFunctionWord(word)).length / Math.max(1, words.length);
   const isList = parts >= 3 && words.length / parts <= 4 && share < 0.25;
-  return grammar(words, lexicon, { free: 2, slope: 0.2 }) * (isList ? 0.2 : 1);
+  // Interjections between commas: "well, um, you know, ...".
+  const isChopped = parts >= 5 && words.length / parts < 3.5;
+  return grammar(words, lexicon, { free: 2, slope: 0.2 }) * (isList ? 0.2 : isChopped ? 0.5 : 1);
 }
 
 /** Compares the number of words of the grammar with 30% of all words, less `free`; `slope` times the words below it the result is 0. */

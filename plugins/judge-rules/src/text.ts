@@ -16,10 +16,12 @@ const SHORTEST = 5;
 /** Longer words are no words. */
 const LONGEST_WORD = 30;
 
-/** Normalises a text: compatible forms of characters, straight apostrophes, no invisible characters. */
+/** Normalises a text: compatible forms of characters, Latin letters without accents, straight apostrophes, no invisible characters. */
 export function normalise(text: string): string {
   return text
-    .normalize("NFKC")
+    .normalize("NFKD")
+    .replace(/(\p{Script=Latin})\p{M}+/gu, "$1")
+    .normalize("NFC")
     .replace(/\p{Cf}/gu, "")
     .replace(/[’‘ʼ]/gu, "'");
 }

@@ -46,7 +46,7 @@ export const english: Phrases = {
     tend term thank thanks thing things think thought thus time times today told tomorrow topic total totally tremendous tried true truly truth try turn type
     ultimate ultimately underline understand undoubtedly unique use used useful using usual usually utmost valid valuable value various vast view vital want way ways
     wide widely wish wonder word words work working world worth write wrong year years yesterday gentlemen honorable honourable esteemed dear fellow hello welcome
-    first firstly second secondly third thirdly fourth pro con
+    first firstly second secondly third thirdly fourth pro con um uh er erm hmm hm oh ah eh huh ok okay yeah yep nope kinda sorta literally anyway blah etc lot lots bit
   `),
   evidence: lines(`
     according to
