@@ -44,7 +44,11 @@ async function prepared(player: string, sources: Readonly<Record<string, PolicyS
 async function play(
   source: PolicySource<{ text: string }>,
   other = speaker(),
-  warn: (text: string) => void = () => undefined,
+  {
+    warn = () => undefined,
+    isDeterministic = true,
+    signal,
+  }: { warn?: (text: string) => void; isDeterministic?: boolean; signal?: AbortSignal } = {},
 ) {
   const host = new LocalHost({
     source: await PluginHost.of([definePlugin({ name: "duel", environments: [duelEnvironment()] })]),
@@ -53,7 +57,7 @@ async function play(
     host,
     engine: new BigramEngine(),
     runSeed: 3,
-    isDeterministic: true,
+    isDeterministic,
     concurrency: 4,
     maxWaitMs: 1000,
     logger: { ...silentLogger, warn },
@@ -74,6 +78,7 @@ async function play(
       },
       sampling: { temperature: 1, maxTokens: 8 },
       label: "test",
+      ...(signal === undefined ? {} : { signal }),
     }),
   );
   return groups.flatMap(({ trajectories }) => trajectories);
@@ -181,7 +186,7 @@ const failing = (fault: (observation: Observation) => unknown) => {
   return speaker({
     // The second of four episodes has the fault.
     open: () => {
-      const isFaulty = count++ === 1;
+      const isFaulty = count++ % 4 === 1;
       return { act: async (observation) => (isFaulty ? fault(observation) : answerWith(observation, "a")) as Action };
     },
   });
@@ -218,14 +223,33 @@ test.each<[string, PolicySource<{ text: string }>, string, RegExp]>([
     /took longer than 30 ms/,
   ],
 ])("%s fails its episode with a code, and no other", async (_what, source, code, message) => {
-  const episodes = await play(source);
-  const failed = episodes.filter(({ error }) => error !== undefined);
-  expect(failed.map(({ error }) => error)).toEqual([{ code, message: expect.stringMatching(message) }]);
-  const others = episodes.filter(({ error }) => error === undefined);
-  expect(others.map(({ agents }) => agents["second"]?.total)).toEqual(
-    Array.from({ length: 3 }, () => expect.objectContaining({ scored: true, value: 1 })),
-  );
+  for (const isDeterministic of [true, false]) {
+    const episodes = await play(source, speaker(), { isDeterministic });
+    const failed = episodes.filter(({ error }) => error !== undefined);
+    expect(failed.map(({ error }) => error)).toEqual([{ code, message: expect.stringMatching(message) }]);
+    const others = episodes.filter(({ error }) => error === undefined);
+    expect(others.map(({ agents }) => agents["second"]?.total)).toEqual(
+      Array.from({ length: 3 }, () => expect.objectContaining({ scored: true, value: 1 })),
+    );
+  }
 });
+
+test.each([true, false])(
+  "an interrupt ends turns that a policy never ends (deterministic: %s)",
+  async (isDeterministic) => {
+    const stop = new AbortController();
+    const waiting = speaker({
+      open: () => ({
+        act: () => {
+          stop.abort(new Error("interrupted"));
+          return new Promise(() => undefined);
+        },
+      }),
+    });
+    const playing = play(waiting, speaker(), { isDeterministic, signal: stop.signal });
+    await expect(playing).rejects.toMatchObject({ code: "CANCELLED" });
+  },
+);
 
 test("a policy that cannot be closed is a warning, and neither fails nor holds its episode", async () => {
   const warnings: string[] = [];
@@ -233,7 +257,7 @@ test("a policy that cannot be closed is a warning, and neither fails nor holds i
     speaker({ timeoutMs: 30, open: () => ({ act: async (seen) => answerWith(seen, "a"), close }) });
   const broken = closing(() => Promise.reject(new Error("busy")));
   const endless = closing(() => new Promise(() => undefined));
-  const episodes = await play(broken, endless, (text) => warnings.push(text));
+  const episodes = await play(broken, endless, { warn: (text) => warnings.push(text) });
   expect(episodes.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
   const texts = warnings.map((text) => text.replace(/^.* could not be closed: /, ""));
   expect(new Set(texts)).toEqual(new Set(["busy", "Policy other@1 took longer than 30 ms."]));
