@@ -227,6 +227,10 @@ describe("reward_sharing in a configuration", () => {
       "4:22: environments[0].reward_sharing.main states no weight but 0: this role would learn from no reward",
     ],
     [
+      "{browser: {main: 1}}\n    players: {browser: {policy: policy, past: {every: 1, keep: 2}}}",
+      '4:22: environments[0].reward_sharing.browser has no effect: no policy learns as "browser"',
+    ],
+    [
       "{browser: {main: 1}}\n    players: {browser: {scripted: idle}}",
       '4:22: environments[0].reward_sharing.browser has no effect: no policy learns as "browser"',
     ],
