@@ -3,7 +3,8 @@ import { debate } from "@mrlm/environment-debate";
 import { grpo } from "@mrlm/grpo";
 import { nim } from "@mrlm/environment-nim";
 import judgeRules from "@mrlm/judge-rules";
-import { trainBigram } from "@mrlm/testing";
+import { startChatServer, trainBigram } from "@mrlm/testing";
+import { verdictByLength } from "../judges/support/verdict-by-length.ts";
 import { run } from "./support/mrlm.ts";
 
 /** Trains a bigram model for one step, against stock arguments. */
@@ -63,6 +64,17 @@ test("the debates of a run are judged again, and a run without a judge is refuse
     stdout: expect.stringMatching(/^4 of 4 episodes judged again: rules@1 before, rules@1 now\n/),
   });
   expect(other.stdout).toMatch(/\nequal verdicts +\d of 4 \(\d+ %\)\n/);
+  const server = await startChatServer(({ body }) =>
+    verdictByLength(body.messages.map(({ content }) => content).join("\n")),
+  );
+  const model = { endpoint: { base_url: server.baseUrl, model: "judge" } };
+  const asked = await judge("--judge", "llm", "--judge-options", JSON.stringify(model), "--json").finally(
+    () => void server.close(),
+  );
+  expect(asked.code).toBe(0);
+  expect(server.requests).toHaveLength(16);
+  for (const { agents, verdict_after: verdict } of asked.events.filter(({ event }) => event === "episode") as any[])
+    expect([agents.pro.after, agents.con.after]).toEqual(verdict === "pro" ? [1, -1] : [-1, 1]);
   for (const [flags, message] of [
     [["--judge", "rule"], /REQUIREMENT_MISSING.*judge "rule".*rules/],
     [["--judge", "rules", "--scorer", "math"], /--judge judges the episodes of a run/],

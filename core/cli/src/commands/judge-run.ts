@@ -101,8 +101,8 @@ async function pluginsWith(
   if (Object.keys(options).length === 0) return plugins;
   const id = plugins.registry.resolve("judge", judge);
   // The request for the judge reports that it does not exist.
-  if (id === undefined) return plugins;
-  const { entry } = await plugins.registry.provider("judge", id);
+  const entry = plugins.registry.entries.find(({ provides }) => id !== undefined && provides.includes(`judge:${id}`));
+  if (entry === undefined) return plugins;
   const name = entry.configuredAs ?? entry.name;
   return PluginHost.discover({ directory, logger, ...configured, plugins: { ...configured.plugins, [name]: options } });
 }
