@@ -73,6 +73,22 @@ test("the progress of a stage has the reward of each role", () => {
   expect(err()).toContain("1/1  reward of pro 0.250  reward of con -0.250  2.00 s/step");
 });
 
+test("the progress of a stage with several learners has the metrics of each policy", () => {
+  const { console, err } = recordedConsole();
+  const metrics = {
+    "doctor/reward/mean": 0.5,
+    "patient/reward/pro/mean": 0.25,
+    "patient/optim/grad_norm": 2,
+    "patient/seconds": 1,
+  };
+  const view = trainingView(console, new RunLog());
+  const learners = ["doctor", "patient"];
+  view({ kind: "stage", index: 0, name: "a", iterations: 1, iteration: 0, stages: 1, learners, description: "Plays." });
+  const stage = { stage: 0, name: "a", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, played: [] };
+  view({ kind: "iteration", ...stage, report: { iteration: 1, metrics, seconds: {} } });
+  expect(err()).toContain("1/1  doctor: reward 0.500  patient: reward of pro 0.250  grad norm 2.000  2.00 s/step");
+});
+
 test("U1: an evaluation's table and a collection's have the share of cut answers", () => {
   const rows = evaluationReport({ ...evaluation, sampled: { ...evaluation.greedy, cut: 0 } }).split("\n");
   expect(rows.find((row) => row.startsWith("cut answers"))).toMatch(/^cut answers +25 % +0 %$/);

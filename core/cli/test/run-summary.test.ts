@@ -20,6 +20,7 @@ const report = (changes: Partial<RunSummary> = {}, more: Partial<RunReport> = {}
   summary: { ...summary, ...changes },
   curve: undefined,
   examples: [],
+  policies: ["policy"],
   needsConfig: false,
   log: `${process.cwd()}/runs/a/train.log`,
   ...more,
@@ -40,6 +41,10 @@ test("a run ends with what was learned, where time went, and what to try", () =>
     "train --config runs/a/config.yaml",
     "serve --environments math",
   ]);
+  const policies = recordedConsole();
+  printSummary(policies.console, report({}, { policies: ["doctor", "patient"] }));
+  expect(policies.out()).toContain("npx mrlm render --model runs/a --policy doctor --environment math\n");
+  expect(policies.out()).toContain("npx mrlm eval --model runs/a --policy doctor --environment math\n");
   const two = recordedConsole();
   printSummary(
     two.console,
@@ -93,6 +98,9 @@ test("U16: a summary has a curve, and two tasks before and after, in Unicode or 
   expect(out()).toMatch(
     /\(the first that improved\):\n\n {2}math@1, task eval\/3\n {4}user +sort 21\n {4}before +\(no text\)\n +\[reward 0 \(correct 0\), cut by max_tokens\]\n {4}after +<answer>12\n +\[reward 1 \(correct 0\)\]\n/,
   );
+  const ofPolicy = recordedConsole();
+  printSummary(ofPolicy.console, report({}, { curve: { ...curve, metric: "doctor/reward/mean" } }));
+  expect(ofPolicy.out()).toContain("\nmean reward of doctor, steps 5 to 7\n");
   const ofRole = recordedConsole();
   printSummary(ofRole.console, report({}, { curve: { ...curve, metric: "reward/doctor/mean" } }));
   expect(ofRole.out()).toContain("\nmean reward of doctor, steps 5 to 7\n");

@@ -262,6 +262,23 @@ describe("findings by role and opponent", () => {
     ).toEqual([expect.stringMatching(/^flat-reward: Role patient: /)]);
   });
 
+  test("a stage with several learners is examined by policy, and a finding of one policy names it", () => {
+    const learners = { doctor: "grpo@1", patient: "ppo@1" };
+    const record = run((i) => ({
+      "doctor/reward/mean": 0.2 + 0.01 * i,
+      "patient/reward/mean": 0.6 - 0.012 * i + noise(i),
+      "doctor/length/cut": 0.5,
+      "patient/length/cut": 0.5,
+    }));
+    const found = textOf({ ...record, stages: record.stages.map((stage) => ({ ...stage, learners })) });
+    expect(found).toContainEqual(expect.stringMatching(/^falling-reward: Policy patient: The mean reward fell from/));
+    expect(found.filter((text) => text.startsWith("falling-reward"))).toHaveLength(1);
+    // Both have the same finding, which is stated once and of none.
+    expect(found.filter((text) => text.startsWith("truncation"))).toEqual([
+      expect.not.stringContaining("olicy patient"),
+    ]);
+  });
+
   test("in a game against itself a role may lose what the other earns", () => {
     const game = (i: number) => ({ "reward/pro/mean": 0.5 - 0.02 * i, "reward/con/mean": 0.02 * i - 0.5 });
     expect(textOf(run((i) => ({ ...game(i), "wins/pro/policy": 0.5, "wins/con/policy": 0.5 })))).toEqual([]);

@@ -43,7 +43,12 @@ export const CONDITIONS: readonly Condition[] = [
   condition("influenza", ["flu"], ["fever", "cough"], ["a sore throat", "tiredness", "a runny nose"]),
   condition("migraine", [], ["headache on one side", "sensitivity to light"], ["nausea", "tiredness"]),
   condition("gastroenteritis", ["stomach flu"], ["nausea", "diarrhoea"], ["fever", "tiredness"]),
-  condition("hay fever", ["allergic rhinitis"], ["a runny nose", "an itching nose"], ["cough", "tiredness", "wheezing"]),
+  condition(
+    "hay fever",
+    ["allergic rhinitis"],
+    ["a runny nose", "an itching nose"],
+    ["cough", "tiredness", "wheezing"],
+  ),
   condition("asthma", [], ["wheezing", "shortness of breath"], ["cough", "tiredness"]),
   condition("appendicitis", [], ["pain in the lower right of the belly", "nausea"], ["fever", "tiredness"]),
   condition(

@@ -1,6 +1,6 @@
 import { toChatMessages } from "@mrlm/kit/learning";
 import { directoryRenderer, configuredPlugins, PluginHost, type ResolvedConfig, trainedPolicy } from "@mrlm/runtime";
-import type { JsonObject, Observation } from "@mrlm/spec";
+import { type JsonObject, type Observation, roleOf } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
@@ -47,9 +47,13 @@ export async function render({ console, directory }: CommandContext, args: Rende
       notice: (line) => console.note(`note: ${line}`),
     });
     try {
-      const { ref, description } = await namedEnvironment(environments.host, config, args.environment, options);
+      const { ref, description, known } = await namedEnvironment(environments.host, config, args.environment, options);
       const observation = await unlessLost(environments.lost, firstObservation());
       const { messages, tools, agent } = observation;
+      const { policy } = trainedPolicy(found);
+      const player = known?.players?.[roleOf(agent)];
+      if (player !== undefined && !("policy" in player && player.policy === policy))
+        console.note(`note: the first turn is that of ${agent}, which ${policy} does not play in this configuration`);
       const { tokens } = renderer.render(messages, tools);
       const maxTokens = config.sampling.max_tokens;
       const prompt = {

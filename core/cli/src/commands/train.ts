@@ -191,6 +191,7 @@ function end({
     summary,
     curve: learningCurve(run.metrics.rows()),
     examples: beforeAndAfter(run),
+    policies: Object.keys(config.policies),
     needsConfig: Object.keys(config.plugins).length > 0,
     log: existsSync(file) ? file : undefined,
   });

@@ -13,6 +13,8 @@ export interface RunReport {
   readonly summary: RunSummary;
   readonly curve: LearningCurve | undefined;
   readonly examples: readonly BeforeAndAfter[];
+  /** Trained policies, in the order of the configuration. */
+  readonly policies: readonly string[];
   /** Whether the environments come from plugins of the configuration. */
   readonly needsConfig: boolean;
   /** File with the details. */
@@ -30,7 +32,10 @@ const CURVES: Readonly<Record<string, string>> = {
 const CHART_WIDTH = 60;
 
 /** Prints a run's result: curve, evaluations, two tasks before and after, where everything is, and the next commands. */
-export function printSummary(console: Console, { summary, curve, examples, needsConfig, log }: RunReport): void {
+export function printSummary(
+  console: Console,
+  { summary, curve, examples, policies, needsConfig, log }: RunReport,
+): void {
   const directory = shownPath(summary.directory);
   if (curve !== undefined) console.print(`\n${curveText(curve)}`);
   if (summary.evaluations.length > 0) console.print(`\n${evaluationTable(summary)}`);
@@ -45,11 +50,12 @@ export function printSummary(console: Console, { summary, curve, examples, needs
   console.print(`run directory: ${directory}`);
   if (log !== undefined) console.print(`details: ${shownPath(log)}`);
   const environment = summary.evaluations[0]?.results[0]?.environment.replace(/[@#].*/, "");
+  const policy = policies.length > 1 ? ` --policy ${policies[0]}` : "";
   if (summary.status === "stopped") {
     console.print(`\n${resumeLine(summary.directory)}`);
     if (environment !== undefined && summary.steps > 0)
       console.print(
-        `Or evaluate the latest checkpoint:\n  npx mrlm eval --model ${directory} --environment ${environment}`,
+        `Or evaluate the latest checkpoint:\n  npx mrlm eval --model ${directory}${policy} --environment ${environment}`,
       );
     return;
   }
@@ -62,9 +68,9 @@ export function printSummary(console: Console, { summary, curve, examples, needs
           ["print more of its answers", `npx mrlm show ${directory} --best`],
           [
             "print a prompt as the model receives it",
-            `npx mrlm render --model ${directory} --environment ${environment}`,
+            `npx mrlm render --model ${directory}${policy} --environment ${environment}`,
           ],
-          ["measure it again", `npx mrlm eval --model ${directory} --environment ${environment}`],
+          ["measure it again", `npx mrlm eval --model ${directory}${policy} --environment ${environment}`],
         ]),
     ["look for problems", `npx mrlm doctor ${directory}`],
     ["train again, with another seed", `npx mrlm train --config ${configuration} --seed 1`],
@@ -82,8 +88,9 @@ function curveText({ metric, points }: LearningCurve): string {
     CHART_WIDTH,
     decimal,
   );
-  const role = /^reward\/([^/]+)\/mean$/.exec(metric)?.[1];
-  const name = CURVES[metric] ?? (role === undefined ? metric : `mean reward of ${role}`);
+  const [, policy, role] = /^(?:([^/]+)\/)?reward\/(?:([^/]+)\/)?mean$/.exec(metric) ?? [];
+  const owner = [policy, role].filter((each) => each !== undefined).join(" as ");
+  const name = CURVES[metric] ?? (owner === "" ? metric : `mean reward of ${owner}`);
   return `${name}, steps ${first} to ${last}\n${chart}`;
 }
 

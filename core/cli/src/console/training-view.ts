@@ -27,6 +27,7 @@ const SHOWN: readonly (readonly [metric: string, name: string, unit?: "share" | 
 export function trainingView(console: Console, log: RunLog): (event: RunEvent) => void {
   const evaluating = progressBar(console, "eval", { isBrief: true });
   let bar: ProgressBar | undefined;
+  let learners: readonly string[] = [];
   const print = (line: string): void => {
     evaluating.clear();
     bar?.clear();
@@ -46,6 +47,7 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         break;
       case "stage":
         bar?.clear();
+        learners = event.learners ?? [];
         print(describeStage(event));
         bar = progressBar(console, event.name.padEnd(4));
         break;
@@ -53,7 +55,7 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         bar?.update(
           event.report.iteration,
           event.iterations,
-          `${shownMetrics(event.report.metrics)}  ${event.seconds.toFixed(2)} s/step`,
+          `${shownReport(event.report.metrics, learners)}  ${event.seconds.toFixed(2)} s/step`,
         );
         break;
       case "evaluation":
@@ -66,6 +68,17 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         print(withLevel(event.text));
     }
   };
+}
+
+/** Formats the metrics of an iteration: of several learners, each behind the name of its policy. */
+function shownReport(metrics: Metrics, learners: readonly string[]): string {
+  if (learners.length === 0) return shownMetrics(metrics);
+  return learners.map((policy) => `${policy}: ${shownMetrics(metricsOf(metrics, policy))}`).join("  ");
+}
+
+function metricsOf(metrics: Metrics, policy: string): Metrics {
+  const own = Object.entries(metrics).filter(([name]) => name.startsWith(`${policy}/`));
+  return Object.fromEntries(own.map(([name, value]) => [name.slice(policy.length + 1), value]));
 }
 
 function shownMetrics(metrics: Metrics): string {
@@ -90,14 +103,16 @@ function describeStage({
   stages,
   name,
   iterations,
+  learners,
   description,
   until,
 }: Extract<RunEvent, { kind: "stage" }>): string {
   // Omit the algorithm's full name at the beginning of a description.
-  const what = description
+  const algorithm = description
     .slice(description.indexOf(": ") + 1)
     .trim()
     .replace(/\.$/, "");
+  const what = learners === undefined ? algorithm : `${learners.join(" and ")} learn from the same episodes`;
   return `stage ${index + 1} of ${stages}, ${name} (${until === undefined ? "" : "at most "}${iterations} steps): ${what}`;
 }
 

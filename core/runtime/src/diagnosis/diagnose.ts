@@ -15,6 +15,8 @@ import { componentDivergence } from "./rules/reward-hacking.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
 import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
 import { environmentBound, playersBound, wireBound } from "./rules/time.ts";
+import { capitalised } from "../names/capitalised.ts";
+import { learnerViews } from "./learner-views.ts";
 import { isAgainstItself, roleViews } from "./role-views.ts";
 import type { RunRecord, StageRecord } from "./run-record.ts";
 
@@ -68,19 +70,24 @@ const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
 /** Rules that a game against the policy itself or its past versions does not break: one role earns what the other one loses. */
 const OF_REWARD = ["flat-reward", "falling-reward"];
 
-/** Examines a stage, by role where its rewards are. A finding of some roles alone, or with other numbers, names the role. */
+/** Examines a stage, by learner and by role where its rewards are. A finding of some of these alone, or with other numbers, names the policy and the role. */
 function stageFindings(stage: StageRecord, run: RunRecord): Finding[] {
-  const views = roleViews(stage);
-  const isGame = isAgainstItself(stage);
+  const views = learnerViews(stage).flatMap(({ policy, stage: learnt }) =>
+    roleViews(learnt).map((view) => ({
+      place: [policy && `policy ${policy}`, view.role && `role ${view.role}`].filter(Boolean).join(", "),
+      isGame: isAgainstItself(learnt),
+      stage: view.stage,
+    })),
+  );
   return STAGE_RULES.flatMap((rule) => {
-    const found = views.map((view) => ({ role: view.role, finding: rule(view.stage, run) }));
-    const findings = found.flatMap(({ role, finding }) =>
-      finding === undefined || (isGame && OF_REWARD.includes(finding.rule)) ? [] : [{ role, finding }],
+    const found = views.map((view) => ({ ...view, finding: rule(view.stage, run) }));
+    const findings = found.flatMap(({ place, isGame, finding }) =>
+      finding === undefined || (isGame && OF_REWARD.includes(finding.rule)) ? [] : [{ place, finding }],
     );
     const isOfAll = findings.length === views.length && new Set(findings.map(({ finding }) => finding.what)).size === 1;
     return isOfAll
       ? findings.slice(0, 1).map(({ finding }) => finding)
-      : findings.map(({ role, finding }) => ({ ...finding, what: `Role ${role}: ${finding.what}` }));
+      : findings.map(({ place, finding }) => ({ ...finding, what: `${capitalised(place)}: ${finding.what}` }));
   });
 }
 

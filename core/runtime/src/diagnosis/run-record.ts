@@ -17,6 +17,8 @@ export interface IterationRecord {
 export interface StageRecord {
   readonly name: string;
   readonly algorithm: string;
+  /** Algorithm of each learner, by policy. Metrics of several learners begin with the policy. */
+  readonly learners?: Readonly<Record<string, string>>;
   readonly iterations: readonly IterationRecord[];
 }
 
@@ -69,7 +71,10 @@ export function readRun(path: string): RunRecord {
     error,
     stages: stagesOf(
       rows,
-      stages.map(({ name, learners }) => ({ name, algorithm: Object.values(learners)[0]?.algorithm ?? name })),
+      stages.map(({ name, learners }) => ({
+        name,
+        learners: Object.fromEntries(Object.entries(learners).map(([policy, { algorithm }]) => [policy, algorithm])),
+      })),
     ),
     evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation),
     ...causesOf(run),
@@ -92,18 +97,17 @@ function causesOf(run: RunDirectory): Pick<RunRecord, "failures" | "unscored" | 
 /** Divides rows into stages. Stages may have equal names, so a row whose iteration does not follow the last one begins a new stage. */
 function stagesOf(
   rows: readonly MetricsRow[],
-  configured: readonly { readonly name: string; readonly algorithm: string }[],
+  configured: readonly Required<Pick<StageRecord, "name" | "learners">>[],
 ): StageRecord[] {
-  const stages: { name: string; algorithm: string; iterations: IterationRecord[] }[] = [];
+  const stages: (StageRecord & { readonly iterations: IterationRecord[] })[] = [];
   let last = 0;
   for (const row of rows.filter(({ kind }) => kind === "iteration")) {
     const iteration = Number(row["iteration"]);
-    if (stages.length === 0 || row.stage !== stages.at(-1)?.name || iteration <= last)
-      stages.push({
-        name: row.stage,
-        algorithm: configured.find(({ name }) => name === row.stage)?.algorithm ?? row.stage,
-        iterations: [],
-      });
+    if (stages.length === 0 || row.stage !== stages.at(-1)?.name || iteration <= last) {
+      const learners = configured.find(({ name }) => name === row.stage)?.learners ?? {};
+      const algorithm = Object.values(learners)[0] ?? row.stage;
+      stages.push({ name: row.stage, algorithm, learners, iterations: [] });
+    }
     stages
       .at(-1)
       ?.iterations.push({ step: row.step, metrics: numbers(row["metrics"]), seconds: numbers(row["seconds"]) });

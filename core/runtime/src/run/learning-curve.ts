@@ -8,29 +8,36 @@ export interface LearningCurve {
   readonly points: readonly { readonly step: number; readonly value: number }[];
 }
 
-/** Metrics for curves and short reports, the most informative first; the first one that a run has is shown. */
-const METRICS = [
-  /^reward\/mean$/,
-  /^reward\/[^/]+\/mean$/,
-  /^preference\/accuracy$/,
-  /^loss\/preference$/,
-  /^loss\/nll$/,
-  /^loss\/nll_observed$/,
+/** Forms of metrics for curves, the most informative first: rewards of one learner, by role and by policy, then preferences and losses. */
+const FORMS = [
+  [/^reward\/mean$/, /^reward\/[^/]+\/mean$/, /^[^/]+\/reward\/mean$/, /^[^/]+\/reward\/[^/]+\/mean$/],
+  [/^preference\/accuracy$/],
+  [/^loss\/preference$/],
+  [/^loss\/nll$/],
+  [/^loss\/nll_observed$/],
 ];
 
 /**
- * Returns the reward of each iteration, of the first role if rewards are by role; for a run without rewards its preference accuracy or its loss.
- * `undefined` below two points.
+ * Returns the reward of each iteration: that of the first role or policy that has the most iterations, if rewards are by role or policy. For a run without
+ * rewards its preference accuracy or its loss. `undefined` below two points.
  */
 export function learningCurve(rows: readonly MetricsRow[]): LearningCurve | undefined {
-  const iterations = rows.filter(({ kind }) => kind === "iteration");
-  const names = new Set(iterations.flatMap((row) => Object.keys((row["metrics"] as JsonObject | undefined) ?? {})));
-  for (const metric of METRICS.flatMap((form) => [...names].find((name) => form.test(name)) ?? [])) {
-    const points = iterations.flatMap(({ step, ...row }) => {
-      const value = (row["metrics"] as JsonObject | undefined)?.[metric];
-      return typeof value === "number" ? [{ step, value }] : [];
-    });
-    if (points.length > 1) return { metric, points };
+  const iterations = rows
+    .filter(({ kind }) => kind === "iteration")
+    .map(({ step, ...row }) => ({ step, metrics: (row["metrics"] as JsonObject | undefined) ?? {} }));
+  const names = [...new Set(iterations.flatMap(({ metrics }) => Object.keys(metrics)))];
+  for (const forms of FORMS) {
+    const curves = forms
+      .flatMap((form) => names.find((name) => form.test(name)) ?? [])
+      .map((metric): LearningCurve => {
+        const points = iterations.flatMap(({ step, metrics }) => {
+          const value = metrics[metric];
+          return typeof value === "number" ? [{ step, value }] : [];
+        });
+        return { metric, points };
+      });
+    const [longest] = curves.toSorted((a, b) => b.points.length - a.points.length);
+    if (longest !== undefined && longest.points.length > 1) return longest;
   }
   return undefined;
 }

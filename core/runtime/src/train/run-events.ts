@@ -1,4 +1,4 @@
-import type { IterationReport, TrajectoryGroup } from "@mrlm/spec";
+import type { IterationReport, PolicyId, TrajectoryGroup } from "@mrlm/spec";
 import type { RunMemory } from "../models/run-memory.ts";
 import type { EvaluationPoint, EvaluationResult } from "../evaluation/evaluate.ts";
 
@@ -20,6 +20,8 @@ export type RunEvent =
       readonly iteration: number;
       /** Number of stages of the run. */
       readonly stages: number;
+      /** Policies of the learners where there are several. Metrics then begin with the policy. */
+      readonly learners?: readonly PolicyId[];
       /** Description of the algorithm. */
       readonly description: string;
       /** Greedy accuracy on training tasks that ends the stage. */

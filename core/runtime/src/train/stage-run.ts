@@ -57,6 +57,7 @@ async function beginStage(context: RunContext, stage: PreparedStage): Promise<St
     iterations: stage.iterations,
     iteration: state.iteration,
     stages: prepared.stages.length,
+    ...(stage.learners.length > 1 && { learners: stage.learners.map(({ policy }) => policy) }),
     description: describeLearners(stage),
     ...(stage.goal === undefined ? {} : { until: stage.goal.accuracy }),
   });
