@@ -12,8 +12,9 @@ const url = z
   })
   .refine((text) => !/[?#]/.test(text), { message: "the URL has a query or a fragment, which could hold a key" });
 
-const apiKeyEnv = z.string().refine((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name), {
-  message: "this is no name of an environment variable. Name the variable, never write the key itself",
+// Some keys are words of letters, digits and _: capitals tell a name from them.
+const apiKeyEnv = z.string().refine((name) => /^[A-Z_][A-Z0-9_]*$/.test(name), {
+  message: "this is no name of an environment variable in capitals. Name the variable, never write the key itself",
 });
 
 /** Price of a million tokens, in the currency of `budget.cost`. */

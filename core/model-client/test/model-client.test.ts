@@ -299,6 +299,7 @@ describe("secrets", () => {
     [{ base_url: "https://user:pass@a.test/v1" }, "user name"],
     [{ base_url: "https://a.test/v1?key=abc" }, "query"],
     [{ api_key_env: "sk-abc-123" }, "never write the key itself"],
+    [{ api_key_env: "hf_abc123" }, "never write the key itself"],
     [{ budget: { cost: 1 } }, "needs the price"],
     [{ extra: { model: "other" } }, "sets this field itself"],
   ])("options %j are rejected", (options, message) => {

@@ -85,8 +85,8 @@ describe("policies and players in a configuration", () => {
       "environments[0].players.first.endpoint: must be an http or https URL",
     ],
     [
-      "    players: {first: {endpoint: 'http://h/v1', model: m, api_key_env: sk-secret}}",
-      "run.yaml:4:71: environments[0].players.first.api_key_env: must be the name of an environment variable, not the key itself",
+      "    players: {first: {endpoint: 'http://h/v1', model: m, api_key_env: hf_secret}}",
+      "run.yaml:4:71: environments[0].players.first.api_key_env: must be the name of an environment variable in capitals, not the key itself",
     ],
     [
       "    players: {first: {scripted: fixed, api_key_env: KEY}}",

@@ -19,7 +19,7 @@ export const endpointOptions = modelClientOptions
   })
   .superRefine(({ api_key_env: name, cache }, context) => {
     // Without requests no key is needed. What is no name may be a key, which no message quotes.
-    if (name === undefined || cache?.mode === "replay-or-fail" || !/^\w+$/.test(name)) return;
+    if (name === undefined || cache?.mode === "replay-or-fail" || !/^[A-Z_][A-Z0-9_]*$/.test(name)) return;
     if ((process.env[name] ?? "").trim() !== "") return;
     context.addIssue({
       code: "custom",

@@ -187,9 +187,11 @@ test("the key comes from the named variable; one that is not set is refused befo
   const fault = (options: JsonObject): string =>
     (endpointOptions.safeParse({ model: "m", ...options }).error as unknown as MrlmError).message;
   expect(fault({ api_key_env: "POLICY_OPENAI_TEST_KEY" })).toContain("which holds the API key, is not set");
-  const written = fault({ api_key_env: "sk-secret" });
-  expect(written).toContain("api_key_env");
-  expect(written).not.toContain("sk-secret");
+  for (const secret of ["sk-secret", "hf_secret"]) {
+    const written = fault({ api_key_env: secret });
+    expect(written).toContain("api_key_env");
+    expect(written).not.toContain(secret);
+  }
   const cache = { mode: "replay-or-fail", file: "answers.db" };
   expect(endpointOptions.safeParse({ model: "m", api_key_env: "POLICY_OPENAI_TEST_KEY", cache }).success).toBe(true);
 });

@@ -37,8 +37,8 @@ const player = z.union([
     api_key_env: z
       .string()
       // The message does not quote the value, which may be a key.
-      .refine((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name), {
-        error: "must be the name of an environment variable, not the key itself",
+      .refine((name) => /^[A-Z_][A-Z0-9_]*$/.test(name), {
+        error: "must be the name of an environment variable in capitals, not the key itself",
       })
       .optional()
       .describe("Environment variable that holds the key of `endpoint`"),
