@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { grpo } from "@mrlm/grpo";
-import type { JsonObject, PlayedBy, TrajectoryGroup } from "@mrlm/spec";
+import type { JsonObject, MemoryEstimate, MemoryWorkload, PlayedBy, TrajectoryGroup } from "@mrlm/spec";
 import {
+  BigramEngine,
   type BigramTraining,
   duelEnvironment,
   recordingEngine,
@@ -70,6 +71,21 @@ describe("earlier versions of a policy as players", () => {
     const whole = await trainBigram(training());
     const resumed = await trainBigramInterrupted(training(), dieAt);
     expect(resumed.weights.equals(whole.weights)).toBe(true);
+  });
+
+  test("the memory estimate has every copy and its sampler", async () => {
+    const workloads: MemoryWorkload[] = [];
+    class Estimating extends BigramEngine {
+      override estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate> {
+        workloads.push(workload);
+        return super.estimateMemory(workload);
+      }
+    }
+    await trainBigram({ ...training({ ...PAST, keep: 3 }), engine: new Estimating() });
+    const [workload] = workloads;
+    const copies = workload?.models.filter(({ source }) => source.kind === "copy").map(({ model }) => model) ?? [];
+    expect(new Set(copies).size).toBe(3);
+    expect(workload?.sampledModels).toEqual(["policy", ...copies]);
   });
 
   test("players of one policy with different pools are refused with the line", async () => {

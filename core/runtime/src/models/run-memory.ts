@@ -77,16 +77,26 @@ function stageModels(
     ...(needsValueHead(stages, policy) ? { valueHead: true } : {}),
   }));
   const frozen = frozenModels(environmentsOf(config)).map((each) => frozenOptions(each, config));
-  const past = pastPools(config).flatMap(({ policy, keep }) =>
-    Array.from({ length: keep }, (_, version) => pastOptions(policy, version)),
-  );
-  return [...policies, ...frozen, ...past, ...learners.flatMap((learner) => learnerModels(config, learner, index))];
+  return [
+    ...policies,
+    ...frozen,
+    ...pastCopies(config),
+    ...learners.flatMap((learner) => learnerModels(config, learner, index)),
+  ];
 }
 
 /** Returns the models that play, which have a sampler each. */
 function sampledModels({ config }: PreparedRun): ModelId[] {
   const policies = trainedPolicies(config).map(({ policy }) => policy);
-  return [...policies, ...frozenModels(environmentsOf(config)).map((each) => frozenOptions(each, config).model)];
+  const frozen = frozenModels(environmentsOf(config)).map((each) => frozenOptions(each, config));
+  return [...policies, ...[...frozen, ...pastCopies(config)].map(({ model }) => model)];
+}
+
+/** Returns as many copies of earlier versions as the run keeps at most. */
+function pastCopies(config: ResolvedConfig): CreateModelOptions[] {
+  return pastPools(config).flatMap(({ policy, keep }) =>
+    Array.from({ length: keep }, (_, version) => pastOptions(policy, version)),
+  );
 }
 
 /** Returns the models that a learner creates. */
