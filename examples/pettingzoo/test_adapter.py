@@ -16,6 +16,7 @@ ENVIRONMENTS: list[tuple[str, str, list[str] | None]] = [
     ("nim@1", '{"style": "terse"}', None),
     ("signals@1", "", ["a", "b", "1", "2"]),
     ("consultation@1", '{"questions": 2}', ["Have you a fever?", "Yes.", "No.", "Diagnosis: gout"]),
+    ("debate@1", '{"turns": 2}', None),
     ("math@1", "", ["7", "12"]),
     ("relay@1", "", None),
 ]
