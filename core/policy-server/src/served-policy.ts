@@ -36,8 +36,8 @@ export async function openPolicy(source: PolicySource): Promise<ServedPolicy> {
   };
 }
 
-/** Name of the weights that sampled last. */
-export function fingerprintOf({ version }: Pick<ServedPolicy, "version">): string {
+/** Name of weights in responses. */
+export function fingerprintOf(version: number): string {
   return `weights-${version}`;
 }
 

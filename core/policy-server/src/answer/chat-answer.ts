@@ -44,6 +44,7 @@ export async function answerChat(context: AnswerContext, request: ChatRequest): 
   }));
   await generateAll(context, generations, (generated, i) => {
     const answer = answers[i] as ChatAnswer;
+    head.ended(generated.versions);
     const isFirst = !answer.hasBegun;
     const delta = answer.add(generated.last);
     if (events !== undefined && delta !== undefined) write(delta, isFirst);

@@ -37,7 +37,10 @@ export async function answerCompletion(context: AnswerContext, request: Completi
     events?.write(JSON.stringify({ ...head.fields("text_completion"), choices: [choice] }));
   const finish = (generated: Generated | undefined, i: number): void => {
     const { answer, prompt, c } = answers[i] as (typeof answers)[number];
-    if (generated !== undefined) answer.end(generated);
+    if (generated !== undefined) {
+      answer.end(generated);
+      head.ended(generated.versions);
+    }
     if (events !== undefined) write(answer.take(true));
     usedTokens += answer.sampled;
     context.count({ prompt: c === 0 ? prompt.length : 0, completion: answer.sampled });

@@ -12,6 +12,7 @@ export interface Usage {
 export class ResponseHead {
   readonly #policy: ServedPolicy;
   readonly #id: string;
+  #version: number | undefined;
   readonly #created = Math.floor(Date.now() / 1_000);
 
   constructor(policy: ServedPolicy, idPrefix: string) {
@@ -19,14 +20,19 @@ export class ResponseHead {
     this.#id = `${idPrefix}-${randomUUID().replaceAll("-", "")}`;
   }
 
-  /** Fields before the choices; the fingerprint is that of the weights that sampled last. */
+  /** Called with the weight versions of an answer that has ended. */
+  ended(versions: Int32Array): void {
+    for (const version of versions) if (version > (this.#version ?? -1)) this.#version = version;
+  }
+
+  /** Fields before the choices; the fingerprint is that of the newest weights of the ended answers, else of those that sampled last. */
   fields(object: string): Readonly<Record<string, string | number>> {
     return {
       id: this.#id,
       object,
       created: this.#created,
       model: this.#policy.id,
-      system_fingerprint: fingerprintOf(this.#policy),
+      system_fingerprint: fingerprintOf(this.#version ?? this.#policy.version),
     };
   }
 }
