@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsInt
 
 import grpc
 import numpy as np
@@ -18,6 +19,8 @@ messages, services = grpc.protos_and_services("mrlm/env/v1/environment.proto")
 errors = grpc.protos("mrlm/common/v1/error.proto")
 
 LEASE_MS = 600_000
+
+Action = str | int | Mapping[str, Any] | None
 
 
 class MrlmError(RuntimeError):
@@ -40,8 +43,9 @@ class MrlmAECEnv(AECEnv):
 
     - An observation is the text of the messages that are new to the agent: its UTF-8 bytes as uint8 [max_bytes],
       padded with zeros. `text_of` returns the text. `infos[agent]` has the messages themselves.
-    - An action is a text, or with `actions` the index of one. `None` from a living agent states that its context is
-      full: it takes no further turn.
+    - An action is a text, with `actions` the index of one, or `{"text": ..., "tool_calls": [{"name": ..., "arguments":
+      {...}}]}`. `None` from a living agent states that its context is full: it takes no further turn.
+    - `infos[agent]["tools"]` has the tools that an observation offers.
     - `reset(seed=..., options={"task": "train/3"})` chooses the episode. Without a seed it draws one.
     - An unscored reward is NaN, never 0, and `infos[agent]["unscored"]` has its code.
     - `late_rewards` has what agents earned after they were removed.
@@ -132,7 +136,7 @@ class MrlmAECEnv(AECEnv):
             self._add(agent)
         self._observe(response.observation)
 
-    def step(self, action: str | int | None) -> None:
+    def step(self, action: Action) -> None:
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -172,15 +176,10 @@ class MrlmAECEnv(AECEnv):
             self._epoch = 0
         self._channel.close()
 
-    def _step_request(self, agent: str, action: str | int | None) -> Any:
-        text = action if action is None or self._actions is None else self._actions[int(action)]
-        if text is None:
-            message = messages.Message(role="assistant")
-            reason = messages.FINISH_REASON_EXHAUSTED
-        else:
-            part = messages.Part(text=messages.TextPart(text=text))
-            message = messages.Message(role="assistant", parts=[part])
-            reason = messages.FINISH_REASON_STOP
+    def _step_request(self, agent: str, action: Action) -> Any:
+        given = self._actions[int(action)] if self._actions is not None and isinstance(action, SupportsInt) else action
+        message = _message({"text": given} if isinstance(given, str) else given or {})
+        reason = messages.FINISH_REASON_EXHAUSTED if given is None else messages.FINISH_REASON_STOP
         return messages.StepRequest(
             session_id=self._session,
             epoch=self._epoch,
@@ -223,6 +222,11 @@ class MrlmAECEnv(AECEnv):
             "messages": [{"role": each.role, "text": _text_of_message(each)} for each in observation.messages],
             "is_fresh": observation.is_fresh,
         }
+        if observation.HasField("tools"):
+            self.infos[agent]["tools"] = [
+                {"name": tool.name, "description": tool.description, "parameters": json.loads(tool.parameters_json)}
+                for tool in observation.tools.tools
+            ]
         self.agent_selection = agent
 
     def _was_dead_step(self, action: Any) -> None:
@@ -246,5 +250,23 @@ def text_of(observation: np.ndarray[Any, Any]) -> str:
     return observation.tobytes().rstrip(b"\0").decode()
 
 
+def _message(action: Mapping[str, Any]) -> Any:
+    """Returns the message of an action in its long form."""
+    parts = [messages.Part(text=messages.TextPart(text=action["text"]))] if "text" in action else []
+    for index, call in enumerate(action.get("tool_calls", [])):
+        arguments = json.dumps(call["arguments"])
+        part = messages.ToolCallPart(id=f"call-{index}", name=call["name"], arguments_json=arguments)
+        parts.append(messages.Part(tool_call=part))
+    return messages.Message(role="assistant", parts=parts)
+
+
 def _text_of_message(message: Any) -> str:
-    return "".join(part.text.text for part in message.parts if part.WhichOneof("part") == "text")
+    """Returns the text of a message, with that of tool results."""
+    texts = []
+    for part in message.parts:
+        kind = part.WhichOneof("part")
+        if kind == "text":
+            texts.append(part.text.text)
+        elif kind == "tool_result":
+            texts.append(_text_of_message(part.tool_result))
+    return "".join(texts)

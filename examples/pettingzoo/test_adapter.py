@@ -34,7 +34,7 @@ def check_pettingzoo(address: str) -> None:
         print(f"{environment} {options}: api_test and seed_test pass")
 
 
-def play(env: MrlmAECEnv, actions: list[str | None]) -> list[tuple[Any, ...]]:
+def play(env: MrlmAECEnv, actions: list[Any]) -> list[tuple[Any, ...]]:
     """Plays an episode and returns the agent, reward since its last turn and end of each turn, dead ones included."""
     texts = iter(actions)
     seen = []
@@ -92,6 +92,29 @@ def check_exhausted(address: str) -> None:
     env.close()
 
 
+def check_appearing(address: str) -> None:
+    """Agents of a role with many join when they appear, and end before the agent that called them."""
+    env = MrlmAECEnv(address, "research@1", many={"browser": 2})
+    env.reset(seed=1)
+    assert env.agents == ["main"]
+    assert [tool["name"] for tool in env.infos["main"]["tools"]] == ["browse"]
+    calls = [{"name": "browse", "arguments": {"goal": goal}} for goal in ("one page", "another page")]
+    report = "<report>nothing found</report>"
+    turns = play(env, [{"tool_calls": calls}, report, report, "I do not know."])
+    assert [(agent, terminated) for agent, _, terminated, _ in turns] == [
+        ("main", False),
+        ("browser#1", False),
+        ("browser#1", True),
+        ("browser#2", False),
+        ("browser#2", True),
+        ("main", False),
+        ("main", True),
+    ], turns
+    assert turns[2][1] == turns[4][1] == 0.1, turns
+    assert env.possible_agents == ["main", "browser#1", "browser#2"]
+    env.close()
+
+
 def check_errors(address: str) -> None:
     env = MrlmAECEnv(address, "nim@1")
     assert "TASK_NOT_FOUND" in error_of(lambda: env.reset(options={"task": "train/999"}))
@@ -115,5 +138,6 @@ if __name__ == "__main__":
     check_pettingzoo(sys.argv[1])
     check_rewards(sys.argv[1])
     check_exhausted(sys.argv[1])
+    check_appearing(sys.argv[1])
     check_errors(sys.argv[1])
     print("the adapter passes")

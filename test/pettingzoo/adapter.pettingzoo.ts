@@ -8,7 +8,7 @@ const FOLDER = join(ROOT, "examples/pettingzoo");
 const python = process.env["MRLM_PEER_PYTHON"] as string;
 
 test("examples/pettingzoo: api_test and seed_test of PettingZoo, rewards since the last turn, agents that end", async () => {
-  const served = ["nim", "signals", "consultation", "debate", "math", "relay"].join(",");
+  const served = ["nim", "signals", "consultation", "debate", "math", "relay", "research"].join(",");
   const config = join(FOLDER, "relay.yaml");
   const server = new Mrlm(["serve", "--json", "--environments", served, "--config", config, "--port", "0"]);
   try {
