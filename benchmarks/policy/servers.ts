@@ -24,7 +24,7 @@ export interface Running {
 
 /** Returns the peer's Python, made on the first run. */
 export function peerPython(enginePython: string): string {
-  const script = join(root, "benchmarks/policy/peer/setup_environment.py");
+  const script = join(root, "benchmarks/policy/peer/serving_environment.py");
   const output = execFileSync(enginePython, [script], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   return output.trim().split("\n").at(-1) as string;
 }

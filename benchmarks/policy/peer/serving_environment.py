@@ -1,6 +1,6 @@
 """Make the virtual environment of `transformers serve` if it is missing, and print the path of its interpreter.
 
-    python3 setup_environment.py
+    python3 serving_environment.py
 
 Run it with the engine's Python: torch and transformers are those of the engine, and only the packages of
 requirements.txt are installed. The directory is ${XDG_CACHE_HOME:-~/.cache}/mrlm/bench/policy-<hash>, where the hash
