@@ -36,8 +36,28 @@ export function grpoAlone(path: string): Scenario {
 }
 
 const character = (seed: number): object => ({
-  random: { ...TINY.model.random, tokenizer: { characters: { alphabet: "abcdef123456-" } }, seed },
+  random: { ...TINY.model.random, tokenizer: { characters: { alphabet: "ab12-" } }, seed },
 });
+
+/** A game of a policy against its earlier versions. */
+const AGAINST_PAST: Scenario = {
+  name: "GRPO against earlier versions of the policy",
+  config: {
+    ...TINY,
+    model: { random: { ...TINY.model.random, tokenizer: { characters: { alphabet: "0123456789", tags: [] } } } },
+    environments: [
+      {
+        id: "nim@1",
+        options: { style: "terse" },
+        players: { first: "policy", second: { policy: "policy", past: { every: 2, keep: 2, newest: 0.5 } } },
+      },
+    ],
+    sampling: { temperature: 1, max_tokens: 1 },
+    eval: { tasks: 4, every: 4 },
+    checkpoint: { every: 1, keep: 2 },
+    stages: [{ ...grpo, steps: 9 }],
+  },
+};
 
 /** Two policies whose learners share their plays, then one of them against the other. */
 const TWO_POLICIES: Scenario = {
@@ -45,11 +65,16 @@ const TWO_POLICIES: Scenario = {
   config: {
     ...TINY,
     model: undefined,
-    policies: { sender: character(1), receiver: { ...character(2), sampling: { max_tokens: 2 } } },
+    policies: { sender: character(1), receiver: { ...character(2), sampling: { temperature: 1.1 } } },
     environments: [
-      { id: "signals@1", options: { style: "terse" }, players: { sender: "sender", receiver: "receiver" } },
+      {
+        id: "signals@1",
+        options: { style: "terse", meanings: 2, symbols: 2 },
+        players: { sender: "sender", receiver: "receiver" },
+      },
     ],
-    eval: { tasks: 4, every: 4 },
+    sampling: { temperature: 1, max_tokens: 1 },
+    eval: { tasks: 2, every: 4 },
     checkpoint: { every: 1, keep: 2 },
     stages: [
       {
@@ -200,6 +225,7 @@ export function scenarios(path: string, directory: string): Scenario[] {
       },
     })),
     TWO_POLICIES,
+    AGAINST_PAST,
   ];
 }
 
