@@ -73,6 +73,36 @@ def test_a_trainable_copy_learns_its_own_adapter(adapted: RunningEngine) -> None
     assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)] == before
 
 
+def test_a_frozen_copy_has_only_an_adapter_of_its_own(adapted: RunningEngine, tmp_path: Path) -> None:
+    train(adapted, 1)
+    for version in (1, 2):
+        copy = pb.CreateModelRequest(model_id=f"past-{version}", role=pb.ROLE_POLICY, copy_of="policy")
+        adapted.client.unary("CreateModel", copy)
+    before = [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)]
+    train(adapted, 1)
+
+    def bits(model: str) -> list[bytes]:
+        return [o["logprob"].tobytes() for o in adapted.client.forward(UNITS, model)]
+
+    present = bits("policy")
+    assert bits("past-1") == bits("past-2") == before != present
+    adapted.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"))
+    sizes = [path.stat().st_size for path in sorted((tmp_path / "c").glob("models/*/weights.safetensors"))]
+    assert len(sizes) == 3
+    assert max(sizes[1:]) < sizes[0] / 2
+    train(adapted, 1)
+    for model in ("past-1", "past-2"):
+        adapted.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id=model)
+    adapted.client.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "c"))
+    assert bits("past-1") == bits("past-2") == before
+    assert bits("policy") == present
+    models = [adapted.state.registry.get(model) for model in ("policy", "past-1", "past-2")]
+    shared = [{p.data_ptr() for name, p in m.named_parameters() if ".lora_" not in name} for m in models]
+    assert shared[0] == shared[1] == shared[2]
+    train(adapted, 1)
+    assert bits("past-1") == before
+
+
 def test_numerics_26_the_reference_is_the_policy_without_its_adapter(adapted: RunningEngine) -> None:
     before = [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)]
     assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS, "reference")] == before

@@ -16,9 +16,10 @@ from mrlm_engine.compute.out_of_memory import first_line, is_out_of_memory
 from mrlm_engine.device import DTYPES
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gradients.loss_scale import LossScale
-from mrlm_engine.models.create import prepare_module
+from mrlm_engine.models.create import copy_of_module, prepare_module
 from mrlm_engine.models.from_config import parse_config
 from mrlm_engine.models.loaded_model import LoadedModel
+from mrlm_engine.models.lora import is_factor
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.rebuild import empty_module
 from mrlm_engine.models.value_head import ValueHead
@@ -96,7 +97,10 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
                 f"'{entry['model_id']}' reads the weights of '{entry['adapter_off']}', which was not saved with it.",
                 "Save both models together.",
             )
-    module = base.module if base is not None else _module(folder, entry, device)
+    # Absent in checkpoints of older versions.
+    shared = entry.get("shared_base")
+    shared_base = None if shared is None else next(model for model in before if model.model_id == shared)
+    module = base.module if base is not None else _module(folder, entry, device, shared_base)
     model = LoadedModel(
         model_id=entry["model_id"],
         role=entry["role"],
@@ -114,6 +118,8 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
         lora=entry["lora"],
         mesh=placement.mesh,
         adapter_off=base,
+        # Ranks divide the weights of each model.
+        shared_base=None if placement.mesh is not None else shared_base,
     )
     if base is not None:
         model.lock = base.lock
@@ -121,7 +127,7 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
     if entry["value_head"]:
         model.value_head = ValueHead(int(module.config.hidden_size), device)
         model.value_head.requires_grad_(model.trainable)
-    _load_weights(model, load_file(folder / WEIGHTS))
+    _load_weights(model, load_file(folder / WEIGHTS), with_base=shared_base is None)
     optimizer = load_file(folder / OPTIMIZER) if model.trainable else {}
     gradients = load_file(folder / GRADIENTS) if model.trainable else {}
     # Absent in checkpoints of older versions.
@@ -130,8 +136,13 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
     return RestoredModel(model, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale)
 
 
-def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
-    """Creates the module of the saved configuration, without its weights."""
+def _module(folder: Path, entry: dict[str, Any], device: torch.device, shared_base: LoadedModel | None) -> Any:
+    """Creates the module of the saved configuration, without its weights except those of a shared base."""
+    if shared_base is not None:
+        module = copy_of_module(shared_base)
+        for name, parameter in module.named_parameters():
+            parameter.requires_grad_(bool(entry["trainable"]) and is_factor(name))
+        return module.eval()
     config = parse_config((folder / CONFIG).read_text("utf-8"))
     module = empty_module(config, DTYPES[entry["dtype"]], entry["lora"])
     has_adapter = entry["lora"] is not None
@@ -139,9 +150,9 @@ def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
 
 
 @torch.no_grad()
-def _load_weights(model: LoadedModel, tensors: dict[str, torch.Tensor]) -> None:
+def _load_weights(model: LoadedModel, tensors: dict[str, torch.Tensor], *, with_base: bool) -> None:
     """Fills parameters and buffers. Saved tensors and tensors of the module must have the same names."""
-    places = model_tensors(model)
+    places = model_tensors(model, with_base=with_base)
     if places.keys() != tensors.keys():
         odd = sorted(places.keys() ^ tensors.keys())[:3]
         raise EngineError(

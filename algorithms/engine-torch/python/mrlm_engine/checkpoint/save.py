@@ -16,6 +16,7 @@ from mrlm_engine.compute.collectives import is_leader
 from mrlm_engine.compute.tensors import is_sharded, whole
 from mrlm_engine.device import dtype_name
 from mrlm_engine.models.loaded_model import LoadedModel
+from mrlm_engine.models.lora import is_factor
 from mrlm_engine.models.rebuild import named_tensors
 from mrlm_engine.models.tokenizer_files import write_tokenizer_files
 from mrlm_engine.training.trainable_model import TrainableModel
@@ -36,10 +37,11 @@ def save_checkpoint(target: Path, trainable_models: list[TrainableModel], last_c
     Rank 0 writes; the others take part in gathering what is divided among them.
     """
     # Consumed once on every rank, also on rank 0 after a failed write, because the other ranks wait in each gathering.
+    saved = [trainable.model for trainable in trainable_models]
     files = (
         (trainable, name, gather(tensors))
         for trainable in trainable_models
-        for name, tensors in _tensor_files(trainable)
+        for name, tensors in _tensor_files(trainable, with_base=saved_base(trainable.model, saved) is None)
     )
     try:
         return _write(target, trainable_models, files, last_call) if is_leader() else (0, "")
@@ -61,11 +63,23 @@ def _write(
             folder.mkdir(parents=True)
         for trainable, name, tensors in files:
             save_file(tensors, folders[id(trainable)] / name)
+        saved = [trainable.model for trainable in trainable_models]
         models = [
-            {"folder": f"models/{i}", **_describe(trainable, folders[id(trainable)])}
+            {
+                "folder": f"models/{i}",
+                **_describe(trainable, folders[id(trainable)]),
+                "shared_base": saved_base(trainable.model, saved),
+            }
             for i, trainable in enumerate(trainable_models)
         ]
         return write_manifest(directory, {"last_call": last_call, "models": models})
+
+
+def saved_base(model: LoadedModel, saved: list[LoadedModel]) -> str | None:
+    """Returns the id of the model whose weights stand for those of `model` in a checkpoint; None if it has its own."""
+    before = saved[: next(i for i, each in enumerate(saved) if each is model)]
+    base = model.shared_base
+    return base.model_id if base is not None and any(each is base for each in before) else None
 
 
 def random_state() -> dict[str, torch.Tensor]:
@@ -76,9 +90,15 @@ def random_state() -> dict[str, torch.Tensor]:
     return state
 
 
-def model_tensors(model: LoadedModel) -> dict[str, torch.Tensor]:
-    """Returns parameters and persistent buffers by name, tied ones once."""
+def model_tensors(model: LoadedModel, *, with_base: bool = True) -> dict[str, torch.Tensor]:
+    """Returns parameters and persistent buffers by name, tied ones once.
+
+    Without the base the parameters of the module are those of its adapter.
+    """
     tensors = named_tensors(model.module, "module.")
+    if not with_base:
+        base = {f"module.{name}" for name, _ in model.module.named_parameters() if not is_factor(name)}
+        tensors = {name: tensor for name, tensor in tensors.items() if name not in base}
     if model.value_head is not None:
         tensors.update(named_tensors(model.value_head, "value_head."))
     return tensors
@@ -110,20 +130,22 @@ def _describe(trainable: TrainableModel, folder: Path) -> dict[str, Any]:
     }
 
 
-def _tensor_files(trainable: TrainableModel) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
+def _tensor_files(
+    trainable: TrainableModel, *, with_base: bool
+) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
     """Yields the contents of each file, in the same order on every rank."""
     model = trainable.model
     with model.lock:
         if model.adapter_off is None:
-            yield WEIGHTS, _stored_weights(model)
+            yield WEIGHTS, _stored_weights(model, with_base=with_base)
         if model.trainable:
             yield OPTIMIZER, trainable.optimizer.state()
             yield GRADIENTS, ((name, gradient) for name, _, gradient in trainable.gradients.tensors())
 
 
-def _stored_weights(model: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
+def _stored_weights(model: LoadedModel, *, with_base: bool) -> Iterator[tuple[str, torch.Tensor]]:
     """Returns weights in the model's format. Float32 copies of sharded weights are part of the optimizer state."""
-    for name, tensor in model_tensors(model).items():
+    for name, tensor in model_tensors(model, with_base=with_base).items():
         yield name, tensor.to(model.dtype) if is_sharded(tensor) and tensor.is_floating_point() else tensor
 
 

@@ -44,7 +44,9 @@ def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     adapter = model.adapter_parameters
     # Sharded trainable weights are their own master copies.
     weights = count * b if adapter else (count - learns) * b + learns * (4 if divided else b)
-    lines = [Line(model.id, "weights", weights // ranks, f"{size(count)} parameters x {b} bytes{of_rank}")]
+    lines = []
+    if not model.shares_base:
+        lines.append(Line(model.id, "weights", weights // ranks, f"{size(count)} parameters x {b} bytes{of_rank}"))
     if adapter:
         lines.append(Line(model.id, "adapter", 4 * adapter, f"{size(adapter)} parameters x 4 bytes"))
     if divided:

@@ -23,6 +23,8 @@ class ModelPlan:
     adapter_inputs: int = 0
     # Whether the model shares the weights of another model, with the adapter disabled. It uses no further memory.
     shares_weights: bool = False
+    # Whether the model shares the frozen weights of another model, with an adapter of its own.
+    shares_base: bool = False
     # Computed by the hot path of the CPU (llama/backbone.py), which keeps fused copies of weights and gradients.
     is_dense: bool = False
     gradient_checkpointing: bool = False

@@ -119,8 +119,9 @@ def _copy(request: ModelRequest, original: LoadedModel) -> LoadedModel:
             f"'{original.model_id}' has no value head that '{request.model_id}' could be a copy of.",
             "Create the original with `value_head`, or the copy without.",
         )
+    shared_base = (original.shared_base or original) if shares_base(original) else None
     with original.lock:
-        module = _copy_of_module(original)
+        module = copy_of_module(original)
         value_head = copy.deepcopy(original.value_head)
     for parameter in module.parameters():
         parameter.grad = None
@@ -151,13 +152,22 @@ def _copy(request: ModelRequest, original: LoadedModel) -> LoadedModel:
         micro_batch_tokens=request.micro_batch_tokens or original.micro_batch_tokens,
         lora=original.lora,
         mesh=original.mesh,
+        shared_base=shared_base,
     )
 
 
+def shares_base(original: LoadedModel) -> bool:
+    """Whether copies of a model share its weights, which training leaves as they are, and have only adapters."""
+    return original.has_adapter and original.mesh is None
+
+
 @torch.no_grad()
-def _copy_of_module(original: LoadedModel) -> Any:
+def copy_of_module(original: LoadedModel) -> Any:
+    """Copies a module. Where copies share the weights, only the adapter is copied."""
     if original.mesh is None:
-        return copy.deepcopy(original.module)
+        own = shares_base(original)
+        shared = {id(p): p for name, p in original.module.named_parameters() if own and not is_factor(name)}
+        return copy.deepcopy(original.module, shared)
     module = empty_module(original.config, original.dtype, original.lora)
     places = named_tensors(module)
     for name, tensor in named_tensors(original.module).items():

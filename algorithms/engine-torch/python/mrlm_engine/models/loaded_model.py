@@ -53,6 +53,8 @@ class LoadedModel:
     mesh: DeviceMesh | None = None
     # Model whose weights this one uses with the adapter off, or None.
     adapter_off: LoadedModel | None = None
+    # Model whose frozen weights this one shares, with an adapter of its own, or None.
+    shared_base: LoadedModel | None = None
 
     @property
     def has_adapter(self) -> bool:

@@ -85,7 +85,7 @@ def plan_model(state: EngineState, request: ModelRequest, planned: dict[str, Mod
     source = request.source
     if isinstance(source, (CopyOf, AdapterOff)):
         original = planned.get(source.model_id) or plan_of_loaded(state.registry.get(source.model_id))
-        return _copy(original, request)
+        return _copy(state, original, request)
     if isinstance(source, FromDirectory):
         config = parse_config((check_directory(source.path) / "config.json").read_text("utf-8"))
     elif isinstance(source, FromRandom):
@@ -131,7 +131,7 @@ def _plan(state: EngineState, request: ModelRequest, module: Any, dtype: torch.d
     )
 
 
-def _copy(original: ModelPlan, request: ModelRequest) -> ModelPlan:
+def _copy(state: EngineState, original: ModelPlan, request: ModelRequest) -> ModelPlan:
     return ModelPlan(
         id=request.model_id,
         shape=original.shape,
@@ -140,6 +140,9 @@ def _copy(original: ModelPlan, request: ModelRequest) -> ModelPlan:
         adapter_parameters=original.adapter_parameters,
         adapter_inputs=original.adapter_inputs,
         shares_weights=isinstance(request.source, AdapterOff),
+        shares_base=isinstance(request.source, CopyOf)
+        and original.adapter_parameters > 0
+        and state.placement.mesh is None,
         is_dense=original.is_dense,
         gradient_checkpointing=request.gradient_checkpointing or original.gradient_checkpointing,
         float32_head=request.float32_head or original.float32_head,

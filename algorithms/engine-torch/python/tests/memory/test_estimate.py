@@ -113,6 +113,11 @@ def test_what_divided_and_frozen_models_and_adapters_take() -> None:
         assert parts == {"weights": PARAMETERS * 2 // ranks, **state}
 
 
+def test_a_frozen_copy_of_an_adapted_model_is_its_adapter() -> None:
+    copy = ModelPlan("past-policy-1", shape(HALF_BILLION), 2, 0, adapter_parameters=1000, shares_base=True)
+    assert [(line.part, line.bytes) for line in state_lines(copy, Setting("cuda", 128))] == [("adapter", 4000)]
+
+
 def test_every_sampled_model_has_a_sampler() -> None:
     both = [ModelPlan(name, shape(HALF_BILLION), 2) for name in ("doctor", "patient", "reference")]
     setting = Setting(
