@@ -12,7 +12,7 @@ const url = z
   })
   .refine((text) => !/[?#]/.test(text), { message: "the URL has a query or a fragment, which could hold a key" });
 
-// Some keys are words of letters, digits and _: capitals tell a name from them.
+// Some keys are words of letters, digits and _: capitals distinguish a name from them.
 const apiKeyEnv = z.string().refine((name) => /^[A-Z_][A-Z0-9_]*$/.test(name), {
   message: "this is no name of an environment variable in capitals. Name the variable, never write the key itself",
 });
