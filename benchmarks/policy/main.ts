@@ -87,6 +87,8 @@ try {
     }
   };
   for (const name of Object.keys(servers)) await measure(name, 8);
+  // Continuous batching of transformers prepares each size of a batch once, which takes many seconds.
+  if (isPeerWanted) await measure("continuous", 64);
   for (const stream of [false, true]) await measure("ours", 64, stream);
   await engineLoad(sampler, 64, 256);
   for (let round = 0; round < Number(values.rounds); round++) {
