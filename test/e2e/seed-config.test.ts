@@ -11,8 +11,19 @@ test("a configuration in the legacy form loads unchanged", () => {
     policies: { policy: { path: `${ROOT}models/my-model`, dtype: "float32" } },
     stages: [
       {
-        algorithm: "grpo",
-        options: { steps: 50, prompts_per_step: 2, group_size: 4, learning_rate: 1e-5, clip_low: 0.2, clip_high: 0.2 },
+        learners: {
+          policy: {
+            algorithm: "grpo",
+            options: {
+              steps: 50,
+              prompts_per_step: 2,
+              group_size: 4,
+              learning_rate: 1e-5,
+              clip_low: 0.2,
+              clip_high: 0.2,
+            },
+          },
+        },
       },
     ],
     environments: [{ id: "math", max_turns: 3 }],

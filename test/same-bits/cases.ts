@@ -77,14 +77,19 @@ export function configOf({ path }: Case, tree: string, newer: string): CaseConfi
 
 /** Returns a configuration that trains the same way in a few small steps. */
 export function shortened(config: Config): Config {
-  const { model, environments, stages, training, grpo } = config as {
-    model: Config;
+  const { model, policies, environments, stages, training, grpo } = config as {
+    model?: Config;
+    policies?: Record<string, Config>;
     environments?: Config[];
     stages?: Config[];
     training?: Config;
     grpo?: Config;
   };
-  const common = { ...config, model: smallModel(model), eval: { tasks: 4 }, checkpoint: CHECKPOINTS };
+  const models =
+    policies === undefined
+      ? { model: smallModel(model as Config) }
+      : { policies: Object.fromEntries(Object.entries(policies).map(([name, each]) => [name, smallModel(each)])) };
+  const common = { ...config, ...models, eval: { tasks: 4 }, checkpoint: CHECKPOINTS };
   // The legacy form has one stage, with other names of the sizes.
   if (training !== undefined)
     return {
@@ -130,13 +135,20 @@ function easier({ options, ...rest }: Config): Config {
   };
 }
 
-function short({ until, ...stage }: Config): Config {
-  const algorithm = String(stage["algorithm"]).replace(/@.*/, "");
+/** Returns a learner, or a stage with one, of fewer and smaller iterations. */
+function withSizes(learner: Config): Config {
+  const algorithm = String(learner["algorithm"]).replace(/@.*/, "");
   const { prompts, ...sizes } = SHORT[algorithm] ?? OTHER_ALGORITHM;
+  return { ...learner, ...sizes, ...(learner["prompts"] === undefined ? {} : { prompts }) };
+}
+
+function short({ until, learners, ...stage }: Config): Config {
+  const shortLearners = Object.entries((learners ?? {}) as Record<string, Config>).map(([policy, each]) => [
+    policy,
+    withSizes(each),
+  ]);
   return {
-    ...stage,
-    ...sizes,
-    ...(stage["prompts"] === undefined ? {} : { prompts }),
+    ...(learners === undefined ? withSizes(stage) : { ...stage, learners: Object.fromEntries(shortLearners) }),
     // The goal is measured but not reached.
     ...(until === undefined ? {} : { until: { accuracy: 1, every: 15, tasks: 8 } }),
   };

@@ -83,23 +83,28 @@ def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, An
         ) from cause
 
 
+def _owner_of_weights(entry: dict[str, Any], owner: str | None, before: list[LoadedModel]) -> LoadedModel | None:
+    """Returns the earlier model whose weights the model of an entry reads; None for a model with its own."""
+    if owner is None:
+        return None
+    for model in before:
+        if model.model_id == owner:
+            return model
+    raise EngineError(
+        "CHECKPOINT_INCOMPLETE",
+        f"'{entry['model_id']}' reads the weights of '{owner}', which was not saved with it.",
+        "Save both models together.",
+    )
+
+
 def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], placement: Placement) -> RestoredModel:
     device = placement.build_device
     tokenizer = folder / TOKENIZER
     paths = sorted(path for path in tokenizer.rglob("*") if path.is_file())
     files = {path.relative_to(tokenizer).as_posix(): path.read_bytes() for path in paths}
-    base = None
-    if entry["adapter_off"] is not None:
-        base = next((model for model in before if model.model_id == entry["adapter_off"]), None)
-        if base is None:
-            raise EngineError(
-                "CHECKPOINT_INCOMPLETE",
-                f"'{entry['model_id']}' reads the weights of '{entry['adapter_off']}', which was not saved with it.",
-                "Save both models together.",
-            )
+    base = _owner_of_weights(entry, entry["adapter_off"], before)
     # Absent in checkpoints of older versions.
-    shared = entry.get("shared_base")
-    shared_base = None if shared is None else next(model for model in before if model.model_id == shared)
+    shared_base = _owner_of_weights(entry, entry.get("shared_base"), before)
     module = base.module if base is not None else _module(folder, entry, device, shared_base)
     model = LoadedModel(
         model_id=entry["model_id"],
