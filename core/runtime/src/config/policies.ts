@@ -44,7 +44,8 @@ export function samplingOf(
 export function withShortForms(config: ResolvedConfig): JsonObject {
   const { [DEFAULT_POLICY]: model, ...others } = config.policies;
   const isShort = model !== undefined && model.sampling === undefined && Object.keys(others).length === 0;
-  const stages = config.stages.map((stage) => (Object.keys(config.policies).length === 1 ? shortStage(stage) : stage));
+  const [only, ...more] = Object.values(config.policies);
+  const stages = config.stages.map((stage) => (more.length === 0 ? shortStage(stage, only?.sampling) : stage));
   const entries = Object.entries(config).map(([key, value]) => {
     if (key === "stages") return [key, stages];
     return key === "policies" && isShort ? ["model", model] : [key, value];
@@ -52,8 +53,11 @@ export function withShortForms(config: ResolvedConfig): JsonObject {
   return Object.fromEntries(entries) as JsonObject;
 }
 
-function shortStage({ name, sampling, until, learners }: ResolvedStage): unknown {
+/** @param ofPolicy sampling of the policy, which replaces that of a stage, and not that of a learner */
+function shortStage(stage: ResolvedStage, ofPolicy: ResolvedModel["sampling"]): unknown {
+  const { name, sampling, until, learners } = stage;
   const [learner] = Object.values(learners);
   const { algorithm, sampling: own, options } = learner as ResolvedLearner;
+  if (own !== undefined && ofPolicy !== undefined) return stage;
   return { algorithm, name, sampling: { ...sampling, ...own }, ...(until === undefined ? {} : { until }), options };
 }

@@ -25,15 +25,15 @@ export class PastCopies {
     );
   }
 
-  /** Copies newly published weights where a copy is due, and releases the oldest copy beyond the limit. */
+  /** Copies newly published weights where a copy is due. Releases the oldest copies beyond the limit before, so that the engine never holds more. */
   async follow(engine: Pick<Engine, "createModel" | "releaseModel">, policy: PolicyId, version: number): Promise<void> {
     const pool = this.#pools.get(policy);
     const kept = this.versions(policy);
     if (pool === undefined || kept.at(-1) === version) return;
     if (kept.length > 0 && version % pool.every !== 0) return;
-    await engine.createModel(pastOptions(policy, version));
     const all = [...kept, version];
     for (const old of all.slice(0, -pool.keep)) await engine.releaseModel(pastModel(policy, old));
+    await engine.createModel(pastOptions(policy, version));
     this.#kept[policy] = all.slice(-pool.keep);
   }
 }

@@ -9,8 +9,8 @@ export function learningSettings(config: ResolvedConfig): JsonObject {
   return JSON.parse(JSON.stringify({ seed, model, policies, environments, stages, sampling, play })) as JsonObject;
 }
 
-/** Number of iterations of a stage, or of one of its learners. */
-const STEPS = /^(\.learners\.[^.]+)?\.options\.steps$/;
+/** Number of iterations of a stage, or of one of its learners. Names of policies may have dots. */
+const STEPS = /^(\.learners\.((?!\.options\.).)+)?\.options\.steps$/;
 
 /** Permitted differences between a run and its checkpoint: lengths of stages, stages added, and the use of memory. */
 export interface Extension {
@@ -22,7 +22,7 @@ export interface Extension {
 }
 
 /** Fields that decide how much is computed together. They change the last bits of the result only. */
-const MEMORY_FIELD = /^((model|policies\.[^.]+)\.(micro_batch_tokens|gradient_checkpointing)|sampling\.concurrency)$/;
+const MEMORY_FIELD = /^((model|policies\..+)\.(micro_batch_tokens|gradient_checkpointing)|sampling\.concurrency)$/;
 
 /**
  * Returns how a run differs from its checkpoint: `steps` of a stage that is not complete, more stages, memory fields.
