@@ -279,7 +279,7 @@ function withRolloutFlags(command: Command, split: string): Command {
     .addOption(
       repeated(
         "--player <role=player>",
-        "player of a role, in YAML as under `players` of a configuration, for example 'con={scripted: random}'; may be given several times. The model plays the other roles",
+        "player of a role, in YAML as under `players` of a configuration, for example 'second={scripted: optimal}'; may be given several times. The model plays the other roles",
       ),
     )
     .option(

@@ -104,7 +104,14 @@ async function pluginsWith(
   const entry = plugins.registry.entries.find(({ provides }) => id !== undefined && provides.includes(`judge:${id}`));
   if (entry === undefined) return plugins;
   const name = entry.configuredAs ?? entry.name;
-  return PluginHost.discover({ directory, logger, ...configured, plugins: { ...configured.plugins, [name]: options } });
+  return PluginHost.discover({
+    directory,
+    logger,
+    ...configured,
+    plugins: { ...configured.plugins, [name]: options },
+    // These options are those of the command line: the configuration has no line of them.
+    locate: (error, plugin) => (plugin === name ? error : configured.locate(error, plugin)),
+  });
 }
 
 /** Returns the environments of training and evaluation, each with its options once. */

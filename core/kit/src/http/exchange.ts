@@ -47,7 +47,7 @@ export class Exchange {
     } catch (error) {
       throw new HttpError(
         400,
-        new MrlmError("MESSAGE_INVALID", `The body of the request is not JSON: ${(error as Error).message}`, {
+        new MrlmError("MESSAGE_INVALID", `The body of the request is not JSON: ${(error as Error).message}.`, {
           hint: "Send one JSON value in UTF-8.",
         }),
       );

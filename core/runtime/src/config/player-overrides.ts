@@ -6,7 +6,7 @@ import { type Override, yamlValue } from "./overrides.ts";
 import type { ConfigPath } from "./source-text.ts";
 
 const EXAMPLE =
-  "For example --player 'con={scripted: random}'; the player is YAML, as under `players` in a configuration.";
+  "For example --player 'second={scripted: optimal}'; the player is YAML, as under `players` in a configuration.";
 
 /**
  * Returns the overrides of flags `--player ROLE=PLAYER`, which replace players of an environment in a configuration.
