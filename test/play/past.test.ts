@@ -88,7 +88,7 @@ describe("earlier versions of a policy as players", () => {
     expect(workload?.sampledModels).toEqual(["policy", ...copies]);
   });
 
-  test("players of one policy with different pools are refused with the line", async () => {
+  test("different pools of one policy, and environments in which only copies play, are refused", async () => {
     const environments = [
       { id: "duel", players: { first: "policy", second: { policy: "policy", past: PAST } } },
       { id: "duel", players: { first: { policy: "policy", past: { ...PAST, keep: 9 } }, second: "policy" } },
@@ -96,6 +96,11 @@ describe("earlier versions of a policy as players", () => {
     await expect(trainBigram(training(PAST, { environments }))).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringMatching(/run\.yaml:\d+:\d+: the players of one policy share its copies/),
+    });
+    const alone = [{ id: "duel", players: { first: { policy: "policy", past: PAST }, second: { scripted: "fixed" } } }];
+    await expect(trainBigram(training(PAST, { environments: alone }))).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("no role of duel@1 is played by a policy"),
     });
     const scripted = [{ id: "duel", players: { second: { scripted: "fixed", past: PAST } } }];
     await expect(trainBigram(training(PAST, { environments: scripted }))).rejects.toMatchObject({

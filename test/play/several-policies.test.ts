@@ -140,6 +140,13 @@ describe("refused before any work, with the line", () => {
     expect(await refused(stage)).toMatch(/run\.yaml:\d+:\d+/);
   });
 
+  test("a learner whose policy plays no role", async () => {
+    const players = { first: "alice", second: { policy: "bob", past: { every: 2 } } };
+    expect(await refused(BOTH, { environments: [{ id: "duel", players }] })).toMatch(
+      /run\.yaml:\d+:\d+: grpo@1 trains the policy "bob", which plays no role/,
+    );
+  });
+
   test("a role without a player, and environments without players", async () => {
     const only = { environments: [{ id: "duel", players: { first: "alice" } }] };
     expect(await refused(BOTH, only)).toMatch(/the role "second" of duel@1 has no player/);

@@ -49,10 +49,11 @@ export async function loadPolicies(
   const models = new Map<PolicyId, LoadedModel>();
   const published: Record<PolicyId, PublishedWeights> = {};
   for (const { policy, model } of trainedPolicies(config)) {
+    const stated = model.micro_batch_tokens ?? Number.POSITIVE_INFINITY;
     const { info, tokenizerFiles } = await engine.createModel({
       ...policyOptions(config, policy),
       ...(needsValueHead(stages, policy) ? { valueHead: true } : {}),
-      ...budget,
+      ...(lowered === undefined ? {} : { microBatchTokens: Math.min(stated, lowered.microBatchTokens) }),
     });
     run.writeTokenizer(tokenizerFiles, tokenizerOwner(prepared, policy));
     models.set(policy, loadedModel(tokenizerFiles, info, model.tool_format));

@@ -54,9 +54,9 @@ export function roleProblems(
   ];
 }
 
-/** Whether a trained policy plays a role. A role without a player is played by the policy. */
+/** Whether a trained policy plays a role with its present weights. A role without a player is played by the policy. */
 function isPolicy(player: PlayerRef | undefined): boolean {
-  return player === undefined || "policy" in player;
+  return player === undefined || ("policy" in player && player.past === undefined);
 }
 
 /** Returns the fault of a scripted policy whose environment is on a server only. */

@@ -111,6 +111,12 @@ async function prepareLearner(
       throw new MrlmError("CONFIG_INVALID", `${definition.id} has no environment to play in.`, {
         hint: "Add one under `environments`.",
       });
+    if (found !== undefined && !environments.some(({ players }) => isPlayedBy(players, policy)))
+      throw new MrlmError(
+        "CONFIG_INVALID",
+        `${definition.id} trains the policy "${policy}", which plays no role in any environment.`,
+        { hint: "Name it under `players` of an environment. Its earlier versions (`past`) are not learnt from." },
+      );
     definition.validate?.(options, environments, sampling);
     return found;
   });
@@ -166,6 +172,12 @@ function assertEqualPlay(loaded: LoadedConfig, index: number, learners: readonly
         `the learners of a stage learn from one play: ${learner.policy} has ${shown(own)}, ${first.policy} ${shown(wanted)}`,
       );
   }
+}
+
+/** Whether a policy plays a role with its present weights. */
+function isPlayedBy(players: RolloutRequest["players"], policy: PolicyId): boolean {
+  if (typeof players === "string") return players === policy;
+  return Object.values(players).some((player) => player.kind === "policy" && player.policy === policy);
 }
 
 function isEqual(one: RolloutSampling, other: RolloutSampling): boolean {
