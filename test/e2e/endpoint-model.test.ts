@@ -54,3 +54,27 @@ test("mrlm collect plays a model of an endpoint without an engine; sft and dpo l
   const written = readdirSync(folder).map((each) => readFileSync(join(folder, each), "latin1"));
   expect([...written, collected.stdout, collected.stderr].filter((text) => text.includes(KEY))).toEqual([]);
 }, 60_000);
+
+test("mrlm collect states why every episode failed, and its exit code is not 0", async () => {
+  const server = await startChatServer(() => "1");
+  await server.close();
+  const args = [
+    "--environment",
+    "nim",
+    "-n",
+    "2",
+    "--player",
+    "second={scripted: random}",
+    "-o",
+    join(folder, "down.jsonl"),
+  ];
+  const options = ["--model-options", '{"max_retries": 0}'];
+  const { code, stderr } = await run(
+    ["collect", "--model", "openai:tiny", "--base-url", server.baseUrl, ...options, ...args],
+    { OPENAI_API_KEY: KEY },
+  );
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/the first failed episode: ENDPOINT_UNREACHABLE: .*\n(.*\n)*.*Every episode failed/),
+  ]);
+}, 60_000);

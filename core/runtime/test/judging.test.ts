@@ -87,9 +87,20 @@ describe("stored episodes are judged again", () => {
     }
   });
 
-  test("without the model: a judge that fails is unscored and counted", async () => {
+  test.each<[string, Judge]>([
+    ["that fails", { judge: async () => Promise.reject(new Error("no answer")) }],
+    [
+      "that cannot score",
+      {
+        judge: async ({ agents }) => ({
+          rewards: Object.fromEntries(agents.map((agent) => [agent, unscored("ENDPOINT_UNREACHABLE", "no answer")])),
+          verdict: "undecided",
+          reason: "no answer",
+        }),
+      },
+    ],
+  ])("a judge %s is unscored and counted, and its verdicts are compared with none", async (_, broken) => {
     const trajectories = await played();
-    const broken: Judge = { judge: async () => Promise.reject(new Error("no answer")) };
     const outcomes = await again(await hostOf(talk(), {}, broken), trajectories);
     const judged = outcomes.flatMap((outcome) => (outcome.kind === "judged" ? [outcome.episode] : []));
     expect(agreementOf(judged)).toEqual({

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { asWriteFailure, collectEpisodes, Journal, rolloutSampling, writeCollection } from "@mrlm/runtime";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { isErrorCode, type JsonObject, MrlmError, type Trajectory } from "@mrlm/spec";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { collectionReport, cutShare } from "../console/collection-report.ts";
@@ -52,9 +52,13 @@ export async function runCollect(context: CommandContext, args: CollectArguments
         ),
       );
     const journal = await written(Journal.open(job.partial, identity));
+    let failure: Trajectory["error"];
+    const onFailure = (error: NonNullable<Trajectory["error"]>): void => void (failure ??= error);
     await unlessLost(
       session.lost,
-      written(play(context, session, args.split, job, journal, AbortSignal.any([interrupts.drain, session.lost]))),
+      written(
+        play(context, session, args.split, job, journal, AbortSignal.any([interrupts.drain, session.lost]), onFailure),
+      ),
     );
     const rows = await written(
       writeCollection(job.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) }),
@@ -62,10 +66,17 @@ export async function runCollect(context: CommandContext, args: CollectArguments
     const counts = journal.counts();
     journal.remove();
     console.print(`${collectionReport(counts, job.filterReward)}\n\n${rows} rows written to ${args.output}`);
+    if (failure !== undefined) console.note(`note: the first failed episode: ${failure.code}: ${failure.message}`);
     console.emit({ event: "collection", file: job.output, rows, ...counts, cut: cutShare(counts) });
     if (rows === 0)
       console.note(
         `note: no episode ${job.filterReward === undefined ? "was played" : `has a reward of ${job.filterReward} or more`}: ${args.output} has no rows`,
+      );
+    if (failure !== undefined && counts["failed"] === counts["episodes"])
+      throw new MrlmError(
+        isErrorCode(failure.code) ? failure.code : "INTERNAL",
+        `Every episode failed: ${args.output} has nothing to learn from.`,
+        { hint: "Correct the cause, and collect again with --overwrite." },
       );
   } finally {
     interrupts.dispose();
@@ -101,6 +112,7 @@ async function play(
   { tasks, groupSize, filterReward }: Job,
   journal: Journal,
   signal: AbortSignal,
+  onFailure: (error: NonNullable<Trajectory["error"]>) => void,
 ): Promise<void> {
   const { config, engine, environment, fingerprint, rollouts } = session;
   const bar = progressBar(console, "collect");
@@ -121,7 +133,11 @@ async function play(
       ...(filterReward === undefined ? {} : { filterReward }),
       batchTasks: engine.deterministic ? Math.max(1, Math.floor(config.sampling.concurrency / groupSize)) : undefined,
       signal,
-      onEpisodes: (groups) => session.record.add("collect", groups),
+      onEpisodes: (groups) => {
+        for (const { error } of groups.flatMap(({ trajectories }) => trajectories))
+          if (error !== undefined) onFailure(error);
+        session.record.add("collect", groups);
+      },
       onProgress: (done, total) => bar.update(done, total, "episodes"),
     },
     journal,

@@ -130,6 +130,9 @@ function names(environments: readonly EnvironmentRef[]): string {
 function countsOf(outcomes: readonly JudgedOutcome[]): AgreementCounts {
   const count = (kind: JudgedOutcome["kind"]): number => outcomes.filter((outcome) => outcome.kind === kind).length;
   const firstLost = outcomes.find((outcome) => outcome.kind === "lost")?.error;
+  const firstUnscored = outcomes
+    .flatMap((outcome) => (outcome.kind === "judged" ? Object.values(outcome.episode.after) : []))
+    .find((reward) => !reward.scored);
   return {
     episodes: outcomes.length,
     judged: count("judged"),
@@ -137,6 +140,7 @@ function countsOf(outcomes: readonly JudgedOutcome[]): AgreementCounts {
     unjudged: count("unjudged"),
     lost: count("lost"),
     ...(firstLost === undefined ? {} : { firstLost }),
+    ...(firstUnscored === undefined ? {} : { firstUnscored }),
   };
 }
 
@@ -162,7 +166,10 @@ function valueOf(reward: Reward | undefined): number | null {
   return reward?.scored === true ? reward.value : null;
 }
 
-function toJson({ agents, verdicts, orders }: Agreement, { firstLost: _, ...counts }: AgreementCounts): JsonObject {
+function toJson(
+  { agents, verdicts, orders }: Agreement,
+  { firstLost: _, firstUnscored: __, ...counts }: AgreementCounts,
+): JsonObject {
   return {
     ...counts,
     agents: agents.map(({ agent, scored, unscoredBefore, unscoredAfter, meanBefore, meanAfter, tau }) => ({

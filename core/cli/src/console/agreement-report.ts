@@ -1,5 +1,5 @@
 import type { Agreement } from "@mrlm/runtime";
-import type { MrlmError } from "@mrlm/spec";
+import type { MrlmError, Unscored } from "@mrlm/spec";
 import { table } from "./table.ts";
 
 /** Numbers of episodes by outcome. */
@@ -10,12 +10,14 @@ export interface AgreementCounts {
   readonly unjudged: number;
   readonly lost: number;
   readonly firstLost?: MrlmError;
+  /** The first reward that the judge could not compute. */
+  readonly firstUnscored?: Unscored;
 }
 
 /** Formats the agreement of the judges of a run with another judge. */
 export function agreementReport(
   { agents, verdicts, orders }: Agreement,
-  { episodes, judged, failed, unjudged, lost, firstLost }: AgreementCounts,
+  { episodes, judged, failed, unjudged, lost, firstLost, firstUnscored }: AgreementCounts,
   { before, after }: { readonly before: readonly string[]; readonly after: string },
 ): string {
   const number = (value: number | undefined): string => (value === undefined ? "-" : value.toFixed(3));
@@ -36,6 +38,9 @@ export function agreementReport(
     "",
     `equal verdicts            ${share(verdicts)}`,
     `equal orders of agents    ${share(orders)}`,
+    ...(firstUnscored === undefined
+      ? []
+      : [`unscored now, the first: ${firstUnscored.code}: ${firstUnscored.message}`]),
     ...(failed === 0 ? [] : [`${failed} ${failed === 1 ? "episode" : "episodes"} had failed in the run`]),
     ...(unjudged === 0 ? [] : [`${unjudged} ended before a judge was asked`]),
     ...(firstLost === undefined

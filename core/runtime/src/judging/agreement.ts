@@ -43,8 +43,11 @@ const FAILED = "failed";
 
 export function agreementOf(episodes: readonly TwiceJudged[]): Agreement {
   const agents = [...new Set(episodes.flatMap(({ before }) => Object.keys(before)))].sort();
-  const verdicts = episodes.filter(({ verdictBefore, verdictAfter }) =>
-    [verdictBefore, verdictAfter].every((verdict) => verdict !== undefined && verdict !== FAILED),
+  // A judge that could score no agent has reached no verdict.
+  const verdicts = episodes.filter(
+    ({ before, after, verdictBefore, verdictAfter }) =>
+      [verdictBefore, verdictAfter].every((verdict) => verdict !== undefined && verdict !== FAILED) &&
+      [before, after].every((rewards) => Object.values(rewards).some(({ scored }) => scored)),
   );
   const orders = episodes.flatMap(orderPairs);
   return {
