@@ -52,6 +52,10 @@ export interface EnvironmentDefinition<
   readonly optionsJsonSchema?: JsonObject;
   /** Names of the components of a reward. */
   readonly rewardComponents?: readonly string[];
+  /** Smallest and largest sum of the rewards that one agent can earn in an episode; default `[0, 1]`. A function if it depends on the options. */
+  readonly rewardRange?: readonly [number, number] | ((options: Options) => readonly [number, number]);
+  /** Warnings of `mrlm check` that stay, by their code, each with the reason. */
+  readonly acknowledged?: Readonly<Partial<Record<string, string>>>;
   /**
    * Services that `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. A function if they depend on
    * the options, or on a data file that the options name; the host calls it before `create`. The manifest of the plugin lists the services of all options.

@@ -1,7 +1,13 @@
 export { type BareEnvironment, type BareServices, bareEnvironment, barePluginContext } from "./bare-environment.ts";
 export * from "./bigram/engine.ts";
 export { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "./chat-server.ts";
-export { type EnvironmentContractOptions, environmentContract } from "./contract/environment-contract.ts";
+export { type EnvironmentContractOptions, environmentContract } from "./environment-contract/environment-contract.ts";
+export type { Check } from "./check/check.ts";
+export { FINDINGS, type FindingCode, type FindingEntry, type Severity } from "./check/codes.ts";
+export { Defect } from "./check/defect.ts";
+export { type Finding, isOpen, type Place } from "./check/finding.ts";
+export type { PackageSubject } from "./check/package-subject.ts";
+export { packageChecks } from "./checks/package-checks.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";
 export { engineOverGrpc } from "./engine-over-grpc.ts";
 export type { TestRegistry } from "./test-registry.ts";

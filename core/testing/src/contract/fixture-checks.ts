@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Fixture, roleOf } from "@mrlm/spec";
 import { playFixture, withSession } from "./play.ts";
-import type { Check } from "./check.ts";
+import type { EnvironmentCheck } from "./environment-check.ts";
 import type { Subject } from "./subject.ts";
 
 const KINDS = ["gold", "nop", "cheat", "malformed", "determinism"] as const;
@@ -30,9 +30,10 @@ function howToAdd(environment: string, missing: readonly (typeof KINDS)[number][
 }
 
 /** Checks that fixtures have their stated outcomes. */
-export function fixtureChecks(fixtures: readonly Fixture[]): Check[] {
+export function fixtureChecks(fixtures: readonly Fixture[]): EnvironmentCheck[] {
   return [
     {
+      code: "FIXTURE_MISSING",
       name: "has a gold, nop, cheat, malformed and determinism fixture",
       run: async ({ definition, describe }) => {
         let missing = KINDS.filter((kind) => !fixtures.some((fixture) => fixture.kind === kind));
@@ -42,6 +43,8 @@ export function fixtureChecks(fixtures: readonly Fixture[]): Check[] {
       },
     },
     ...fixtures.map((fixture) => ({
+      code: fixture.kind === "determinism" ? ("FIXTURE_DETERMINISM" as const) : ("FIXTURE_REWARD" as const),
+      about: fixture.name,
       name: `fixture "${fixture.name}" (${fixture.kind})`,
       run: (subject: Subject) =>
         fixture.kind === "determinism" ? checkDeterminism(subject, fixture) : checkReward(subject, fixture),

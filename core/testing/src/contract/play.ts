@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import {
   type Action,
   type AgentId,
@@ -14,6 +13,7 @@ import {
   type StepResult,
 } from "@mrlm/spec";
 import { repeatedHistory, textMessage } from "@mrlm/kit";
+import { Defect } from "../check/defect.ts";
 import type { Subject } from "./subject.ts";
 
 /** Maximal number of turns of an episode in a check. */
@@ -53,18 +53,18 @@ export async function playEpisode(
   while (observation.agent !== "") {
     const { agent, isFresh, messages: shown } = observation;
     if (steps.length >= MAX_TURNS)
-      throw new Error(
-        `The episode of ${name} did not end within ${MAX_TURNS} turns. Give the environment maxTurns, or end it.`,
-      );
+      throw new Defect("EPISODE_ENDLESS", `The episode of ${name} did not end within ${MAX_TURNS} turns.`);
     const beginning = isFresh === true ? undefined : beginnings.get(agent);
     const repeated = beginning === undefined ? undefined : repeatedHistory(beginning, shown);
     if (repeated !== undefined) {
-      throw new Error(
-        `The observation before turn ${steps.length + 1} of ${name} repeats what the agent already has: ${repeated}. Return only messages that are new.`,
+      throw new Defect(
+        "MESSAGES_REPEATED",
+        `The observation before turn ${steps.length + 1} of ${name} repeats what the agent already has: ${repeated}.`,
       );
     }
     if (isFresh === true && shown.length === 0)
-      throw new Error(
+      throw new Defect(
+        "OBSERVATION_INVALID",
         `The conversation of "${agent}" starts over before turn ${steps.length + 1} of ${name} without a message.`,
       );
     if (beginning === undefined) beginnings.set(agent, shown);
@@ -182,8 +182,9 @@ export function livingAgents(steps: readonly StepResult[]): AgentId[] {
 /** Fails unless each agent of an episode was terminated or truncated. */
 export function assertAllEnded(steps: readonly StepResult[]): void {
   const living = livingAgents(steps);
-  assert(
-    steps.length > 0 && living.length === 0,
-    `The episode ended without every agent being terminated or truncated: ${living.join(", ")}.`,
-  );
+  if (steps.length === 0 || living.length > 0)
+    throw new Defect(
+      "EPISODE_END_INVALID",
+      `The episode ended without every agent being terminated or truncated: ${living.join(", ")}.`,
+    );
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Action, type EnvironmentDefinition, roleOf, SINGLE_AGENT, type StepResult } from "@mrlm/spec";
-import type { Check } from "./check.ts";
+import type { EnvironmentCheck } from "./environment-check.ts";
 import { serialise } from "./fixture-checks.ts";
 import {
   assertAllEnded,
@@ -16,18 +16,24 @@ import {
 import type { Subject } from "./subject.ts";
 
 /** Returns the checks of an environment's roles and scripted policies. An environment of one agent without scripted policies has none. */
-export function roleChecks({ roles = { [SINGLE_AGENT]: {} }, scriptedPolicies = {} }: EnvironmentDefinition): Check[] {
+export function roleChecks({
+  roles = { [SINGLE_AGENT]: {} },
+  scriptedPolicies = {},
+}: EnvironmentDefinition): EnvironmentCheck[] {
   const hasSeveral = Object.keys(roles).length > 1 || Object.values(roles).some(({ many }) => many === true);
   return [
     ...(hasSeveral ? [everyRole, withoutExhausted] : []),
     ...Object.keys(scriptedPolicies).map((name) => ({
+      code: "SCRIPTED_POLICY_FAILED" as const,
+      about: name,
       name: `scripted policy "${name}" plays every role to the end`,
       run: (subject: Subject) => checkScripted(subject, name),
     })),
   ];
 }
 
-const everyRole: Check = {
+const everyRole: EnvironmentCheck = {
+  code: "ROLE_IDLE",
   name: "every role is played in a fixture",
   async run(subject) {
     const acted = new Set<string>();
@@ -45,7 +51,8 @@ const everyRole: Check = {
 };
 
 /** Each agent of the gold episodes in turn runs out of context, at its first turn after the first step at which another agent plays. */
-const withoutExhausted: Check = {
+const withoutExhausted: EnvironmentCheck = {
+  code: "EXHAUSTED_AGENT",
   name: "continues without an agent whose context is full, or ends",
   async run(subject) {
     for (const fixture of subject.fixtures.filter(({ kind }) => kind === "gold")) {

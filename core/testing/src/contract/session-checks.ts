@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { type Action, type Determinism, type Fixture, type Observation, roleOf } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
-import type { Check } from "./check.ts";
+import type { EnvironmentCheck } from "./environment-check.ts";
 import { expectCode } from "./expect-code.ts";
 import { serialise } from "./fixture-checks.ts";
 import { assertAllEnded, never, playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
 /** Checks of a session: description, seeds, order of calls, close and abort. */
-export const sessionChecks: readonly Check[] = [
+export const sessionChecks: readonly EnvironmentCheck[] = [
   {
+    code: "DESCRIPTION_INVALID",
     name: "describes itself",
     run: async (subject) => {
       const { id, description, roles, determinism, maxTurns } = await subject.describe();
@@ -32,6 +33,7 @@ export const sessionChecks: readonly Check[] = [
     },
   },
   {
+    code: "OBSERVATION_INVALID",
     name: "starts with an observation to act on",
     run: (subject) =>
       withSession(subject, undefined, async (session) => {
@@ -48,6 +50,7 @@ export const sessionChecks: readonly Check[] = [
       }),
   },
   {
+    code: "SEED_UNUSED",
     name: "uses a seed, or refuses it",
     run: (subject) =>
       withSession(subject, undefined, async (session) => {
@@ -65,6 +68,7 @@ export const sessionChecks: readonly Check[] = [
       }),
   },
   {
+    code: "STEP_ORDER",
     name: "is not stepped before a reset, after the end, out of turn, or twice at once",
     run: (subject) =>
       withSession(subject, goldOf(subject)?.options, async (session) => {
@@ -86,6 +90,7 @@ export const sessionChecks: readonly Check[] = [
       }),
   },
   {
+    code: "CLOSE_FAILED",
     name: "can be closed twice, and refuses calls afterwards",
     run: async (subject) => {
       const session = await subject.host.open(subject.ref());
@@ -99,6 +104,7 @@ export const sessionChecks: readonly Check[] = [
     },
   },
   {
+    code: "ABORT_IGNORED",
     name: "can be aborted, and starts again",
     run: (subject) =>
       withSession(subject, undefined, async (session) => {

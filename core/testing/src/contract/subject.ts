@@ -13,12 +13,14 @@ import {
 } from "@mrlm/spec";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import type { Transport } from "../transports.ts";
-import type { AnyPlugin } from "./any-plugin.ts";
+import type { AnyPlugin } from "../any-plugin.ts";
 import { watch, type Watched } from "./watched-definition.ts";
 
 /** Subject of a check: an environment over one transport. */
 export interface Subject {
   readonly host: EnvironmentHost;
+  /** Plugins that provide the environment and its requirements. */
+  readonly plugins: readonly AnyPlugin[];
   readonly definition: EnvironmentDefinition;
   readonly fixtures: readonly Fixture[];
   readonly watched: Watched;
@@ -80,6 +82,7 @@ export async function makeSubject(
   };
   return {
     host,
+    plugins,
     definition: original,
     fixtures: original.fixtures ?? [],
     watched,
@@ -99,7 +102,8 @@ export async function makeSubject(
   };
 }
 
-function findDefinition(plugins: readonly AnyPlugin[], id: string): EnvironmentDefinition {
+/** Finds the definition of an environment by its id or name. */
+export function findDefinition(plugins: readonly AnyPlugin[], id: string): EnvironmentDefinition {
   const all = plugins.flatMap((plugin) => plugin.environments ?? []);
   const found = all.find((definition) => definition.id === id || definition.id.startsWith(`${id}@`));
   if (found === undefined)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonValue, Task, TaskSource } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
-import type { Check } from "./check.ts";
+import type { EnvironmentCheck } from "./environment-check.ts";
 import { expectCode } from "./expect-code.ts";
 import { serialise } from "./fixture-checks.ts";
 import { never, withSession } from "./play.ts";
@@ -16,8 +16,9 @@ const PLAYED = 4;
 const TELLING_LENGTH = 6;
 
 /** Checks of tasks: equal for equal indices, no overlap of splits, no private field at a client. */
-export const taskChecks: readonly Check[] = [
+export const taskChecks: readonly EnvironmentCheck[] = [
   {
+    code: "TASKS_UNSTABLE",
     name: "tasks: a train and an eval split, and the same index is the same task",
     run: (subject) =>
       withTasks(subject, async (tasks) => {
@@ -34,6 +35,7 @@ export const taskChecks: readonly Check[] = [
       }),
   },
   {
+    code: "TASKS_OVERLAP",
     name: "tasks: splits do not overlap",
     run: (subject) =>
       withTasks(subject, async (tasks) => {
@@ -48,6 +50,7 @@ export const taskChecks: readonly Check[] = [
       }),
   },
   {
+    code: "TASK_ACCEPTED",
     name: "tasks: one that does not exist is refused",
     run: (subject) =>
       withSession(subject, undefined, async (session) => {
@@ -63,6 +66,7 @@ export const taskChecks: readonly Check[] = [
       }),
   },
   {
+    code: "TASK_PRIVATE_SHOWN",
     name: "private fields of tasks reach no client",
     run: async (subject) => {
       const shown = [serialise(await subject.host.list()), serialise(await subject.describe())];
@@ -81,6 +85,7 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
+    code: "DEMONSTRATION_INVALID",
     name: "demonstrations are given for training tasks and refused for others",
     run: async (subject) => {
       const tasks = await subject.tasks();

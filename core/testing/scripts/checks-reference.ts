@@ -1,0 +1,22 @@
+import { FINDINGS } from "../src/check/codes.ts";
+
+const INTRODUCTION = `# Checks
+
+\`mrlm check\` and the contract suites of \`@mrlm/testing\` report defects of a plugin as findings. Each has a stable code, a message with the measured
+values, the place in the source where one is known, and a fix. An *error* must be removed. A *warning* must be removed too, or the definition of the
+environment states why it stays:
+
+\`\`\`ts
+acknowledged: { CODE: "the reason" },
+\`\`\`
+`;
+
+/** Returns the content of docs/reference/checks.md: a section for each code. */
+export function checksReference(): string {
+  const byName = Object.entries(FINDINGS).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const sections = byName.map(
+    ([code, { severity, title, fix }]) =>
+      `## ${code}\n\n${severity === "error" ? "Error" : "Warning"}. ${title}\n\n**What to do:** ${fix}\n`,
+  );
+  return [INTRODUCTION, ...sections].join("\n");
+}

@@ -1,0 +1,2 @@
+/** Codes of findings about determinism and seeds. */
+export const DETERMINISM_CODES = {} as const;

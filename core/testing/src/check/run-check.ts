@@ -1,0 +1,64 @@
+import { ERROR_CODES, MrlmError } from "@mrlm/spec";
+import type { Check } from "./check.ts";
+import { entryOf, type FindingCode } from "./codes.ts";
+import { Defect } from "./defect.ts";
+import type { Finding } from "./finding.ts";
+
+/** Reasons of the author for warnings that stay, by code. */
+export type Acknowledgements = Readonly<Partial<Record<string, string>>>;
+
+/** A finding, and the error that it is made of, whose stack leads to the author's code. */
+export interface Found extends Finding {
+  readonly error?: Error;
+  readonly about?: string;
+}
+
+/** Runs one check on a subject, and returns what it found. */
+export async function runCheck<Subject>(
+  check: Check<Subject>,
+  subject: Subject,
+  about: { readonly subject: string; readonly acknowledged?: Acknowledgements | undefined },
+): Promise<Found[]> {
+  let defects: readonly unknown[];
+  try {
+    defects = (await check.run(subject)) ?? [];
+  } catch (error) {
+    defects = [error];
+  }
+  return defects.map((error) => foundBy(check, error, about));
+}
+
+/** Describes anything that a check threw as a finding. */
+export function foundBy(
+  check: Pick<Check<never>, "code" | "name" | "about">,
+  error: unknown,
+  { subject, acknowledged = {} }: { readonly subject: string; readonly acknowledged?: Acknowledgements | undefined },
+): Found {
+  const defect = error instanceof Defect ? error : undefined;
+  const code: FindingCode = defect?.code ?? check.code;
+  const { severity, fix } = entryOf(code);
+  const reason = severity === "warning" ? acknowledged[code] : undefined;
+  const near = defect?.about ?? check.about;
+  return {
+    code,
+    severity,
+    subject,
+    check: check.name,
+    message: messageOf(error),
+    fix: defect?.fix ?? ownHint(error) ?? fix,
+    ...(defect?.place !== undefined && { place: defect.place }),
+    ...(reason !== undefined && { acknowledged: reason }),
+    ...(near !== undefined && { about: near }),
+    ...(error instanceof Error && { error }),
+  };
+}
+
+function messageOf(error: unknown): string {
+  if (MrlmError.isInstance(error)) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the hint of an error unless it is the general one of its code. */
+function ownHint(error: unknown): string | undefined {
+  return MrlmError.isInstance(error) && error.hint !== ERROR_CODES[error.code]?.hint ? error.hint : undefined;
+}
