@@ -7,7 +7,8 @@ export { FINDINGS, type FindingCode, type FindingEntry, type Severity } from "./
 export { Defect } from "./check/defect.ts";
 export { type Finding, isOpen, type Place } from "./check/finding.ts";
 export type { PackageSubject } from "./check/package-subject.ts";
-export { packageChecks } from "./checks/package-checks.ts";
+export type { PluginPart, PluginSubject } from "./check/plugin-part.ts";
+export { type CheckEvent, checkPlugin, type CheckPluginOptions, partsOf } from "./check-plugin/check-plugin.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";
 export { engineOverGrpc } from "./engine-over-grpc.ts";
 export type { TestRegistry } from "./test-registry.ts";

@@ -11,6 +11,8 @@ export interface Check<Subject> {
   readonly quick?: boolean;
   /** Text of the author's source near the checked part, such as a fixture's name. */
   readonly about?: string;
+  /** If it finds a defect, the later checks of the same subject would find nothing but that defect: they do not run. */
+  readonly gate?: boolean;
   /** Time after which the check is given up, in milliseconds; default 30,000. */
   readonly timeoutMs?: number;
   /** Throws or returns what is wrong. Whatever else it throws, such as an assertion, is a finding of `code`. */

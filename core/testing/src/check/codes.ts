@@ -17,6 +17,8 @@ export interface FindingEntry {
   readonly title: string;
   /** Default fix: what the author does. */
   readonly fix: string;
+  /** Codes of findings that follow from this defect: they are not reported of the same subject beside it. */
+  readonly implies?: readonly string[];
 }
 
 /** All codes of findings. docs/reference/checks.md is generated from this table, and a test compares both. */

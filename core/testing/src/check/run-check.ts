@@ -35,7 +35,7 @@ export function foundBy(
   { subject, acknowledged = {} }: { readonly subject: string; readonly acknowledged?: Acknowledgements | undefined },
 ): Found {
   const defect = error instanceof Defect ? error : undefined;
-  const code: FindingCode = defect?.code ?? check.code;
+  const code = defect?.code ?? codeOfHost(error) ?? check.code;
   const { severity, fix } = entryOf(code);
   const reason = severity === "warning" ? acknowledged[code] : undefined;
   const near = defect?.about ?? check.about;
@@ -53,6 +53,13 @@ export function foundBy(
   };
 }
 
+/** Returns the code of a failure of the environment that the host reports, whichever check played the episode. */
+function codeOfHost(error: unknown): FindingCode | undefined {
+  if (MrlmError.hasCode(error, "REQUIREMENT_MISSING")) return "REQUIREMENT_MISSING";
+  if (!MrlmError.hasCode(error, "ENVIRONMENT_FAILED")) return undefined;
+  return / threw in /.test(error.message) ? "EPISODE_FAILED" : "VALUE_MALFORMED";
+}
+
 function messageOf(error: unknown): string {
   if (MrlmError.isInstance(error)) return `${error.code}: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
@@ -60,5 +67,7 @@ function messageOf(error: unknown): string {
 
 /** Returns the hint of an error unless it is the general one of its code. */
 function ownHint(error: unknown): string | undefined {
+  // The hint about a missing requirement is for callers of a contract suite.
+  if (MrlmError.hasCode(error, "REQUIREMENT_MISSING")) return undefined;
   return MrlmError.isInstance(error) && error.hint !== ERROR_CODES[error.code]?.hint ? error.hint : undefined;
 }

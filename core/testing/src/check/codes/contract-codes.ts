@@ -31,6 +31,11 @@ export const CONTRACT_CODES = {
     title: "An episode ended while an agent was neither terminated nor truncated.",
     fix: "Return `terminated` or `truncated` for each agent at the end.",
   },
+  EPISODE_FAILED: {
+    severity: "error",
+    title: "The code of the environment threw an error.",
+    fix: "Correct the code at the place that the message names. A reward that cannot be computed is `unscored(code, message)`.",
+  },
   EXHAUSTED_AGENT: {
     severity: "error",
     title: "The environment fails when the context of one of several agents is full.",
@@ -105,5 +110,10 @@ export const CONTRACT_CODES = {
     severity: "error",
     title: "A client receives different bytes over different transports.",
     fix: "Return plain JSON: no `undefined`, no class instances, no numbers that JSON lacks.",
+  },
+  VALUE_MALFORMED: {
+    severity: "error",
+    title: "An environment returned something that the host refuses.",
+    fix: "Return what the interface states, as the message describes it.",
   },
 } as const;

@@ -1,0 +1,57 @@
+import { MrlmError } from "@mrlm/spec";
+import { entryOf, type FindingCode } from "./codes.ts";
+import { Defect } from "./defect.ts";
+import type { PluginPart } from "./plugin-part.ts";
+import { type Found, foundBy, runCheck } from "./run-check.ts";
+
+/** Time after which a check is given up, in milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+/** Progress of a check. */
+export type PartEvent =
+  | { readonly event: "started"; readonly subject: string; readonly check: string; readonly timeoutMs: number }
+  | { readonly event: "ended"; readonly subject: string; readonly check: string; readonly seconds: number };
+
+/** Runs the checks of a part one after the other, and returns its findings at the end. */
+export async function* checkPart(
+  { subject, checks, acknowledged }: PluginPart,
+  { quick = false }: { readonly quick?: boolean } = {},
+): AsyncGenerator<PartEvent, Found[]> {
+  const about = { subject, acknowledged };
+  const found: Found[] = [];
+  for (const check of checks) {
+    if (quick && check.quick === false) continue;
+    const { name, timeoutMs = TIMEOUT_MS } = check;
+    yield { event: "started", subject, check: name, timeoutMs };
+    const before = performance.now();
+    const late = new Defect("CHECK_TIMEOUT", `The check "${name}" did not end within ${timeoutMs / 1_000} s.`);
+    const ofCheck = await within(timeoutMs, runCheck(check, undefined, about), () => [foundBy(check, late, about)]);
+    found.push(...ofCheck);
+    yield { event: "ended", subject, check: name, seconds: (performance.now() - before) / 1_000 };
+    if (check.gate === true && ofCheck.length > 0) break;
+  }
+  return distinct(found);
+}
+
+/** Removes findings that say the same again, and those that follow from another. */
+function distinct(found: readonly Found[]): Found[] {
+  const implied = new Set<FindingCode>(found.flatMap(({ code }) => entryOf(code).implies ?? []) as FindingCode[]);
+  const seen = new Set<string>();
+  return found.filter(({ code, message, about, error }) => {
+    // Another check, or the same check over another transport, met the same defect.
+    const key = JSON.stringify([code, about === undefined || MrlmError.isInstance(error) ? message : about]);
+    if (implied.has(code) || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+async function within<T>(timeoutMs: number, work: Promise<T>, otherwise: () => T): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => resolve(otherwise()), timeoutMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

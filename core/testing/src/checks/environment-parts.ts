@@ -1,0 +1,32 @@
+import type { PartsOf } from "../check/plugin-part.ts";
+import { bindChecks } from "../check/plugin-part.ts";
+import { makeSubject } from "../contract/subject.ts";
+import { transportCheck } from "../contract/transport-check.ts";
+import { inProcess, overGrpc, type Transport } from "../transports.ts";
+import { behaviourChecks, contractChecks } from "./environment-checks.ts";
+import { openingChecks } from "./opening-checks.ts";
+
+/** Returns the environments of a plugin, with the checks of {@link environmentContract} in their order: the cheapest and most general first. */
+export const environmentParts: PartsOf = ({ plugin, plugins }) =>
+  (plugin.environments ?? []).map((definition) => {
+    const subject = (transport: Transport) => () => makeSubject(plugins, definition.id, transport, undefined);
+    const [local, remote] = [subject(inProcess), subject(overGrpc())];
+    return {
+      subject: `environment:${definition.id}`,
+      acknowledged: definition.acknowledged,
+      checks: [
+        ...bindChecks(openingChecks, local, (made) => made.close()),
+        ...bindChecks([...contractChecks(definition), ...behaviourChecks], local, (made) => made.close()),
+        {
+          code: "TRANSPORTS_DIFFER",
+          name: "gives the same bytes over gRPC",
+          run: () => transportCheck([local, remote]),
+        },
+        ...bindChecks(contractChecks(definition), remote, (made) => made.close()).map((check) => ({
+          ...check,
+          name: `${check.name}, over gRPC`,
+          quick: false,
+        })),
+      ],
+    };
+  });

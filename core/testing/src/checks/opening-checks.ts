@@ -1,0 +1,18 @@
+import type { EnvironmentCheck } from "../contract/environment-check.ts";
+import { never, withSession } from "../contract/play.ts";
+
+/** Checks that every other check needs: the environment can be prepared, and an episode starts. */
+export const openingChecks: readonly EnvironmentCheck[] = [
+  {
+    code: "ENVIRONMENT_UNAVAILABLE",
+    name: "can be opened with its default options",
+    gate: true,
+    run: (subject) => withSession(subject, undefined, async () => undefined),
+  },
+  {
+    code: "OBSERVATION_INVALID",
+    name: "starts an episode",
+    gate: true,
+    run: (subject) => withSession(subject, undefined, async (session) => void (await session.reset({ signal: never }))),
+  },
+];
