@@ -6,6 +6,20 @@ export { type Agreement, agreementOf } from "./judging/agreement.ts";
 export { type JudgedOutcome, judgeRun } from "./judging/judge-run.ts";
 export { ReplacedJudge } from "./judging/replaced-judge.ts";
 export { openEpisodeTools } from "./host/session-tools.ts";
+export {
+  BEHAVIOUR_FILE,
+  type Behaviour,
+  type BehaviourDifference,
+  behaviourHash,
+  behaviourOf,
+  compareBehaviour,
+  describeDifference,
+  type FixtureBehaviour,
+  formatBehaviour,
+  parseBehaviour,
+  readBehaviour,
+  type TranscriptLine,
+} from "./plugins/behaviour.ts";
 export { PluginHost } from "./plugins/plugin-host.ts";
 export { requiredSandboxes } from "./plugins/required-sandboxes.ts";
 export type { RegistryEntry } from "./plugins/plugin-registry.ts";

@@ -8,6 +8,7 @@ export { Defect } from "./check/defect.ts";
 export { type Finding, isOpen, type Place } from "./check/finding.ts";
 export type { PackageSubject } from "./check/package-subject.ts";
 export type { PluginPart, PluginSubject } from "./check/plugin-part.ts";
+export { recordBehaviour } from "./check-plugin/record-behaviour.ts";
 export { type CheckEvent, checkPlugin, type CheckPluginOptions, partsOf } from "./check-plugin/check-plugin.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";
 export { engineOverGrpc } from "./engine-over-grpc.ts";

@@ -1,0 +1,45 @@
+import type { Action } from "@mrlm/spec";
+import { type Behaviour, behaviourOf, type TranscriptLine } from "@mrlm/runtime";
+import type { PluginSubject } from "../check/plugin-part.ts";
+import { serialise } from "../contract/fixture-checks.ts";
+import { playFixture, withSession } from "../contract/play.ts";
+import { makeSubject, type Subject } from "../contract/subject.ts";
+import { inProcess } from "../transports.ts";
+
+/** Seed of fixtures that state none. */
+const SEED = 1;
+
+/** Plays the fixtures of a plugin's environments, and returns the hashes of their transcripts. Leaves out episodes that are not deterministic. */
+export async function recordBehaviour({ plugin, plugins }: PluginSubject): Promise<Behaviour["environments"]> {
+  const environments: Behaviour["environments"] = {};
+  for (const { id } of plugin.environments ?? []) {
+    const subject = await makeSubject(plugins, id, inProcess, undefined);
+    try {
+      const fixtures = await fixturesOf(subject);
+      if (Object.keys(fixtures).length > 0) environments[id] = { fixtures };
+    } finally {
+      await subject.close();
+    }
+  }
+  return environments;
+}
+
+async function fixturesOf(subject: Subject): Promise<Behaviour["environments"][string]["fixtures"]> {
+  const fixtures: Behaviour["environments"][string]["fixtures"] = {};
+  for (const fixture of subject.fixtures) {
+    if ((await subject.describe(fixture.options)).determinism !== "full") continue;
+    const actions: Action[] = [];
+    const { first, steps } = await withSession(subject, fixture.options, (session) =>
+      playFixture(subject, { ...fixture, seed: fixture.seed ?? SEED }, session, (action) => {
+        actions.push(action);
+        return action;
+      }),
+    );
+    const line = (kind: TranscriptLine["kind"], value: unknown): TranscriptLine => ({ kind, text: serialise(value) });
+    fixtures[fixture.name] = behaviourOf([
+      line("returned", first),
+      ...steps.flatMap((step, i) => [line("action", actions[i]), line("returned", step)]),
+    ]);
+  }
+  return fixtures;
+}
