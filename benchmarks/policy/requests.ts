@@ -12,8 +12,6 @@ export interface Endpoint {
 /** Tokens of an answer. */
 export const TOKENS = 128;
 
-const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-
 /** Result of one request. */
 interface Answered {
   readonly tokens: number;
@@ -22,7 +20,12 @@ interface Answered {
 }
 
 /** Requests one answer to a chat message of its own. */
-async function ask({ port, model, parameters }: Endpoint, number: number, stream: boolean): Promise<Answered> {
+async function ask(
+  { port, model, parameters }: Endpoint,
+  agent: Agent,
+  number: number,
+  stream: boolean,
+): Promise<Answered> {
   const body = JSON.stringify({
     model,
     messages: [{ role: "user", content: `sort ${100_000 + (number % 900_000)}>` }],
@@ -69,13 +72,15 @@ export async function load(
   options: { readonly concurrency: number; readonly count: number; readonly stream: boolean },
 ): Promise<Load> {
   const { concurrency, count, stream } = options;
+  // A connection that outlives its measurement is closed by a server whose idle time ran out while it was paused.
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const started = performance.now();
   const answers: Answered[] = [];
   let sent = 0;
   const client = async (): Promise<void> => {
-    while (sent < count) answers.push(await ask(endpoint, sent++, stream));
+    while (sent < count) answers.push(await ask(endpoint, agent, sent++, stream));
   };
-  await Promise.all(Array.from({ length: concurrency }, client));
+  await Promise.all(Array.from({ length: concurrency }, client)).finally(() => agent.destroy());
   const seconds = (performance.now() - started) / 1_000;
   return {
     tokensPerSecond: answers.reduce((sum, { tokens }) => sum + tokens, 0) / seconds,
