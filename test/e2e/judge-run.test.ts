@@ -73,8 +73,12 @@ test("the debates of a run are judged again, and a run without a judge is refuse
   );
   expect(asked.code).toBe(0);
   expect(server.requests).toHaveLength(16);
-  for (const { agents, verdict_after: verdict } of asked.events.filter(({ event }) => event === "episode") as any[])
+  for (const { agents, judgements, verdict_after: verdict } of asked.events.filter(
+    ({ event }) => event === "episode",
+  ) as any[]) {
     expect([agents.pro.after, agents.con.after]).toEqual(verdict === "pro" ? [1, -1] : [-1, 1]);
+    expect(judgements).toMatchObject([{ judge: "llm@1" }]);
+  }
   for (const [flags, message] of [
     [["--judge", "rule"], /REQUIREMENT_MISSING.*judge "rule".*rules/],
     [["--judge", "rules", "--scorer", "math"], /--judge judges the episodes of a run/],

@@ -43,6 +43,7 @@ export async function judgeStored({ console, directory }: CommandContext, args: 
     note: (line) => console.note(line),
   });
   const source = new ReplacedJudge(plugins, await plugins.service("judge", args.judge, "the option --judge"));
+  const judge = plugins.registry.resolve("judge", args.judge) ?? args.judge;
   const host = new LocalHost({ source, dataDirectory: loaded.config.base_directory });
   try {
     const environments = environmentsOf(loaded);
@@ -54,14 +55,14 @@ export async function judgeStored({ console, directory }: CommandContext, args: 
     const outcomes: JudgedOutcome[] = [];
     for await (const outcome of judgeRun(host, environments, trajectories, new AbortController().signal)) {
       outcomes.push(outcome);
-      console.emit(eventOf(outcome));
+      console.emit(eventOf(outcome, judge));
     }
     const judged = outcomes.flatMap((outcome) => (outcome.kind === "judged" ? [outcome.episode] : []));
     const agreement = agreementOf(judged);
     const counts = countsOf(outcomes);
     const before = [...source.replaced].sort();
-    console.print(agreementReport(agreement, counts, { before, after: args.judge }));
-    console.emit({ event: "agreement", judges_before: before, judge: args.judge, ...toJson(agreement, counts) });
+    console.print(agreementReport(agreement, counts, { before, after: judge }));
+    console.emit({ event: "agreement", judges_before: before, judge, ...toJson(agreement, counts) });
     const { firstLost } = counts;
     if (judged.length === 0 && firstLost !== undefined) throw firstLost;
   } finally {
@@ -144,7 +145,7 @@ function countsOf(outcomes: readonly JudgedOutcome[]): AgreementCounts {
   };
 }
 
-function eventOf(outcome: JudgedOutcome): JsonObject {
+function eventOf(outcome: JudgedOutcome, judge: string): JsonObject {
   const { id, environment, task } = outcome.kind === "judged" ? outcome.episode.trajectory : outcome.trajectory;
   const common = { event: "episode", outcome: outcome.kind, id, environment, task };
   if (outcome.kind === "lost")
@@ -158,7 +159,8 @@ function eventOf(outcome: JudgedOutcome): JsonObject {
     agents: Object.fromEntries(
       Object.keys(before).map((agent) => [agent, { before: valueOf(before[agent]), after: valueOf(after[agent]) }]),
     ),
-    judgements: JSON.parse(JSON.stringify(again.judgements)) as JsonObject[],
+    // The host records the judge that the environment requires.
+    judgements: again.judgements.map((judgement) => ({ ...(judgement as unknown as JsonObject), judge })),
   };
 }
 
