@@ -18,6 +18,8 @@ export const truncation: StageRule = ({ iterations }) => {
   const share = mean(recent(shares));
   if (!(share > CUT)) return undefined;
   const length = mean(recent(series(iterations, "length/mean")));
+  // With max_tokens 1, an answer that ends by itself is empty: the limit is the form of the answers.
+  if (length <= 1) return undefined;
   return {
     rule: "truncation",
     severity: "problem",
