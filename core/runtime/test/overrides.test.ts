@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { parse } from "yaml";
 import { parseConfig } from "@mrlm/runtime";
 import { withOverrides } from "../src/config/overrides.ts";
+import { playerOverrides } from "../src/config/player-overrides.ts";
 import { readYaml } from "../src/config/source-text.ts";
 
 const TEXT = `name: base
@@ -81,4 +82,18 @@ test("any value arrives as the file would have had it", () => {
     ),
     { numRuns: 100 },
   );
+});
+
+test("a player of the command line keeps its role, where the configuration shuffles the sides", () => {
+  const text = [
+    "model: { path: m }",
+    "environments: [{ id: nim, players: { first: policy, second: { scripted: random } }, sides: shuffle }]",
+    "stages: [{ algorithm: grpo, steps: 1 }]",
+  ].join("\n");
+  const options = { path: "run.yaml" };
+  const overrides = playerOverrides(parseConfig(text, options), "nim@1", ["second={scripted: optimal}"], "/");
+  expect(parseConfig(text, { ...options, overrides }).config.environments[0]).toMatchObject({
+    players: { first: { policy: "policy" }, second: { scripted: "optimal" } },
+    sides: "fixed",
+  });
 });

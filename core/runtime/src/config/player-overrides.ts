@@ -28,8 +28,11 @@ export function playerOverrides(
     const flag = `--player ${role.trim()}`;
     return { flag, role: role.trim(), value: withDirectory(yamlValue(text, flag, EXAMPLE), directory) };
   });
-  if (path !== undefined)
-    return parsed.map(({ flag, role, value }) => ({ flag, path: [...path, "players", role], value }));
+  if (path !== undefined) {
+    // A flag names the role of its player: `sides: shuffle` would draw another one for each group.
+    const fixed = { flag: "--player", path: [...path, "sides"], value: "fixed" };
+    return [...parsed.map(({ flag, role, value }) => ({ flag, path: [...path, "players", role], value })), fixed];
+  }
   const players = Object.fromEntries(parsed.map(({ role, value }) => [role, value]));
   return [{ flag: "--player", path: ["eval", "environments"], value: [{ id: environment, players }] }];
 }

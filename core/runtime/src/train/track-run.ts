@@ -1,4 +1,5 @@
 import type { JsonObject, Tracker, TrackedRow } from "@mrlm/spec";
+import type { MatchSummary } from "../evaluation/match-tally.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import { type MetricsRow, plainMetrics } from "../run/metrics-file.ts";
@@ -103,13 +104,19 @@ function evaluationMetrics({ environment, greedy, sampled }: EvaluationResult): 
           [`eval/${environment}/${kind}_reward`]: summary.reward,
           [`eval/${environment}/${kind}_cut`]: summary.cut,
           ...Object.fromEntries(
-            (summary.matches ?? []).map(({ role, opponent, games }) => [
-              `eval/${environment}/${kind}_wins/${role}/${opponent.kind}`,
-              games?.winRate,
+            (summary.matches ?? []).map((match, _i, all) => [
+              `eval/${environment}/${kind}_wins/${match.role}/${opponentName(match, all)}`,
+              match.games?.winRate,
             ]),
           ),
         };
   return { ...of("greedy", greedy), ...of("sampled", sampled) };
+}
+
+/** Returns the kind of an opponent, and its name where the role has several opponents of the kind. */
+function opponentName({ role, opponent }: MatchSummary, all: readonly MatchSummary[]): string {
+  const isOnly = all.filter((other) => other.role === role && other.opponent.kind === opponent.kind).length === 1;
+  return isOnly ? opponent.kind : `${opponent.kind}:${opponent.name}`;
 }
 
 function finite(metrics: Readonly<Record<string, unknown>>): Record<string, number> {
