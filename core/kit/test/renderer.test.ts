@@ -51,7 +51,7 @@ describe("U3: tools", () => {
     expect(renderer.render([ask], []).tokens).toEqual(renderer.render([ask]).tokens);
     const onlyFirst = rendererWith(WITH_TOOLS.replace("for tool in tools", "for tool in tools[:1]"));
     expect(() => onlyFirst.render([ask], tools)).toThrow(
-      expect.objectContaining({ message: expect.stringMatching(/does not show: sort\.$/) }),
+      expect.objectContaining({ message: expect.stringMatching(/does not show the tools that are offered: sort\.$/) }),
     );
   });
 });

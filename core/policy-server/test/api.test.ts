@@ -59,6 +59,14 @@ describe("a request is refused in OpenAI's form", () => {
     expect([answer.status, answer.body]).toEqual([400, expected]);
   });
 
+  test("tools that the template does not show", async () => {
+    server = await served({ tags: [] });
+    const tools = [{ type: "function", function: { name: "sort", parameters: { type: "object" } } }];
+    const answer = await server.post(CHAT, { ...chat, tools });
+    expect([answer.status, answer.body]).toEqual([400, invalid("tools")]);
+    expect(answer.body.error.message).toMatch(/^The model's chat template does not show .*: sort\./);
+  });
+
   test("other routes, models, methods and bodies", async () => {
     server = await served();
     const of = async (path: string, body: unknown): Promise<[number, string]> => {

@@ -34,9 +34,9 @@ function assertShown(rendered: string, without: string, names: readonly string[]
   if (missing.length === 0) return;
   throw new MrlmError(
     "TOOLS_UNSUPPORTED",
-    `The environment offers tools that the model's chat template does not show: ${missing.slice(0, 10).join(", ")}.`,
+    `The model's chat template does not show the tools that are offered: ${missing.slice(0, 10).join(", ")}.`,
     {
-      hint: "Use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do), add them to the template, or describe the tools in the environment's own messages.",
+      hint: "Use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do), add them to the template, or describe the tools in messages.",
     },
   );
 }
@@ -54,7 +54,7 @@ function withoutTools(render: () => string): string {
 function unreadable(): MrlmError {
   return new MrlmError(
     "TOOLS_UNSUPPORTED",
-    "The environment offers tools, and the model's chat template writes calls of tools in a form that no parser reads.",
+    "Tools are offered, and the model's chat template writes calls of tools in a form that no parser reads.",
     { hint: `Set \`model.tool_format\` if the model writes one of these: ${TOOL_FORMAT_NAMES.join(", ")}.` },
   );
 }

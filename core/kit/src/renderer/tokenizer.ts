@@ -137,7 +137,7 @@ function untokenisable(text: string, kept: string, tokenizer: HuggingFaceTokeniz
     "TOKENIZER_INVALID",
     `The tokenizer has no token for ${named || "part of the text"} in ${JSON.stringify(text.slice(0, 80))}.`,
     {
-      hint: "Use a tokenizer whose alphabet covers the texts of the environments.",
+      hint: "Use a tokenizer whose alphabet covers the texts of the conversations.",
     },
   );
 }

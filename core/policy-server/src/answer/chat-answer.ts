@@ -79,7 +79,8 @@ function renderPrompt({ policy }: AnswerContext, { messages, tools }: ChatReques
     return policy.renderer.render(messages, tools).tokens;
   } catch (error) {
     if (!MrlmError.isInstance(error)) throw error;
-    throw new ApiError(400, "invalid_value", `${error.message} ${error.hint ?? ""}`.trim(), { param: "messages" });
+    const param = error.code === "TOOLS_UNSUPPORTED" ? "tools" : "messages";
+    throw new ApiError(400, "invalid_value", `${error.message} ${error.hint ?? ""}`.trim(), { param });
   }
 }
 

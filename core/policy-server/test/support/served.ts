@@ -20,22 +20,28 @@ export interface Answer {
   readonly body: any;
 }
 
-/** Renderer of a tokenizer of bytes, with hermes calls. */
-export function testRenderer(): ChatRenderer {
+const TAGS = ["<tool_call>", "</tool_call>", "<answer>", "</answer>"];
+
+/** Renderer of a tokenizer of bytes, with hermes calls. Without their tags its template shows no tools. */
+export function testRenderer(tags: readonly string[] = TAGS): ChatRenderer {
   const ascii = Array.from({ length: 95 }, (_, i) => String.fromCodePoint(32 + i)).join("");
   const tokenizerFiles = characterTokenizerFiles({
     alphabet: `${ascii}\néï日本語😀`,
-    tags: ["<tool_call>", "</tool_call>", "<answer>", "</answer>"],
+    tags: [...tags],
   });
   return chatRenderer({ tokenizerFiles, eosTokenIds: [1] });
 }
 
 /** Serves a bigram model with the given policies beside it. */
 export async function served(
-  options: Partial<ServePoliciesOptions> & { readonly engine?: BigramEngine; readonly positions?: number } = {},
+  options: Partial<ServePoliciesOptions> & {
+    readonly engine?: BigramEngine;
+    readonly positions?: number;
+    readonly tags?: readonly string[];
+  } = {},
 ): Promise<Served> {
-  const { engine = new BigramEngine({ deterministic: false }), positions = 4_096, ...rest } = options;
-  const renderer = testRenderer();
+  const { engine = new BigramEngine({ deterministic: false }), positions = 4_096, tags, ...rest } = options;
+  const renderer = testRenderer(tags);
   const config = { vocab_size: renderer.vocabSize, max_position_embeddings: positions, initializer_range: 1 };
   if (rest.policies === undefined)
     await engine.createModel({
