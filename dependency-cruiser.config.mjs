@@ -168,6 +168,16 @@ export default {
       },
     ),
     forbid(
+      "cli-checks-with-testing",
+      "Only `mrlm check` uses the contract suites: training does not load them.",
+      {
+        path: "^core/cli/src/",
+        pathNot:
+          "^core/cli/src/(check-worker|commands/check|services/(check-package|plugin-check)|console/check-report)\\.ts$",
+      },
+      { path: "^core/testing/" },
+    ),
+    forbid(
       "sources-import-no-tests",
       "Published code does not depend on tests.",
       { path: "^[^/]+/[^/]+/src/" },

@@ -15,7 +15,7 @@ With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --v
 | 1 | something failed during the work |
 | 2 | the command line, a configuration, or what it names was wrong: no work began |
 | 3 | the engine is not set up, lacks a part, or did not start |
-| 4 | \`doctor\` found a problem; a run that failed is one (hints alone are 0) |
+| 4 | \`check\` reported an error or a warning that is not acknowledged; \`doctor\` found a problem; a run that failed is one (hints alone are 0) |
 | 130 | ended by Ctrl-C or SIGTERM, after draining (once) or at once (twice) |
 
 An error's line begins with \`error CODE:\`; [errors](errors.md) has every code.
@@ -35,7 +35,10 @@ function section(command: Command): string {
     ];
     return `| \`${flags}\` | ${notes.join("")} |`;
   });
-  const given = command.registeredArguments.map((argument) => `\`<${argument.name()}>\`: ${argument.description}.\n`);
+  const given = command.registeredArguments.map(
+    (argument) =>
+      `\`${argument.required ? `<${argument.name()}>` : `[${argument.name()}]`}\`: ${argument.description}.\n`,
+  );
   return [
     `## ${nameOf(command)}`,
     "",

@@ -9,7 +9,7 @@ export const EXIT = {
   invalid: 2,
   /** The engine is not set up, or did not start. */
   engine: 3,
-  /** `doctor` found a problem. */
+  /** `doctor` found a problem, `check` a defect. */
   unhealthy: 4,
   /** Ended by Ctrl-C or SIGTERM, after draining or not. */
   interrupted: 130,

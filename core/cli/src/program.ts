@@ -1,5 +1,6 @@
 import { Command, Help, Option } from "commander";
 import type { CommandContext } from "./command-context.ts";
+import type { CheckArguments } from "./commands/check.ts";
 import type { CollectArguments } from "./commands/collect.ts";
 import type { SetupArguments } from "./commands/engine.ts";
 import type { EvalArguments } from "./commands/eval.ts";
@@ -196,6 +197,31 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--reveal-rewards", "clients of --http-port get the reward of each step")
     .option("--until-stdin-ends", "end when standard input ends (for a parent process)")
     .action(async (options: ServeOptions) => (await import("./commands/serve.ts")).serve(context(), options));
+
+  program
+    .command("check")
+    .description(
+      "check a plugin: manifest, contract, options, determinism, rewards, data, leaks, recorded behaviour; docs/reference/checks.md has every finding",
+    )
+    .argument("[target]", "folder of a plugin, or an installed package; default: this folder", ".")
+    .option("--only <id...>", "check these parts only: package, or provisions such as environment:math@1 or math")
+    .option("--quick", "leave out what takes longer: long plays, gRPC, measured speed")
+    .option(
+      "--update",
+      "record the behaviour of the environments in mrlm.behaviour.json, which is published with the package",
+    )
+    .option("--badge", "print a badge for the README, as Markdown")
+    .option(
+      "--play <model>",
+      "sample episodes with this model, as `eval --model` takes it, and count groups with two different rewards",
+    )
+    .option("--play-groups <n>", "groups of eight episodes that --play samples", "16")
+    .option("--base-url <url>", "with --play openai:NAME: address of the API")
+    .option("--model-options <json>", "with --play openai:NAME: options of the model")
+    .option("--max-tokens <n>", "with --play: of one turn; default: 256")
+    .action(async (target: string, args: CheckArguments) =>
+      finish(await (await import("./commands/check.ts")).check(context(), target, args)),
+    );
 
   program
     .command("info")

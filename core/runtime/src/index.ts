@@ -22,9 +22,10 @@ export {
 } from "./plugins/behaviour.ts";
 export { PluginHost } from "./plugins/plugin-host.ts";
 export { requiredSandboxes } from "./plugins/required-sandboxes.ts";
-export type { RegistryEntry } from "./plugins/plugin-registry.ts";
-export type { PluginOptions } from "./plugins/discover-plugins.ts";
-export { projectDirectory } from "./plugins/plugin-package.ts";
+export { PluginRegistry, type RegistryEntry } from "./plugins/plugin-registry.ts";
+export { discoverPlugins, type PluginOptions } from "./plugins/discover-plugins.ts";
+export { importPlugin } from "./plugins/load-plugin.ts";
+export { packageDirectory, type PluginPackage, projectDirectory, readPluginPackage } from "./plugins/plugin-package.ts";
 export type { AlgorithmSource, EnvironmentSource } from "./plugins/plugin-kinds.ts";
 export { didYouMean, nearestName } from "./names/nearest.ts";
 export { canonicalJson } from "./names/canonical-json.ts";

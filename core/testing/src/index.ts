@@ -3,13 +3,23 @@ export * from "./bigram/engine.ts";
 export { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "./chat-server.ts";
 export { type EnvironmentContractOptions, environmentContract } from "./environment-contract/environment-contract.ts";
 export type { Check } from "./check/check.ts";
+export { checksOf } from "./check/check-part.ts";
+export type { Acknowledgements } from "./check/run-check.ts";
 export { FINDINGS, type FindingCode, type FindingEntry, type Severity } from "./check/codes.ts";
 export { Defect } from "./check/defect.ts";
 export { type Finding, isOpen, type Place } from "./check/finding.ts";
 export type { PackageSubject } from "./check/package-subject.ts";
 export type { PluginPart, PluginSubject } from "./check/plugin-part.ts";
+export { measureEnvironment, type MeasuredSpeed } from "./check-plugin/measure-environment.ts";
+export { SourcePlaces } from "./check-plugin/source-places.ts";
 export { recordBehaviour } from "./check-plugin/record-behaviour.ts";
-export { type CheckEvent, checkPlugin, type CheckPluginOptions, partsOf } from "./check-plugin/check-plugin.ts";
+export {
+  type CheckEvent,
+  checkPlugin,
+  type CheckPluginOptions,
+  findingOf,
+  partsOf,
+} from "./check-plugin/check-plugin.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";
 export { engineOverGrpc } from "./engine-over-grpc.ts";
 export type { TestRegistry } from "./test-registry.ts";

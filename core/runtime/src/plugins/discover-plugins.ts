@@ -17,21 +17,33 @@ export type PluginOptions = JsonObject | boolean;
 /**
  * Finds plugins: the project around `directory` if it is a plugin, those among its direct dependencies, and those that the configuration names (packages, or
  * paths of package directories). Does not search `node_modules` for others.
+ * @param onFault receives the error of a plugin that is left out; default: throws it
  */
 export function discoverPlugins(
   directory: string,
   configured: Readonly<Record<string, PluginOptions>>,
   relativeTo: string,
   locate: PluginErrors = (error) => error,
+  onFault: (error: unknown, plugin: string) => void = (error) => {
+    throw error;
+  },
 ): RegistryEntry[] {
   const project = projectDirectory(directory);
   const dependencies = project === undefined ? [] : directDependencies(project);
   const found = new Map<string, RegistryEntry>();
-  const own = project === undefined ? undefined : readPluginPackage(realpathSync(project));
+  const read = (place: string, name: string): PluginPackage | undefined => {
+    try {
+      return readPluginPackage(place);
+    } catch (error) {
+      onFault(error, name);
+      return undefined;
+    }
+  };
+  const own = project === undefined ? undefined : read(realpathSync(project), project);
   if (own !== undefined && configured[own.name] !== false) found.set(own.directory, entryOf(own, configured[own.name]));
   for (const name of dependencies) {
     const place = packageDirectory(name, project as string);
-    const plugin = place === undefined || configured[name] === false ? undefined : readPluginPackage(place);
+    const plugin = place === undefined || configured[name] === false ? undefined : read(place, name);
     if (plugin !== undefined) found.set(plugin.directory, entryOf(plugin, configured[name]));
   }
   for (const [name, options] of Object.entries(configured)) {
@@ -40,7 +52,7 @@ export function discoverPlugins(
       const plugin = namedPlugin(name, [relativeTo, directory], dependencies);
       found.set(plugin.directory, { ...entryOf(plugin, options), configuredAs: name });
     } catch (error) {
-      throw locate(error, name);
+      onFault(locate(error, name), name);
     }
   }
   return [...found.values()];

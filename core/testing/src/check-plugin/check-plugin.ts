@@ -1,6 +1,8 @@
 import { checkPart, type PartEvent } from "../check/check-part.ts";
+import { entryOf, type FindingCode } from "../check/codes.ts";
 import type { Finding } from "../check/finding.ts";
 import type { PluginPart, PluginSubject } from "../check/plugin-part.ts";
+import { type Acknowledgements, type Found, foundBy } from "../check/run-check.ts";
 import { PART_KINDS } from "../checks/plugin-parts.ts";
 import { SourcePlaces } from "./source-places.ts";
 
@@ -33,14 +35,33 @@ export async function* checkPlugin(
       const { value, done } = await checking.next();
       if (done !== true) yield value;
       else {
-        for (const { error, about, ...finding } of value) {
-          const place = finding.place ?? places.of({ error, about, subject: part.subject });
-          yield { event: "finding", finding: place === undefined ? finding : { ...finding, place } };
-        }
+        for (const found of value) yield { event: "finding", finding: withPlace(found, places) };
         break;
       }
     }
   }
+}
+
+/** Describes what a plugin did outside of a check as a finding. `about` is a text of the source near it. */
+export function findingOf(
+  code: FindingCode,
+  error: unknown,
+  context: {
+    readonly subject: string;
+    readonly places: SourcePlaces;
+    readonly acknowledged?: Acknowledgements | undefined;
+    readonly about?: string;
+    readonly fix?: string | undefined;
+  },
+): Finding {
+  const { places, about, fix, ...of } = context;
+  const found = foundBy({ code, name: entryOf(code).title, ...(about !== undefined && { about }) }, error, of);
+  return withPlace(fix === undefined ? found : { ...found, fix }, places);
+}
+
+function withPlace({ error, about, ...finding }: Found, places: SourcePlaces): Finding {
+  const place = finding.place ?? places.of({ error, about, subject: finding.subject });
+  return place === undefined ? finding : { ...finding, place };
 }
 
 function isNamed(subject: string, name: string): boolean {

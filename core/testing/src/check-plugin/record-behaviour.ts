@@ -1,31 +1,39 @@
 import type { Action } from "@mrlm/spec";
 import { type Behaviour, behaviourOf, type TranscriptLine } from "@mrlm/runtime";
+import type { AnyPlugin } from "../any-plugin.ts";
 import type { PluginSubject } from "../check/plugin-part.ts";
 import { serialise } from "../contract/fixture-checks.ts";
 import { playFixture, withSession } from "../contract/play.ts";
 import { makeSubject, type Subject } from "../contract/subject.ts";
 import { inProcess } from "../transports.ts";
 
+type Fixtures = Behaviour["environments"][string]["fixtures"];
+
 /** Seed of fixtures that state none. */
 const SEED = 1;
 
-/** Plays the fixtures of a plugin's environments, and returns the hashes of their transcripts. Leaves out episodes that are not deterministic. */
+/** Plays the fixtures of a plugin's environments, and returns the hashes of their transcripts. Leaves out episodes that are not deterministic, and environments whose fixtures fail. */
 export async function recordBehaviour({ plugin, plugins }: PluginSubject): Promise<Behaviour["environments"]> {
   const environments: Behaviour["environments"] = {};
   for (const { id } of plugin.environments ?? []) {
-    const subject = await makeSubject(plugins, id, inProcess, undefined);
-    try {
-      const fixtures = await fixturesOf(subject);
-      if (Object.keys(fixtures).length > 0) environments[id] = { fixtures };
-    } finally {
-      await subject.close();
-    }
+    // A check reports why it fails.
+    const fixtures = await recorded(plugins, id).catch(() => ({}));
+    if (Object.keys(fixtures).length > 0) environments[id] = { fixtures };
   }
   return environments;
 }
 
-async function fixturesOf(subject: Subject): Promise<Behaviour["environments"][string]["fixtures"]> {
-  const fixtures: Behaviour["environments"][string]["fixtures"] = {};
+async function recorded(plugins: readonly AnyPlugin[], id: string): Promise<Fixtures> {
+  const subject = await makeSubject(plugins, id, inProcess, undefined);
+  try {
+    return await fixturesOf(subject);
+  } finally {
+    await subject.close();
+  }
+}
+
+async function fixturesOf(subject: Subject): Promise<Fixtures> {
+  const fixtures: Fixtures = {};
   for (const fixture of subject.fixtures) {
     if ((await subject.describe(fixture.options)).determinism !== "full") continue;
     const actions: Action[] = [];

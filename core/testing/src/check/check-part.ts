@@ -1,4 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
+import type { Check } from "./check.ts";
 import { entryOf, type FindingCode } from "./codes.ts";
 import { Defect } from "./defect.ts";
 import type { PluginPart } from "./plugin-part.ts";
@@ -19,8 +20,7 @@ export async function* checkPart(
 ): AsyncGenerator<PartEvent, Found[]> {
   const about = { subject, acknowledged };
   const found: Found[] = [];
-  for (const check of checks) {
-    if (quick && check.quick === false) continue;
+  for (const check of checksOf({ checks }, quick)) {
     const { name, timeoutMs = TIMEOUT_MS } = check;
     yield { event: "started", subject, check: name, timeoutMs };
     const before = performance.now();
@@ -31,6 +31,11 @@ export async function* checkPart(
     if (check.gate === true && ofCheck.length > 0) break;
   }
   return distinct(found);
+}
+
+/** Returns the checks of a part that run. */
+export function checksOf({ checks }: Pick<PluginPart, "checks">, quick: boolean): Check<void>[] {
+  return checks.filter((check) => !quick || check.quick !== false);
 }
 
 /** Removes findings that say the same again, and those that follow from another. */

@@ -44,7 +44,7 @@ export function foundBy(
     severity,
     subject,
     check: check.name,
-    message: messageOf(error),
+    message: messageOf(error, code),
     fix: defect?.fix ?? ownHint(error) ?? fix,
     ...(defect?.place !== undefined && { place: defect.place }),
     ...(reason !== undefined && { acknowledged: reason }),
@@ -60,8 +60,18 @@ function codeOfHost(error: unknown): FindingCode | undefined {
   return / threw in /.test(error.message) ? "EPISODE_FAILED" : "VALUE_MALFORMED";
 }
 
-function messageOf(error: unknown): string {
-  if (MrlmError.isInstance(error)) return `${error.code}: ${error.message}`;
+/** Codes of findings that stand for an error of mrlm: the code of the error adds nothing. */
+const FROM_ERRORS = new Set<FindingCode>([
+  "API_VERSION",
+  "EPISODE_FAILED",
+  "IMPORT_FAILED",
+  "MANIFEST_INVALID",
+  "REQUIREMENT_MISSING",
+  "VALUE_MALFORMED",
+]);
+
+function messageOf(error: unknown, code: FindingCode): string {
+  if (MrlmError.isInstance(error)) return FROM_ERRORS.has(code) ? error.message : `${error.code}: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }
 

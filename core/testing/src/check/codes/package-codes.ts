@@ -10,14 +10,65 @@ export const PACKAGE_CODES = {
     title: "A check did not end in time.",
     fix: "Look for a promise that never settles or a computation that takes too long in the part that the check names.",
   },
+  API_VERSION: {
+    severity: "error",
+    title: "The plugin was made for another version of the plugin interface.",
+    fix: "Update mrlm if the plugin is newer, else the plugin.",
+  },
+  BEHAVIOUR_CHANGED: {
+    severity: "error",
+    title: "A fixture of an environment does not have the transcript that `mrlm.behaviour.json` records.",
+    fix: "Undo the change. If it is intended, raise the version in the environment's id and run `npx mrlm check --update`.",
+  },
+  BEHAVIOUR_OUTDATED: {
+    severity: "warning",
+    title:
+      "`mrlm.behaviour.json` lacks a fixture, has one that no longer exists, or the package does not contain the file.",
+    fix: "Run `npx mrlm check --update`, and list `mrlm.behaviour.json` in `files` of the package.json.",
+  },
   ENVIRONMENT_UNAVAILABLE: {
     severity: "error",
     title: "An environment cannot be prepared: its options, its tasks or what it requires fail.",
     fix: "Correct the cause that the message names: without options an environment starts with its defaults.",
   },
+  GLOBAL_CHANGED: {
+    severity: "warning",
+    title: "The plugin changes globals, shared prototypes, environment variables or the working directory.",
+    fix: "Keep state in the module or in the environment: other plugins run in the same process.",
+  },
+  IMPORT_FAILED: {
+    severity: "error",
+    title: "The entry of the plugin cannot be imported.",
+    fix: "Correct the error that the message quotes.",
+  },
+  MANIFEST_INVALID: {
+    severity: "error",
+    title: "The manifest is malformed, or it and the default export disagree.",
+    fix: "Correct the `mrlm` field of the package.json; docs/guides/plugins.md shows its form.",
+  },
+  OUTPUT_EXCESSIVE: {
+    severity: "warning",
+    title: "The plugin prints a lot.",
+    fix: "Write to `context.logger`, which the operator can silence.",
+  },
+  PLUGIN_BLOCKED: {
+    severity: "error",
+    title: "The code of the plugin blocks its process, which was killed.",
+    fix: "Look for an endless loop, a call that waits, or an `await` at the top of a module whose promise never settles.",
+  },
+  PROCESS_ENDED: {
+    severity: "error",
+    title: "The code of the plugin ends its process.",
+    fix: "Never call `process.exit()`: throw an error, or return an unscored reward.",
+  },
   REQUIREMENT_MISSING: {
     severity: "error",
     title: "No installed plugin provides what a part of the plugin requires.",
     fix: "Install the package that provides it as a dependency of the plugin.",
+  },
+  UNCAUGHT_ERROR: {
+    severity: "error",
+    title: "The plugin throws outside of its calls: in a timer, an event or a promise that nobody awaits.",
+    fix: "Await every promise, and catch errors in timers and listeners.",
   },
 } as const;

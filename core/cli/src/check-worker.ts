@@ -1,0 +1,133 @@
+// Checks a plugin, in a process that its code may end, block or change. services/check-package.ts starts it.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { discoverPlugins, importPlugin, type PluginPackage, readPluginPackage, requiredSandboxes } from "@mrlm/runtime";
+import { MrlmError, type Plugin } from "@mrlm/spec";
+import {
+  type Acknowledgements,
+  checkPlugin,
+  checksOf,
+  type FindingCode,
+  findingOf,
+  measureEnvironment,
+  partsOf,
+  type PluginSubject,
+  recordBehaviour,
+  SourcePlaces,
+} from "@mrlm/testing";
+import { globalChanges, globalState } from "./services/global-changes.ts";
+import type { CheckMessage, CheckRequest } from "./services/plugin-check.ts";
+import { faultOfOutput } from "./services/plugin-fault.ts";
+import { interceptOutput } from "./services/printed-output.ts";
+import { openWorkerPort } from "./services/worker-port.ts";
+
+const IMPORT_MS = 10_000;
+/** Time beyond that of a check, in which it must have given up by itself, in milliseconds. */
+const GRACE_MS = 10_000;
+
+const printed = interceptOutput();
+const { request, send, end } = await openWorkerPort<CheckRequest, CheckMessage>();
+const { directory, project, only, quick, skip } = request;
+const places = new SourcePlaces(directory);
+let current = "package";
+
+let acknowledged: Acknowledgements = {};
+
+const report = (code: FindingCode, error: unknown, about?: string): void =>
+  send({
+    event: "finding",
+    finding: findingOf(code, error, { subject: current, places, acknowledged, ...(about !== undefined && { about }) }),
+  });
+
+process.on("uncaughtException", (error) => report("UNCAUGHT_ERROR", error));
+
+const own = readPluginPackage(directory) as PluginPackage;
+send({ event: "phase", name: "import", nextMs: IMPORT_MS });
+const before = globalState();
+const plugin = await load(own);
+const changes = globalChanges(before);
+if (plugin !== undefined) {
+  acknowledged = Object.assign({}, ...(plugin.environments ?? []).map((each) => each.acknowledged)) as Acknowledgements;
+  const subject = await subjectOf(own, plugin);
+  const parts = partsOf(subject, only);
+  send({
+    event: "parts",
+    parts: parts.map((part) => ({ subject: part.subject, checks: checksOf(part, quick).length })),
+  });
+  if (!skip.includes("package")) {
+    if (changes.length > 0) reportChanges(changes);
+    reportOutput();
+  }
+  for (const part of parts) if (!skip.includes(part.subject)) await check(subject, part.subject);
+  if (only === undefined && !skip.includes("behaviour")) await sendBehaviour(subject);
+  reportOutput();
+  send({ event: "phase", name: "end", nextMs: GRACE_MS });
+}
+end();
+
+/** Imports the plugin as a host does, which compares it with its manifest; reports why that fails. */
+async function load(found: PluginPackage): Promise<Plugin | undefined> {
+  try {
+    await importPlugin(found, () => []);
+    // The definitions as the author wrote them, without the host's wrapper.
+    return ((await import(found.entry)) as { readonly default: Plugin }).default;
+  } catch (error) {
+    const code = MrlmError.hasCode(error, "PLUGIN_INVALID", "PLUGIN_API_VERSION")
+      ? "MANIFEST_INVALID"
+      : "IMPORT_FAILED";
+    report(code, error);
+    return undefined;
+  }
+}
+
+/** Adds the plugins that provide what this one requires, directly or through another. */
+async function subjectOf(found: PluginPackage, loaded: Plugin): Promise<PluginSubject> {
+  const entries = [directory, project]
+    .flatMap((from) => discoverPlugins(from, {}, from, undefined, () => undefined))
+    .filter(({ name }, i, all) => name !== found.name && all.findIndex((other) => other.name === name) === i);
+  const plugins: Plugin[] = [loaded];
+  const wanted = [...(found.manifest.requires ?? [])];
+  const taken = new Set<string>();
+  for (const id of wanted) {
+    const entry = entries.find(({ provides }) => provides.some((each) => each === id || each.startsWith(`${id}@`)));
+    if (entry === undefined || taken.has(entry.name)) continue;
+    taken.add(entry.name);
+    wanted.push(...entry.requires);
+    plugins.push(await entry.load((provision) => requiredSandboxes(entries, provision)));
+  }
+  const packageJson = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as Record<string, unknown>;
+  return { directory, packageJson, plugin: loaded, plugins };
+}
+
+async function check(subject: PluginSubject, part: string): Promise<void> {
+  current = part;
+  let isOpenable = true;
+  for await (const event of checkPlugin(subject, { only: [part], quick })) {
+    if (event.event === "started") send({ ...event, nextMs: event.timeoutMs + GRACE_MS });
+    else send(event);
+    if (event.event === "finding" && event.finding.severity === "error") isOpenable = false;
+  }
+  const definition = subject.plugin.environments?.find(({ id }) => part === `environment:${id}`);
+  if (definition !== undefined && isOpenable && !quick)
+    send({ event: "speed", subject: part, speeds: await measureEnvironment(subject.plugins, definition) });
+  const after = globalChanges(before).filter((change) => !changes.includes(change));
+  if (after.length > 0) reportChanges(after);
+  send({ event: "part", subject: part });
+}
+
+async function sendBehaviour(subject: PluginSubject): Promise<void> {
+  send({ event: "phase", name: "behaviour", nextMs: 120_000 });
+  send({ event: "behaviour", environments: await recordBehaviour(subject) });
+}
+
+function reportChanges(changed: readonly string[]): void {
+  const more = changed.length > 5 ? ` and ${changed.length - 5} more` : "";
+  const [first = ""] = changed;
+  const message = `Its code changed ${changed.slice(0, 5).join(", ")}${more}, which all code of the process shares.`;
+  report("GLOBAL_CHANGED", new Error(message), first.split(".").at(-1));
+}
+
+function reportOutput(): void {
+  const fault = faultOfOutput(printed());
+  if (fault !== undefined) report("OUTPUT_EXCESSIVE", new Error(fault.message));
+}

@@ -1,0 +1,122 @@
+import { projectDirectory } from "@mrlm/runtime";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import type { Finding } from "@mrlm/testing";
+import type { CommandContext } from "../command-context.ts";
+import {
+  badge,
+  type CheckOutcome,
+  countFindings,
+  describeFindings,
+  describeSpeeds,
+  summaryLine,
+} from "../console/check-report.ts";
+import { progressBar } from "../console/progress-bar.ts";
+import { EXIT } from "../exit-codes.ts";
+import { listenForInterrupts } from "../interrupts.ts";
+import { type CheckedPackage, checkPackage, type CheckPackageOptions, findPackage } from "../services/check-package.ts";
+import { type PlayArguments, playForSignal } from "../services/play-for-signal.ts";
+
+/** Options of `mrlm check`. */
+export interface CheckArguments extends PlayArguments {
+  readonly only?: readonly string[];
+  readonly quick?: boolean;
+  readonly badge?: boolean;
+  readonly update?: boolean;
+}
+
+/** Checks a plugin, and prints its findings. Returns the exit code. */
+export async function check(context: CommandContext, target: string, args: CheckArguments): Promise<number> {
+  const { console, directory } = context;
+  if (args.update === true && args.only !== undefined)
+    throw new MrlmError("USAGE", "--update records all environments: leave --only out.");
+  const checked = findPackage(target, directory);
+  const interrupts = listenForInterrupts(console, "stopping");
+  try {
+    const outcome = await report(context, checked, {
+      project: projectDirectory(directory) ?? directory,
+      quick: args.quick ?? false,
+      update: args.update ?? false,
+      signal: interrupts.drain,
+      ...(args.only !== undefined && { only: args.only }),
+    });
+    if (args.play !== undefined && outcome.parts.length > 0)
+      await playForSignal(context, checked.directory, environmentsOf(outcome.parts), args, interrupts.drain);
+    const { errors, warnings, acknowledged } = countFindings(outcome.findings);
+    if (args.badge === true) console.print(badge(outcome));
+    console.print(summaryLine(outcome));
+    const { name, version, checks, seconds, parts } = outcome;
+    console.emit({
+      event: "check",
+      ...{ name, version, parts: [...parts], checks, errors, warnings, acknowledged, seconds },
+      ...(args.badge === true && { badge: badge(outcome) }),
+    });
+    return errors + warnings > 0 ? EXIT.unhealthy : EXIT.ok;
+  } finally {
+    interrupts.dispose();
+  }
+}
+
+/** Runs the checks, and prints the findings and speeds of each part when the part is done. */
+async function report(
+  { console }: CommandContext,
+  checked: CheckedPackage,
+  options: CheckPackageOptions,
+): Promise<CheckOutcome> {
+  const start = performance.now();
+  const bar = progressBar(console, "check", { isBrief: true });
+  const findings: Finding[] = [];
+  const parts = new Map<string, number>();
+  const speeds: string[] = [];
+  let checks = 0;
+  try {
+    for await (const message of checkPackage(checked, options)) {
+      if (message.event === "parts")
+        for (const { subject, checks: number } of message.parts) parts.set(subject, number);
+      if (message.event === "started")
+        bar.update(checks, Math.max(checks, sum(parts.values())), `${message.subject}  ${message.check}`);
+      if (message.event === "ended") {
+        checks++;
+        console.emit({ ...message });
+      }
+      if (message.event === "finding") {
+        findings.push(message.finding);
+        console.emit({ event: "finding", ...(message.finding as unknown as JsonObject) });
+      }
+      if (message.event === "speed") {
+        speeds.push(describeSpeeds(message.subject, message.speeds));
+        console.emit({
+          event: "speed",
+          subject: message.subject,
+          speeds: message.speeds.map((speed) => ({ ...speed })),
+        });
+      }
+    }
+  } finally {
+    bar.clear();
+  }
+  if (options.only !== undefined && parts.size === 0 && findings.length === 0)
+    throw new MrlmError("USAGE", `${checked.name} has no part ${options.only.map((name) => `"${name}"`).join(", ")}.`, {
+      hint: "A part is `package` or one of the provisions in its manifest, such as `environment:math@1` or `math`.",
+    });
+  for (const subject of new Set(findings.map((finding) => finding.subject)))
+    console.print(
+      `${describeFindings(
+        subject,
+        findings.filter((finding) => finding.subject === subject),
+      )}\n`,
+    );
+  for (const line of speeds) console.print(line);
+  if (options.update === true) console.print("mrlm.behaviour.json records the fixtures of its environments.");
+  const seconds = (performance.now() - start) / 1_000;
+  return { name: checked.name, version: checked.version, parts: [...parts.keys()], checks, findings, seconds };
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}
+
+function environmentsOf(parts: readonly string[]): string[] {
+  return parts.filter((part) => part.startsWith("environment:")).map((part) => part.slice("environment:".length));
+}

@@ -1,0 +1,176 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  BEHAVIOUR_FILE,
+  type Behaviour,
+  compareBehaviour,
+  describeDifference,
+  formatBehaviour,
+  packageDirectory,
+  readBehaviour,
+  readPluginPackage,
+} from "@mrlm/runtime";
+import { MrlmError } from "@mrlm/spec";
+import { type Finding, type FindingCode, findingOf, SourcePlaces } from "@mrlm/testing";
+import type { CheckMessage, CheckRequest } from "./plugin-check.ts";
+import { faultOfEnd, faultOfOutput } from "./plugin-fault.ts";
+import { pluginProcess } from "./plugin-process.ts";
+
+/** Package that is checked. */
+export interface CheckedPackage {
+  readonly directory: string;
+  readonly name: string;
+  readonly version: string;
+  readonly json: PackageJson;
+}
+
+interface PackageJson {
+  readonly name?: string;
+  readonly version?: string;
+  readonly private?: boolean;
+  readonly files?: readonly string[];
+  readonly mrlm?: unknown;
+}
+
+/** Options of {@link checkPackage}. */
+export interface CheckPackageOptions {
+  /** Folder of the project whose other plugins provide what the package requires; default: the package's. */
+  readonly project?: string;
+  readonly only?: readonly string[];
+  readonly quick?: boolean;
+  /** Writes the recorded behaviour instead of comparing it. */
+  readonly update?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Finds the package of a folder, or of a name as Node does. Throws PLUGIN_NOT_FOUND, and PLUGIN_INVALID for a package that is no plugin. */
+export function findPackage(target: string, from: string): CheckedPackage {
+  const isFolder = existsSync(join(from, target, "package.json")) || target === "." || target.startsWith("/");
+  const directory = packageDirectory(isFolder && !target.startsWith("/") ? `./${target}` : target, from);
+  if (directory === undefined)
+    throw new MrlmError(
+      "PLUGIN_NOT_FOUND",
+      `There is no package ${target === "." ? "in this folder" : `"${target}"`}.`,
+      {
+        hint: "Name a folder with a package.json, or an installed package.",
+      },
+    );
+  const path = join(directory, "package.json");
+  let json: PackageJson;
+  try {
+    json = JSON.parse(readFileSync(path, "utf8")) as PackageJson;
+  } catch (error) {
+    throw new MrlmError("PLUGIN_INVALID", `${path} is not JSON: ${(error as Error).message}.`, {
+      hint: "Correct it.",
+      cause: error,
+    });
+  }
+  const { name = directory, version = "0.0.0" } = json;
+  if (json.mrlm === undefined)
+    throw new MrlmError("PLUGIN_INVALID", `Package ${name} is no plugin: its package.json has no "mrlm" field.`, {
+      hint: "docs/guides/plugins.md shows the manifest. Run the command in the folder of a plugin, or name one.",
+    });
+  return { directory, name, version, json };
+}
+
+/**
+ * Checks a plugin in a process of its own. Yields progress and findings. If its code ends or blocks the process, the part that did is named and the other
+ * parts are checked in another process.
+ */
+export async function* checkPackage(
+  checked: CheckedPackage,
+  { project = checked.directory, only, quick = false, update = false, signal }: CheckPackageOptions = {},
+): AsyncGenerator<CheckMessage, void> {
+  const { directory } = checked;
+  const places = new SourcePlaces(directory);
+  const found = (code: FindingCode, message: string, subject: string, more: { fix?: string; about?: string } = {}) =>
+    ({ event: "finding", finding: findingOf(code, new Error(message), { subject, places, ...more }) }) as const;
+  try {
+    readPluginPackage(directory);
+  } catch (error) {
+    const code = MrlmError.hasCode(error, "PLUGIN_API_VERSION") ? "API_VERSION" : "MANIFEST_INVALID";
+    yield { event: "finding", finding: inManifest(findingOf(code, error, { subject: "package", places }), directory) };
+    return;
+  }
+  const skip: string[] = [];
+  let behaviour: Behaviour["environments"] | undefined;
+  for (;;) {
+    const request: CheckRequest = { directory, project, quick, skip, ...(only !== undefined && { only }) };
+    const checking = pluginProcess<CheckMessage>("check-worker", request as never, signal);
+    let [current, during, hasParts] = ["package", "its import", false];
+    let turn = await checking.next();
+    for (; turn.done !== true; turn = await checking.next()) {
+      const message = turn.value;
+      if (message.event === "parts") hasParts = true;
+      if (message.event === "phase") during = message.name === "behaviour" ? "the recording of its fixtures" : during;
+      if (message.event === "phase" && message.name === "behaviour") current = "behaviour";
+      if (message.event === "started") [current, during] = [message.subject, `the check "${message.check}"`];
+      if (message.event === "part") skip.push(message.subject);
+      if (message.event === "behaviour") behaviour = message.environments;
+      yield message.event === "finding" ? { ...message, finding: inManifest(message.finding, directory) } : message;
+    }
+    const { value: ended } = turn;
+    const subject = current === "behaviour" ? "package" : current;
+    const printed = faultOfOutput(ended.printed);
+    if (printed !== undefined) yield found("OUTPUT_EXCESSIVE", printed.message, subject);
+    if (ended.kind === "done") break;
+    const { code, message } = faultOfEnd(ended, during);
+    yield found(code as FindingCode, message, subject);
+    // Without its import there is nothing to check.
+    if (!hasParts || skip.includes(current)) return;
+    skip.push(current);
+  }
+  if (behaviour === undefined) return;
+  if (update) writeFileSync(join(directory, BEHAVIOUR_FILE), formatBehaviour(behaviour));
+  else yield* differences(checked, behaviour, found);
+  if (isLeftOut(checked))
+    yield found("BEHAVIOUR_OUTDATED", `\`files\` of the package.json does not list ${BEHAVIOUR_FILE}.`, "package");
+}
+
+type MakeFinding = (
+  code: FindingCode,
+  message: string,
+  subject: string,
+  more?: { fix?: string; about?: string },
+) => { readonly event: "finding"; readonly finding: Finding };
+
+function* differences(
+  { directory }: CheckedPackage,
+  behaviour: Behaviour["environments"],
+  found: MakeFinding,
+): Generator<CheckMessage> {
+  let recorded: Behaviour | undefined;
+  try {
+    recorded = readBehaviour(directory);
+  } catch (error) {
+    yield found("BEHAVIOUR_OUTDATED", (error as Error).message, "package");
+    return;
+  }
+  if (recorded === undefined) return;
+  const missing = Object.keys(behaviour).filter((id) => !Object.hasOwn(recorded.environments, id));
+  for (const id of missing)
+    yield found("BEHAVIOUR_OUTDATED", `${BEHAVIOUR_FILE} does not have ${id}.`, `environment:${id}`);
+  for (const difference of compareBehaviour(recorded.environments, behaviour)) {
+    const code = difference.kind === "changed" ? "BEHAVIOUR_CHANGED" : "BEHAVIOUR_OUTDATED";
+    const text = describeDifference(difference);
+    const message = `${text.charAt(0).toUpperCase()}${text.slice(1)}, compared with ${BEHAVIOUR_FILE}.`;
+    yield found(code, message, `environment:${difference.environment}`, { about: difference.fixture });
+  }
+}
+
+/** Returns whether a published package would lack the recorded behaviour. */
+function isLeftOut({ directory, json: { files, private: isPrivate } }: CheckedPackage): boolean {
+  if (isPrivate === true || files === undefined || !existsSync(join(directory, BEHAVIOUR_FILE))) return false;
+  return !files.some((file) => [BEHAVIOUR_FILE, "*", ".", "**"].includes(file.replace(/^\.?\//, "")));
+}
+
+/** Adds the line of the manifest to a finding about it. */
+function inManifest(finding: Finding, directory: string): Finding {
+  if (finding.code !== "MANIFEST_INVALID" && finding.code !== "API_VERSION") return finding;
+  const lines = readFileSync(join(directory, "package.json"), "utf8").split("\n");
+  const key = /\bmrlm\.(\w+)/.exec(finding.message)?.[1] ?? /`(provides|requires)`/.exec(finding.message)?.[1];
+  const start = lines.findIndex((line) => line.includes('"mrlm"'));
+  const named = lines.findIndex((line, i) => i >= start && key !== undefined && line.includes(`"${key}"`));
+  const line = (named >= 0 ? named : Math.max(0, start)) + 1;
+  return { ...finding, place: { file: "package.json", line } };
+}

@@ -1,0 +1,129 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { JsonValue } from "@mrlm/spec";
+import { addPrinted, type Printed } from "./printed-output.ts";
+
+/** Message of a worker that runs code of plugins. */
+export interface WorkerMessage {
+  readonly event: string;
+  /** Time within which the next message follows, in milliseconds. A worker that blocks its event loop cannot keep it. */
+  readonly nextMs?: number;
+}
+
+/** End of a process that ran code of plugins. */
+export interface ProcessEnd {
+  /** `done`: its work ended; `exited`: the code ended the process; `silent`: no message came in time, and it was killed. */
+  readonly kind: "done" | "exited" | "silent";
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Output that nobody asked for. */
+  readonly printed: Printed;
+}
+
+const START_MS = 30_000;
+
+/**
+ * Runs a worker module of this package in a process of its own, which survives nothing that a plugin does: the caller does. Yields its messages and returns
+ * how it ended. Its output is counted and not kept. The process ends with the iteration, whatever happens.
+ * @param worker name of the module, without extension
+ */
+export async function* pluginProcess<Message extends WorkerMessage>(
+  worker: "check-worker" | "inspect-worker",
+  request: JsonValue,
+  signal?: AbortSignal,
+): AsyncGenerator<Message, ProcessEnd> {
+  signal?.throwIfAborted();
+  const isSource = import.meta.url.endsWith(".ts");
+  const file = isSource ? `../${worker}.ts` : `./${worker}.js`;
+  // In a group of its own, so that what it starts ends with it.
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    serialization: "json",
+    detached: process.platform !== "win32",
+    execArgv: ["--enable-source-maps", ...(isSource ? ["--conditions=mrlm-source"] : [])],
+  });
+  const queue = new MessageQueue<Message>(child, START_MS);
+  const stop = (): void => kill(child);
+  process.once("exit", stop);
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    child.send(request as JsonValue & object, () => undefined);
+    for (;;) {
+      const next = await queue.next();
+      signal?.throwIfAborted();
+      if ("end" in next) return next.end;
+      yield next.message;
+    }
+  } finally {
+    process.off("exit", stop);
+    signal?.removeEventListener("abort", stop);
+    kill(child);
+  }
+}
+
+/** Messages of a process in the order in which they came, then its end. */
+class MessageQueue<Message extends WorkerMessage> {
+  readonly #messages: Message[] = [];
+  readonly #child: ChildProcess;
+  #end: ProcessEnd | undefined;
+  #isDone = false;
+  #isLate = false;
+  #printed: Printed = { bytes: 0, head: "" };
+  #timer: NodeJS.Timeout | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(child: ChildProcess, startMs: number) {
+    this.#child = child;
+    child.on("message", (value) => this.#receive(value as unknown as Message));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (chunk: Buffer) => (this.#printed = addPrinted(this.#printed, chunk)));
+    child.on("error", () => this.#finish(null, null));
+    child.on("close", (exitCode, signal) => this.#finish(exitCode, signal));
+    // A process that it started can hold the pipes open after its end.
+    child.on("exit", (exitCode, signal) => setTimeout(() => this.#finish(exitCode, signal), 500).unref());
+    this.#expect(startMs);
+  }
+
+  async next(): Promise<{ readonly message: Message } | { readonly end: ProcessEnd }> {
+    while (this.#messages.length === 0 && this.#end === undefined)
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    const message = this.#messages.shift();
+    return message === undefined ? { end: this.#end as ProcessEnd } : { message };
+  }
+
+  #receive(message: Message): void {
+    if (message.event === "done") {
+      this.#isDone = true;
+      this.#expect(2_000);
+    } else {
+      this.#messages.push(message);
+      if (message.nextMs !== undefined) this.#expect(message.nextMs);
+    }
+    this.#wake();
+  }
+
+  #expect(withinMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#isLate = !this.#isDone;
+      kill(this.#child);
+    }, withinMs);
+  }
+
+  #finish(exitCode: number | null, signal: NodeJS.Signals | null): void {
+    clearTimeout(this.#timer);
+    const kind = this.#isDone ? "done" : this.#isLate ? "silent" : "exited";
+    this.#end ??= { kind, exitCode, signal, printed: this.#printed };
+    this.#wake();
+  }
+}
+
+function kill(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    if (process.platform === "win32") child.kill("SIGKILL");
+    else process.kill(-child.pid, "SIGKILL");
+  } catch {
+    child.kill("SIGKILL");
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "@jest/globals";
+import type { Finding } from "@mrlm/testing";
+import { findPackage } from "../src/services/check-package.ts";
+import { BROKEN, expectedOf, findingsOf } from "./support/broken-plugins.ts";
+
+/** A sample of the broken plugins. `npm run test:faults -- broken` checks all of them. */
+const SAMPLE = [
+  [
+    "import-throws",
+    /^index\.js:1: The entry of plugin import-throws .* TypeError: Cannot destructure property 'limit'/,
+  ],
+  ["import-exits", /^The process ended with exit code 0 during its import\.$/],
+  ["import-prints", /^It printed 10\.0 MiB, beginning with "#{60}"\.$/],
+  [
+    "changes-prototype",
+    /^index\.js:1: Its code changed Array\.prototype\.last, which all code of the process shares\.$/,
+  ],
+  [
+    "newer-api",
+    /^package\.json:\d+: Plugin newer-api was made for version 2 of the plugin interface; this mrlm supports version 1\.$/,
+  ],
+  ["requirement-missing", /^index\.js:6: Environment essay@1 requires scorer "essay@1", which no plugin provides\.$/],
+] as const;
+
+test.each(SAMPLE)("the check of %s survives it, and names its defect with the place", async (name, text) => {
+  const findings = await findingsOf(name, { quick: true });
+  expect(findings.map(({ code }) => code)).toEqual([expectedOf(name)]);
+  const [{ place, message }] = findings as [Finding];
+  expect(place === undefined ? message : `${place.file}:${place.line}: ${message}`).toMatch(text);
+});
+
+test("a package that is no plugin, and a folder without a package, are errors", () => {
+  const here = new URL("..", import.meta.url).pathname;
+  expect(() => findPackage(".", here)).toThrow('Package @mrlm/cli is no plugin: its package.json has no "mrlm" field.');
+  expect(() => findPackage("src", here)).toThrow('There is no package "src".');
+  expect(BROKEN.length).toBeGreaterThan(10);
+});
