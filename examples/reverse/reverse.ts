@@ -1,4 +1,5 @@
 import { definePlugin, generatedTasks, singleTurn } from "@mrlm/kit";
+import { fixtures } from "./fixtures.ts";
 
 const splits = { train: { size: 500, share: 9 }, eval: { size: 50, share: 1 } };
 const reversed = (text: string) => [...text].reverse().join("");
@@ -12,6 +13,7 @@ const reverse = singleTurn({
   answer: ({ private: { answer } }) => answer,
   score: (text, { private: { answer } }) =>
     [...answer].filter((digit, i) => digit === text[i]).length / Math.max(answer.length, text.length),
+  fixtures,
 });
 
 export default definePlugin({ name: "reverse-environment", environments: [reverse] });

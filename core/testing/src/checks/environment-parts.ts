@@ -1,5 +1,6 @@
 import type { PartsOf } from "../check/plugin-part.ts";
 import { bindChecks } from "../check/plugin-part.ts";
+import { startingOptions } from "../contract/starting-options.ts";
 import { makeSubject } from "../contract/subject.ts";
 import { roleChecks } from "../contract/role-checks.ts";
 import { sessionChecks } from "../contract/session-checks.ts";
@@ -12,7 +13,8 @@ import { openingChecks } from "./opening-checks.ts";
 /** Returns the environments of a plugin, with the checks of {@link environmentContract} in their order: the cheapest and most general first. */
 export const environmentParts: PartsOf = ({ plugin, plugins }) =>
   (plugin.environments ?? []).map((definition) => {
-    const subject = (transport: Transport) => () => makeSubject(plugins, definition.id, transport, undefined);
+    const subject = (transport: Transport) => async () =>
+      makeSubject(plugins, definition.id, transport, await startingOptions(definition));
     const [local, remote] = [subject(inProcess), subject(overGrpc())];
     return {
       subject: `environment:${definition.id}`,
