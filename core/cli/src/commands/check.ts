@@ -1,4 +1,4 @@
-import { projectDirectory } from "@mrlm/runtime";
+import { discoverPlugins, projectDirectory } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { Finding } from "@mrlm/testing";
 import type { CommandContext } from "../command-context.ts";
@@ -40,7 +40,13 @@ export async function check(context: CommandContext, target: string, args: Check
       ...(args.only !== undefined && { only: args.only }),
     });
     if (args.play !== undefined && outcome.parts.length > 0)
-      await playForSignal(context, checked.directory, environmentsOf(outcome.parts), args, interrupts.drain);
+      await playForSignal(
+        context,
+        playingProject(directory, checked),
+        environmentsOf(outcome.parts),
+        args,
+        interrupts.drain,
+      );
     const { errors, warnings, acknowledged } = countFindings(outcome.findings);
     if (args.badge === true) console.print(badge(outcome));
     console.print(summaryLine(outcome));
@@ -109,6 +115,12 @@ async function report(
   if (options.update === true) console.print("mrlm.behaviour.json records the fixtures of its environments.");
   const seconds = (performance.now() - start) / 1_000;
   return { name: checked.name, version: checked.version, parts: [...parts.keys()], checks, findings, seconds };
+}
+
+/** Returns the folder whose plugins play: the working directory's if the checked package is among them, else the package's. */
+function playingProject(directory: string, { name, directory: own }: CheckedPackage): string {
+  const found = discoverPlugins(directory, {}, directory, undefined, () => undefined);
+  return found.some((entry) => entry.name === name) ? directory : own;
 }
 
 function sum(numbers: Iterable<number>): number {

@@ -1,0 +1,48 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { startChatServer } from "@mrlm/testing";
+import { run } from "./support/mrlm.ts";
+import { temporaryDirectory } from "./support/tiny-run.ts";
+
+const folder = temporaryDirectory();
+
+test("mrlm check --play reports how many groups have two different rewards, and --badge a badge", async () => {
+  const server = await startChatServer((_request, index) => String(1 + (index % 3)));
+  const args = ["check", "environments/nim", "--quick", "--only", "environment:nim@1", "--badge"];
+  const { code, events } = await run([
+    ...[...args, "--json", "--play", "openai:tiny", "--base-url", server.baseUrl, "--play-groups", "3"],
+  ]).finally(() => void server.close());
+  expect(code).toBe(0);
+  expect(events.filter(({ event }) => event !== "ended")).toMatchObject([
+    { event: "play", environment: "nim@1", model: "openai:tiny", groups: 3, failed: 0 },
+    {
+      event: "check",
+      parts: ["environment:nim@1"],
+      errors: 0,
+      warnings: 0,
+      badge: expect.stringMatching(/^!\[mrlm check: \d+ passed\]/),
+    },
+  ]);
+  const [play] = events.filter(({ event }) => event === "play");
+  expect(play?.["with_signal"]).toBeGreaterThan(0);
+}, 60_000);
+
+test("mrlm check names the fixture and the first line of a changed behaviour; --update records it", async () => {
+  const plugin = join(folder, "counting");
+  cpSync(new URL("./support/counting", import.meta.url), plugin, { recursive: true });
+  const check = (...more: string[]): ReturnType<typeof run> => run(["check", plugin, "--quick", ...more]);
+  expect(await check("--update")).toMatchObject({ code: 0 });
+  expect(await check()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^counting-environment 1\.0\.0: no findings/),
+  });
+  const source = join(plugin, "index.js");
+  writeFileSync(source, readFileSync(source, "utf8").replace('"Correct."', '"Right."'));
+  const changed = await check();
+  expect(changed.code).toBe(4);
+  expect(changed.stdout).toContain("error BEHAVIOUR_CHANGED  index.js:");
+  expect(changed.stdout).toContain(
+    'Fixture "counts" of counting@1 changed in line 3 (the result of turn 1), compared with mrlm.behaviour.json.',
+  );
+}, 60_000);
