@@ -39,6 +39,7 @@ const elements = defineEnvironment({
   determinism: "full",
   options,
   rewardComponents: ["correct"],
+  rewardRange: ({ attempts, penalty }) => [-attempts * penalty, 1],
   async tasks(context, { data }) {
     const rows = await readJsonl(data === undefined ? OWN_DATA : context.dataPath(data), "data");
     const { train, eval: heldOut } = divide(rows.map(toRow), 0.25, 0);

@@ -14,6 +14,10 @@ const reverse = singleTurn({
   score: (text, { private: { answer } }) =>
     [...answer].filter((digit, i) => digit === text[i]).length / Math.max(answer.length, text.length),
   fixtures,
+  acknowledged: {
+    ECHO_REWARDED: "Each digit in its place pays, so that a small model learns from the first batch.",
+    OTHER_GOLD_REWARDED: "The same: two numbers can share a digit.",
+  },
 });
 
 export default definePlugin({ name: "reverse-environment", environments: [reverse] });

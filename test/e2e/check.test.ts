@@ -30,7 +30,7 @@ test("mrlm check --play reports how many groups have two different rewards, and 
 
 test("mrlm check names the fixture and the first line of a changed behaviour; --update records it", async () => {
   const plugin = join(folder, "counting");
-  cpSync(new URL("./support/counting", import.meta.url), plugin, { recursive: true });
+  cpSync(new URL("../../core/testing/fixtures/counting", import.meta.url), plugin, { recursive: true });
   const check = (...more: string[]): ReturnType<typeof run> => run(["check", plugin, "--quick", ...more]);
   expect(await check("--update")).toMatchObject({ code: 0 });
   expect(await check()).toMatchObject({

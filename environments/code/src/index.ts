@@ -4,6 +4,7 @@ import { demonstrate } from "./demonstrate.ts";
 import { CodeEnvironment } from "./environment.ts";
 import { SANDBOXES } from "./problem/problem.ts";
 import { fixtures } from "./fixtures/fixtures.ts";
+import { rangeOf } from "./grade/rewards.ts";
 import { generatorTasks } from "./generator/generator-tasks.ts";
 import { codeOptions, type CodeOptions } from "./options.ts";
 
@@ -14,6 +15,7 @@ export const code = defineEnvironment<CodeOptions>({
   determinism: "full",
   options: codeOptions,
   rewardComponents: ["syntax", "tests", "all_passed", "error"],
+  rewardRange: ({ rewards }) => rangeOf(rewards),
   requires: (_context, { language }) => [
     { id: `sandbox:${SANDBOXES[language]}`, asker: `code@1 with language: ${language}` },
   ],

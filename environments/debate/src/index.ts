@@ -14,11 +14,13 @@ export const debate = defineEnvironment({
   options: debateOptions,
   roles: { pro: { description: "Argues for the proposition." }, con: { description: "Argues against it." } },
   rewardComponents: COMPONENTS,
+  rewardRange: ({ rewards }) => [rewards.kind === "zero_sum" ? -1 : 0, 1],
   requires: (_context, { judge }) => [{ id: `judge:${judge}`, asker: "the option `judge` of debate@1" }],
   tasks: debateTasks,
   create: (context, options) => new DebateEnvironment(context, options),
   scriptedPolicies,
   fixtures,
+  acknowledged: { GOLD_BELOW_TOP: "A judge scores the arguments: no debate is known to earn all of it." },
 });
 
 export default definePlugin({ name: "@mrlm/environment-debate", environments: [debate] });

@@ -53,6 +53,16 @@ export async function gradeAttempt(
   };
 }
 
+/** Returns the least and the largest reward of an episode: that of its last attempt. */
+export function rangeOf({ rewards }: MathOptions): readonly [number, number] {
+  const { correct, format, malformed, steps, undecided } = rewards;
+  const answers = [0, correct, undecided === "unscored" ? 0 : undecided];
+  return [
+    Math.min(...answers) + Math.min(format, malformed),
+    Math.max(...answers) + Math.max(format, malformed) + steps,
+  ];
+}
+
 /** Returns 1 for a correct answer, else the reward of the scorer; `undefined` if it is unscored. */
 function rightness({ extracted, reward }: Grade, { answer, compare }: Solution): number | undefined {
   if (compare === "digits" && (reward.scored || isUndecidedReward(reward))) return Number(extracted?.trim() === answer);

@@ -3,6 +3,7 @@ import { dataTasks, scorersOf } from "./data/data-tasks.ts";
 import { demonstrate } from "./demonstrate.ts";
 import { MathEnvironment } from "./environment.ts";
 import { fixtures } from "./fixtures.ts";
+import { rangeOf } from "./grade.ts";
 import { effectiveOptions, type MathOptions } from "./options.ts";
 import { mathTasks } from "./tasks.ts";
 
@@ -13,6 +14,7 @@ export const math = defineEnvironment<MathOptions>({
   determinism: "full",
   options: effectiveOptions,
   rewardComponents: ["correct", "format", "steps"],
+  rewardRange: rangeOf,
   requires: async (context, { data }) => [
     { id: "scorer:math@1", asker: "environment math@1" },
     ...(data === undefined ? [] : await scorersOf(context, data)),

@@ -14,6 +14,7 @@ export const nim = defineEnvironment({
   options: nimOptions,
   roles: { first: { description: "Moves first." }, second: { description: "Moves second." } },
   rewardComponents: ["valid", "correct"],
+  rewardRange: [-1, 1],
   tasks: nimTasks,
   create: (context, options) => new NimEnvironment(context, options),
   scriptedPolicies,

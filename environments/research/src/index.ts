@@ -17,6 +17,10 @@ export const research = defineEnvironment<ResearchOptions>({
     browser: { description: "Searches and reads pages for one goal, and reports.", many: true },
   },
   rewardComponents: ["answer", "format"],
+  rewardRange: ({ rewards: { answer, browser_format, browser_answer } }) => {
+    const totals = [0, answer, browser_format, browser_answer, browser_format + browser_answer];
+    return [Math.min(...totals), Math.max(...totals)];
+  },
   requires: (_context, { scorer, toolset }) => [
     { id: `scorer:${scorer}`, asker: "the option `scorer` of research@1" },
     { id: `tool:${toolset}`, asker: "the option `toolset` of research@1" },

@@ -5,7 +5,7 @@ import { ToolsEnvironment } from "./environment.ts";
 import { fixtures } from "./fixtures.ts";
 import { scorersOf } from "./grade.ts";
 import { type ToolsOptions, toolsOptions } from "./options.ts";
-import { COMPONENTS } from "./rewards.ts";
+import { COMPONENTS, rangeOf } from "./rewards.ts";
 import { toolsTasks } from "./tasks.ts";
 
 /** `tools@1`: questions whose answers need tools, from seeded generators or a file. */
@@ -15,6 +15,7 @@ export const tools = defineEnvironment<ToolsOptions>({
   determinism: "full",
   options: toolsOptions,
   rewardComponents: COMPONENTS,
+  rewardRange: ({ rewards, turns, data }) => rangeOf(rewards, data === undefined ? 2 / turns : 1 / turns),
   requires: (_context, options) => [
     ...scorersOf(options).map((id) => ({ id: `scorer:${id}`, asker: "the scorers of tools@1" })),
     ...options.toolsets.map((id) => ({ id: `tool:${id}`, asker: "the option `toolsets` of tools@1" })),

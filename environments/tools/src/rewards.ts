@@ -80,8 +80,7 @@ export interface EpisodeEnd {
 
 /** Returns the reward of a turn; `end` in the last one. Components are reported before their weights. */
 export function rewardOf(options: RewardOptions, calls: TurnCalls, end?: EpisodeEnd): Reward {
-  const preset = PRESETS[options.preset];
-  const weights = Object.fromEntries(COMPONENTS.map((term) => [term, options[term] ?? preset[term]])) as Weights;
+  const weights = weightsOf(options);
   const components: Record<Term, number> = { ...calls, ...endOf(options.preset, end) };
   const value = COMPONENTS.reduce((sum, term) => sum + paid(term, components, options.preset) * weights[term], 0);
   return score(
@@ -93,6 +92,22 @@ export function rewardOf(options: RewardOptions, calls: TurnCalls, end?: Episode
       ),
     ),
   );
+}
+
+/**
+ * Returns the least and the largest reward of an episode. Both are infinite where each call is paid for or costs something.
+ * @param share least share of the turns that a right answer takes
+ */
+export function rangeOf(options: RewardOptions, share: number): readonly [number, number] {
+  const weights = weightsOf(options);
+  const penalties = PENALTIES.some((term) => weights[term] < 0);
+  const largest = weights.answer + weights.coverage + weights.efficiency * (1 - share);
+  return [penalties ? Number.NEGATIVE_INFINITY : 0, weights.required_tool > 0 ? Number.POSITIVE_INFINITY : largest];
+}
+
+function weightsOf(options: RewardOptions): Weights {
+  const preset = PRESETS[options.preset];
+  return Object.fromEntries(COMPONENTS.map((term) => [term, options[term] ?? preset[term]])) as Weights;
 }
 
 function endOf(

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type Fixture, roleOf } from "@mrlm/spec";
 import { playFixture, withSession } from "./play.ts";
 import type { EnvironmentCheck } from "./environment-check.ts";
+import { checkRewardsOf } from "./reward-range.ts";
 import type { Subject } from "./subject.ts";
 
 const KINDS = ["gold", "nop", "cheat", "malformed", "determinism"] as const;
@@ -55,9 +56,8 @@ export function fixtureChecks(fixtures: readonly Fixture[]): EnvironmentCheck[] 
 async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
   const expected = fixture.reward;
   assert(expected !== undefined, `Fixture "${fixture.name}" states no reward.`);
-  const { totals, unscored, acted } = await withSession(subject, fixture.options, (session) =>
-    playFixture(subject, fixture, session),
-  );
+  const played = await withSession(subject, fixture.options, (session) => playFixture(subject, fixture, session));
+  const { totals, unscored, acted } = played;
   assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards: its outcome must be known.`);
   const own = acted.filter((each) => fixture.players?.[roleOf(each)] === undefined);
   const rewards =
@@ -71,6 +71,11 @@ async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
   }
   const missing = own.find((agent) => !Object.hasOwn(rewards, agent));
   assert(missing === undefined, `Fixture "${fixture.name}" states no reward of agent "${missing}", which it plays.`);
+  await checkRewardsOf(
+    subject.definition,
+    { name: fixture.name, options: subject.ref(fixture.options).options },
+    played,
+  );
 }
 
 /** Checks that an episode has the same bytes when it is played alone, and while another session is open. */

@@ -34,6 +34,7 @@ export const guessing: EnvironmentDefinition = {
   determinism: "full",
   maxTurns: 3,
   rewardComponents: ["found"],
+  rewardRange: [-0.1, 1],
   fixtures,
   tasks: () =>
     generatedTasks({

@@ -25,6 +25,13 @@ export function rewardOf({ ending, tests }: Outcome, weights: CodeOptions["rewar
   );
 }
 
+/** Returns bounds of the reward of an episode: the sums of the negative and of the positive weights. */
+export function rangeOf(weights: CodeOptions["rewards"]): readonly [number, number] {
+  const all = Object.values(weights);
+  const sum = (bound: (weight: number) => number): number => all.reduce((total, weight) => total + bound(weight), 0);
+  return [sum((weight) => Math.min(0, weight)), sum((weight) => Math.max(0, weight))];
+}
+
 /** Returns true if all counted tests passed. */
 export function hasPassed({ tests }: Pick<Outcome, "tests">): boolean {
   return tests.every(({ passed, counted }) => passed || !counted);
