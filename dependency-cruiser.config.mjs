@@ -26,6 +26,7 @@ const CORE_IMPORTS = {
   wire: ["spec"],
   sandbox: ["spec"],
   store: ["spec"],
+  create: ["spec"],
   runtime: ["spec", "kit", "store"],
   client: ["spec", "wire"],
   server: ["spec", "kit", "wire"],

@@ -2,6 +2,7 @@ import { Command, Help, Option } from "commander";
 import type { CommandContext } from "./command-context.ts";
 import type { CheckArguments } from "./commands/check.ts";
 import type { CollectArguments } from "./commands/collect.ts";
+import type { CreateOptions } from "./commands/create.ts";
 import type { SetupArguments } from "./commands/engine.ts";
 import type { EvalArguments } from "./commands/eval.ts";
 import type { InfoArguments } from "./commands/info.ts";
@@ -197,6 +198,21 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--reveal-rewards", "clients of --http-port get the reward of each step")
     .option("--until-stdin-ends", "end when standard input ends (for a parent process)")
     .action(async (options: ServeOptions) => (await import("./commands/serve.ts")).serve(context(), options));
+
+  program
+    .command("create")
+    .description("create the project of a plugin: sources, tests, and a configuration to train with")
+    .argument("[kind]", "environment, tool, judge, scorer, policy or algorithm")
+    .argument("[name]", "name of the npm package; its last part is the name of the folder")
+    .option(
+      "--from <path>",
+      "take the packages of mrlm from a clone after `npm run build`, or from a folder of tarballs",
+    )
+    .option("--merge", "keep the files of a folder that is not empty, and add those that are missing")
+    .option("--install", "install the packages with the package manager that runs this command")
+    .action(async (kind: string | undefined, name: string | undefined, options: CreateOptions) =>
+      (await import("./commands/create.ts")).createPlugin(context(), { kind, name, ...options }),
+    );
 
   program
     .command("check")

@@ -21,7 +21,7 @@ type Options = z.output<typeof options>;
 
 /** REINFORCE (Williams, Machine Learning 8, 1992) with a moving average of the rewards as its baseline. */
 export const reinforce: AlgorithmDefinition<Options> = {
-  id: "reinforce@1",
+  id: "my-algorithm@1",
   description: "REINFORCE with a moving baseline.",
   options,
   iterations: ({ steps }) => steps,
@@ -95,4 +95,4 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
   };
 }
 
-export default definePlugin({ name: "mrlm-algorithm-reinforce", algorithms: [reinforce] });
+export default definePlugin({ name: "mrlm-my-algorithm", algorithms: [reinforce] });

@@ -79,7 +79,7 @@ async function examineCollection(file: string): Promise<ExaminedFile> {
 
 /** Returns whether `max_tokens` cut an answer. One of a single token, by `max_tokens: 1`, has no room for a stop token. */
 function isCut({ stop_reason: reason, start, end }: RecordedRow["turns"][number]): boolean {
-  return reason === "length" && (start == null || end == null || end - start > 1);
+  return reason === "length" && (end ?? Number.POSITIVE_INFINITY) - (start ?? 0) > 1;
 }
 
 function inNumbers(rows: readonly RecordedRow[]): PlayedEpisodes {

@@ -1,5 +1,10 @@
 /** Codes of plugins, and of the policies that they provide as players. */
 export const PLUGIN_CODES = {
+  INSTALL_FAILED: {
+    meaning: "The package manager could not install the packages of a project.",
+    hint: "Read the package manager's output, and install the packages again.",
+    retryable: false,
+  },
   PLAYER_FAILED: {
     meaning: "A policy of a plugin threw, took too long, or returned something malformed. The episode failed.",
     hint: "The message names the policy and its fault; its author must repair it.",

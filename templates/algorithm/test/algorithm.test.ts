@@ -6,7 +6,7 @@ import { reinforce } from "../dist/index.js";
 
 const training = (steps: number) => ({
   algorithms: [reinforce],
-  stages: [{ algorithm: "reinforce", steps, learning_rate: 0.3 }],
+  stages: [{ algorithm: "my-algorithm", steps, learning_rate: 0.3 }],
 });
 
 test("the reward rises", async () => {

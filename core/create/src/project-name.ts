@@ -1,0 +1,39 @@
+import { MrlmError } from "@mrlm/spec";
+import validatePackageName from "validate-npm-package-name";
+
+/** Names of a project. */
+export interface ProjectName {
+  /** Name of the npm package: `mrlm-chess`, `@me/chess`. */
+  readonly packageName: string;
+  /** Name of the folder: the part of the package name after its scope. */
+  readonly folder: string;
+  /** Name of what the package provides, without its version: `chess`. */
+  readonly id: string;
+}
+
+/** Parses the name of a project. Throws USAGE for one that npm refuses, or from which no id follows. */
+export function projectName(given: string): ProjectName {
+  const { validForNewPackages, errors = [], warnings = [] } = validatePackageName(given);
+  if (!validForNewPackages)
+    throw new MrlmError(
+      "USAGE",
+      `"${shown(given)}" is no name for an npm package: ${[...errors, ...warnings].join("; ")}.`,
+      {
+        hint: "Use lower-case letters, digits and hyphens, at most 214 characters: my-environment, @me/my-environment.",
+      },
+    );
+  const folder = given.slice(given.indexOf("/") + 1);
+  const id = folder
+    .replace(/^mrlm-/, "")
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^[^a-z]+|-+$/g, "");
+  if (id === "" || folder.startsWith("-"))
+    throw new MrlmError("USAGE", `No id follows from "${shown(given)}": an id begins with a letter.`, {
+      hint: "Use a name with a letter, which does not begin with a hyphen: my-environment.",
+    });
+  return { packageName: given, folder, id };
+}
+
+function shown(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}...` : name;
+}
