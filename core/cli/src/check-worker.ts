@@ -46,7 +46,8 @@ send({ event: "phase", name: "import", nextMs: IMPORT_MS });
 const before = globalState();
 const plugin = await load(own);
 const changes = globalChanges(before);
-if (plugin !== undefined) {
+if (plugin !== undefined && request.onlyBehaviour === true) await sendBehaviour(await subjectOf(own, plugin));
+else if (plugin !== undefined) {
   acknowledged = Object.assign({}, ...(plugin.environments ?? []).map((each) => each.acknowledged)) as Acknowledgements;
   const subject = await subjectOf(own, plugin);
   const parts = partsOf(subject, only);

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   BEHAVIOUR_FILE,
   type Behaviour,
+  type BehaviourDifference,
   compareBehaviour,
   describeDifference,
   formatBehaviour,
@@ -94,9 +96,10 @@ export async function* checkPackage(
   }
   const skip: string[] = [];
   let behaviour: Behaviour["environments"] | undefined;
+  let hasFailed = false;
   for (;;) {
     const request: CheckRequest = { directory, project, quick, skip, ...(only !== undefined && { only }) };
-    const checking = pluginProcess<CheckMessage>("check-worker", request as never, signal);
+    const checking = pluginProcess<CheckMessage>("check-worker", request as never, { signal });
     let [current, during, hasParts] = ["package", "its import", false];
     let turn = await checking.next();
     for (; turn.done !== true; turn = await checking.next()) {
@@ -106,6 +109,7 @@ export async function* checkPackage(
       if (message.event === "phase" && message.name === "behaviour") current = "behaviour";
       if (message.event === "started") [current, during] = [message.subject, `the check "${message.check}"`];
       if (message.event === "part") skip.push(message.subject);
+      if (message.event === "finding" && message.finding.severity === "error") hasFailed = true;
       if (message.event === "behaviour") behaviour = message.environments;
       yield message.event === "finding" ? { ...message, finding: inManifest(message.finding, directory) } : message;
     }
@@ -121,6 +125,7 @@ export async function* checkPackage(
     skip.push(current);
   }
   if (behaviour === undefined) return;
+  if (!quick && only === undefined && !hasFailed) yield* elsewhere({ directory, project }, behaviour, found, signal);
   if (update) writeFileSync(join(directory, BEHAVIOUR_FILE), formatBehaviour(behaviour));
   else yield* differences(checked, behaviour, found);
   if (isLeftOut(checked))
@@ -133,6 +138,31 @@ type MakeFinding = (
   subject: string,
   more?: { fix?: string; about?: string },
 ) => { readonly event: "finding"; readonly finding: Finding };
+
+/** Compares the behaviour in this process's surroundings with that in others. */
+async function* elsewhere(
+  where: Pick<CheckRequest, "directory" | "project">,
+  behaviour: Behaviour["environments"],
+  found: MakeFinding,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<CheckMessage> {
+  const request: CheckRequest = { ...where, quick: true, skip: [], onlyBehaviour: true };
+  const env = { TZ: "Pacific/Kiritimati", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" };
+  for await (const message of pluginProcess<CheckMessage>("check-worker", request as never, {
+    signal,
+    env,
+    cwd: tmpdir(),
+  })) {
+    if (message.event !== "behaviour") continue;
+    for (const [environment, differences] of byEnvironment(compareBehaviour(behaviour, message.environments)))
+      yield found(
+        "PROCESS_DEPENDENT",
+        `${sentence(differences)}, in a process with TZ=${env.TZ}, LANG=${env.LANG} and another working directory.`,
+        `environment:${environment}`,
+        { about: differences[0].fixture },
+      );
+  }
+}
 
 function* differences(
   { directory }: CheckedPackage,
@@ -150,12 +180,37 @@ function* differences(
   const missing = Object.keys(behaviour).filter((id) => !Object.hasOwn(recorded.environments, id));
   for (const id of missing)
     yield found("BEHAVIOUR_OUTDATED", `${BEHAVIOUR_FILE} does not have ${id}.`, `environment:${id}`);
-  for (const difference of compareBehaviour(recorded.environments, behaviour)) {
-    const code = difference.kind === "changed" ? "BEHAVIOUR_CHANGED" : "BEHAVIOUR_OUTDATED";
-    const text = describeDifference(difference);
-    const message = `${text.charAt(0).toUpperCase()}${text.slice(1)}, compared with ${BEHAVIOUR_FILE}.`;
-    yield found(code, message, `environment:${difference.environment}`, { about: difference.fixture });
+  for (const [environment, all] of byEnvironment(compareBehaviour(recorded.environments, behaviour))) {
+    const changed = all.filter(({ kind }) => kind === "changed");
+    const outdated = all.filter(({ kind }) => kind !== "changed");
+    for (const [code, differences] of [
+      ["BEHAVIOUR_CHANGED", changed],
+      ["BEHAVIOUR_OUTDATED", outdated],
+    ] as const) {
+      if (!isFilled(differences)) continue;
+      const message = `${sentence(differences)}, compared with ${BEHAVIOUR_FILE}.`;
+      yield found(code, message, `environment:${environment}`, { about: differences[0].fixture });
+    }
   }
+}
+
+type Filled<T> = readonly [T, ...T[]];
+
+function isFilled<T>(items: readonly T[]): items is Filled<T> {
+  return items.length > 0;
+}
+
+function byEnvironment(differences: readonly BehaviourDifference[]): [string, Filled<BehaviourDifference>][] {
+  return Object.entries(Object.groupBy(differences, ({ environment }) => environment)).flatMap(([id, own = []]) =>
+    isFilled(own) ? [[id, own]] : [],
+  );
+}
+
+/** Describes the first difference, and how many others there are. */
+function sentence([first, ...others]: Filled<BehaviourDifference>): string {
+  const text = describeDifference(first);
+  const more = others.length === 0 ? "" : ` (${others.length} other fixture${others.length === 1 ? "" : "s"} too)`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${more}`;
 }
 
 /** Returns whether a published package would lack the recorded behaviour. */

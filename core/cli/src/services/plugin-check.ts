@@ -10,6 +10,8 @@ export interface CheckRequest {
   /** Checks these parts only. */
   readonly only?: readonly string[];
   readonly quick: boolean;
+  /** Records the behaviour and checks nothing: for a comparison with another process. */
+  readonly onlyBehaviour?: boolean;
   /** Parts that have been checked, or ended the process. */
   readonly skip: readonly string[];
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, fork, type ForkOptions } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { JsonValue } from "@mrlm/spec";
 import { addPrinted, type Printed } from "./printed-output.ts";
@@ -30,7 +30,7 @@ const START_MS = 30_000;
 export async function* pluginProcess<Message extends WorkerMessage>(
   worker: "check-worker" | "inspect-worker",
   request: JsonValue,
-  signal?: AbortSignal,
+  { signal, env, cwd }: { readonly signal?: AbortSignal | undefined } & Pick<ForkOptions, "cwd" | "env"> = {},
 ): AsyncGenerator<Message, ProcessEnd> {
   signal?.throwIfAborted();
   const isSource = import.meta.url.endsWith(".ts");
@@ -39,6 +39,8 @@ export async function* pluginProcess<Message extends WorkerMessage>(
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     serialization: "json",
+    ...(env !== undefined && { env: { ...process.env, ...env } }),
+    ...(cwd !== undefined && { cwd }),
     detached: process.platform !== "win32",
     execArgv: ["--enable-source-maps", ...(isSource ? ["--conditions=mrlm-source"] : [])],
   });

@@ -41,13 +41,14 @@ export function checksOf({ checks }: Pick<PluginPart, "checks">, quick: boolean)
 /** Removes findings that say the same again, and those that follow from another. */
 function distinct(found: readonly Found[]): Found[] {
   const implied = new Set<FindingCode>(found.flatMap(({ code }) => entryOf(code).implies ?? []) as FindingCode[]);
-  const seen = new Set<string>();
-  return found.filter(({ code, message, about, error }) => {
+  const seen = new Map<string, string>();
+  return found.filter(({ code, message, about, check, error }) => {
     // Another check, or the same check over another transport, met the same defect.
-    const key = JSON.stringify([code, about === undefined || MrlmError.isInstance(error) ? message : about]);
-    if (implied.has(code) || seen.has(key)) return false;
-    seen.add(key);
-    return true;
+    const key = JSON.stringify([code, MrlmError.isInstance(error) ? message : about]);
+    const first = seen.get(key) ?? check;
+    const isFirst = !seen.has(key) || (first === check && about === undefined && !MrlmError.isInstance(error));
+    seen.set(key, first);
+    return isFirst && !implied.has(code);
   });
 }
 

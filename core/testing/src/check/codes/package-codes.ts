@@ -56,6 +56,11 @@ export const PACKAGE_CODES = {
     title: "The code of the plugin blocks its process, which was killed.",
     fix: "Look for an endless loop, a call that waits, or an `await` at the top of a module whose promise never settles.",
   },
+  PROCESS_DEPENDENT: {
+    severity: "error",
+    title: "An episode differs in a process with another time zone, language or working directory.",
+    fix: "State the time zone and the locale of every format and comparison, and find files from `import.meta.url` or `context.dataPath`.",
+  },
   PROCESS_ENDED: {
     severity: "error",
     title: "The code of the plugin ends its process.",
