@@ -1,6 +1,7 @@
 import type { PlayerRef, RoleId } from "@mrlm/spec";
 import { type ConfigProblem, showPath } from "../config/config-problems.ts";
 import type { ConfigPath } from "../config/source-text.ts";
+import { installHint } from "../plugins/install-hint.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { ownMember } from "../names/own-member.ts";
 import { ENDPOINT_POLICY, isOutside } from "./outside-policies.ts";
@@ -76,7 +77,7 @@ function scriptProblems(path: ConfigPath, name: string, { id, scripts, policies 
 
 function outsideProblems(path: ConfigPath, name: string, policies: EnvironmentNames["policies"]): ConfigProblem[] {
   if (policies === undefined || policies.includes(name)) return [];
-  const advice =
-    didYouMean(name, policies) || (policies.length === 0 ? " There are none." : ` Policies: ${policies.join(", ")}.`);
+  const known = policies.length === 0 ? " There are none." : ` Policies: ${policies.join(", ")}.`;
+  const advice = didYouMean(name, policies) || `${known} ${installHint("policy", name)}`;
   return [{ path, at: "value", text: `${showPath(path)}: no plugin has the policy ${quoted(name)}.${advice}` }];
 }

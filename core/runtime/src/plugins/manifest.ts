@@ -1,5 +1,7 @@
 import { MrlmError, PLUGIN_API_VERSION, type PluginManifest } from "@mrlm/spec";
+import { gtr, satisfies, validRange } from "semver";
 import { z } from "zod";
+import { VERSION } from "../version.ts";
 
 const KINDS = ["environment", "scorer", "judge", "sandbox", "tool", "policy", "algorithm", "engine", "tracker"];
 const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "policy", "algorithm", "engine"]);
@@ -21,25 +23,21 @@ const manifestSchema = z.strictObject({
   requires: z.array(requirement).optional(),
 });
 
-/** Checks the `mrlm` field of a package.json: first the api version, then the form. */
-export function parseManifest(packageName: string, field: unknown): PluginManifest {
-  const version =
-    typeof field === "object" && field !== null ? (field as { apiVersion?: unknown }).apiVersion : undefined;
-  if (version !== PLUGIN_API_VERSION) {
-    const declared =
-      version === undefined
-        ? "declares no apiVersion"
-        : `was made for version ${JSON.stringify(version)} of the plugin interface`;
-    const hint =
-      typeof version === "number" && version > PLUGIN_API_VERSION
-        ? "Update mrlm."
-        : `Update ${packageName}, or remove it.`;
-    throw new MrlmError(
-      "PLUGIN_API_VERSION",
-      `Plugin ${packageName} ${declared}; this mrlm supports version ${PLUGIN_API_VERSION}.`,
-      { hint },
-    );
-  }
+/** Package of a manifest. */
+export interface ManifestOwner {
+  readonly name: string;
+  /** Range of versions of `@mrlm/spec` that the package requires, from its `peerDependencies`. */
+  readonly specRange?: string | undefined;
+}
+
+/**
+ * Checks the `mrlm` field of a package.json: first the versions, then the form, so that a plugin for a newer mrlm with kinds or keys that this one does not
+ * know is reported as what it is.
+ * @throws PLUGIN_API_VERSION, PLUGIN_INVALID
+ */
+export function parseManifest({ name: packageName, specRange }: ManifestOwner, field: unknown): PluginManifest {
+  assertApiVersion(packageName, field);
+  if (specRange !== undefined) assertSpecRange(packageName, specRange);
   const result = manifestSchema.safeParse(field);
   if (!result.success) {
     const problems = result.error.issues.map((issue) => `${["mrlm", ...issue.path].join(".")}: ${issue.message}`);
@@ -52,6 +50,38 @@ export function parseManifest(packageName: string, field: unknown): PluginManife
     );
   }
   return result.data as PluginManifest;
+}
+
+function assertApiVersion(packageName: string, field: unknown): void {
+  const version =
+    typeof field === "object" && field !== null ? (field as { apiVersion?: unknown }).apiVersion : undefined;
+  if (version === PLUGIN_API_VERSION) return;
+  const declared =
+    version === undefined
+      ? "declares no apiVersion"
+      : `was made for version ${JSON.stringify(version)} of the plugin interface`;
+  const isNewer = typeof version === "number" && version > PLUGIN_API_VERSION;
+  throw new MrlmError(
+    "PLUGIN_API_VERSION",
+    `Plugin ${packageName} ${declared}; this mrlm (${VERSION}) supports version ${PLUGIN_API_VERSION}.`,
+    { hint: isNewer ? updateOf("@mrlm/cli") : `${updateOf(packageName)} Or remove it.` },
+  );
+}
+
+/** Compares the version of this mrlm with the range that a plugin requires. A range that is no range of versions (`workspace:*`, a path) is not compared. */
+function assertSpecRange(packageName: string, specRange: string): void {
+  const range = validRange(specRange);
+  if (range === null || satisfies(VERSION, range, { includePrerelease: true })) return;
+  const isNewer = !gtr(VERSION, range);
+  throw new MrlmError(
+    "PLUGIN_API_VERSION",
+    `Plugin ${packageName} requires @mrlm/spec ${specRange}; this mrlm has ${VERSION}.`,
+    { hint: isNewer ? updateOf("@mrlm/cli") : `${updateOf(packageName)} Or remove it.` },
+  );
+}
+
+function updateOf(packageName: string): string {
+  return `Update ${packageName === "@mrlm/cli" ? "mrlm" : packageName}: \`npm install ${packageName}@latest\`.`;
 }
 
 function isProvision(text: string): boolean {

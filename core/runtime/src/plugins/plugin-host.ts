@@ -14,6 +14,7 @@ import {
   type TrackerDefinition,
 } from "@mrlm/spec";
 import { capitalised } from "../names/capitalised.ts";
+import { installHint, providerOf } from "./install-hint.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
@@ -201,13 +202,11 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const id = this.registry.resolve(kind, name);
     if (id !== undefined) return id;
     const offered = this.registry.ids(kind);
-    const own = ownPackage(kind, name);
-    const install = own === undefined ? "" : `Install the package that provides it: \`npm install ${own}\`. `;
-    throw new MrlmError(code, `There is no ${kind} ${quoted(name)}.${didYouMean(name, withBareNames(offered))}`, {
-      hint:
-        install !== "" || offered.length > 0
-          ? `${install}Available: ${offered.join(", ") || "none"}.`
-          : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
+    const suggestion = didYouMean(name, withBareNames(offered));
+    const install = suggestion === "" || providerOf(kind, name) !== undefined ? `${installHint(kind, name)} ` : "";
+    const none = `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`;
+    throw new MrlmError(code, `There is no ${kind} ${quoted(name)}.${suggestion}`, {
+      hint: `${install}${offered.length > 0 ? `Available: ${offered.join(", ")}.` : none}`,
     });
   }
 }
@@ -216,19 +215,4 @@ function factoryError(fact: string, error: unknown): MrlmError {
   if (MrlmError.isInstance(error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new MrlmError("PLUGIN_LOAD_FAILED", `${fact}: ${reason}`, { cause: error });
-}
-
-/** Names of this project's packages by kind. Errors suggest only these, because any other package may be of an unknown author. */
-const OWN: Readonly<Record<string, readonly string[]>> = {
-  algorithm: ["dpo", "grpo", "ppo", "sft"],
-  environment: ["code", "math", "tools"],
-  engine: ["torch"],
-  policy: ["openai"],
-  tracker: ["tensorboard", "wandb"],
-};
-
-function ownPackage(kind: ProvisionKind, name: string): string | undefined {
-  const bare = name.split("@")[0] as string;
-  if (!(OWN[kind] ?? []).includes(bare)) return undefined;
-  return kind === "algorithm" ? `@mrlm/${bare}` : `@mrlm/${kind}-${bare}`;
 }

@@ -22,6 +22,7 @@ interface PackageJson {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Finds the nearest directory with a package.json, from `start` upwards. */
@@ -57,9 +58,9 @@ export function packageDirectory(name: string, start: string): string | undefine
 
 /** Reads a package's manifest; `undefined` if the package is not a plugin. */
 export function readPluginPackage(directory: string): PluginPackage | undefined {
-  const { name = directory, version = "0.0.0", mrlm, exports } = readPackageJson(directory);
+  const { name = directory, version = "0.0.0", mrlm, exports, peerDependencies } = readPackageJson(directory);
   if (mrlm === undefined) return undefined;
-  const manifest = parseManifest(name, mrlm);
+  const manifest = parseManifest({ name, specRange: peerDependencies?.["@mrlm/spec"] }, mrlm);
   // If this module runs from its sources, so do the plugins of the same checkout.
   const source = import.meta.url.endsWith(".ts") ? exports?.["."]?.["mrlm-source"] : undefined;
   return { name, version, directory, manifest, entry: pathToFileURL(join(directory, source ?? manifest.entry)).href };

@@ -1,4 +1,5 @@
 import { type JsonObject, MrlmError, type Plugin, type ProvisionKind } from "@mrlm/spec";
+import { installHint, providerOf } from "./install-hint.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { resolveVersioned, withBareNames } from "../names/versioned.ts";
 import { configurePlugin, type LoadedPlugin } from "./load-plugin.ts";
@@ -97,11 +98,10 @@ export class PluginRegistry {
 /** Creates a REQUIREMENT_MISSING error with the nearest name. */
 export function missingRequirement(asker: string, kind: string, name: string, offered: readonly string[]): MrlmError {
   const suggestion = didYouMean(name, withBareNames(offered));
-  const example = `@mrlm/${kind}-${name.split("@")[0]}`;
   // A name close to a known one is probably a typing error. A package with the misspelt name could be malicious.
   const hint =
-    suggestion === ""
-      ? `Install a plugin that provides it (for example \`npm install ${example}\`), or name one under \`plugins\` in the config.`
+    suggestion === "" || providerOf(kind, name) !== undefined
+      ? `${installHint(kind, name)} Or name a plugin that provides it under \`plugins\` in the config.`
       : "Correct the name, or name the plugin that provides it under `plugins` in the config.";
   return new MrlmError(
     "REQUIREMENT_MISSING",

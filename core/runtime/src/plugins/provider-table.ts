@@ -1,0 +1,33 @@
+// Generated from the manifests of the packages by `npm run gen -w @mrlm/runtime`. Do not edit.
+
+/** Packages of this project by kind and name of what they provide. Errors suggest only these, because any other package may be of an unknown author. */
+export const PROVIDERS: Readonly<Record<string, string>> = {
+  "algorithm:dpo": "@mrlm/dpo",
+  "algorithm:grpo": "@mrlm/grpo",
+  "algorithm:ppo": "@mrlm/ppo",
+  "algorithm:sft": "@mrlm/sft",
+  "engine:torch": "@mrlm/engine-torch",
+  "environment:code": "@mrlm/environment-code",
+  "environment:consultation": "@mrlm/environment-consultation",
+  "environment:debate": "@mrlm/environment-debate",
+  "environment:math": "@mrlm/environment-math",
+  "environment:nim": "@mrlm/environment-nim",
+  "environment:research": "@mrlm/environment-research",
+  "environment:signals": "@mrlm/environment-signals",
+  "environment:tools": "@mrlm/environment-tools",
+  "judge:consultation": "@mrlm/environment-consultation",
+  "judge:llm": "@mrlm/judge-llm",
+  "judge:rules": "@mrlm/judge-rules",
+  "policy:openai": "@mrlm/policy-openai",
+  "sandbox:javascript": "@mrlm/sandbox-javascript",
+  "sandbox:python": "@mrlm/sandbox-python",
+  "scorer:llm": "@mrlm/judge-llm",
+  "scorer:math": "@mrlm/scorer-math",
+  "tool:calculator": "@mrlm/tool-calculator",
+  "tool:files": "@mrlm/tool-files",
+  "tool:mcp": "@mrlm/tool-mcp",
+  "tool:python": "@mrlm/tool-python",
+  "tool:web": "@mrlm/tool-web",
+  "tracker:tensorboard": "@mrlm/tracker-tensorboard",
+  "tracker:wandb": "@mrlm/tracker-wandb",
+};
