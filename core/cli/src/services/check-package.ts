@@ -221,10 +221,10 @@ function isLeftOut({ directory, json: { files, private: isPrivate } }: CheckedPa
 
 /** Adds the line of the manifest to a finding about it. */
 function inManifest(finding: Finding, directory: string): Finding {
-  if (finding.code !== "MANIFEST_INVALID" && finding.code !== "API_VERSION") return finding;
+  if (!["API_VERSION", "KEYWORD_MISSING", "MANIFEST_INVALID"].includes(finding.code)) return finding;
   const lines = readFileSync(join(directory, "package.json"), "utf8").split("\n");
   const key = /\bmrlm\.(\w+)/.exec(finding.message)?.[1] ?? /`(provides|requires)`/.exec(finding.message)?.[1];
-  const start = lines.findIndex((line) => line.includes('"mrlm"'));
+  const start = lines.findIndex((line) => line.includes(finding.code === "KEYWORD_MISSING" ? '"keywords"' : '"mrlm"'));
   const named = lines.findIndex((line, i) => i >= start && key !== undefined && line.includes(`"${key}"`));
   const line = (named >= 0 ? named : Math.max(0, start)) + 1;
   return { ...finding, place: { file: "package.json", line } };

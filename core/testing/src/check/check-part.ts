@@ -42,13 +42,16 @@ export function checksOf({ checks }: Pick<PluginPart, "checks">, quick: boolean)
 function distinct(found: readonly Found[]): Found[] {
   const implied = new Set<FindingCode>(found.flatMap(({ code }) => entryOf(code).implies ?? []) as FindingCode[]);
   const seen = new Map<string, string>();
+  const messages = new Set<string>();
   return found.filter(({ code, message, about, check, error }) => {
     // Another check, or the same check over another transport, met the same defect.
     const key = JSON.stringify([code, MrlmError.isInstance(error) ? message : about]);
     const first = seen.get(key) ?? check;
     const isFirst = !seen.has(key) || (first === check && about === undefined && !MrlmError.isInstance(error));
     seen.set(key, first);
-    return isFirst && !implied.has(code);
+    const isNew = !messages.has(`${code} ${message}`);
+    messages.add(`${code} ${message}`);
+    return isFirst && isNew && !implied.has(code);
   });
 }
 

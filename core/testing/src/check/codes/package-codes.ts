@@ -41,10 +41,20 @@ export const PACKAGE_CODES = {
     title: "The entry of the plugin cannot be imported.",
     fix: "Correct the error that the message quotes.",
   },
+  KEYWORD_MISSING: {
+    severity: "warning",
+    title: "The package lacks the keyword by which plugins are found.",
+    fix: 'Add "mrlm-plugin" to `keywords` of the package.json.',
+  },
   MANIFEST_INVALID: {
     severity: "error",
     title: "The manifest is malformed, or it and the default export disagree.",
     fix: "Correct the `mrlm` field of the package.json; docs/guides/plugins.md shows its form.",
+  },
+  NAME_DIFFERS: {
+    severity: "error",
+    title: "The default export has another name than its package.",
+    fix: "Give `definePlugin` the name of the package: messages and configurations use it.",
   },
   OUTPUT_EXCESSIVE: {
     severity: "warning",
