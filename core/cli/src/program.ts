@@ -7,6 +7,7 @@ import type { SetupArguments } from "./commands/engine.ts";
 import type { EvalArguments } from "./commands/eval.ts";
 import type { InfoArguments } from "./commands/info.ts";
 import type { JoinArguments } from "./commands/join.ts";
+import type * as Plugins from "./commands/plugins.ts";
 import type { QueryArguments } from "./commands/query.ts";
 import type { RenderArguments } from "./commands/render.ts";
 import type { ScoreArguments } from "./commands/score.ts";
@@ -239,6 +240,8 @@ export function createProgram(finish: (exitCode: number) => void): Program {
       finish(await (await import("./commands/check.ts")).check(context(), target, args)),
     );
 
+  addPluginCommands(program.command("plugins").description("find, install, list and remove plugins"), context);
+
   program
     .command("info")
     .description(
@@ -353,4 +356,31 @@ function repeated(flags: string, description: string): Option {
     ...before,
     value,
   ]);
+}
+
+/** Declares the commands of `mrlm plugins`. */
+function addPluginCommands(plugins: Command, context: () => CommandContext): void {
+  const commands = (): Promise<typeof Plugins> => import("./commands/plugins.ts");
+  plugins
+    .command("search")
+    .description("list the plugins of your npm registry that match all words")
+    .argument("[words...]")
+    .action(async (words: readonly string[]) => (await commands()).searchPlugins(context(), words));
+  plugins
+    .command("add")
+    .description("describe a plugin of the registry, and install it after a confirmation")
+    .argument("<name>", "name of the package, with a version or without: mrlm-chess, mrlm-chess@1.2.0")
+    .option("--yes", "install it without a question")
+    .option("--scripts", "run the install scripts of the package and its dependencies")
+    .action(async (name: string, args: Plugins.AddArguments) => (await commands()).addPlugin(context(), name, args));
+  plugins
+    .command("list")
+    .description("list the plugins among the direct dependencies of the project")
+    .option("--why", "with their places, requirements and faults, and what was skipped and why")
+    .action(async (args: { why?: boolean }) => (await commands()).listPlugins(context(), args));
+  plugins
+    .command("remove")
+    .description("remove a plugin from the project")
+    .argument("<name>", "name of the package")
+    .action(async (name: string) => (await commands()).removePlugin(context(), name));
 }

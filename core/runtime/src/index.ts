@@ -25,7 +25,16 @@ export { requiredSandboxes } from "./plugins/required-sandboxes.ts";
 export { PluginRegistry, type RegistryEntry } from "./plugins/plugin-registry.ts";
 export { discoverPlugins, type PluginOptions } from "./plugins/discover-plugins.ts";
 export { importPlugin } from "./plugins/load-plugin.ts";
-export { packageDirectory, type PluginPackage, projectDirectory, readPluginPackage } from "./plugins/plugin-package.ts";
+export {
+  directDependencies,
+  packageDirectory,
+  type PluginPackage,
+  projectDirectory,
+  readPluginPackage,
+} from "./plugins/plugin-package.ts";
+export { installHint } from "./plugins/install-hint.ts";
+export { parseManifest } from "./plugins/manifest.ts";
+export { PROVIDERS } from "./plugins/provider-table.ts";
 export type { AlgorithmSource, EnvironmentSource } from "./plugins/plugin-kinds.ts";
 export { didYouMean, nearestName } from "./names/nearest.ts";
 export { canonicalJson } from "./names/canonical-json.ts";

@@ -5,6 +5,11 @@ export const PLUGIN_CODES = {
     hint: "Read the package manager's output, and install the packages again.",
     retryable: false,
   },
+  NPM_FAILED: {
+    meaning: "The package manager, which asks the registry for a command of mrlm, failed.",
+    hint: "The message has its reason. Check the registry, the network and the permissions of your npm.",
+    retryable: false,
+  },
   PLAYER_FAILED: {
     meaning: "A policy of a plugin threw, took too long, or returned something malformed. The episode failed.",
     hint: "The message names the policy and its fault; its author must repair it.",
