@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, write
 import { basename, dirname, join } from "node:path";
 import { fileFault, MrlmError } from "@mrlm/spec";
 
-/** What a folder may hold already: the beginning of a repository. These files stay as they are. */
+/** Files that a folder may have already: the beginning of a repository. They stay as they are. */
 const ALLOWED = /^(\.git|readme(\.\w+)?|licen[cs]e(\.\w+)?)$/i;
 
 /** Files of a new project. */

@@ -17,7 +17,7 @@ function read(range: string, changes: object = {}) {
 
 test.each([
   ["^9.0.0", {}, /exact requires @mrlm\/spec \^9\.0\.0; this mrlm has 0\./, /npm install @mrlm\/cli@latest/],
-  // What only a newer mrlm knows is not the fault.
+  // A kind and a key that only a newer mrlm knows are not the fault.
   [
     ">=0.9.0 <2",
     { provides: ["oracle:exact@1"], colours: true },

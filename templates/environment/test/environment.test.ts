@@ -4,7 +4,7 @@ import { messageText } from "@mrlm/kit";
 import { bareEnvironment, environmentContract } from "@mrlm/testing";
 import plugin, { environment } from "../dist/index.js";
 
-// What every environment must do: seeds, order of calls, secrecy of private fields, the outcomes of the fixtures, in process and over gRPC.
+// The contract of every environment: seeds, order of calls, secrecy of private fields, the outcomes of the fixtures, in process and over gRPC.
 environmentContract({ plugins: [plugin], environment: "my-environment@1" });
 
 test("a wrong answer is refused, and the right one then earns half", async () => {

@@ -19,7 +19,7 @@ export const environment = singleTurn({
         const isShown = new Set(LETTERS.filter(() => random.next() < 0.5));
         const shown = LETTERS.filter((letter) => isShown.has(letter)).join("");
         const missing = LETTERS.filter((letter) => !isShown.has(letter)).join("");
-        // Where no letter is missing there is nothing to write.
+        // If no letter is missing there is nothing to write.
         if (missing === "") return { public: { shown: "" }, private: { wanted: shown }, key: "" };
         return { public: { shown }, private: { wanted: missing }, key: shown };
       },

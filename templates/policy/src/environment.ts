@@ -53,7 +53,7 @@ export const environment = defineEnvironment({
     };
   },
 
-  // What SFT learns from: the conversation of the receiver.
+  // Conversations of the receiver, which SFT learns from.
   async demonstrate({ tasks }, _options, id) {
     const { public: shown, private: hidden } = await taskById(tasks, id);
     const messages = [textMessage("user", `${shown.word}>`), textMessage("assistant", hidden.answer)];

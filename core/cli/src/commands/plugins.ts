@@ -95,7 +95,7 @@ function describePackage(found: RegistryPackage, missing: readonly string[]): st
       : [`  scripts     ${installScripts.join(", ")}: they do not run unless you add --scripts`]),
     ...(similarTo === undefined
       ? []
-      : [`  warning     its name is close to ${similarTo}. Check that it is the package you want.`]),
+      : [`  warning     its name is close to ${similarTo}. Check that it is the right package.`]),
     "A plugin is code that runs with your permissions.",
   ];
 }

@@ -2,7 +2,7 @@ import { MrlmError } from "@mrlm/spec";
 import type { ProcessEnd } from "./plugin-process.ts";
 import type { Printed } from "./printed-output.ts";
 
-/** Why a plugin cannot be used, or what it did. */
+/** Fault of a plugin: the reason for which it cannot be used, or its side effect. */
 export interface PluginFault {
   /** Code of an error or of a finding. */
   readonly code: string;

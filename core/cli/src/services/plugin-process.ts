@@ -16,7 +16,7 @@ export interface ProcessEnd {
   readonly kind: "done" | "exited" | "silent";
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Output that nobody asked for. */
+  /** Output of the plugin on stdout and stderr. */
   readonly printed: Printed;
 }
 

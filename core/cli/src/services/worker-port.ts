@@ -14,7 +14,7 @@ export async function openWorkerPort<Request, Message extends object>(): Promise
   const request = await new Promise<Request>((resolve) =>
     process.once("message", (value) => resolve(value as Request)),
   );
-  // Whoever started this process is gone: nobody reads what it finds.
+  // The process that started this one has ended: no process reads its messages.
   process.on("disconnect", () => process.exit(1));
   const { exit } = process;
   Object.defineProperty(process, "send", { value: undefined });

@@ -136,7 +136,7 @@ function firstDifference(was: readonly string[], is: readonly string[]): Pick<Be
   const length = Math.max(was.length, is.length);
   for (let index = 0; index < length; index++) {
     if (was[index] === is[index]) continue;
-    // An end that comes earlier or later is the environment's: its last result says so.
+    // An end that comes earlier or later is the environment's: its last result states it.
     const isAction = was[index]?.startsWith("a") === true && is[index]?.startsWith("a") === true;
     return { kind: isAction ? "action" : "changed", line: index + 1 };
   }

@@ -38,7 +38,7 @@ export function checksOf({ checks }: Pick<PluginPart, "checks">, quick: boolean)
   return checks.filter((check) => !quick || check.quick !== false);
 }
 
-/** Removes findings that say the same again, and those that follow from another. */
+/** Removes repeated findings, and those that follow from another. */
 function distinct(found: readonly Found[]): Found[] {
   const implied = new Set<FindingCode>(found.flatMap(({ code }) => entryOf(code).implies ?? []) as FindingCode[]);
   const seen = new Map<string, string>();

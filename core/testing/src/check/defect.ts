@@ -4,7 +4,7 @@ import type { Place } from "./finding.ts";
 /** Defect that a check found. The check throws it, or returns several. */
 export class Defect extends Error {
   readonly code: FindingCode;
-  /** What the author does, where it is more exact than the fix of the code. */
+  /** Action of the author, where it is more exact than the fix of the code. */
   readonly fix: string | undefined;
   readonly place: Place | undefined;
   /** Text of the author's source near the defect, such as a fixture's name, by which its place is found. */

@@ -13,7 +13,7 @@ const TASKS = 100;
 const BUDGET_MS = 2_000;
 /** Part of the way from no answer to a right one that a strategy may earn by chance. */
 const NEGLIGIBLE = 0.01;
-/** Below this number of episodes a mean says little. */
+/** Smallest number of episodes whose mean is compared. */
 const MIN_EPISODES = 5;
 
 /** Checks of strategies that solve nothing: none earns a large part of the reward of a right answer. */

@@ -12,7 +12,7 @@ export interface StrategyRequest extends FixtureRequest {
 export interface Strategy {
   /** Code of the warning if it earns more than no answer. */
   readonly code: FindingCode;
-  /** What it answers, for messages. */
+  /** Description of its answers, for messages. */
   readonly name: string;
   /** Returns the answer; `undefined` if the strategy does not apply to the episode. */
   reply(request: StrategyRequest): string | undefined;

@@ -83,7 +83,7 @@ export const PACKAGE_CODES = {
   },
   UNCAUGHT_ERROR: {
     severity: "error",
-    title: "The plugin throws outside of its calls: in a timer, an event or a promise that nobody awaits.",
+    title: "The plugin throws outside of its calls: in a timer, an event or a promise that no code awaits.",
     fix: "Await every promise, and catch errors in timers and listeners.",
   },
 } as const;
