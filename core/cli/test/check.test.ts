@@ -17,7 +17,7 @@ const SAMPLE = [
   ],
   [
     "newer-api",
-    /^package\.json:\d+: Plugin newer-api was made for version 2 of the plugin interface; this mrlm supports version 1\.$/,
+    /^package\.json:\d+: Plugin newer-api was made for version 2 of the plugin interface; this mrlm \(0\.1\.0\) supports version 1\.$/,
   ],
   ["requirement-missing", /^index\.js:6: Environment essay@1 requires scorer "essay@1", which no plugin provides\.$/],
 ] as const;

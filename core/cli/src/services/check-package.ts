@@ -154,13 +154,14 @@ async function* elsewhere(
     cwd: tmpdir(),
   })) {
     if (message.event !== "behaviour") continue;
+    const surroundings = `in a process with TZ=${env.TZ}, LANG=${env.LANG} and another working directory`;
+    for (const environment of Object.keys(behaviour))
+      if (!Object.hasOwn(message.environments, environment))
+        yield found("PROCESS_DEPENDENT", `No fixture can be played ${surroundings}.`, `environment:${environment}`);
     for (const [environment, differences] of byEnvironment(compareBehaviour(behaviour, message.environments)))
-      yield found(
-        "PROCESS_DEPENDENT",
-        `${sentence(differences)}, in a process with TZ=${env.TZ}, LANG=${env.LANG} and another working directory.`,
-        `environment:${environment}`,
-        { about: differences[0].fixture },
-      );
+      yield found("PROCESS_DEPENDENT", `${sentence(differences)}, ${surroundings}.`, `environment:${environment}`, {
+        about: differences[0].fixture,
+      });
   }
 }
 

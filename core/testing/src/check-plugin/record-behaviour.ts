@@ -2,7 +2,7 @@ import type { Action } from "@mrlm/spec";
 import { type Behaviour, behaviourOf, type TranscriptLine } from "@mrlm/runtime";
 import type { AnyPlugin } from "../any-plugin.ts";
 import type { PluginSubject } from "../check/plugin-part.ts";
-import { serialise } from "../contract/fixture-checks.ts";
+import { serialise } from "../contract/serialise.ts";
 import { playFixture, withSession } from "../contract/play.ts";
 import { makeSubject, type Subject } from "../contract/subject.ts";
 import { inProcess } from "../transports.ts";

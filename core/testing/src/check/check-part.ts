@@ -45,9 +45,11 @@ function distinct(found: readonly Found[]): Found[] {
   const messages = new Set<string>();
   return found.filter(({ code, message, about, check, error }) => {
     // Another check, or the same check over another transport, met the same defect.
-    const key = JSON.stringify([code, MrlmError.isInstance(error) ? message : about]);
+    const { once = false } = entryOf(code);
+    const key = JSON.stringify([code, once ? "" : MrlmError.isInstance(error) ? message : about]);
     const first = seen.get(key) ?? check;
-    const isFirst = !seen.has(key) || (first === check && about === undefined && !MrlmError.isInstance(error));
+    const isOwn = !once && about === undefined && !MrlmError.isInstance(error);
+    const isFirst = !seen.has(key) || (first === check && isOwn);
     seen.set(key, first);
     const isNew = !messages.has(`${code} ${message}`);
     messages.add(`${code} ${message}`);

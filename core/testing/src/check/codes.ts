@@ -19,6 +19,8 @@ export interface FindingEntry {
   readonly fix: string;
   /** Codes of findings that follow from this defect: they are not reported of the same subject beside it. */
   readonly implies?: readonly string[];
+  /** Whether it is reported once of a subject: another episode shows the same defect. */
+  readonly once?: boolean;
 }
 
 /** All codes of findings. docs/reference/checks.md is generated from this table, and a test compares both. */

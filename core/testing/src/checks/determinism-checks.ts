@@ -1,4 +1,226 @@
+import type { Fixture, JsonObject } from "@mrlm/spec";
+import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
+import { serialise } from "../contract/serialise.ts";
+import { withSession } from "../contract/play.ts";
+import {
+  describeDifference,
+  type EpisodeStart,
+  recordFixture,
+  type RecordedEpisode,
+  Replay,
+  replay,
+} from "../contract/recorded-episode.ts";
+import type { Subject } from "../contract/subject.ts";
+
+/** Number of fixtures whose episodes are repeated. */
+const RECORDED = 6;
+/** Number of episodes that are played before an episode is repeated, and the time for them in milliseconds. */
+const EARLIER = 50;
+const EARLIER_MS = 3_000;
+/** Number of episodes that are played beside one. */
+const BESIDE = 7;
+/** Number of tasks or seeds of which one must change an episode. */
+const VARIED = 20;
+/** Number of tasks that are compared before and after their episodes. */
+const TASKS_COMPARED = 5;
 
 /** Checks of determinism where an environment claims it, and that another seed or task changes an episode. */
-export const determinismChecks: readonly EnvironmentCheck[] = [];
+export const determinismChecks: readonly EnvironmentCheck[] = [
+  {
+    code: "EPISODE_NOT_REPEATED",
+    name: "an episode is the same again",
+    run: (subject) =>
+      forEachRecorded(subject, async (recorded) => {
+        const expected = await alone(subject, recorded);
+        compare("EPISODE_NOT_REPEATED", recorded, expected, await alone(subject, recorded), "a second time");
+      }),
+  },
+  {
+    code: "STATE_KEPT",
+    name: `an episode is the same after ${EARLIER} others`,
+    quick: false,
+    run: (subject) =>
+      forEachRecorded(subject, async (recorded, count) => {
+        const { fixture, start, actions } = recorded;
+        const expected = await alone(subject, recorded);
+        await withSession(subject, fixture.options, async (session) => {
+          // The host draws the seed of the first one.
+          await replay(session, {}, actions);
+          const deadline = performance.now() + EARLIER_MS / count;
+          const others = await startsOf(subject, fixture.options, EARLIER - 1);
+          let played = 1;
+          for (const other of others) {
+            if (performance.now() > deadline) break;
+            await replay(session, other, actions);
+            played++;
+          }
+          const after = `after ${played} others in the same session`;
+          compare("STATE_KEPT", recorded, expected, await replay(session, start, actions), after);
+          compare("STATE_KEPT", recorded, expected, await alone(subject, recorded), `after ${played} others`);
+        });
+      }),
+  },
+  {
+    code: "STATE_SHARED",
+    name: `an episode is the same beside ${BESIDE} others`,
+    run: (subject) =>
+      forEachRecorded(subject, async (recorded) => {
+        const { fixture, start } = recorded;
+        const starts = [start, ...(await startsOf(subject, fixture.options, BESIDE))];
+        const playAlone = async (): Promise<(readonly string[])[]> => {
+          const all: (readonly string[])[] = [];
+          for (const each of starts) all.push(await alone(subject, { ...recorded, start: each }));
+          return all;
+        };
+        const expected = await playAlone();
+        const beside = await allAtOnce(subject, recorded, starts);
+        const isSame = beside.every((lines, i) => describeDifference(expected[i] ?? [], lines) === undefined);
+        if (isSame) return;
+        // What differs without episodes beside it is left over from earlier ones.
+        compareAll("STATE_KEPT", recorded, expected, await playAlone(), `after ${starts.length} others`);
+        compareAll("STATE_SHARED", recorded, expected, beside, `beside ${starts.length - 1} others`);
+      }),
+  },
+  {
+    code: "TASK_IGNORED",
+    name: "another task or seed changes an episode",
+    run: async (subject) => {
+      const fixtures = subject.fixtures.toSorted((one) => (one.kind === "gold" ? -1 : 1)).slice(0, RECORDED);
+      const seen: { readonly fixture: Fixture; readonly count: number; readonly ofTasks: boolean }[] = [];
+      for (const fixture of fixtures) {
+        const { start, actions } = await recordFixture(subject, fixture);
+        const starts = await variationsOf(subject, fixture.options, start);
+        if (starts.length < 2) return;
+        const expected = await withSession(subject, fixture.options, (session) =>
+          replay(session, starts[0] ?? {}, actions),
+        );
+        for (const other of starts.slice(1)) {
+          const lines = await withSession(subject, fixture.options, (session) => replay(session, other, actions));
+          if (describeDifference(expected, lines) !== undefined) return;
+        }
+        seen.push({ fixture, count: starts.length, ofTasks: starts[0]?.task !== undefined });
+      }
+      const [first] = seen;
+      if (first === undefined) return;
+      throw new Defect(
+        first.ofTasks ? "TASK_IGNORED" : "SEED_IGNORED",
+        `The actions of fixture "${first.fixture.name}" give the same episode with ${first.count} ${first.ofTasks ? "tasks" : "seeds"}${seen.length > 1 ? `, and so do those of ${seen.length - 1} other fixtures` : ""}.`,
+      );
+    },
+  },
+  {
+    code: "TASK_CHANGED",
+    name: "episodes do not change their tasks",
+    run: async (subject) => {
+      const gold = subject.fixtures.find(({ kind }) => kind === "gold") ?? subject.fixtures[0];
+      const tasks = await subject.tasks(gold?.options);
+      if (tasks === undefined || gold === undefined) return;
+      const { actions } = await recordFixture(subject, gold);
+      for (let index = 0; index < Math.min(TASKS_COMPARED, tasks.splits["train"] ?? 0); index++) {
+        const before = serialise(await tasks.get("train", index));
+        await withSession(subject, gold.options, (session) => replay(session, { task: `train/${index}` }, actions));
+        const difference = describeDifference([before], [serialise(await tasks.get("train", index))]);
+        if (difference !== undefined)
+          throw new Defect(
+            "TASK_CHANGED",
+            `After an episode of task train/${index} ${difference.replace("the first observation", "the task")}.`,
+          );
+      }
+    },
+  },
+];
+
+/** Records fixtures under whose options the environment claims full determinism, of different options first, and uses each. */
+async function forEachRecorded(
+  subject: Subject,
+  use: (recorded: RecordedEpisode, count: number) => Promise<void>,
+): Promise<void> {
+  const known = new Set<string>();
+  const isFirst = ({ options }: Fixture): boolean => {
+    const key = serialise(options ?? {});
+    return known.size < known.add(key).size;
+  };
+  const first = subject.fixtures.filter(isFirst);
+  const ordered = [...first, ...subject.fixtures.filter((fixture) => !first.includes(fixture))];
+  const chosen: Fixture[] = [];
+  for (const fixture of ordered)
+    if (chosen.length < RECORDED && (await subject.describe(fixture.options)).determinism === "full")
+      chosen.push(fixture);
+  for (const fixture of chosen) await use(await recordFixture(subject, fixture), chosen.length);
+}
+
+/** Plays a recorded episode in a session of its own. */
+function alone(subject: Subject, { fixture, start, actions }: RecordedEpisode): Promise<readonly string[]> {
+  return withSession(subject, fixture.options, (session) => replay(session, start, actions));
+}
+
+/** Plays the actions from each start in a session of its own, all turn by turn. */
+async function allAtOnce(
+  subject: Subject,
+  { fixture, actions }: RecordedEpisode,
+  starts: readonly EpisodeStart[],
+): Promise<(readonly string[])[]> {
+  const sessions = await Promise.all(starts.map(() => subject.host.open(subject.ref(fixture.options))));
+  try {
+    const episodes = sessions.map((session) => new Replay(session, actions));
+    await Promise.all(episodes.map((episode, i) => episode.reset(starts[i] ?? {})));
+    let playing = episodes;
+    while (playing.length > 0) {
+      const goes = await Promise.all(playing.map((episode) => episode.step()));
+      playing = playing.filter((_, i) => goes[i]);
+    }
+    return episodes.map(({ lines }) => lines);
+  } finally {
+    await Promise.all(sessions.map((session) => session.close()));
+  }
+}
+
+/** Returns starts of other episodes: each with another seed, and with another training task if there are tasks. */
+async function startsOf(subject: Subject, options: JsonObject | undefined, count: number): Promise<EpisodeStart[]> {
+  const size = (await subject.tasks(options))?.splits["train"] ?? 0;
+  const { determinism } = await subject.describe(options);
+  return Array.from({ length: count }, (_, i) => ({
+    ...(determinism !== "none" && { seed: 1_000 + i }),
+    ...(size > 0 && { task: `train/${(i * 7 + 1) % size}` }),
+  }));
+}
+
+/** Returns starts that differ in their task, or in their seed if the environment has no tasks. */
+async function variationsOf(
+  subject: Subject,
+  options: JsonObject | undefined,
+  { seed, task }: EpisodeStart,
+): Promise<EpisodeStart[]> {
+  const splits = Object.entries((await subject.tasks(options))?.splits ?? {});
+  const tasks = splits.flatMap(([split, size]) =>
+    Array.from({ length: Math.min(size, VARIED) }, (_, i) => `${split}/${i}`),
+  );
+  if (task !== undefined || tasks.length > 0)
+    return tasks.map((each) => ({ ...(seed !== undefined && { seed }), task: each }));
+  return seed === undefined ? [] : Array.from({ length: VARIED }, (_, i) => ({ seed: seed + i }));
+}
+
+function compare(
+  code: "EPISODE_NOT_REPEATED" | "STATE_KEPT" | "STATE_SHARED",
+  { fixture }: RecordedEpisode,
+  expected: readonly string[],
+  actual: readonly string[],
+  when: string,
+): void {
+  const difference = describeDifference(expected, actual);
+  if (difference === undefined) return;
+  throw new Defect(code, `The actions of fixture "${fixture.name}" were played ${when}, and ${difference}.`, {
+    about: fixture.name,
+  });
+}
+
+function compareAll(
+  code: "STATE_KEPT" | "STATE_SHARED",
+  recorded: RecordedEpisode,
+  expected: readonly (readonly string[])[],
+  actual: readonly (readonly string[])[],
+  when: string,
+): void {
+  expected.forEach((lines, i) => compare(code, recorded, lines, actual[i] ?? [], when));
+}

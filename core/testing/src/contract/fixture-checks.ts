@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type Fixture, roleOf } from "@mrlm/spec";
 import { playFixture, withSession } from "./play.ts";
+import { serialise } from "./serialise.ts";
 import type { EnvironmentCheck } from "./environment-check.ts";
 import { checkRewardsOf } from "./reward-range.ts";
 import type { Subject } from "./subject.ts";
@@ -103,13 +104,4 @@ async function checkDeterminism(subject: Subject, fixture: Fixture): Promise<voi
     alone,
     `Fixture "${fixture.name}" differs in the second episode of a session: something is left over from the first.`,
   );
-}
-
-/** Serialises a transcript with sorted keys and bytes as base64. */
-export function serialise(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) => {
-    if (part instanceof Uint8Array) return `base64:${Buffer.from(part).toString("base64")}`;
-    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
-    return Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  });
 }

@@ -149,7 +149,7 @@ export async function withSession<T>(
 }
 
 /** Removes the duration of tool calls, which differs between equal episodes. The host adds it to the info of each step. */
-function withoutDurations(step: StepResult): StepResult {
+export function withoutDurations(step: StepResult): StepResult {
   const usage = step.info?.["tools"];
   if (typeof usage !== "object" || usage === null || Array.isArray(usage)) return step;
   const tools = Object.entries(usage).map(([name, counts]) =>

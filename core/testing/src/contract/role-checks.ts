@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Action, type EnvironmentDefinition, roleOf, SINGLE_AGENT, type StepResult } from "@mrlm/spec";
 import type { EnvironmentCheck } from "./environment-check.ts";
-import { serialise } from "./fixture-checks.ts";
+import { serialise } from "./serialise.ts";
 import {
   assertAllEnded,
   livingAgents,

@@ -3,7 +3,7 @@ import { type Action, type Determinism, type Fixture, type Observation, roleOf }
 import { textMessage } from "@mrlm/kit";
 import type { EnvironmentCheck } from "./environment-check.ts";
 import { expectCode } from "./expect-code.ts";
-import { serialise } from "./fixture-checks.ts";
+import { serialise } from "./serialise.ts";
 import { assertAllEnded, never, playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 

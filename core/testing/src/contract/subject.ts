@@ -76,7 +76,9 @@ export async function makeSubject(
     const key = JSON.stringify(ref(options));
     if (!sources.has(key)) {
       await local.describe(ref(options));
-      sources.set(key, watched.tasks());
+      const given = ref(options).options ?? {};
+      const parsed = original.options === undefined ? {} : await original.options["~standard"].validate(given);
+      sources.set(key, watched.tasks("value" in parsed ? parsed.value : {}));
     }
     return sources.get(key);
   };

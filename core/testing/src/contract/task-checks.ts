@@ -3,7 +3,7 @@ import type { JsonValue, Task, TaskSource } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
 import type { EnvironmentCheck } from "./environment-check.ts";
 import { expectCode } from "./expect-code.ts";
-import { serialise } from "./fixture-checks.ts";
+import { serialise } from "./serialise.ts";
 import { never, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 import { CANARY } from "./watched-definition.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { serialise } from "./fixture-checks.ts";
+import { serialise } from "./serialise.ts";
 import { playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { textMessage } from "@mrlm/kit";
 import { checkJudgement } from "@mrlm/runtime";
 import type { Judge, Judgement, JudgeRequest } from "@mrlm/spec";
-import { serialise } from "../contract/fixture-checks.ts";
+import { serialise } from "../contract/serialise.ts";
 import { never } from "../contract/play.ts";
 import { type TestRegistry, registryOf } from "../test-registry.ts";
 import { settles } from "../toolset-contract/toolset-subject.ts";

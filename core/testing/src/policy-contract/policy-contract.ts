@@ -11,7 +11,7 @@ import {
   type PolicySource,
   roleOf,
 } from "@mrlm/spec";
-import { serialise } from "../contract/fixture-checks.ts";
+import { serialise } from "../contract/serialise.ts";
 import { never } from "../contract/play.ts";
 import { type TestRegistry, registryOf } from "../test-registry.ts";
 import { assertReleased, heldResources } from "../toolset-contract/held-resources.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { serialise } from "../contract/fixture-checks.ts";
+import { serialise } from "../contract/serialise.ts";
 import { assertReleased, heldResources } from "./held-resources.ts";
 import { call, callAll, openEpisode, settles, type ToolsetCheck, withEpisode } from "./toolset-subject.ts";
 

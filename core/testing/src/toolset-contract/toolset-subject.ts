@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openEpisodeTools } from "@mrlm/runtime";
 import type { JsonObject, OpenToolset, ToolEpisode, ToolResult, Toolset } from "@mrlm/spec";
-import { serialise } from "../contract/fixture-checks.ts";
+import { serialise } from "../contract/serialise.ts";
 import { never } from "../contract/play.ts";
 
 /** Call of a tool in a test. */

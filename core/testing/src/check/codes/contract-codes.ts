@@ -25,11 +25,13 @@ export const CONTRACT_CODES = {
     severity: "error",
     title: "An episode has not ended after 1,000 turns.",
     fix: "Set `maxTurns`, or end the episode.",
+    once: true,
   },
   EPISODE_END_INVALID: {
     severity: "error",
     title: "An episode ended while an agent was neither terminated nor truncated.",
     fix: "Return `terminated` or `truncated` for each agent at the end.",
+    once: true,
   },
   EPISODE_FAILED: {
     severity: "error",
@@ -60,6 +62,7 @@ export const CONTRACT_CODES = {
     severity: "error",
     title: "An observation repeats messages that the agent already has.",
     fix: "Return only messages that are new since the agent's last turn.",
+    once: true,
   },
   OBSERVATION_INVALID: {
     severity: "error",
@@ -105,6 +108,7 @@ export const CONTRACT_CODES = {
     severity: "error",
     title: "A client receives a private field of a task.",
     fix: "Build observations, infos and descriptions from the public part of the task only.",
+    once: true,
   },
   TRANSPORTS_DIFFER: {
     severity: "error",
