@@ -1,7 +1,9 @@
-// npm run check:packages: packs each package as it would be published; checks that it can be imported and has its types, README and licence.
+// npm run check:packages: packs each package as it would be published; checks that it can be imported, and holds its build, sources, README,
+// licence and the files that it names, and nothing else.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory, packages } from "./lib/repository.mjs";
+import { wrongFiles } from "./lib/packed.mjs";
 import { attempt, run, runNode } from "./lib/run.mjs";
 import { ScriptError, script } from "./lib/script.mjs";
 
@@ -19,8 +21,11 @@ await script(async () => {
     });
     const packed = packedOf(stdout);
     const archive = join(folder, packed.filename);
-    const lacking = ["LICENSE", "README.md"].filter((name) => !packed.files.some(({ path: file }) => file === name));
-    if (lacking.length > 0) failed.push(`${manifest.name} (no ${lacking.join(", no ")})`);
+    const wrong = wrongFiles(
+      manifest,
+      packed.files.map(({ path: file }) => file),
+    );
+    if (wrong.length > 0) failed.push(`${manifest.name} (${wrong.join("; ")})`);
     const checks = {
       publint: ["run", archive, "--strict"],
       attw: [archive, "--profile", "esm-only", "--no-color"],

@@ -47,8 +47,8 @@ export function localSource(given: string, manager: PackageManager): PackageSour
 function tarballSource(path: string, archives: readonly string[]): PackageSource {
   const found: Record<string, string> = {};
   for (const archive of archives) {
-    const [, name] = /^mrlm-([a-z-]+)-\d[^/]*\.tgz$/.exec(archive) ?? [];
-    if (name !== undefined) found[`@mrlm/${name}`] = `file:${join(path, archive)}`;
+    const [, name] = /^((?:mrlm|create)-[a-z-]+)-\d[^/]*\.tgz$/.exec(archive) ?? [];
+    if (name !== undefined) found[name.replace(/^mrlm-/, "@mrlm/")] = `file:${join(path, archive)}`;
   }
   return { specOf: (name) => found[name] ?? missing(name, path), overrides: found };
 }

@@ -176,10 +176,11 @@ describe("packages", () => {
   });
 
   test("come from a folder of tarballs: those that others require as overrides", () => {
-    for (const name of ["kit", "spec"]) writeFileSync(join(folder, `mrlm-${name}-0.1.0.tgz`), "");
+    for (const name of ["mrlm-kit", "mrlm-spec", "create-mrlm"]) writeFileSync(join(folder, `${name}-0.1.0.tgz`), "");
     const all = {
       "@mrlm/kit": `file:${folder}/mrlm-kit-0.1.0.tgz`,
       "@mrlm/spec": `file:${folder}/mrlm-spec-0.1.0.tgz`,
+      "create-mrlm": `file:${folder}/create-mrlm-0.1.0.tgz`,
     };
     const source = localSource(folder, "npm");
     expect(completed("24.11.0", "npm", source)).toMatchObject({
