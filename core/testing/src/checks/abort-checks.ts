@@ -1,4 +1,124 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as delay } from "node:timers/promises";
+import type { SimulatedEnvironment } from "@mrlm/spec";
+import { Defect } from "../check/defect.ts";
+import { withEnvironment } from "../contract/changed-environment.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
+import { playFixture, withSession } from "../contract/play.ts";
+import { playProbe, probeFixture, probeOptions } from "../contract/probe-episode.ts";
+import { makeSubject } from "../contract/subject.ts";
+import { inProcess } from "../transports.ts";
+
+/** Time in which a call must end after its signal, in milliseconds. */
+const LATE_MS = 1_000;
+/** Time after which a call that goes on is no longer waited for, in milliseconds. */
+const GIVE_UP_MS = 5_000;
+/** Block of the event loop that other sessions notice, in milliseconds. */
+const BLOCKED_MS = 250;
+/** Episodes in which a block must repeat: the system can stop a process once. */
+const REPEATED = 3;
 
 /** Checks of aborts and blocked event loops: what continues after its signal, and the longest block. */
-export const abortChecks: readonly EnvironmentCheck[] = [];
+export const abortChecks: readonly EnvironmentCheck[] = [
+  {
+    code: "ABORT_LATE",
+    name: "reset and step end with their signal",
+    timeoutMs: 60_000,
+    run: async (subject) => {
+      const calls = new AbortedCalls();
+      const plugins = withEnvironment(subject.plugins, subject.definition.id, (environment) =>
+        calls.watch(environment),
+      );
+      const watched = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
+      try {
+        const fixture = probeFixture(watched);
+        for (const ending of ["aborted in reset", "aborted in step"] as const)
+          for (let index = 0; index < 4; index++) await playProbe(watched, fixture, ending, index);
+        await calls.settled();
+      } finally {
+        await watched.close();
+      }
+      const { call, ms } = calls.longest();
+      if (ms > LATE_MS)
+        throw new Defect(
+          "ABORT_LATE",
+          `${call} continued for ${ms >= GIVE_UP_MS ? `more than ${GIVE_UP_MS / 1_000}` : (ms / 1_000).toFixed(1)} s after its signal.`,
+          { about: call },
+        );
+    },
+  },
+  {
+    code: "EVENT_LOOP_BLOCKED",
+    name: `blocks the event loop for at most ${BLOCKED_MS} ms`,
+    quick: false,
+    run: async (subject) => {
+      const fixture = probeFixture(subject);
+      if (fixture === undefined) return;
+      await withSession(subject, probeOptions(subject), async (session) => {
+        const blocks: number[] = [];
+        for (let index = 0; index < REPEATED; index++) {
+          const monitor = monitorEventLoopDelay({ resolution: 5 });
+          monitor.enable();
+          await delay(10);
+          await playFixture(subject, fixture, session);
+          await delay(10);
+          monitor.disable();
+          blocks.push(monitor.max / 1e6);
+        }
+        const longest = Math.min(...blocks);
+        if (longest > BLOCKED_MS)
+          throw new Defect(
+            "EVENT_LOOP_BLOCKED",
+            `In each of ${REPEATED} episodes of fixture "${fixture.name}" the event loop was blocked for ${Math.round(longest)} ms or more.`,
+          );
+      });
+    },
+  },
+];
+
+/** Calls of an environment whose signals are aborted, with the time that they go on. */
+class AbortedCalls {
+  readonly #pending = new Set<Promise<void>>();
+  #longest = { call: "", ms: 0 };
+
+  /** Returns the environment with calls that are timed from their abort. */
+  watch(environment: SimulatedEnvironment): SimulatedEnvironment {
+    return {
+      reset: (options) => this.#time("reset", options.signal, environment.reset(options)),
+      step: (action, options) => this.#time("step", options.signal, environment.step(action, options)),
+      close: async () => environment.close?.(),
+    };
+  }
+
+  /** Waits for calls that go on after their abort. */
+  async settled(): Promise<void> {
+    const giveUp = new AbortController();
+    const late = delay(GIVE_UP_MS, undefined, { signal: giveUp.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#pending), late]);
+    giveUp.abort();
+    if (this.#pending.size > 0) this.#longest = { ...this.#longest, ms: GIVE_UP_MS };
+  }
+
+  longest(): { readonly call: string; readonly ms: number } {
+    return this.#longest;
+  }
+
+  #time<T>(call: string, signal: AbortSignal, work: Promise<T>): Promise<T> {
+    let start: number | undefined;
+    const onAbort = (): void => void (start = performance.now());
+    signal.addEventListener("abort", onAbort, { once: true });
+    const ended = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    const timed = ended.then(() => {
+      signal.removeEventListener("abort", onAbort);
+      this.#pending.delete(timed);
+      const ms = start === undefined ? 0 : performance.now() - start;
+      if (ms > this.#longest.ms) this.#longest = { call, ms };
+    });
+    this.#pending.add(timed);
+    if (this.#longest.call === "") this.#longest = { call, ms: 0 };
+    return work;
+  }
+}

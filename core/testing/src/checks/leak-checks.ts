@@ -1,4 +1,121 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Defect } from "../check/defect.ts";
+import { withEnvironment } from "../contract/changed-environment.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
+import { LiveResources } from "../contract/live-resources.ts";
+import { type Ending, playProbe, probeFixture } from "../contract/probe-episode.ts";
+import { makeSubject, type Subject } from "../contract/subject.ts";
+import { inProcess } from "../transports.ts";
+
+const ENDINGS: readonly Ending[] = ["played to its end", "aborted in reset", "aborted in step", "failed in step"];
+/** Episodes of each ending, and the number of resources of one kind that is a leak. */
+const EPISODES = 20;
+const LEAST = 5;
+/** Time in which resources must be released, in milliseconds: processes end asynchronously. */
+const RELEASE_MS = 2_000;
+/** Episodes over which memory is measured, and the time for them in milliseconds. */
+const MEASURED = 1_000;
+const MEASURED_MS = 6_000;
+/** Growth that is a leak, in bytes: in all, and in one episode. */
+const GROWTH = 2 ** 20;
+const GROWTH_OF_EPISODE = 1_024;
 
 /** Checks of leaks: timers, handles, child processes, listeners, files and memory that remain after episodes. */
-export const leakChecks: readonly EnvironmentCheck[] = [];
+export const leakChecks: readonly EnvironmentCheck[] = [
+  {
+    code: "RESOURCE_LEAKED",
+    name: "releases what its episodes acquire",
+    quick: false,
+    timeoutMs: 120_000,
+    run: async (subject) => {
+      // What is made once is no leak.
+      await playMany(subject, "played to its end", 2);
+      for (const ending of ENDINGS) {
+        const resources = await LiveResources.start();
+        try {
+          await playMany(subject, ending, EPISODES);
+          const [left] = await resources.left(RELEASE_MS, LEAST);
+          if (left === undefined) continue;
+          const { name, count, stack } = left;
+          const cause = new Error(name);
+          if (stack !== undefined) cause.stack = stack;
+          throw new Defect(
+            "RESOURCE_LEAKED",
+            `After ${EPISODES} episodes, each ${ending}, the process still has ${count} x ${name}.`,
+            stack === undefined ? {} : { cause },
+          );
+        } finally {
+          await resources.stop();
+        }
+      }
+    },
+  },
+  {
+    code: "MEMORY_LEAKED",
+    name: "uses no more memory with every episode",
+    quick: false,
+    timeoutMs: 60_000,
+    run: async (subject) => {
+      const collectGarbage = garbageCollector();
+      const heap = (): number => {
+        collectGarbage();
+        return process.memoryUsage().heapUsed;
+      };
+      const fixture = probeFixture(subject);
+      const deadline = performance.now() + MEASURED_MS;
+      const measured: { readonly episodes: number; readonly bytes: number }[] = [];
+      let episodes = 0;
+      for (; episodes < MEASURED && performance.now() < deadline; episodes++) {
+        if (episodes > 0 && episodes % (MEASURED / 10) === 0) measured.push({ episodes, bytes: heap() });
+        await playProbe(subject, fixture, "played to its end", episodes);
+      }
+      measured.push({ episodes, bytes: heap() });
+      // A cache that fills once grows in the beginning only: the smaller growth of both halves counts.
+      const [first, middle, last] = [measured[0], measured[measured.length >> 1], measured.at(-1)];
+      if (first === undefined || middle === undefined || last === undefined || measured.length < 3) return;
+      const growths = [growth(first, middle), growth(middle, last)];
+      const perEpisode = Math.min(...growths);
+      if (perEpisode < GROWTH_OF_EPISODE || last.bytes - first.bytes < GROWTH) return;
+      const mib = ((last.bytes - first.bytes) / 2 ** 20).toFixed(1);
+      throw new Defect(
+        "MEMORY_LEAKED",
+        `The heap grew by ${mib} MiB over ${last.episodes - first.episodes} episodes, ${(perEpisode / 1_024).toFixed(1)} KiB each.`,
+      );
+    },
+  },
+];
+
+/** Plays episodes in sessions of a host of their own, which is closed afterwards. */
+async function playMany(subject: Subject, ending: Ending, count: number): Promise<void> {
+  const plugins =
+    ending === "failed in step"
+      ? withEnvironment(subject.plugins, subject.definition.id, (environment) => ({
+          reset: (options) => environment.reset(options),
+          step: async (action, options) => {
+            await environment.step(action, options);
+            throw new Error("A check made this step fail.");
+          },
+          close: async () => environment.close?.(),
+        }))
+      : subject.plugins;
+  const own = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
+  try {
+    for (let index = 0; index < count; index++) await playProbe(own, probeFixture(own), ending, index);
+  } finally {
+    await own.close();
+  }
+}
+
+function growth(
+  one: { readonly episodes: number; readonly bytes: number },
+  other: { readonly episodes: number; readonly bytes: number },
+): number {
+  return (other.bytes - one.bytes) / Math.max(1, other.episodes - one.episodes);
+}
+
+/** Returns V8's garbage collector, which programs do not see without a flag. */
+function garbageCollector(): () => void {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void;
+}

@@ -1,2 +1,23 @@
 /** Codes of findings about resources that remain, aborts and blocked event loops. */
-export const LEAK_CODES = {} as const;
+export const LEAK_CODES = {
+  ABORT_LATE: {
+    severity: "error",
+    title: "A call of the environment continues for more than 1 s after its signal was aborted.",
+    fix: "Give the signal to everything that waits: `fetch`, timers of `node:timers/promises`, scorers, tools, sandboxes.",
+  },
+  EVENT_LOOP_BLOCKED: {
+    severity: "warning",
+    title: "A call of the environment blocks the event loop for long: all sessions of the process wait.",
+    fix: "Move long computations to a worker thread, a child process or a sandbox, or do them once in `tasks`.",
+  },
+  MEMORY_LEAKED: {
+    severity: "error",
+    title: "The memory of the process grows with every episode.",
+    fix: "Keep the state of an episode in the environment that `create` returns, and remove what `reset` adds to anything that lives longer.",
+  },
+  RESOURCE_LEAKED: {
+    severity: "error",
+    title: "Timers, handles, child processes, listeners or files remain after episodes.",
+    fix: "Release in `close` what `reset` and `step` acquire. The host calls it also after an abort and after an error.",
+  },
+} as const;

@@ -1,0 +1,96 @@
+import { createHook } from "node:async_hooks";
+import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Resource that was acquired and not released. */
+export interface LeftResource {
+  readonly name: string;
+  readonly count: number;
+  /** Stack of the first acquisition, where it is known. */
+  readonly stack?: string;
+}
+
+/** Watches what this process acquires: timers, handles, child processes, listeners of the process, temporary files. */
+export class LiveResources {
+  /** Live timers with their stacks. A timer that does not keep the process alive is one too. */
+  readonly #timers = new Map<number, string>();
+  readonly #hook = createHook({
+    init: (id, type) => {
+      if (type === "Timeout" || type === "Immediate") this.#timers.set(id, new Error(type).stack ?? "");
+    },
+    destroy: (id) => void this.#timers.delete(id),
+  });
+  readonly #folder: string;
+  readonly #folderBefore: string | undefined;
+  #before: ReadonlyMap<string, number> = new Map();
+
+  private constructor(folder: string, folderBefore: string | undefined) {
+    this.#folder = folder;
+    this.#folderBefore = folderBefore;
+  }
+
+  /** Begins to watch. Temporary files go to a folder of their own until {@link stop}. */
+  static async start(): Promise<LiveResources> {
+    const before = process.env["TMPDIR"];
+    const folder = await mkdtemp(join(tmpdir(), "mrlm-check-"));
+    process.env["TMPDIR"] = folder;
+    const resources = new LiveResources(folder, before);
+    resources.#before = await resources.#count();
+    resources.#hook.enable();
+    return resources;
+  }
+
+  /** Waits until what was acquired is released, at most `withinMs`. Returns what is left, `least` or more of each. */
+  async left(withinMs: number, least: number): Promise<LeftResource[]> {
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      const now = await this.#count();
+      const left = [...now].flatMap(([name, count]): LeftResource[] => {
+        const more = count - (this.#before.get(name) ?? 0);
+        return more >= least ? [{ name, count: more }] : [];
+      });
+      // The first timer is often one of this class.
+      const stacks = [...this.#timers.values()];
+      if (stacks.length >= least)
+        left.push({ name: "timer", count: stacks.length, stack: stacks[stacks.length >> 1] as string });
+      if (left.length === 0 || performance.now() > deadline) return left;
+      await delay(50);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#hook.disable();
+    if (this.#folderBefore === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = this.#folderBefore;
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #count(): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    const add = (name: string, count = 1): void => void counts.set(name, (counts.get(name) ?? 0) + count);
+    for (const name of process.getActiveResourcesInfo()) if (!TRANSIENT.has(name)) add(`handle ${name}`);
+    for (const name of process.eventNames()) add(`listener of process "${String(name)}"`, process.listenerCount(name));
+    add("temporary file", (await readdir(this.#folder, { recursive: true })).length);
+    for (const name of await linuxResources()) add(name);
+    return counts;
+  }
+}
+
+/** They come and go with this class, or are counted otherwise. */
+const TRANSIENT = new Set(["FSReqPromise", "FSReqCallback", "CloseReq", "Timeout", "Immediate", "FileHandle"]);
+
+async function linuxResources(): Promise<string[]> {
+  if (process.platform !== "linux") return [];
+  const threads = await readdir("/proc/self/task");
+  const children = await Promise.all(
+    threads.map((thread) => readFile(`/proc/self/task/${thread}/children`, "utf8").catch(() => "")),
+  );
+  const descriptors = await readdir("/proc/self/fd");
+  const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
+  return [
+    ...children.flatMap((list) => list.split(" ").filter((pid) => pid !== "")).map(() => "child process"),
+    ...targets.flatMap((target) => (/^(pipe|socket):/.test(target) ? [] : target.startsWith("/") ? ["open file"] : [])),
+  ];
+}

@@ -1,0 +1,51 @@
+import type { EnvironmentSession, Fixture, JsonObject } from "@mrlm/spec";
+import { textMessage } from "@mrlm/kit";
+import { never, playFixture } from "./play.ts";
+import type { Subject } from "./subject.ts";
+
+/** How an episode of a check ends. */
+export type Ending = "played to its end" | "aborted in reset" | "aborted in step" | "failed in step";
+
+/** Returns the fixture whose options and actions a check plays: the first gold one. */
+export function probeFixture({ fixtures }: Subject): Fixture | undefined {
+  return fixtures.find(({ kind }) => kind === "gold") ?? fixtures[0];
+}
+
+/** Opens a session, lets an episode end in some way, and closes the session. Ignores errors: they are wanted. */
+export async function playProbe(
+  subject: Subject,
+  fixture: Fixture | undefined,
+  ending: Ending,
+  index: number,
+): Promise<void> {
+  const session = await subject.host.open(subject.ref(fixture?.options));
+  try {
+    if (ending === "aborted in reset") await aborted((signal) => session.reset({ signal }), index);
+    else if (ending === "aborted in step") {
+      const { agent } = await session.reset({ signal: never });
+      const action = { agent, message: textMessage("assistant", "?"), finishReason: "stop" as const };
+      await aborted((signal) => session.step(action, { signal }), index);
+    } else if (fixture !== undefined) await playFixture(subject, fixture, session);
+  } catch {
+    // Another check reports why an episode fails.
+  } finally {
+    await close(session);
+  }
+}
+
+/** Calls, and aborts at once or a few milliseconds later. */
+async function aborted(call: (signal: AbortSignal) => Promise<unknown>, index: number): Promise<void> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), index % 4);
+  await call(controller.signal).catch(() => undefined);
+  clearTimeout(timer);
+}
+
+async function close(session: EnvironmentSession): Promise<void> {
+  await session.close().catch(() => undefined);
+}
+
+/** Options of {@link probeFixture}, for checks that open a session themselves. */
+export function probeOptions(subject: Subject): JsonObject | undefined {
+  return probeFixture(subject)?.options;
+}
