@@ -8,6 +8,7 @@ import type { EvalArguments } from "./commands/eval.ts";
 import type { InfoArguments } from "./commands/info.ts";
 import type { JoinArguments } from "./commands/join.ts";
 import type * as Plugins from "./commands/plugins.ts";
+import type { PublishArguments } from "./commands/publish.ts";
 import type { QueryArguments } from "./commands/query.ts";
 import type { RenderArguments } from "./commands/render.ts";
 import type { ScoreArguments } from "./commands/score.ts";
@@ -238,6 +239,19 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--max-tokens <n>", "with --play: of one turn; default: 256")
     .action(async (target: string, args: CheckArguments) =>
       finish(await (await import("./commands/check.ts")).check(context(), target, args)),
+    );
+
+  program
+    .command("publish")
+    .description(
+      "check, build and pack a plugin from a clean copy, compare its behaviour with the last published version, and publish it by npm",
+    )
+    .argument("[directory]", "folder of the plugin; default: this folder", ".")
+    .option("--dry-run", "report everything, and publish nothing")
+    .option("--tag <tag>", "tag of the version in the registry; default: latest")
+    .option("--yes", "publish without a question")
+    .action(async (target: string, args: PublishArguments) =>
+      finish(await (await import("./commands/publish.ts")).publish(context(), target, args)),
     );
 
   addPluginCommands(program.command("plugins").description("find, install, list and remove plugins"), context);

@@ -52,7 +52,7 @@ function reasonOf(stdout: string, stderr: string): string | undefined {
 }
 
 function failed(args: readonly string[], reason: string): MrlmError {
-  return new MrlmError("NPM_FAILED", `\`npm ${args.join(" ")}\` failed: ${reason}.`, {
+  return new MrlmError("NPM_FAILED", `\`npm ${args.join(" ")}\` failed: ${reason.replace(/\.$/, "")}.`, {
     hint: "Check the registry, the network and the permissions of your npm: `npm config get registry`, `npm whoami`.",
   });
 }
