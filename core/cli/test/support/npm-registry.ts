@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
@@ -18,6 +18,9 @@ export interface NpmRegistry {
   refuse(status: number | undefined): void;
   close(): void;
 }
+
+/** Field of a published document with its tarball. */
+const ATTACHMENTS = "_attachments";
 
 interface Packument {
   readonly name: string;
@@ -48,7 +51,7 @@ export async function startRegistry(): Promise<NpmRegistry> {
     packument.time[version] = "2026-03-04T00:00:00.000Z";
     packuments.set(name, packument);
   };
-  const server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? "").split("?")[0] ?? "";
     requests.push(`${request.method} ${decodeURIComponent(request.url ?? "")}`);
     const name = decodeURIComponent(path.slice(1));
@@ -63,18 +66,19 @@ export async function startRegistry(): Promise<NpmRegistry> {
       }));
       answer(200, { objects, total: objects.length, time: "" });
     } else if (request.method === "PUT") {
-      const sent = JSON.parse((await buffer(request)).toString()) as {
+      const { versions, [ATTACHMENTS]: attachments } = JSON.parse((await buffer(request)).toString()) as {
         versions: Record<string, VersionManifest>;
-        _attachments: Record<string, { data: string }>;
+        [ATTACHMENTS]: Record<string, { data: string }>;
       };
-      const [manifest] = Object.values(sent.versions);
-      const [attachment] = Object.values(sent._attachments);
+      const [manifest] = Object.values(versions);
+      const [attachment] = Object.values(attachments);
       add(manifest as VersionManifest, Buffer.from(attachment?.data ?? "", "base64"));
       answer(201, { ok: true });
     } else if (tarballs.has(path)) response.end(tarballs.get(path));
     else if (packuments.has(name)) answer(200, packuments.get(name) as Packument);
     else answer(404, { error: "not found" });
-  }).listen(0, "127.0.0.1");
+  };
+  const server = createServer((request, response) => void respond(request, response)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

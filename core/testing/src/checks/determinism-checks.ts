@@ -77,7 +77,7 @@ export const determinismChecks: readonly EnvironmentCheck[] = [
         const beside = await allAtOnce(subject, recorded, starts);
         const isSame = beside.every((lines, i) => describeDifference(expected[i] ?? [], lines) === undefined);
         if (isSame) return;
-        // What differs without episodes beside it is left over from earlier ones.
+        // A difference without episodes beside it is left over from earlier ones.
         compareAll("STATE_KEPT", recorded, expected, await playAlone(), `after ${starts.length} others`);
         compareAll("STATE_SHARED", recorded, expected, beside, `beside ${starts.length - 1} others`);
       }),

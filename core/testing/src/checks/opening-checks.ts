@@ -19,7 +19,7 @@ export const openingChecks: readonly EnvironmentCheck[] = [
       subject.watched.listen(returned.listener);
       await withSession(subject, undefined, async (session) => void (await session.reset({ signal: never }))).catch(
         (error: unknown) => {
-          // The host copies values, so it cannot say more than that one is malformed.
+          // The host copies values, so its error states only that one is malformed.
           const [defect] = returned.defects.filter(({ code }) => code === "VALUE_NOT_JSON");
           throw defect ?? error;
         },

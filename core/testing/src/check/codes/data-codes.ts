@@ -7,7 +7,7 @@ export const DATA_CODES = {
   },
   MEMBER_UNKNOWN: {
     severity: "warning",
-    title: "A returned value has a member that the interface does not have. Nobody receives it.",
+    title: "A returned value has a member that the interface does not have. The host drops it.",
     fix: "Correct its name, or put it into `info`.",
   },
   MESSAGE_TOO_LARGE: {
@@ -24,7 +24,7 @@ export const DATA_CODES = {
   VALUE_CHANGED: {
     severity: "error",
     title: "A value changed after the environment had returned it.",
-    fix: "Return a copy of what the environment goes on to change: `structuredClone(state)`.",
+    fix: "Return a copy of values that the environment changes later: `structuredClone(state)`.",
     implies: ["TRANSPORTS_DIFFER"],
   },
   VALUE_NOT_JSON: {
