@@ -1,7 +1,10 @@
-import { defineEnvironment, definePlugin, textMessage } from "@mrlm/kit";
+import { defineEnvironment, definePlugin, randomStream, textMessage } from "@mrlm/kit";
 import { type AgentId, type Observation, score, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
 
 const ROLES = ["one", "two", "three"];
+
+/** Totals of each agent, whatever the agents write. */
+const TOTALS = { one: 0, two: 2, three: 3 };
 
 /** Three agents write in turn. The first ends after one turn, the second after two, the third after three. Each turn earns 1 for every other agent that has not ended. */
 export const relay = defineEnvironment({
@@ -9,14 +12,17 @@ export const relay = defineEnvironment({
   description: "Three agents that end one after the other.",
   determinism: "full",
   roles: Object.fromEntries(ROLES.map((role) => [role, {}])),
+  rewardRange: [0, 3],
   create: (): SimulatedEnvironment => {
+    let round = 0;
     let left: Record<AgentId, number>;
     const observe = (agent: AgentId): Observation => ({
       agent,
-      messages: [textMessage("user", `turns left: ${left[agent]}`)],
+      messages: [textMessage("user", `round ${round}, turns left: ${left[agent]}`)],
     });
     return {
-      async reset() {
+      async reset({ seed = 0 }) {
+        round = randomStream("round", seed).integer(1, 1_000);
         left = Object.fromEntries(ROLES.map((role, i) => [role, i + 1]));
         return observe("one");
       },
@@ -36,6 +42,13 @@ export const relay = defineEnvironment({
       },
     };
   },
+  fixtures: (["gold", "nop", "cheat", "malformed", "determinism"] as const).map((kind, seed) => ({
+    name: `a relay (${kind})`,
+    kind,
+    seed,
+    policy: () => (kind === "nop" ? "" : kind),
+    reward: TOTALS,
+  })),
 });
 
 export default definePlugin({ name: "relay-environment", environments: [relay] });

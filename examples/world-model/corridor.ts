@@ -13,6 +13,8 @@ import { type Message, score } from "@mrlm/spec";
 const LENGTH = 9;
 const STEPS = 4;
 
+const STAYS = "One task in ten starts at the right end, where no move is needed.";
+
 const splits = { train: { size: 2000, share: 4 }, eval: { size: 200, share: 1 } };
 
 /** Returns the next position: `r` moves one to the right, `l` one to the left, and no move leaves the corridor. */
@@ -66,6 +68,20 @@ const corridor = defineEnvironment({
       place = move(place, step);
     }
     return { task, agent: "agent", messages };
+  },
+  fixtures: [
+    { name: "to the right", kind: "gold", task: "train/1", policy: () => "r", reward: 1 },
+    { name: "no step", kind: "nop", task: "train/0", policy: () => "", reward: 0 },
+    { name: "the place again", kind: "cheat", task: "train/0", policy: () => "9", reward: 0 },
+    { name: "no direction", kind: "malformed", task: "train/0", policy: () => "right", reward: 0 },
+    { name: "twice the same", kind: "determinism", seed: 5, policy: ({ turn }) => (turn % 2 === 0 ? "r" : "l") },
+  ],
+  acknowledged: {
+    EMPTY_REWARDED: STAYS,
+    ECHO_REWARDED: STAYS,
+    NOISE_REWARDED: STAYS,
+    FORGERY_REWARDED: STAYS,
+    JUDGE_INSTRUCTED: STAYS,
   },
 });
 

@@ -66,9 +66,17 @@ function listedGold({ gold }: StrategyRequest): string | undefined {
   return answers.length < 2 ? undefined : answers.toSpliced(Math.floor(answers.length / 2), 0, own).join("\n");
 }
 
+const NOISE = new Map<number, string>();
+
+/** Returns the noise of a turn: 64 KB of characters, of which a few turns have their own. */
 function noise(turn: number): string {
-  const random = randomStream("noise", turn);
-  return Array.from({ length: 65_536 }, () => String.fromCharCode(random.integer(32, 126))).join("");
+  const key = turn % 4;
+  const known = NOISE.get(key);
+  if (known !== undefined) return known;
+  const random = randomStream("noise", key);
+  const text = Array.from({ length: 65_536 }, () => String.fromCharCode(random.integer(32, 126))).join("");
+  NOISE.set(key, text);
+  return text;
 }
 
 function textOf(message: Message | undefined): string {

@@ -52,6 +52,7 @@ export const CONTRACT_CODES = {
     severity: "error",
     title: "An environment lacks a fixture of some kind.",
     fix: "Add one fixture of each kind: gold, nop, cheat, malformed, determinism.",
+    implies: ["ROLE_IDLE"],
   },
   FIXTURE_REWARD: {
     severity: "error",
