@@ -11,7 +11,7 @@ import { inProcess } from "../transports.ts";
 
 /** Time in which a call must end after its signal, in milliseconds. */
 const LATE_MS = 1_000;
-/** Time after which a call that goes on is no longer waited for, in milliseconds. */
+/** Time after which a call that continues is no longer waited for, in milliseconds. */
 const GIVE_UP_MS = 5_000;
 /** Block of the event loop that other sessions notice, in milliseconds. */
 const BLOCKED_MS = 250;
@@ -76,7 +76,7 @@ export const abortChecks: readonly EnvironmentCheck[] = [
   },
 ];
 
-/** Calls of an environment whose signals are aborted, with the time that they go on. */
+/** Calls of an environment whose signals are aborted, with the time that they continue. */
 class AbortedCalls {
   readonly #pending = new Set<Promise<void>>();
   #longest = { call: "", ms: 0 };
@@ -90,7 +90,7 @@ class AbortedCalls {
     };
   }
 
-  /** Waits for calls that go on after their abort. */
+  /** Waits for calls that continue after their abort. */
   async settled(): Promise<void> {
     const giveUp = new AbortController();
     const late = delay(GIVE_UP_MS, undefined, { signal: giveUp.signal }).catch(() => undefined);

@@ -29,7 +29,7 @@ export const leakChecks: readonly EnvironmentCheck[] = [
     quick: false,
     timeoutMs: 120_000,
     run: async (subject) => {
-      // What is made once is no leak.
+      // A resource that is made once is no leak.
       await playMany(subject, "played to its end", 2);
       for (const ending of ENDINGS) {
         const resources = await LiveResources.start();

@@ -3,7 +3,7 @@ import { textMessage } from "@mrlm/kit";
 import { never, playFixture } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
-/** How an episode of a check ends. */
+/** End of an episode of a check. */
 export type Ending = "played to its end" | "aborted in reset" | "aborted in step" | "failed in step";
 
 /** Returns the fixture whose options and actions a check plays: the first gold one. */

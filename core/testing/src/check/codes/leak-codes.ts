@@ -13,7 +13,7 @@ export const LEAK_CODES = {
   MEMORY_LEAKED: {
     severity: "error",
     title: "The memory of the process grows with every episode.",
-    fix: "Keep the state of an episode in the environment that `create` returns, and remove what `reset` adds to anything that lives longer.",
+    fix: "Keep the state of an episode in the environment that `create` returns, and remove what `reset` adds to objects outside of it.",
   },
   RESOURCE_LEAKED: {
     severity: "error",
