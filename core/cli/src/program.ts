@@ -378,7 +378,7 @@ function addPluginCommands(plugins: Command, context: () => CommandContext): voi
   plugins
     .command("search")
     .description("list the plugins of your npm registry that match all words")
-    .argument("[words...]")
+    .argument("[words...]", "words of its name, description or keywords; default: all plugins")
     .action(async (words: readonly string[]) => (await commands()).searchPlugins(context(), words));
   plugins
     .command("add")

@@ -1,13 +1,15 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Finding } from "@mrlm/testing";
 import { type CheckedPackage, checkPackage } from "../check-package.ts";
 import { gitFiles, packCleanCopy, type PackedCopy } from "./clean-copy.ts";
 import { type PackageFields, problemsOfFiles } from "./packed-files.ts";
+import type { CheckMessage } from "../plugin-check.ts";
 import type { Problem } from "./problem.ts";
 import { behaviourProblems, recordedIn } from "./published-behaviour.ts";
 import { registryState } from "./registry-state.ts";
+
+type Finding = Extract<CheckMessage, { readonly event: "finding" }>["finding"];
 
 /** Result of the examination of a package before it is published. */
 export interface Examination {

@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process";
+import { expect, test } from "@jest/globals";
+import { type CodeBlock, codeBlocks } from "./code-blocks/blocks.ts";
+import { shellFaults } from "./code-blocks/shell.ts";
+import { compileFaults, isOfFile } from "./code-blocks/typescript.ts";
+import { yamlFaults } from "./code-blocks/yaml.ts";
+
+const blocks = codeBlocks();
+const of = (...languages: string[]): CodeBlock[] => blocks.filter(({ language }) => languages.includes(language));
+const placed = (block: CodeBlock, faults: readonly string[]): string[] =>
+  faults.map((fault) => `${block.page}:${block.line} ${fault}`);
+
+test("every block has a language that a test below reads, or none", () => {
+  const known = ["", "ts", "yaml", "sh", "json", "jsonc", "python", "proto", "sql"];
+  expect(
+    blocks
+      .filter(({ language }) => !known.includes(language))
+      .map(({ page, line, language }) => `${page}:${line} ${language}`),
+  ).toEqual([]);
+  expect(blocks.length).toBeGreaterThan(100);
+});
+
+test("commands exist with the flags, scripts and files that pages give them", () => {
+  expect(of("sh").flatMap((block) => placed(block, shellFaults(block)))).toEqual([]);
+});
+
+test("YAML has the keys and values of a configuration", () => {
+  expect(of("yaml").flatMap((block) => placed(block, yamlFaults(block)))).toEqual([]);
+});
+
+test("JSON can be parsed", () => {
+  const faults = of("json", "jsonc").flatMap((block) => {
+    try {
+      JSON.parse(block.code.replaceAll(/^\s*\/\/.*$/gm, ""));
+      return [];
+    } catch (error) {
+      return placed(block, [(error as Error).message]);
+    }
+  });
+  expect(faults).toEqual([]);
+});
+
+test("Python can be compiled", () => {
+  const sources = of("python").map(({ page, line, code }) => ({ page, line, code }));
+  const script =
+    "import ast, json, sys\nfor block in json.load(sys.stdin):\n    ast.parse(block['code'], f\"{block['page']}:{block['line']}\")";
+  execFileSync("python3", ["-c", script], { input: JSON.stringify(sources) });
+});
+
+test("TypeScript is part of a source file, or compiles", async () => {
+  const others = of("ts").filter((block) => !isOfFile(block));
+  expect(await compileFaults(others)).toEqual([]);
+}, 120_000);

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { parseAllDocuments } from "yaml";
+import { type CodeBlock, ROOT } from "./blocks.ts";
+
+const schema = JSON.parse(readFileSync(join(ROOT, "docs/reference/config.schema.json"), "utf8")) as {
+  properties: Record<string, object>;
+  $defs?: object;
+};
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+
+/** Returns what is wrong with a YAML block: its syntax, and each key that a configuration does not have or whose value has another form. */
+export function yamlFaults({ code }: CodeBlock): string[] {
+  return parseAllDocuments(code).flatMap((document) => {
+    if (document.errors.length > 0) return document.errors.map(({ message }) => message.split("\n")[0] ?? "");
+    const value = document.toJS() as unknown;
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return ["it is no part of a configuration"];
+    return Object.entries(value).flatMap(([key, part]) => keyFaults(key, part));
+  });
+}
+
+function keyFaults(key: string, value: unknown): string[] {
+  const own = schema.properties[key];
+  if (own === undefined) return [`a configuration has no key "${key}"`];
+  const validate = ajv.compile({ ...own, ...(schema.$defs !== undefined && { $defs: schema.$defs }) });
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${key}${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+}
