@@ -14,13 +14,14 @@ export interface LeftResource {
 
 /** Watches what this process acquires: timers, handles, child processes, listeners of the process, temporary files. */
 export class LiveResources {
-  /** Live timers with their stacks. A timer that does not keep the process alive is one too. */
-  readonly #timers = new Map<number, string>();
+  /** Live resources with their stacks. One that does not keep the process alive is one too. */
+  readonly #live = new Map<number, { readonly name: string; readonly stack: string }>();
   readonly #hook = createHook({
     init: (id, type) => {
-      if (type === "Timeout" || type === "Immediate") this.#timers.set(id, new Error(type).stack ?? "");
+      const name = TYPES[type];
+      if (name !== undefined) this.#live.set(id, { name, stack: new Error(name).stack ?? "" });
     },
-    destroy: (id) => void this.#timers.delete(id),
+    destroy: (id) => void this.#live.delete(id),
   });
   readonly #folder: string;
   readonly #folderBefore: string | undefined;
@@ -51,10 +52,9 @@ export class LiveResources {
         const more = count - (this.#before.get(name) ?? 0);
         return more >= least ? [{ name, count: more }] : [];
       });
-      // The first timer is often one of this class.
-      const stacks = [...this.#timers.values()];
-      if (stacks.length >= least)
-        left.push({ name: "timer", count: stacks.length, stack: stacks[stacks.length >> 1] as string });
+      for (const [name, all = []] of Object.entries(Object.groupBy(this.#live.values(), (each) => each.name)))
+        // The first timer is often one of this class.
+        if (all.length >= least) left.unshift({ name, count: all.length, stack: all[all.length >> 1]?.stack ?? "" });
       if (left.length === 0 || performance.now() > deadline) return left;
       await delay(50);
     }
@@ -77,6 +77,21 @@ export class LiveResources {
     return counts;
   }
 }
+
+/** Names of the types of asynchronous resources that live until they are closed. */
+const TYPES: Readonly<Record<string, string>> = {
+  FSEVENTWRAP: "file watcher",
+  HTTP2SESSION: "HTTP/2 session",
+  Immediate: "timer",
+  PIPEWRAP: "pipe",
+  PROCESSWRAP: "child process",
+  STATWATCHER: "file watcher",
+  TCPSERVERWRAP: "server",
+  TCPWRAP: "socket",
+  Timeout: "timer",
+  UDPWRAP: "socket",
+  WORKER: "worker",
+};
 
 /** They come and go with this class, or are counted otherwise. */
 const TRANSIENT = new Set(["FSReqPromise", "FSReqCallback", "CloseReq", "Timeout", "Immediate", "FileHandle"]);

@@ -1,6 +1,5 @@
-import type { EnvironmentSession, Fixture, JsonObject } from "@mrlm/spec";
-import { textMessage } from "@mrlm/kit";
-import { never, playFixture } from "./play.ts";
+import type { EnvironmentSession, Fixture, JsonObject, SimulatedEnvironment } from "@mrlm/spec";
+import { playFixture } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
 /** End of an episode of a check. */
@@ -21,11 +20,8 @@ export async function playProbe(
   const session = await subject.host.open(subject.ref(fixture?.options));
   try {
     if (ending === "aborted in reset") await aborted((signal) => session.reset({ signal }), index);
-    else if (ending === "aborted in step") {
-      const { agent } = await session.reset({ signal: never });
-      const action = { agent, message: textMessage("assistant", "?"), finishReason: "stop" as const };
-      await aborted((signal) => session.step(action, { signal }), index);
-    } else if (fixture !== undefined) await playFixture(subject, fixture, session);
+    else if (fixture !== undefined)
+      await playFixture(subject, fixture, ending === "aborted in step" ? abortedInStep(session, index) : session);
   } catch {
     // Another check reports why an episode fails.
   } finally {
@@ -33,12 +29,25 @@ export async function playProbe(
   }
 }
 
+/** Returns the session with an abort in its first turn, or in its second: the first action may only ask for the slow work. */
+function abortedInStep(session: EnvironmentSession, index: number): SimulatedEnvironment {
+  let turnsLeft = index % 4 < 2 ? 0 : 1;
+  return {
+    reset: (options) => session.reset(options),
+    step: (action, options) =>
+      turnsLeft-- === 0 ? aborted((signal) => session.step(action, { signal }), index) : session.step(action, options),
+  };
+}
+
 /** Calls, and aborts at once or a few milliseconds later. */
-async function aborted(call: (signal: AbortSignal) => Promise<unknown>, index: number): Promise<void> {
+async function aborted<T>(call: (signal: AbortSignal) => Promise<T>, index: number): Promise<T> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), index % 4);
-  await call(controller.signal).catch(() => undefined);
-  clearTimeout(timer);
+  try {
+    return await call(controller.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function close(session: EnvironmentSession): Promise<void> {
