@@ -102,7 +102,7 @@ async function report(
   }
   if (options.only !== undefined && parts.size === 0 && findings.length === 0)
     throw new MrlmError("USAGE", `${checked.name} has no part ${options.only.map((name) => `"${name}"`).join(", ")}.`, {
-      hint: "A part is `package` or one of the provisions in its manifest, such as `environment:math@1` or `math`.",
+      hint: `Its parts: ${["package", ...provisionsOf(checked)].join(", ")}. The kind and the version may be left out.`,
     });
   for (const subject of new Set(findings.map((finding) => finding.subject)))
     console.print(
@@ -115,6 +115,12 @@ async function report(
   if (options.update === true) console.print("mrlm.behaviour.json records the fixtures of its environments.");
   const seconds = (performance.now() - start) / 1_000;
   return { name: checked.name, version: checked.version, parts: [...parts.keys()], checks, findings, seconds };
+}
+
+/** Lists what the manifest of a package provides. */
+function provisionsOf({ json: { mrlm } }: CheckedPackage): readonly string[] {
+  const { provides } = mrlm as { readonly provides?: unknown };
+  return Array.isArray(provides) ? provides.map(String) : [];
 }
 
 /** Returns the folder whose plugins play: the working directory's if the checked package is among them, else the package's. */

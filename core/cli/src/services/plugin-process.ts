@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, type ForkOptions } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { JsonValue } from "@mrlm/spec";
+import { type JsonValue, MrlmError } from "@mrlm/spec";
 import { addPrinted, type Printed } from "./printed-output.ts";
 
 /** Message of a worker that runs code of plugins. */
@@ -32,7 +32,10 @@ export async function* pluginProcess<Message extends WorkerMessage>(
   request: JsonValue,
   { signal, env, cwd }: { readonly signal?: AbortSignal | undefined } & Pick<ForkOptions, "cwd" | "env"> = {},
 ): AsyncGenerator<Message, ProcessEnd> {
-  signal?.throwIfAborted();
+  const assertNotStopped = (): void => {
+    if (signal?.aborted === true) throw new MrlmError("CANCELLED", "The check was stopped.");
+  };
+  assertNotStopped();
   const isSource = import.meta.url.endsWith(".ts");
   const file = isSource ? `../${worker}.ts` : `./${worker}.js`;
   // In a group of its own, so that what it starts ends with it.
@@ -52,7 +55,7 @@ export async function* pluginProcess<Message extends WorkerMessage>(
     child.send(request as JsonValue & object, () => undefined);
     for (;;) {
       const next = await queue.next();
-      signal?.throwIfAborted();
+      assertNotStopped();
       if ("end" in next) return next.end;
       yield next.message;
     }
