@@ -39,4 +39,17 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
   create: startDpo,
 };
 
-export default definePlugin({ name: "@mrlm/dpo", algorithms: [dpo] });
+export default definePlugin({
+  name: "@mrlm/dpo",
+  algorithms: [dpo],
+  examples: {
+    algorithms: {
+      "dpo@1": {
+        options: { steps: 8, batch_size: 16, prompts: 12, group_size: 4, pairs_per_group: 2, learning_rate: 0.3 },
+        metric: "loss/preference",
+        change: -0.05,
+        invalid: [{ batch_size: 0 }, { loss: "kto", batch_size: 1 }, { sampling: { temperature: 0 } }],
+      },
+    },
+  },
+});

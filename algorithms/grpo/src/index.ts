@@ -42,7 +42,18 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
   create: startGrpo,
 };
 
-export default definePlugin({ name: "@mrlm/grpo", algorithms: [grpo] });
+export default definePlugin({
+  name: "@mrlm/grpo",
+  algorithms: [grpo],
+  examples: {
+    algorithms: {
+      "grpo@1": {
+        options: { steps: 12, prompts_per_step: 8, group_size: 4, learning_rate: 0.3 },
+        invalid: [{ group_size: 1 }, { minibatches: 9 }, { clip_low: 1.5 }, { sampling: { temperature: 0 } }],
+      },
+    },
+  },
+});
 
 function validate(options: GrpoOptions, _: readonly TrainingEnvironment[], sampling: RolloutSampling): void {
   if (options.baseline === "role_average" && options.scale === "group_std") {

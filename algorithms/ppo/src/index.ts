@@ -34,4 +34,15 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
   create: startPpo,
 };
 
-export default definePlugin({ name: "@mrlm/ppo", algorithms: [ppo] });
+export default definePlugin({
+  name: "@mrlm/ppo",
+  algorithms: [ppo],
+  examples: {
+    algorithms: {
+      "ppo@1": {
+        options: { steps: 14, prompts_per_step: 24, learning_rate: 0.1, critic_learning_rate: 0.05 },
+        invalid: [{ gamma: 1.1 }, { minibatches: 25 }, { kl_target: 1 }, { sampling: { temperature: 0 } }],
+      },
+    },
+  },
+});

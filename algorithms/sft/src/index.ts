@@ -48,4 +48,17 @@ export const sft: AlgorithmDefinition<SftOptions> = {
   create: startSft,
 };
 
-export default definePlugin({ name: "@mrlm/sft", algorithms: [sft] });
+export default definePlugin({
+  name: "@mrlm/sft",
+  algorithms: [sft],
+  examples: {
+    algorithms: {
+      "sft@1": {
+        options: { steps: 12, batch_size: 8, learning_rate: 0.3 },
+        metric: "loss/nll",
+        change: -0.5,
+        invalid: [{ batch_size: 0 }, { data: [] }],
+      },
+    },
+  },
+});

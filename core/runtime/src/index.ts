@@ -1,7 +1,7 @@
 export { LocalHost, type LocalHostOptions } from "./host/local-host.ts";
 export { type WatchdogOptions, watchEventLoop } from "./host/event-loop-watchdog.ts";
 export { DEFAULT_DEADLINES, type Deadlines, type Phase } from "./host/deadlines.ts";
-export { checkJudgement } from "./host/guarded-graders.ts";
+export { checkGrade, checkJudgement } from "./host/guarded-graders.ts";
 export { type Agreement, agreementOf } from "./judging/agreement.ts";
 export { type JudgedOutcome, judgeRun } from "./judging/judge-run.ts";
 export { ReplacedJudge } from "./judging/replaced-judge.ts";

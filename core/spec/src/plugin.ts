@@ -4,6 +4,7 @@ import type { EngineProvider } from "./engine-provider.ts";
 import type { EnvironmentDefinition } from "./environment-definition.ts";
 import type { Judge } from "./judge.ts";
 import type { Logger } from "./logger.ts";
+import type { PluginExamples } from "./plugin-examples.ts";
 import type { PolicySource } from "./policy-source.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
@@ -79,4 +80,8 @@ export interface Plugin<Options = unknown> {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly policies?: Readonly<Record<string, Factory<PolicySource<any>, Options>>>;
   readonly engines?: Readonly<Record<string, Factory<EngineProvider, Options>>>;
+  /** Inputs for checks of these provisions, by kind and id. */
+  readonly examples?: PluginExamples;
+  /** Warnings of `mrlm check` about anything but an environment that stay, by code, each with the reason. */
+  readonly acknowledged?: Readonly<Partial<Record<string, string>>>;
 }

@@ -36,8 +36,11 @@ export {
   trainBigramInterrupted,
 } from "./training/train-bigram.ts";
 export { type JudgeContractOptions, judgeContract } from "./judge-contract/judge-contract.ts";
-export { type ToolsetContractOptions, toolsetContract } from "./toolset-contract/toolset-contract.ts";
-export type { SampleCall } from "./toolset-contract/toolset-subject.ts";
+export { type PluginContractOptions, pluginContract } from "./plugin-contract/plugin-contract.ts";
+export type { ContractOptions } from "./provision/register-checks.ts";
+export { type ScorerContractOptions, scorerContract } from "./scorer-contract/scorer-contract.ts";
+export { type ToolContractOptions, toolContract } from "./tool-contract/tool-contract.ts";
+export { type AlgorithmContractOptions, algorithmContract } from "./algorithm-contract/algorithm-contract.ts";
 export { type SandboxContractOptions, sandboxContract } from "./sandbox-contract/sandbox-contract.ts";
 export {
   type HostileCorpus,

@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(async () => await server.close());
 
-const requests = [
-  debate("Cars pollute.", "Cars are useful."),
-  debate("Yes.", "No.", { question: "Is it so?" }),
+const examples = [
+  { request: debate("Cars pollute.", "Cars are useful.") },
+  { request: debate("Yes.", "No.", { question: "Is it so?" }) },
 ] as const;
 for (const mode of ["pairwise", "pointwise"])
-  judgeContract({ name: `llm@1, ${mode}`, make: async () => await judgeOf(server, { mode }), requests });
+  judgeContract({ name: `llm@1, ${mode}`, make: async () => await judgeOf(server, { mode }), examples });

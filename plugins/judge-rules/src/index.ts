@@ -1,4 +1,5 @@
 import { definePlugin } from "@mrlm/kit";
+import { examples } from "./examples.ts";
 import { RulesJudge } from "./judge.ts";
 import { rulesOptions } from "./options.ts";
 import { readPhrases } from "./read-phrases.ts";
@@ -18,4 +19,5 @@ export default definePlugin({
         readPhrases(options.phrases === undefined ? undefined : context.dataPath(options.phrases)),
       ),
   },
+  examples: { judges: { "rules@1": examples } },
 });

@@ -1,9 +1,12 @@
-import { judgeContract } from "@mrlm/testing";
+import { judgeContract, pluginContract } from "@mrlm/testing";
+import plugin from "../src/index.ts";
 import { requestOf, rulesJudge } from "./support/debate.ts";
 import { type Topic, topics } from "./fixtures/topics.ts";
 
+pluginContract({ plugins: [plugin] });
+
 judgeContract({
-  name: "rules@1",
+  name: "rules@1 in debates of several rounds",
   make: rulesJudge,
-  requests: [requestOf(topics[0] as Topic), requestOf(topics[1] as Topic)],
+  examples: [{ request: requestOf(topics[0] as Topic) }, { request: requestOf(topics[1] as Topic) }],
 });

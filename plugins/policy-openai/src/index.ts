@@ -8,4 +8,8 @@ export { type EndpointOptions, endpointOptions } from "./options.ts";
 export default definePlugin({
   name: "@mrlm/policy-openai",
   policies: { "openai@1": ({ dataPath }) => new EndpointSource({ dataPath }) },
+  examples: {
+    endpoint: ({ messages }) => `answer to ${messages.length} messages`,
+    policies: { "openai@1": { options: ({ baseUrl }) => ({ base_url: baseUrl, model: "m" }) } },
+  },
 });

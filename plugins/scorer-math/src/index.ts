@@ -25,4 +25,21 @@ export default definePlugin({
   name: "@mrlm/scorer-math",
   options,
   scorers: { "math@1": (_context, options) => new MathScorer(options) },
+  examples: {
+    scorers: {
+      "math@1": [
+        {
+          request: { expected: "1/2" },
+          right: ["so it is $\\boxed{0.5}$", "#### 1/2", "$\\frac{2}{4}$"],
+          wrong: ["$\\boxed{0.6}$", "I do not know."],
+          undecided: ["$\\boxed{\\int_0^1 e^{-x^4}\\,dx}$"],
+        },
+        {
+          request: { expected: "5", schema: "answer" },
+          right: ["<answer>5</answer>"],
+          wrong: ["The answer is 5.", "<answer>6</answer>"],
+        },
+      ],
+    },
+  },
 });

@@ -22,4 +22,5 @@ export default definePlugin({
     "calculator@1": (_context, { workers, timeout_ms, memory_mb, output_bytes }) =>
       new CalculatorToolset({ workers, timeoutMs: timeout_ms, memoryMb: memory_mb, outputBytes: output_bytes }),
   },
+  examples: { tools: { "calculator@1": { calls: [{ tool: "calculator", args: { expression: "2 + 3" } }] } } },
 });

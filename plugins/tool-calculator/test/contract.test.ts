@@ -1,8 +1,4 @@
-import { toolsetContract } from "@mrlm/testing";
-import { CalculatorToolset } from "../src/calculator-toolset.ts";
+import { pluginContract } from "@mrlm/testing";
+import plugin from "../src/index.ts";
 
-toolsetContract({
-  name: "tool-calculator",
-  make: () => new CalculatorToolset({ workers: 2, timeoutMs: 1_000, memoryMb: 128, outputBytes: 16_384 }),
-  calls: [{ tool: "calculator", args: { expression: "2 + 3" } }],
-});
+pluginContract({ plugins: [plugin] });

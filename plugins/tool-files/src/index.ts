@@ -35,4 +35,25 @@ export default definePlugin({
     "files@1": (_context, { file_bytes, output_bytes, ...quota }) =>
       new FilesToolset({ ...quota, fileBytes: file_bytes, outputBytes: output_bytes }),
   },
+  examples: {
+    options: ({ directory }) => ({ directory }),
+    tools: {
+      "files@1": {
+        files: { "notes/a.txt": "one\ntwo\n" },
+        calls: [
+          { tool: "read_file", args: { path: "notes/a.txt" } },
+          { tool: "write_file", args: { path: "b.txt", content: "three" } },
+          { tool: "list_files", args: { recursive: true } },
+          { tool: "search_files", args: { text: "two" } },
+          { tool: "edit_file", args: { path: "b.txt", old_text: "three", new_text: "four" } },
+          { tool: "move_file", args: { from: "b.txt", to: "c.txt" } },
+          { tool: "delete_file", args: { path: "c.txt" } },
+        ],
+        state: {
+          change: { tool: "write_file", args: { path: "new.txt", content: "x" } },
+          read: { tool: "list_files", args: {} },
+        },
+      },
+    },
+  },
 });

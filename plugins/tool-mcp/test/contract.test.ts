@@ -1,8 +1,8 @@
-import { toolsetContract } from "@mrlm/testing";
+import { toolContract } from "@mrlm/testing";
 import { scripted, toolset } from "./support/toolset.ts";
 
 // `npm run test:faults -- mcp` has that of servers with a process for each episode.
-toolsetContract({
+toolContract({
   name: "a shared server",
   make: () =>
     toolset({

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { JsonObject, OpenToolset } from "@mrlm/spec";
-import { toolsetContract } from "@mrlm/testing";
+import { toolContract } from "@mrlm/testing";
 import type { McpToolset } from "../src/toolset.ts";
 import { HttpServer } from "./support/http-server.ts";
 import { serverProcesses, until } from "./support/processes.ts";
@@ -209,7 +209,7 @@ test("when mrlm is killed, its servers end, also those that ignore SIGTERM and t
 const keep = { tool: "s__keep", args: { value: "this" } };
 const kept = { tool: "s__kept", args: {} };
 
-toolsetContract({
+toolContract({
   name: "a server with a process for each episode",
   make: () => toolset({ mcpServers: { s: scripted() }, servers: { s: { tools: ["echo", "keep", "kept"] } } }),
   calls: [{ tool: "s__echo", args: { x: 1 } }, keep, kept],

@@ -90,9 +90,18 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     state: () => ({ iteration, baseline }),
     restore(state) {
       iteration = Number(state["iteration"]);
-      baseline = state["baseline"] as number | null;
+      baseline = typeof state["baseline"] === "number" ? state["baseline"] : null;
     },
   };
 }
 
-export default definePlugin({ name: "mrlm-my-algorithm", algorithms: [reinforce] });
+export default definePlugin({
+  name: "mrlm-my-algorithm",
+  algorithms: [reinforce],
+  // `mrlm check` and `pluginContract` train a small model with these options.
+  examples: {
+    algorithms: {
+      "my-algorithm@1": { options: { steps: 12, learning_rate: 0.3 }, invalid: [{ steps: 0 }, { baseline_decay: 1 }] },
+    },
+  },
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textMessage } from "@mrlm/kit";
 import type { JudgeRequest } from "@mrlm/spec";
-import { environmentContract, judgeContract } from "@mrlm/testing";
+import { environmentContract, pluginContract } from "@mrlm/testing";
 import plugin from "../dist/index.js";
 import { lettersJudge } from "../dist/judge.js";
 
@@ -12,7 +12,8 @@ const request = (...texts: readonly string[]): JudgeRequest => ({
   task: { id: "train/0", public: { shown: "abcde" }, private: { wanted: "fgh" } },
 });
 
-judgeContract({ name: "my-judge@1", make: () => lettersJudge({ partial: 0 }), requests: [request("hgf", "f")] });
+// Judgements of the examples of the plugin, any texts, determinism, abort.
+pluginContract({ plugins: [plugin] });
 
 environmentContract({ plugins: [plugin], environment: "my-judge@1" });
 

@@ -1,4 +1,4 @@
-import { definePlugin } from "@mrlm/kit";
+import { definePlugin, textMessage } from "@mrlm/kit";
 import { environment } from "./environment.ts";
 import { repeater } from "./policy.ts";
 
@@ -6,4 +6,13 @@ export default definePlugin({
   name: "mrlm-my-policy",
   environments: [environment],
   policies: { "my-policy@1": repeater },
+  // `mrlm check` and `pluginContract` play with these observations.
+  examples: {
+    policies: {
+      "my-policy@1": {
+        options: { noise: 0.5 },
+        observations: [{ messages: [textMessage("user", "abc")] }, { messages: [textMessage("user", "def")] }],
+      },
+    },
+  },
 });

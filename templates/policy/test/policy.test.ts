@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { messageText, textMessage } from "@mrlm/kit";
-import { environmentContract, policyContract } from "@mrlm/testing";
+import { environmentContract, pluginContract } from "@mrlm/testing";
 import plugin from "../dist/index.js";
 import { repeater } from "../dist/policy.js";
 
 const { signal } = new AbortController();
 const observation = (text: string) => ({ agent: "sender", messages: [textMessage("user", text)] });
 
-policyContract({ name: "my-policy@1", make: repeater, observations: [observation("abc"), observation("def")] });
+// Actions in any role, equal episodes with equal seeds, abort, close.
+pluginContract({ plugins: [plugin] });
 
 environmentContract({ plugins: [plugin], environment: "my-policy@1" });
 

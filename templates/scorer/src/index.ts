@@ -7,4 +7,13 @@ export default definePlugin({
   options,
   environments: [environment],
   scorers: { "my-scorer@1": (_context, given) => numberScorer(given) },
+  // `mrlm check` and `pluginContract` try the scorer with these answers.
+  examples: {
+    scorers: {
+      "my-scorer@1": [
+        { request: { expected: "12" }, right: ["12", " 12.0 "], wrong: ["13", "twelve", ""] },
+        { request: { expected: "-0.5" }, right: ["-0.5"], wrong: ["0.5"] },
+      ],
+    },
+  },
 });

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { environmentContract } from "@mrlm/testing";
+import { environmentContract, pluginContract } from "@mrlm/testing";
 import plugin from "../dist/index.js";
 import { numberScorer } from "../dist/scorer.js";
+
+// Grades of the examples of the plugin, any texts, determinism, abort.
+pluginContract({ plugins: [plugin] });
 
 environmentContract({ plugins: [plugin], environment: "my-scorer@1" });
 

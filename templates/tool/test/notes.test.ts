@@ -1,22 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject, ToolResult } from "@mrlm/spec";
-import { environmentContract, toolsetContract } from "@mrlm/testing";
+import type { ToolResult } from "@mrlm/spec";
+import { environmentContract, pluginContract } from "@mrlm/testing";
 import plugin from "../dist/index.js";
 import { notes } from "../dist/notes.js";
 
 const random = (): never => assert.fail("Notes need no random numbers.");
-const note: JsonObject = { title: "sum", content: "12" };
 
-toolsetContract({
-  name: "my-tool@1",
-  make: () => notes({ max_notes: 20 }),
-  calls: [
-    { tool: "write_note", args: note },
-    { tool: "read_notes", args: {} },
-  ],
-  state: { change: { tool: "write_note", args: note }, read: { tool: "read_notes", args: {} } },
-});
+// Definitions, arguments, separate episodes, abort, close: with the examples of the plugin.
+pluginContract({ plugins: [plugin] });
 
 environmentContract({ plugins: [plugin], environment: "my-tool@1" });
 

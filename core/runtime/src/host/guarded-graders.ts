@@ -9,9 +9,7 @@ export function guardScorer(id: string, scorer: Scorer, clock: PhaseClock): Scor
     async score(request) {
       try {
         const returned = await clock.score(request.signal, (options) => scorer.score({ ...request, ...options }));
-        const checked = validateResult<Grade>("grade", returned);
-        if ("value" in checked) return checked.value;
-        throw new TypeError(`it returned a malformed grade: ${checked.problem}`);
+        return checkGrade(returned);
       } catch (error) {
         const reward = failedScore(`Scorer ${id}`, error);
         return { reward, verdict: "failed", reason: reward.message };
@@ -44,6 +42,13 @@ export function guardJudge(
       return judgement;
     },
   };
+}
+
+/** Returns a grade without unknown members. Throws a TypeError for one that is malformed. */
+export function checkGrade(returned: unknown): Grade {
+  const checked = validateResult<Grade>("grade", returned);
+  if ("problem" in checked) throw new TypeError(`it returned a malformed grade: ${checked.problem}`);
+  return checked.value;
 }
 
 /** Returns a judgement without unknown members. Throws a TypeError for one that is malformed, or that is not of exactly these agents. */

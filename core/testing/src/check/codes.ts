@@ -4,6 +4,7 @@ import { DETERMINISM_CODES } from "./codes/determinism-codes.ts";
 import { LEAK_CODES } from "./codes/leak-codes.ts";
 import { OPTION_CODES } from "./codes/option-codes.ts";
 import { PACKAGE_CODES } from "./codes/package-codes.ts";
+import { PROVISION_CODES } from "./codes/provision-codes.ts";
 import { REWARD_CODES } from "./codes/reward-codes.ts";
 import { SERVICE_CODES } from "./codes/service-codes.ts";
 
@@ -33,6 +34,7 @@ export const FINDINGS = {
   ...DATA_CODES,
   ...LEAK_CODES,
   ...SERVICE_CODES,
+  ...PROVISION_CODES,
 } as const satisfies Readonly<Record<string, FindingEntry>>;
 
 /** Stable code of a finding. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@mrlm/spec";
-import { type Finding, isOpen } from "../check/finding.ts";
-import { type Found, runCheck } from "../check/run-check.ts";
+import { failFor } from "../check/fail-for.ts";
+import { isOpen } from "../check/finding.ts";
+import { runCheck } from "../check/run-check.ts";
 import { behaviourChecks, contractChecks } from "../checks/environment-checks.ts";
 import type { AnyPlugin } from "../any-plugin.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
@@ -70,17 +71,4 @@ export function environmentContract(options: EnvironmentContractOptions): void {
     );
     registry.describe("behaviour", () => register(behaviourChecks, inProcess));
   });
-}
-
-/** Throws one error with all findings. A single error of another kind is thrown unchanged, since a test runner prints the difference of an assertion. */
-function failFor(findings: readonly Found[]): void {
-  const [first] = findings;
-  if (first === undefined) return;
-  if (findings.length === 1 && first.error !== undefined && first.error.name !== "Defect") throw first.error;
-  throw new Error(findings.map(describeFinding).join("\n"), { cause: first.error });
-}
-
-function describeFinding({ code, severity, message, fix }: Finding): string {
-  const acknowledge = severity === "warning" ? ` Or state the reason: \`acknowledged: { ${code}: "..." }\`.` : "";
-  return `${severity} ${code}: ${message}\n  ${fix}${acknowledge}`;
 }

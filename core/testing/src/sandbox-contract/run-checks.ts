@@ -7,6 +7,7 @@ const MEGABYTE = 1024 * 1024;
 /** Checks of programs and of calls of their functions. */
 export const runChecks: readonly SandboxCheck[] = [
   {
+    code: "SANDBOX_RESULT",
     name: "a program's output is returned",
     async run({ sandbox, programs }) {
       const result = await sandbox.run({ code: programs.hello });
@@ -17,6 +18,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_RESULT",
     name: "a function is called with JSON and its value is JSON",
     async run({ sandbox, programs }) {
       const result = await sandbox.run({ code: programs.library, call: { name: "add", arguments: [20, 22] } });
@@ -24,6 +26,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_RESULT",
     name: "a value that JSON lacks is shown",
     async run({ sandbox, programs }) {
       const result = await sandbox.run({ code: programs.notJson, call: { name: "answer", arguments: [] } });
@@ -33,6 +36,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_RESULT",
     name: "an error has the submission's own line",
     async run({ sandbox, programs }) {
       const { verdict, error } = await sandbox.run({ code: programs.raises });
@@ -43,6 +47,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_RESULT",
     name: "what cannot be read is a SyntaxError with its line",
     async run({ sandbox, programs }) {
       const { verdict, error } = await sandbox.run({ code: programs.malformed });
@@ -50,6 +55,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_RESULT",
     name: "standard input and files can be read",
     async run({ sandbox, programs }) {
       assert.equal((await sandbox.run({ code: programs.shout, stdin: "grüße" })).stdout.trim(), "GRÜSSE");
@@ -60,6 +66,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_LIMIT",
     name: "a loop ends at its deadline, and the next submission is as ever",
     async run({ sandbox, programs }) {
       const { verdict } = await sandbox.run({ code: programs.loops, limits: { wallMs: 400 } });
@@ -68,6 +75,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_LIMIT",
     name: "a program that its limit of processor time ends keeps the lines that it printed",
     async run({ sandbox, programs }) {
       const limits = { cpuMs: 300, wallMs: 60_000 };
@@ -76,6 +84,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_LIMIT",
     name: "a submission may ask for more memory than every one before it",
     async run({ sandbox, programs }) {
       for (const megabytes of [16, 512, 768]) {
@@ -87,6 +96,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_LIMIT",
     name: "memory ends at its limit, and the next submission is as ever",
     async run({ sandbox, programs }) {
       const result = await sandbox.run({
@@ -99,6 +109,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_LIMIT",
     name: "endless output is cut at the byte limit and flagged",
     async run({ sandbox, programs }) {
       const { stdout, stdoutTruncated, verdict } = await sandbox.run({
@@ -111,6 +122,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "CALLS_INTERFERE",
     name: "no submission notices an earlier one",
     async run({ sandbox, programs }) {
       for (let round = 0; round < 4; round++) {
@@ -120,6 +132,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "CALL_ABORT_IGNORED",
     name: "an aborted run rejects with CANCELLED, and the next submission is as ever",
     async run({ sandbox, programs }) {
       const controller = new AbortController();
@@ -134,6 +147,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "CALLS_INTERFERE",
     name: "submissions at the same time do not mix",
     async run({ sandbox, programs }) {
       const calls = Array.from({ length: 12 }, (_, index) =>

@@ -1,14 +1,12 @@
 import type { Sandbox } from "@mrlm/spec";
+import type { Check } from "../check/check.ts";
 import type { SandboxPrograms } from "./programs.ts";
 
-/** Sandbox under test. */
+/** Sandbox under check. */
 export interface SandboxSubject {
   readonly sandbox: Sandbox;
   readonly programs: SandboxPrograms;
 }
 
-/** Check of one property that every sandbox must have. */
-export interface SandboxCheck {
-  readonly name: string;
-  run(subject: SandboxSubject): Promise<void>;
-}
+/** Check of one property of a sandbox. */
+export type SandboxCheck = Check<SandboxSubject>;

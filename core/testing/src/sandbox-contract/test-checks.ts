@@ -7,6 +7,7 @@ const entryPoints = ["add", "sort_it"];
 /** Checks of tests of a submission. */
 export const testChecks: readonly SandboxCheck[] = [
   {
+    code: "SANDBOX_TEST",
     name: "each test has a verdict, and changed arguments come back",
     async run({ sandbox, programs: { library, tests } }) {
       const names = ["passes", "fails", "expectsError", "mutates"] as const;
@@ -28,6 +29,7 @@ export const testChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_TEST",
     name: "an error of the top-level code leaves every test unrun",
     async run({ sandbox, programs: { raises, tests } }) {
       const report = await sandbox.test(
@@ -40,6 +42,7 @@ export const testChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_TEST",
     name: "an entry point that is not defined fails the tests that call it",
     async run({ sandbox, programs: { hello, tests } }) {
       const report = await sandbox.test(
@@ -50,6 +53,7 @@ export const testChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_TEST",
     name: "at the deadline, finished tests keep their verdicts, the present one fails, the others are not run",
     async run({ sandbox, programs: { hangsAtThree, tests } }) {
       const suite = [tests.passes, tests.third, tests.passes].map((code, index) => ({ name: `${index}`, code }));
@@ -65,6 +69,7 @@ export const testChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_SESSION",
     name: "a session keeps its state, and is apart from others",
     async run({ sandbox, programs: { session: lines, checksPollution } }) {
       const [one, other] = await Promise.all([sandbox.session(), sandbox.session()]);
@@ -82,6 +87,7 @@ export const testChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_SESSION",
     name: "an error leaves a session as it is; a limit ends it",
     async run({ sandbox, programs: { session: lines, raises, loops } }) {
       const session = await sandbox.session();
@@ -97,6 +103,7 @@ export const testChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "CALLS_INTERFERE",
     name: "a session notices nothing of earlier ones",
     async run({ sandbox, programs: { pollutes, checksPollution } }) {
       for (let round = 0; round < 4; round++) {
@@ -108,6 +115,7 @@ export const testChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    code: "SANDBOX_SESSION",
     name: "a snapshot brings a session's state back, where there are snapshots",
     async run({ sandbox, programs: { session: lines } }) {
       const session = await sandbox.session();
