@@ -2,6 +2,7 @@
 import { definePlugin } from "@mrlm/kit";
 import { createModelClient, type ModelClient } from "@mrlm/model-client";
 import type { PluginContext } from "@mrlm/spec";
+import { examples } from "./examples.ts";
 import { LlmJudge } from "./llm-judge.ts";
 import { LlmScorer } from "./llm-scorer.ts";
 import { llmOptions, type LlmOptions } from "./options.ts";
@@ -26,4 +27,5 @@ export default definePlugin({
     "llm@1": (context, options) => new LlmJudge(clientOf(context, options), options, context.logger),
   },
   scorers: { "llm@1": (context, options) => new LlmScorer(clientOf(context, options), options) },
+  examples,
 });

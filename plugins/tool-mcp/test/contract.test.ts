@@ -1,5 +1,8 @@
-import { toolContract } from "@mrlm/testing";
+import { pluginContract, toolContract } from "@mrlm/testing";
+import plugin from "../src/index.ts";
 import { scripted, toolset } from "./support/toolset.ts";
+
+pluginContract({ plugins: [plugin] });
 
 // `npm run test:faults -- mcp` has that of servers with a process for each episode.
 toolContract({
