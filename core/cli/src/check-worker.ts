@@ -48,7 +48,8 @@ const plugin = await load(own);
 const changes = globalChanges(before);
 if (plugin !== undefined && request.onlyBehaviour === true) await sendBehaviour(await subjectOf(own, plugin));
 else if (plugin !== undefined) {
-  acknowledged = Object.assign({}, ...(plugin.environments ?? []).map((each) => each.acknowledged)) as Acknowledgements;
+  const acknowledgements = (plugin.environments ?? []).map((each) => each.acknowledged);
+  acknowledged = Object.assign({}, plugin.acknowledged, ...acknowledgements) as Acknowledgements;
   const subject = await subjectOf(own, plugin);
   const parts = partsOf(subject, only);
   send({
