@@ -137,7 +137,7 @@ function writePage(path, slug) {
       return page === undefined ? label : `[${label}](/${page === "index" ? "" : `${page}/`}${anchor})`;
     },
   );
-  const description = /^(?![#|`<\[-])(.{20,160}?[.:])(\s|$)/m.exec(linked)?.[1];
+  const description = /^(?![#|`<[-])(.{20,160}?[.:])(\s|$)/m.exec(linked)?.[1];
   const front = {
     title: title.replaceAll("`", ""),
     ...(description !== undefined && {
