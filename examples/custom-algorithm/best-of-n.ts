@@ -100,4 +100,11 @@ function bestOf(
   return (ranked[0]?.reward ?? 0) > (ranked.at(-1)?.reward ?? 0) ? ranked[0] : undefined;
 }
 
-export default definePlugin({ name: "best-of-n-algorithm", algorithms: [bestOfN] });
+export default definePlugin({
+  name: "best-of-n-algorithm",
+  algorithms: [bestOfN],
+  // `mrlm check` trains a model of a few parameters with these options, whose reward must rise.
+  examples: {
+    algorithms: { "best-of-n@1": { options: { steps: 25, prompts_per_step: 16, group_size: 8, learning_rate: 0.3 } } },
+  },
+});
