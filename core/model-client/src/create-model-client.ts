@@ -240,6 +240,7 @@ class HttpModelClient implements ModelClient {
         this.#count(endpoint.model, body, answer);
         return { model: endpoint.model, answer };
       } catch (error) {
+        signal.throwIfAborted();
         if (!MrlmError.isInstance(error) || error.code === "ENDPOINT_BUDGET_SPENT") throw error;
         failures.push(error);
       }

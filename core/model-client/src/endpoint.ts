@@ -80,6 +80,8 @@ export class Endpoint {
       this.#restUntil = 0;
       return answer;
     } catch (error) {
+      // The reason of the caller is no outage, whatever its code is.
+      options.signal.throwIfAborted();
       if (MrlmError.hasCode(error, ...OUTAGES)) this.#restUntil = performance.now() + (error.retryDelayMs ?? REST_MS);
       throw error;
     }

@@ -17,7 +17,15 @@ interface Delta {
   readonly refusal?: string | null;
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
-  readonly tool_calls?: readonly OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall[];
+  readonly tool_calls?: readonly CallDelta[];
+}
+
+type CallDelta = OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall;
+
+interface JoinedCall {
+  readonly index: number | undefined;
+  id?: string;
+  readonly function: { name: string; arguments: string };
 }
 
 /** Joins the events of a streamed chat completion. A stream that ends before its last event is a failure. */
@@ -40,7 +48,7 @@ export async function readEventStream(received: ReceivedResponse): Promise<Attem
 
 class JoinedChunks {
   readonly #texts: Partial<Record<"content" | "refusal" | "reasoning_content" | "reasoning", string>> = {};
-  readonly #calls: { id?: string; function: { name: string; arguments: string } }[] = [];
+  readonly #calls: JoinedCall[] = [];
   #finishReason: string | undefined;
   #model: string | undefined;
   #usage: unknown;
@@ -58,7 +66,7 @@ class JoinedChunks {
     for (const field of ["content", "refusal", "reasoning_content", "reasoning"] as const)
       if (typeof delta[field] === "string") this.#texts[field] = (this.#texts[field] ?? "") + delta[field];
     for (const call of delta.tool_calls ?? []) {
-      const joined = (this.#calls[call.index] ??= { function: { name: "", arguments: "" } });
+      const joined = this.#callOf(call);
       if (call.id !== undefined) joined.id = call.id;
       joined.function.name += call.function?.name ?? "";
       joined.function.arguments += call.function?.arguments ?? "";
@@ -66,8 +74,23 @@ class JoinedChunks {
     this.#finishReason = choice.finish_reason ?? this.#finishReason;
   }
 
+  /** Returns the call that a part continues. Servers that leave the index out begin each call with its id. */
+  #callOf({ index, id }: Partial<CallDelta>): JoinedCall {
+    const last = this.#calls.at(-1);
+    const known =
+      typeof index === "number"
+        ? this.#calls.find((call) => call.index === index)
+        : id === undefined || id === last?.id
+          ? last
+          : undefined;
+    if (known !== undefined) return known;
+    const call: JoinedCall = { index, function: { name: "", arguments: "" } };
+    this.#calls.push(call);
+    return call;
+  }
+
   answer(): { [name in keyof ChatAnswer]: unknown } {
-    const message = { content: null, ...this.#texts, tool_calls: this.#calls.filter((call) => call !== undefined) };
+    const message = { content: null, ...this.#texts, tool_calls: this.#calls };
     return {
       model: this.#model,
       choices: [{ finish_reason: this.#finishReason, message }],

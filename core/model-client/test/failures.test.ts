@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Socket } from "node:net";
+import { MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { ChatServerReply } from "@mrlm/testing";
 import { closeAll, connect, errorOf, never, request, respond, serve, serveRaw } from "./support/connect.ts";
@@ -197,6 +198,20 @@ describe("failover", () => {
     const client = connect(server.baseUrl, { model: ["a", "b"] });
     const { model } = await client.complete(request, { signal: never, deadlineMs: 400 });
     expect(model).toBe("b");
+  });
+
+  test("the signal of the caller ends the request with its reason, and no other model is asked or counted as failed", async () => {
+    const server = await serve(({ body }) =>
+      body["model"] === "a" && server.requests.length < 2 ? () => undefined : "ok",
+    );
+    const client = connect(server.baseUrl, { model: ["a", "b"] });
+    const abort = new AbortController();
+    const work = errorOf(client.complete(request, { signal: abort.signal }));
+    while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const reason = new MrlmError("ENDPOINT_TIMEOUT", "The deadline of scoring has passed.");
+    abort.abort(reason);
+    expect(await work).toBe(reason);
+    expect((await client.complete(request, { signal: never })).model).toBe("a");
   });
 
   test("the error names the failures of all models", async () => {

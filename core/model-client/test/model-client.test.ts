@@ -143,6 +143,27 @@ describe("complete", () => {
     expect(completion.message.parts.map(({ type }) => type)).toEqual(["thinking", "text", "tool-call"]);
   });
 
+  test.each([
+    ["without numbers, which some servers leave out", [undefined, undefined, undefined]],
+    ["with numbers beyond their count", [0, 0, 4_000_000_000]],
+  ])("joins the calls of a stream %s", async (_name, indices) => {
+    const deltas = [
+      { id: "a", function: { name: "look", arguments: "{" } },
+      { function: { arguments: "}" } },
+      { id: "b", function: { name: "read", arguments: "{}" } },
+    ].map((call, i) => ({ delta: { tool_calls: [{ index: indices[i], ...call }] }, finish_reason: null }));
+    const chunks = [...deltas, { delta: {}, finish_reason: "tool_calls" }];
+    const body = chunks.map((choice) => `data: ${JSON.stringify({ choices: [choice] })}\n\n`).join("");
+    const server = await serve(
+      () => (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).end(body),
+    );
+    const { message } = await connect(server.baseUrl, { stream: true }).complete(request, { signal: never });
+    expect(message.parts).toEqual([
+      { type: "tool-call", id: "a", name: "look", arguments: {} },
+      { type: "tool-call", id: "b", name: "read", arguments: {} },
+    ]);
+  });
+
   test("limits requests at the same time, and reports the wait apart from the time of the model", async () => {
     let active = 0;
     let most = 0;
