@@ -134,6 +134,45 @@ describe("a request is refused in OpenAI's form", () => {
   });
 });
 
+describe("a completion is refused", () => {
+  const completion = { model: "bigram", prompt: "Hello", max_tokens: 4 };
+
+  test.each<[string, object, object]>([
+    ["too many tokens", { max_tokens: 5_000 }, { param: "prompt", code: "context_length_exceeded" }],
+    [
+      "more sequences than the server takes, before they are encoded",
+      { prompt: Array<string>(20_000).fill("ก"), n: 128 },
+      { param: "prompt", code: "invalid_value", message: expect.stringContaining("2560000") },
+    ],
+  ])("%s", async (_name, change, error) => {
+    server = await served();
+    const answer = await server.post(COMPLETIONS, { ...completion, ...change });
+    expect([answer.status, answer.body]).toMatchObject([400, { error }]);
+  });
+
+  test("where log-probabilities of prompts fill the queue", async () => {
+    const engine = new BigramEngine({ deterministic: false });
+    const gate = Promise.withResolvers<void>();
+    const forward = engine.forward.bind(engine);
+    engine.forward = async (request) => {
+      await gate.promise;
+      return await forward(request);
+    };
+    server = await served({ engine, maxRunning: 1, maxQueued: 1 });
+    const echo = { ...completion, echo: true, logprobs: 0, max_tokens: 0 };
+    const running = [server.post(COMPLETIONS, echo), server.post(COMPLETIONS, echo)];
+    while (server.server.metrics().queued_sequences === 0 && server.server.metrics().requests < 2) await sleep(1);
+    await sleep(10);
+    const third = server.post(COMPLETIONS, echo);
+    const refused = await Promise.race([third, sleep(500, undefined)]);
+    gate.resolve();
+    await third;
+    expect(refused?.status).toBe(429);
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(server.server.metrics()).toMatchObject({ running_sequences: 0, queued_sequences: 0 });
+  });
+});
+
 describe("a completion", () => {
   test("takes texts and token ids, and returns ids, log-probabilities and the echo of the prompt", async () => {
     const engine = new BigramEngine({ deterministic: false });

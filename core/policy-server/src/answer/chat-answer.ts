@@ -13,8 +13,9 @@ import type { TokenNames } from "./token-names.ts";
 /** Answers a request of `/v1/chat/completions`. */
 export async function answerChat(context: AnswerContext, request: ChatRequest): Promise<void> {
   const { policy, names, exchange } = context;
+  context.admission.check(request.n ?? 1, "n");
   const prompt = renderPrompt(context, request);
-  const maxTokens = answerTokens(policy, prompt.length, request.maxTokens);
+  const maxTokens = answerTokens(policy, prompt.length, request.maxTokens, "messages");
   const takenIds = new Set(
     request.messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : []))),
   );

@@ -13,11 +13,12 @@ import type { TokenNames } from "./token-names.ts";
 
 /** Answers a request of `/v1/completions`. */
 export async function answerCompletion(context: AnswerContext, request: CompletionRequest): Promise<void> {
-  const { policy, names, exchange, signal } = context;
+  const { policy, names, exchange } = context;
   const n = request.n ?? 1;
+  context.admission.check(request.prompts.length * n, request.prompts.length > 1 ? "prompt" : "n");
   const prompts = request.prompts.map((prompt) => promptTokens(context, prompt));
-  for (const { tokens } of prompts) answerTokens(policy, tokens.length, request.maxTokens);
-  const echoed = request.echo && request.logprobs ? await promptLogprobs(policy, prompts, request, signal) : [];
+  for (const { tokens } of prompts) answerTokens(policy, tokens.length, request.maxTokens, "prompt");
+  const echoed = request.echo && request.logprobs ? await promptLogprobs(context, prompts, request) : [];
   const head = new ResponseHead(policy, "cmpl");
   const events = request.stream === true ? new EventStream(exchange.response) : undefined;
   const answers = prompts.flatMap(({ tokens, text }, p) =>

@@ -31,12 +31,16 @@ export class Admission {
     return this.#admitted - this.running;
   }
 
-  /** Admits the sequences of a request, all or none. Throws ApiError with status 429. */
-  admit(sequences: number): void {
+  /** Refuses a request that has more sequences than the server takes at any time. Throws ApiError with status 400. */
+  check(sequences: number, param: "n" | "prompt"): void {
     if (sequences > this.#limit)
       throw new ApiError(400, "invalid_value", `A request may have ${this.#limit} sequences, not ${sequences}.`, {
-        param: "n",
+        param,
       });
+  }
+
+  /** Admits the sequences of a request, all or none. Throws ApiError with status 429. */
+  admit(sequences: number): void {
     if (this.#admitted + sequences > this.#limit)
       throw new ApiError(
         429,

@@ -87,7 +87,12 @@ export function samplingKey(seed: number | undefined, prompt: number, choice: nu
  * Returns the most tokens that an answer may have: all free positions by default. Throws ApiError context_length_exceeded if prompt and answer have more tokens than
  * the model has positions.
  */
-export function answerTokens({ maxPositions }: ServedPolicy, promptTokens: number, wanted: number | undefined): number {
+export function answerTokens(
+  { maxPositions }: ServedPolicy,
+  promptTokens: number,
+  wanted: number | undefined,
+  param: "messages" | "prompt",
+): number {
   const room = maxPositions - promptTokens;
   if (room >= (wanted ?? 1)) return wanted ?? Math.min(room, 2 ** 31 - 1);
   const requested = wanted === undefined ? "" : ` and ${wanted} tokens of the answer`;
@@ -95,7 +100,7 @@ export function answerTokens({ maxPositions }: ServedPolicy, promptTokens: numbe
     400,
     "context_length_exceeded",
     `The model has ${maxPositions} positions. The request has a prompt of ${promptTokens} tokens${requested}.`,
-    { param: "messages" },
+    { param },
   );
 }
 
