@@ -1,15 +1,20 @@
-import type { Action, EnvironmentSession, JsonObject, Message } from "@mrlm/spec";
+import { type Action, type EnvironmentSession, type JsonObject, type Message, roleOf } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
 import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
 import { serialise } from "../contract/serialise.ts";
 import { never, playEpisode, playFixture, withSession } from "../contract/play.ts";
-import { describeDifference } from "../contract/recorded-episode.ts";
+import { describeDifference, variedFixtures } from "../contract/recorded-episode.ts";
 import { ReturnedValues } from "../contract/returned-values.ts";
 import type { Subject } from "../contract/subject.ts";
 
-/** Number of tasks of each split that are inspected. */
+/** Number of tasks of each split that are inspected, and of those that are demonstrated. */
 const TASKS = 20;
+const DEMONSTRATED = 3;
+/** Number of gold fixtures whose ends are inspected. */
+const GOLD = 4;
+/** Time after which no other fixture is played, in milliseconds. */
+const FIXTURES_MS = 1_000;
 const LONG = "All work and no play. ".repeat(3_000);
 
 /** Messages that a policy can send at any time, by their name. */
@@ -38,17 +43,41 @@ export const dataChecks: readonly EnvironmentCheck[] = [
       const returned = new ReturnedValues();
       const changed: Defect[] = [];
       subject.watched.listen(returned.listener);
+      const deadline = performance.now() + FIXTURES_MS;
       // Other checks report why an episode cannot be played.
-      for (const fixture of subject.fixtures)
+      for (const fixture of variedFixtures(subject.fixtures)) {
+        if (performance.now() > deadline) break;
         await withUnchanged(subject, fixture.options, changed, (session) =>
           playFixture(subject, fixture, session),
         ).catch(() => undefined);
+      }
       for (const message of Object.values(MESSAGES))
         await withUnchanged(subject, undefined, changed, (session) => playMessage(session, message, "")).catch(
           () => undefined,
         );
       await readTasks(subject).catch(() => undefined);
+      await readDemonstrations(subject).catch(() => undefined);
       return [...returned.defects, ...changed.slice(0, 1)];
+    },
+  },
+  {
+    code: "GOLD_TRUNCATED",
+    name: "gold fixtures end by the rules of their task",
+    run: async (subject) => {
+      for (const fixture of variedFixtures(subject.fixtures.filter(({ kind }) => kind === "gold")).slice(0, GOLD)) {
+        const { steps, acted } = await withSession(subject, fixture.options, (session) =>
+          playFixture(subject, fixture, session),
+        );
+        const cut = acted.find(
+          (agent) =>
+            fixture.players?.[roleOf(agent)] === undefined &&
+            steps.some(({ truncated }) => truncated[agent] === true) &&
+            !steps.some(({ terminated }) => terminated[agent] === true),
+        );
+        if (cut === undefined) continue;
+        const message = `Agent "${cut}" is truncated after ${steps.length} turns of gold fixture "${fixture.name}", and not terminated.`;
+        throw new Defect("GOLD_TRUNCATED", message, { about: fixture.name });
+      }
     },
   },
   {
@@ -96,6 +125,14 @@ async function withUnchanged(
     changed.push(new Defect("VALUE_CHANGED", message));
     return;
   }
+}
+
+/** Reads demonstrations of the first training tasks. The listener inspects them. */
+async function readDemonstrations(subject: Subject): Promise<void> {
+  const size = (await subject.tasks())?.splits["train"] ?? 0;
+  if (subject.definition.demonstrate === undefined || size === 0) return;
+  const tasks = Array.from({ length: Math.min(size, DEMONSTRATED) }, (_, index) => `train/${index}`);
+  await subject.host.demonstrate(subject.ref(), tasks);
 }
 
 /** Reads the first tasks of each split. The listener inspects them. */

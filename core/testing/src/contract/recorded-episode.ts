@@ -16,6 +16,15 @@ export interface RecordedEpisode {
   readonly actions: readonly Action[];
 }
 
+/** Returns the fixtures in another order: the first of each kind, then of each options, then the others. */
+export function variedFixtures(fixtures: readonly Fixture[]): Fixture[] {
+  const firstBy = (keyOf: (fixture: Fixture) => string): Fixture[] => [
+    ...new Map(fixtures.toReversed().map((fixture) => [keyOf(fixture), fixture])).values(),
+  ];
+  const first = [...firstBy(({ kind }) => kind).toReversed(), ...firstBy(({ options }) => serialise(options ?? {}))];
+  return [...new Set([...first, ...fixtures])];
+}
+
 /** Seed of fixtures that state none. */
 const SEED = 1;
 

@@ -32,12 +32,9 @@ export class ReturnedValues {
     if (!isObject(value)) return;
     if (call === "reset") this.#ended.clear();
     if (call === "tasks.get") this.#inspectMembers(call, "task", value, "");
-    else
-      this.#inspectObservation(
-        call,
-        call === "reset" ? value : value["observation"],
-        call === "reset" ? "" : "observation",
-      );
+    else if (call === "demonstrate") this.#inspectList(call, "message", value["messages"], "messages");
+    else if (call === "reset") this.#inspectObservation(call, value, "");
+    else this.#inspectObservation(call, value["observation"], "observation");
     if (call === "step") this.#inspectStep(value);
   };
 
@@ -66,24 +63,23 @@ export class ReturnedValues {
   #inspectObservation(call: string, observation: unknown, path: string): void {
     if (!isObject(observation)) return;
     this.#inspectMembers(call, "observation", observation, path);
-    for (const [field, form] of [
-      ["messages", "message"],
-      ["tools", "tool"],
-    ] as const) {
-      const values: unknown = observation[field];
-      if (!Array.isArray(values)) continue;
-      values.forEach((value: unknown, i) => {
-        if (!isObject(value)) return;
-        const at = join(join(path, field, false), String(i), true);
-        this.#inspectMembers(call, form, value, at);
-        const size = form === "message" ? sizeOf(value, []) : 0;
-        if (size > MAX_MESSAGE)
-          this.#add(
-            "MESSAGE_TOO_LARGE",
-            `${call} returned ${at} with ${(size / 2 ** 20).toFixed(1)} MiB; the limit is 1 MiB.`,
-          );
-      });
-    }
+    this.#inspectList(call, "message", observation["messages"], join(path, "messages", false));
+    this.#inspectList(call, "tool", observation["tools"], join(path, "tools", false));
+  }
+
+  #inspectList(call: string, form: "message" | "tool", values: unknown, path: string): void {
+    if (!Array.isArray(values)) return;
+    values.forEach((value: unknown, i) => {
+      if (!isObject(value)) return;
+      const at = join(path, String(i), true);
+      this.#inspectMembers(call, form, value, at);
+      const size = form === "message" ? sizeOf(value, []) : 0;
+      if (size > MAX_MESSAGE)
+        this.#add(
+          "MESSAGE_TOO_LARGE",
+          `${call} returned ${at} with ${(size / 2 ** 20).toFixed(1)} MiB; the limit is 1 MiB.`,
+        );
+    });
   }
 
   #inspectStep(step: Readonly<Record<string, unknown>>): void {

@@ -1,4 +1,11 @@
-import type { EnvironmentDefinition, ResetOptions, SimulatedEnvironment, Task, TaskSource } from "@mrlm/spec";
+import type {
+  Demonstration,
+  EnvironmentDefinition,
+  ResetOptions,
+  SimulatedEnvironment,
+  Task,
+  TaskSource,
+} from "@mrlm/spec";
 import { serialise } from "./serialise.ts";
 
 /** Canary in the private part of every task. If a client receives it, private fields are serialised. */
@@ -16,7 +23,7 @@ export interface Watched {
 }
 
 /** Receives what an author's code returned from a call. */
-export type ReturnedListener = (call: "reset" | "step" | "tasks.get", value: unknown) => void;
+export type ReturnedListener = (call: "reset" | "step" | "tasks.get" | "demonstrate", value: unknown) => void;
 
 /** Returns the same environment with the canary in its tasks and with recorded resets. */
 export function watch(definition: EnvironmentDefinition): Watched {
@@ -44,6 +51,13 @@ export function watch(definition: EnvironmentDefinition): Watched {
         };
         sources.set(serialise(options), tasks);
         return tasks;
+      },
+    }),
+    ...(definition.demonstrate && {
+      demonstrate: async (context, options, task) => {
+        const demonstration = (await definition.demonstrate?.(context, options, task)) as Demonstration;
+        listener("demonstrate", demonstration);
+        return demonstration;
       },
     }),
     create: async (context, options) => {

@@ -99,6 +99,15 @@ export const CONTRACT_CODES = {
     severity: "error",
     title: "A task source lacks a split, or the same index is not the same task.",
     fix: "Offer the splits `train` and `eval`, and make task and id follow from split and index.",
+    implies: [
+      "EPISODE_NOT_REPEATED",
+      "FIXTURE_DETERMINISM",
+      "SCRIPTED_POLICY_FAILED",
+      "SEED_UNUSED",
+      "STATE_KEPT",
+      "STATE_SHARED",
+      "TRANSPORTS_DIFFER",
+    ],
   },
   TASK_ACCEPTED: {
     severity: "error",

@@ -5,6 +5,12 @@ export const DATA_CODES = {
     title: "An agent is both terminated and truncated, or has ended and is then reported as not ended.",
     fix: "Return `terminated` if the rules of the task ended the episode, else `truncated` if a limit did. Do not take either back.",
   },
+  GOLD_TRUNCATED: {
+    severity: "warning",
+    title: "A limit ends a gold fixture, not the rules of the task.",
+    fix: "Return `terminated` when the task is solved, and raise the limit if a right answer reaches it.",
+    once: true,
+  },
   MEMBER_UNKNOWN: {
     severity: "warning",
     title: "A returned value has a member that the interface does not have. The host drops it.",

@@ -32,7 +32,7 @@ export const DETERMINISM_CODES = {
     severity: "error",
     title: "An episode changed the task that it was given.",
     fix: "Copy what an episode changes: a task is shared by all its episodes.",
-    implies: [...FOLLOW, "EPISODE_NOT_REPEATED", "STATE_KEPT", "STATE_SHARED", "TASKS_UNSTABLE"],
+    implies: [...FOLLOW, "EPISODE_NOT_REPEATED", "STATE_KEPT", "STATE_SHARED"],
   },
   TASK_IGNORED: {
     severity: "error",
