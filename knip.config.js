@@ -36,21 +36,21 @@ export default {
       ],
     },
     "{core,environments,plugins,algorithms}/*": {
-      entry: ["test/**/*.{test,faults}.ts"],
+      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
     },
     "algorithms/engine-torch": {
-      entry: ["test/**/*.{test,faults}.ts"],
+      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreBinaries: ["uv"], // resolves the lock files of the Python packages
     },
     "plugins/sandbox-javascript": {
-      entry: ["test/**/*.{test,faults}.ts"],
+      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: ["node-inspect-extracted"], // read as text: it runs in isolates
     },
     "plugins/sandbox-python": {
-      entry: ["test/**/*.{test,faults}.ts"],
+      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: ["pyodide"], // its files are loaded by their paths
     },
@@ -60,7 +60,7 @@ export default {
       ignoreDependencies: ["@modelcontextprotocol/server-.*"], // programs that tests start
     },
     "core/wire": {
-      entry: ["test/**/*.{test,faults}.ts"],
+      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts", "!src/gen/**"],
       ignoreDependencies: ["ts-proto"], // the generator that buf runs
     },

@@ -10,6 +10,7 @@ import {
   type MrlmError,
   type PluginContext,
   score,
+  type ServiceId,
   type Tool,
   type ToolResult,
   type Toolset,
@@ -45,7 +46,7 @@ async function sessionWith(toolsets: Readonly<Record<string, Toolset>>) {
   const results: ToolResult[] = [];
   const definition = counterEnvironment({
     tasks: undefined,
-    requires: ids.map((id) => `tool:${id}`),
+    requires: ids.map((id) => `tool:${id}` as const),
     create: (context: EnvironmentContext) => {
       let opened: { readonly tools: readonly Tool[] }[] = [];
       return {
@@ -353,7 +354,10 @@ describe("determinism", () => {
 });
 
 describe("services of plugins", () => {
-  const source = (requires: readonly string[], tools: Record<string, (context: PluginContext) => Promise<Toolset>>) => {
+  const source = (
+    requires: readonly ServiceId[],
+    tools: Record<string, (context: PluginContext) => Promise<Toolset>>,
+  ) => {
     const environment = counterEnvironment({ tasks: undefined, requires });
     return PluginHost.of([definePlugin({ name: "test", environments: [environment], tools })]);
   };

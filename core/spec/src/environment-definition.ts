@@ -9,10 +9,12 @@ import type { JsonObject } from "./json.ts";
 import type { Policy } from "./policy.ts";
 import type { TaskSource } from "./task.ts";
 
+/** Kind and id of a service: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. */
+export type ServiceId = `${"scorer" | "sandbox" | "judge" | "tool"}:${string}`;
+
 /** Service that an environment needs, and the place that causes the need. */
 export interface Requirement {
-  /** Kind and id: `scorer:math@1`, `sandbox:python`. */
-  readonly id: string;
+  readonly id: ServiceId;
   /** Place that messages name, for example `problems.jsonl:12`. */
   readonly asker: string;
 }
@@ -57,11 +59,11 @@ export interface EnvironmentDefinition<
   /** Warnings of `mrlm check` that stay, by their code, each with the reason. */
   readonly acknowledged?: Readonly<Partial<Record<string, string>>>;
   /**
-   * Services that `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. A function if they depend on
+   * Services that `create` needs from the host. A function if they depend on
    * the options, or on a data file that the options name; the host calls it before `create`. The manifest of the plugin lists the services of all options.
    */
   readonly requires?:
-    | readonly string[]
+    | readonly ServiceId[]
     | ((context: EnvironmentContext, options: Options) => readonly Requirement[] | Promise<readonly Requirement[]>);
   /** Number of turns after which the host truncates an episode. */
   readonly maxTurns?: number;

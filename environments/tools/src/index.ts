@@ -17,8 +17,8 @@ export const tools = defineEnvironment<ToolsOptions>({
   rewardComponents: COMPONENTS,
   rewardRange: ({ rewards, turns, data }) => rangeOf(rewards, data === undefined ? 2 / turns : 1 / turns),
   requires: (_context, options) => [
-    ...scorersOf(options).map((id) => ({ id: `scorer:${id}`, asker: "the scorers of tools@1" })),
-    ...options.toolsets.map((id) => ({ id: `tool:${id}`, asker: "the option `toolsets` of tools@1" })),
+    ...scorersOf(options).map((id) => ({ id: `scorer:${id}` as const, asker: "the scorers of tools@1" })),
+    ...options.toolsets.map((id) => ({ id: `tool:${id}` as const, asker: "the option `toolsets` of tools@1" })),
   ],
   tasks: (context, options) =>
     options.data === undefined ? toolsTasks(options) : dataTasks(context, options.data, options),
