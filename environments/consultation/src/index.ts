@@ -1,5 +1,6 @@
 import { defineEnvironment, definePlugin } from "@mrlm/kit";
 import { ConsultationEnvironment } from "./environment.ts";
+import { examples } from "./examples.ts";
 import { fixtures } from "./fixtures.ts";
 import { consultationJudge } from "./judge.ts";
 import { consultationOptions } from "./options.ts";
@@ -28,4 +29,5 @@ export default definePlugin({
   name: "@mrlm/environment-consultation",
   environments: [consultation],
   judges: { "consultation@1": () => consultationJudge },
+  examples,
 });

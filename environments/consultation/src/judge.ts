@@ -1,5 +1,14 @@
 import { messageText } from "@mrlm/kit";
-import { type Judge, type Judgement, type JudgedTurn, type JudgeRequest, score, unscored } from "@mrlm/spec";
+import {
+  type AgentId,
+  type Judge,
+  type Judgement,
+  type JudgedTurn,
+  type JudgeRequest,
+  type Reward,
+  score,
+  unscored,
+} from "@mrlm/spec";
 import { z } from "zod";
 import { CONDITIONS } from "./conditions.ts";
 import { conditionIn, diagnosisIn, findingsIn, polarityOf, type Style } from "./language.ts";
@@ -45,11 +54,17 @@ export const consultationJudge: Judge = {
     const questions = Math.min(1, asked / options.questions);
     const truth = asked === 0 ? 0 : truthful / asked;
     const right = isRight ? 1 : 0;
+    const earned: Readonly<Record<AgentId, Reward>> = {
+      doctor: score(DIAGNOSIS * right + (1 - DIAGNOSIS) * questions, { diagnosis: right, questions }),
+      patient: score(truth, { truth }),
+    };
     return {
-      rewards: {
-        doctor: score(DIAGNOSIS * right + (1 - DIAGNOSIS) * questions, { diagnosis: right, questions }),
-        patient: score(truth, { truth }),
-      },
+      rewards: Object.fromEntries(
+        request.agents.map((agent) => [
+          agent,
+          earned[agent] ?? unscored("SCORER_FAILED", `consultation@1 does not judge "${agent}".`),
+        ]),
+      ),
       verdict: isRight ? "right" : "wrong",
       reason: `The diagnosis is ${isRight ? "right" : "wrong"}; ${truthful} of ${asked} questions have a truthful answer.`,
       detail: { asked, truthful },

@@ -33,8 +33,16 @@ export const strategyChecks: readonly EnvironmentCheck[] = [
         const floor = nop.get(role) ?? 0;
         if (top <= floor) continue;
         for (const strategy of STRATEGIES) {
-          const limits = { role, gold: top, count: TASKS, budgetMs: BUDGET_MS };
-          const judged = { ...(await playStrategy(subject, fixture, strategy, limits)), gold: top, nop: floor };
+          const play = async (roles: ReadonlySet<string>): Promise<Judged> => {
+            const limits = { role, roles, gold: top, count: TASKS, budgetMs: BUDGET_MS };
+            return { ...(await playStrategy(subject, fixture, strategy, limits)), gold: top, nop: floor };
+          };
+          let judged = await play(new Set([role]));
+          // Gold knows the answer: beside it, an agent that shares its reward earns by doing nothing. It does not where all agents do.
+          if (gold.size > 1 && isPaid(judged)) {
+            const all = await play(new Set(gold.keys()));
+            if (excess(all) < excess(judged)) judged = all;
+          }
           if (judged.played < MIN_EPISODES) continue;
           const before = best.get(strategy.code);
           if (before === undefined || excess(judged) > excess(before)) best.set(strategy.code, judged);
@@ -56,9 +64,13 @@ function excess({ mean, gold, nop }: Judged): number {
   return (mean - nop) / (gold - nop);
 }
 
+function isPaid(outcome: Judged): boolean {
+  return excess(outcome) > NEGLIGIBLE || outcome.share >= 0.2;
+}
+
 function defectsOf(outcomes: readonly Judged[]): Defect[] {
   const paying = outcomes.filter((outcome) => excess(outcome) >= 0.5 || outcome.share >= 0.2);
-  if (paying.length > 0) return [new Defect("STRATEGY_PAYS", `${paying.map(describe).join("; ")}.`)];
+  if (paying.length > 0) return [new Defect("STRATEGY_PAYS", `${paying.map(describe).join(".\n")}.`)];
   return outcomes
     .filter((outcome) => excess(outcome) > NEGLIGIBLE)
     .map(

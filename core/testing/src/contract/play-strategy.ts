@@ -25,7 +25,8 @@ async function trainingTasks(subject: Subject, options: JsonObject | undefined, 
 class NotApplicable extends Error {}
 
 /**
- * Plays episodes of up to `count` tasks with a strategy in one role. The other roles are played as in the gold fixture. Stops after `budgetMs`.
+ * Plays episodes of up to `count` tasks with a strategy in some roles, and returns the rewards of one of them. The other roles are played as in the gold fixture.
+ * Stops after `budgetMs`.
  * @param gold total of a right answer
  */
 export async function playStrategy(
@@ -34,10 +35,17 @@ export async function playStrategy(
   strategy: Strategy,
   {
     role,
+    roles,
     gold,
     count,
     budgetMs,
-  }: { readonly role: RoleId; readonly gold: number; readonly count: number; readonly budgetMs: number },
+  }: {
+    readonly role: RoleId;
+    readonly roles: ReadonlySet<RoleId>;
+    readonly gold: number;
+    readonly count: number;
+    readonly budgetMs: number;
+  },
 ): Promise<StrategyOutcome> {
   const { options } = fixture;
   const tasks = await trainingTasks(subject, options, count);
@@ -47,7 +55,7 @@ export async function playStrategy(
   await withSession(subject, options, async (session) => {
     for (let index = 0; index < (tasks.length === 0 ? count : tasks.length); index++) {
       if (performance.now() > deadline) break;
-      const player = strategyPlayer(subject, fixture, strategy, { role, tasks, index });
+      const player = strategyPlayer(subject, fixture, strategy, { roles, tasks, index });
       const task = tasks[index];
       const first = await session.reset({
         ...(determinism !== "none" && { seed: index }),
@@ -78,7 +86,11 @@ function strategyPlayer(
   subject: Subject,
   { options, players = {}, policy }: Fixture,
   strategy: Strategy,
-  { role, tasks, index }: { readonly role: RoleId; readonly tasks: readonly Task[]; readonly index: number },
+  {
+    roles,
+    tasks,
+    index,
+  }: { readonly roles: ReadonlySet<RoleId>; readonly tasks: readonly Task[]; readonly index: number },
 ): Player {
   const scripted = scriptedPlayer(subject, (each) => players[each], options, index);
   return async (observation, { messages, steps }) => {
@@ -96,7 +108,7 @@ function strategyPlayer(
       }
     };
     const own = tasks[index] ?? { id: "", public: {}, private: {} };
-    const text = roleOf(agent) === role ? strategy.reply({ ...request, task: own, gold: golden }) : golden(0);
+    const text = roles.has(roleOf(agent)) ? strategy.reply({ ...request, task: own, gold: golden }) : golden(0);
     if (text === undefined) throw new NotApplicable();
     return { agent, message: textMessage("assistant", text), finishReason: "stop" };
   };
