@@ -64,6 +64,23 @@ test("search asks the registry of the user's npm for the keyword and the words",
   expect(registry.requests.at(-1)).toMatch(/search\?text=keywords:mrlm-plugin[+ ]board[+ ]games/);
 }, 60_000);
 
+test("search compares the keyword itself where the registry searches names alone", async () => {
+  const names = await startRegistry();
+  const directory = join(folder, "names");
+  mkdirSync(directory);
+  writeFileSync(join(directory, ".npmrc"), npmrcOf(names));
+  for (const [name, keywords] of [
+    ["mrlm-go", ["mrlm-plugin"]],
+    ["mrlm-notes", []],
+  ] as const)
+    names.add({ name, version: "2.0.0", keywords }, Buffer.of());
+  names.searchNames();
+  const output = await printed((context) => searchPlugins({ ...context, directory }, []));
+  names.close();
+  expect(output).toMatch(/mrlm-go +2\.0\.0/);
+  expect(output).not.toContain("mrlm-notes");
+}, 60_000);
+
 test("add shows what a plugin provides and requires, asks, and runs no install script", async () => {
   const add = (name: string, args = {}) => printed((context) => addPlugin(context, name, args));
   await expect(add("mrlm-chess")).rejects.toMatchObject({ code: "USAGE", hint: expect.stringContaining("--yes") });

@@ -19,10 +19,7 @@ const KEYWORD = "mrlm-plugin";
 
 /** Prints the plugins of the registry that match all words. */
 export async function searchPlugins({ console, directory }: CommandContext, words: readonly string[]): Promise<void> {
-  const found = (await queryNpm(
-    ["search", `keywords:${KEYWORD}`, ...words, "--searchlimit=50"],
-    directory,
-  )) as FoundPackage[];
+  const found = await findPlugins(words, directory);
   if (found.length === 0) console.note(`note: the registry has no plugin for ${words.join(" ") || "any word"}`);
   else
     console.print(
@@ -40,11 +37,30 @@ export async function searchPlugins({ console, directory }: CommandContext, word
     console.emit({ event: "plugin", name, version, date: date ?? null, description: description ?? "" });
 }
 
+/** Some private registries know no `keywords:` and search in names and descriptions alone: there the keyword is compared here. */
+async function findPlugins(words: readonly string[], directory: string): Promise<readonly FoundPackage[]> {
+  const query = async (first: string): Promise<readonly SearchResult[]> =>
+    (await queryNpm(["search", first, ...words, "--searchlimit=50"], directory)) as SearchResult[];
+  const byKeyword = await query(`keywords:${KEYWORD}`);
+  const found =
+    byKeyword.length > 0
+      ? byKeyword
+      : (await query("mrlm")).filter(({ keywords }) => keywords?.includes(KEYWORD) === true);
+  return found.map(({ "dist-tags": tags, ...each }) => ({ ...each, version: each.version ?? tags?.latest ?? "" }));
+}
+
 interface FoundPackage {
   readonly name: string;
   readonly version: string;
   readonly date?: string;
   readonly description?: string;
+}
+
+interface SearchResult extends Omit<FoundPackage, "version"> {
+  readonly version?: string;
+  /** In place of the version, in the results of verdaccio. */
+  readonly "dist-tags"?: { readonly latest?: string };
+  readonly keywords?: readonly string[];
 }
 
 /** Options of `mrlm plugins add`. */

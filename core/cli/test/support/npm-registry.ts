@@ -16,6 +16,8 @@ export interface NpmRegistry {
   add(manifest: VersionManifest, tarball: Buffer): void;
   /** Status of every later request, until it is `undefined` again. */
   refuse(status: number | undefined): void;
+  /** Makes it search names alone from now on, and leave versions out of the results, as verdaccio does. */
+  searchNames(): void;
   close(): void;
 }
 
@@ -35,6 +37,7 @@ export async function startRegistry(): Promise<NpmRegistry> {
   const tarballs = new Map<string, Buffer>();
   const requests: string[] = [];
   let refused: number | undefined;
+  let searchesNames = false;
   const add = (manifest: VersionManifest, tarball: Buffer): void => {
     const { name, version } = manifest;
     const path = `/${encodeURIComponent(name)}-${version}.tgz`;
@@ -61,9 +64,16 @@ export async function startRegistry(): Promise<NpmRegistry> {
       if (request.headers.authorization === undefined) answer(401, {});
       else answer(200, { username: "author" });
     } else if (path === "/-/v1/search") {
-      const objects = [...packuments.values()].map(({ versions, time, "dist-tags": { latest = "" } }) => ({
-        package: { ...versions[latest], maintainers: [], links: {}, date: time[latest] },
-      }));
+      const words = new URL(request.url ?? "", url).searchParams.get("text")?.split(" ") ?? [];
+      const found = [...packuments.values()].filter(
+        ({ name: each }) => !searchesNames || words.every((word) => each.includes(word)),
+      );
+      const objects = found.map(({ versions, time, "dist-tags": tags }) => {
+        const { latest = "" } = tags;
+        const { version, ...manifest } = versions[latest] as VersionManifest;
+        const described = searchesNames ? { "dist-tags": tags } : { version, date: time[latest] };
+        return { package: { ...manifest, ...described, maintainers: [], links: {} } };
+      });
       answer(200, { objects, total: objects.length, time: "" });
     } else if (request.method === "PUT") {
       const { versions, [ATTACHMENTS]: attachments } = JSON.parse((await buffer(request)).toString()) as {
@@ -86,6 +96,7 @@ export async function startRegistry(): Promise<NpmRegistry> {
     requests,
     add,
     refuse: (status) => void (refused = status),
+    searchNames: () => void (searchesNames = true),
     close: () => {
       server.closeAllConnections();
       server.close();
