@@ -12,6 +12,7 @@ export default {
         "examples/**/*.ts",
         "test/**/*.test.ts",
         "test/**/*.learning.ts",
+        "test/**/*.lifecycle.ts",
         "test/learning/support/broken-calculator/broken-calculator.ts",
         "test/**/*.parity.ts",
         "test/**/*.pettingzoo.ts",

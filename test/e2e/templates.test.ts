@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "@jest/globals";
@@ -44,3 +44,34 @@ test.concurrent.each(kinds)(
   },
   300_000,
 );
+
+/** Packs the packages, and installs them from their tarballs below a project; packages of others are linked. */
+function installPacked(packed: string, project: string): void {
+  const modules = join(project, "node_modules");
+  mkdirSync(join(modules, "@mrlm"), { recursive: true });
+  for (const name of readdirSync(join(ROOT, "node_modules")).filter((each) => !/^(\.|@mrlm$|create-mrlm$)/.test(each)))
+    symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
+  for (const archive of readdirSync(packed)) {
+    const [, name = ""] = /^(.*)-\d+\.\d+\.\d+\.tgz$/.exec(archive) ?? [];
+    const directory = join(modules, name.replace(/^mrlm-/, "@mrlm/"));
+    mkdirSync(directory);
+    execFileSync("tar", ["xzf", join(packed, archive), "--strip-components=1", "-C", directory]);
+  }
+}
+
+test("a project with the packed packages, without a registry: it compiles, and its tests and its check pass", async () => {
+  const packed = join(directory, "packed");
+  mkdirSync(packed);
+  // Scripts of packing would copy the templates into the tree while other tests read it.
+  const flags = ["--workspaces", "--ignore-scripts", "--silent", "--pack-destination", packed];
+  await promisify(execFile)("npm", ["pack", ...flags], { cwd: ROOT, env });
+  const name = projectName("mrlm-packed");
+  const { folder } = await createProject({ kind: "environment", name, directory, manager: "npm", from: packed });
+  installPacked(packed, folder);
+  const run = async (...args: string[]): Promise<string> =>
+    (await promisify(execFile)(process.execPath, args, { cwd: folder, env })).stdout;
+  await run(tsc);
+  expect(await run("--test", "test/*.test.ts")).toMatch(/^ℹ pass [1-9]\d*\nℹ fail 0$/m);
+  const command = join(folder, "node_modules/@mrlm/cli/bin/mrlm.js");
+  expect(await run(command, "check", "--quick")).toMatch(/mrlm-packed 0\.1\.0: no findings/);
+}, 300_000);
