@@ -25,6 +25,17 @@ export interface EnvironmentDescription {
   readonly rewardComponents: readonly string[];
   /** SHA-256 (hexadecimal) of each file that the tasks were read from, by the path in the options (`EnvironmentContext.dataPath`). */
   readonly dataFiles?: Readonly<Record<string, string>>;
+  /** Package that provides the environment, where the host knows it. */
+  readonly providedBy?: EnvironmentPackage;
+}
+
+/** Package that provides an environment. */
+export interface EnvironmentPackage {
+  /** `@mrlm/environment-math`. */
+  readonly name: string;
+  readonly version: string;
+  /** SHA-256 (hexadecimal) of the recorded behaviour of the environment's fixtures; absent where none is recorded. */
+  readonly behaviour?: string;
 }
 
 /** Reference to an environment under options. */

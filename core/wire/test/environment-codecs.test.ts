@@ -62,6 +62,10 @@ describe("encoding and decoding keeps", () => {
         rewardComponents: fc.array(text),
         orderedSplits: fc.array(text),
         dataFiles: fc.dictionary(text, text, { noNullPrototype: true, minKeys: 1 }),
+        providedBy: fc.record(
+          { name: text, version: text, behaviour: fc.string({ minLength: 1 }) },
+          { requiredKeys: ["name", "version"], noNullPrototype: true },
+        ),
       },
       {
         requiredKeys: [

@@ -22,6 +22,7 @@ export async function selectedEnvironments(
       if (ids.includes(definition.id)) return definition;
       throw notFound(`Environment ${definition.id} is installed but not served here.`);
     },
+    packageOf: (id) => plugins.packageOf(id),
     service: (kind, name, asker) => plugins.service(kind, name, asker),
     close: () => plugins.close(),
   };

@@ -53,6 +53,7 @@ export async function served(
 function sourceOf(plugins: PluginHost) {
   return {
     environment: plugins.environment.bind(plugins),
+    packageOf: plugins.packageOf.bind(plugins),
     service: plugins.service.bind(plugins),
     close: plugins.close.bind(plugins),
   };

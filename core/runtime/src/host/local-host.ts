@@ -95,7 +95,7 @@ export class LocalHost implements EnvironmentHost {
       return await this.describe({ id });
     } catch (error) {
       if (!MrlmError.hasCode(error, "OPTIONS_INVALID")) throw error;
-      return describeEnvironment(await this.#source.environment(id));
+      return describeEnvironment(await this.#source.environment(id), { providedBy: this.#source.packageOf(id) });
     }
   }
 
@@ -116,6 +116,7 @@ export class LocalHost implements EnvironmentHost {
         logger: this.#logger,
         deadlines: this.#deadlines,
         files: this.#files,
+        providedBy: this.#source.packageOf(definition.id),
       });
     this.#prepared.delete(key);
     this.#prepared.set(key, prepared);

@@ -3,6 +3,7 @@ import {
   type EnvironmentContext,
   type EnvironmentDefinition,
   type EnvironmentDescription,
+  type EnvironmentPackage,
   type JsonObject,
   type Logger,
   MrlmError,
@@ -46,6 +47,7 @@ export async function prepareEnvironment(
     readonly logger: Logger;
     readonly deadlines: Deadlines;
     readonly files: FileNames;
+    readonly providedBy: EnvironmentPackage | undefined;
   },
 ): Promise<PreparedEnvironment> {
   const options = await parseOptions(definition, given);
@@ -79,6 +81,7 @@ export async function prepareEnvironment(
   const description = {
     ...describeEnvironment(definition, {
       tasks,
+      providedBy: host.providedBy,
       determinism: await clock.run("setup", [], () => resolvedDeterminism(definition, options, requirements)),
     }),
     ...(dataFiles === undefined ? {} : { dataFiles }),
@@ -170,7 +173,15 @@ function problemOf(source: Partial<TaskSource> | undefined): string | undefined 
 /** Describes an environment with its tasks. Without options an environment whose determinism depends on them promises the least. */
 export function describeEnvironment(
   definition: EnvironmentDefinition,
-  { tasks = NO_TASKS, ...resolved }: { readonly tasks?: TaskSource; readonly determinism?: Determinism } = {},
+  {
+    tasks = NO_TASKS,
+    providedBy,
+    ...resolved
+  }: {
+    readonly tasks?: TaskSource;
+    readonly determinism?: Determinism;
+    readonly providedBy?: EnvironmentPackage | undefined;
+  } = {},
 ): EnvironmentDescription {
   const stated = typeof definition.determinism === "function" ? "none" : definition.determinism;
   return {
@@ -184,5 +195,6 @@ export function describeEnvironment(
     maxTurns: definition.maxTurns ?? 0,
     hasDemonstrations: definition.demonstrate !== undefined,
     rewardComponents: definition.rewardComponents ?? [],
+    ...(providedBy !== undefined && { providedBy }),
   };
 }

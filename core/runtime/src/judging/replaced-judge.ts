@@ -20,6 +20,8 @@ export class ReplacedJudge implements EnvironmentSource {
 
   environment: EnvironmentSource["environment"] = (name) => this.#source.environment(name);
 
+  packageOf: EnvironmentSource["packageOf"] = (id) => this.#source.packageOf(id);
+
   async service<K extends ServiceKind>(kind: K, id: string, asker: string): Promise<ServiceTypes[K]> {
     if (kind !== "judge") return this.#source.service(kind, id, asker);
     this.replaced.add(id);

@@ -88,6 +88,7 @@ function entryOf(plugin: PluginPackage, options: PluginOptions | undefined): Reg
     provides: plugin.manifest.provides,
     requires: plugin.manifest.requires ?? [],
     options: typeof options === "object" ? options : undefined,
+    directory: plugin.directory,
     load: (sandboxesOf) => importPlugin(plugin, sandboxesOf),
   };
 }

@@ -3,6 +3,7 @@ import {
   type AlgorithmDefinition,
   type EngineProvider,
   type EnvironmentDefinition,
+  type EnvironmentPackage,
   type ErrorCode,
   type Factory,
   type JsonObject,
@@ -17,6 +18,7 @@ import { capitalised } from "../names/capitalised.ts";
 import { installHint, providerOf } from "./install-hint.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
+import { behaviourHash, readBehaviour } from "./behaviour.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
 import { assertNoneTwice } from "./load-plugin.ts";
 import {
@@ -126,6 +128,13 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const id = this.#resolve("environment", name, "ENVIRONMENT_NOT_FOUND");
     const { plugin } = await this.registry.provider("environment", id);
     return plugin.environments?.find((definition) => definition.id === id) as EnvironmentDefinition;
+  }
+
+  packageOf(id: string): EnvironmentPackage | undefined {
+    const { name, version, directory } = this.registry.entry("environment", id) ?? {};
+    if (name === undefined || version === undefined || directory === undefined) return undefined;
+    const behaviour = behaviourHash(readBehaviour(directory), id);
+    return { name, version, ...(behaviour !== undefined && { behaviour }) };
   }
 
   async algorithm(name: string): Promise<AlgorithmDefinition> {

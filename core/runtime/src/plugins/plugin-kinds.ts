@@ -2,6 +2,7 @@ import type {
   AlgorithmDefinition,
   EngineProvider,
   EnvironmentDefinition,
+  EnvironmentPackage,
   Judge,
   Plugin,
   PolicySource,
@@ -34,6 +35,8 @@ export interface EnvironmentSource extends Services {
   environments(): readonly string[];
   /** Rejects with ENVIRONMENT_NOT_FOUND (and the nearest name). */
   environment(name: string): Promise<EnvironmentDefinition>;
+  /** Returns the package that provides an id, where the source knows it. */
+  packageOf(id: string): EnvironmentPackage | undefined;
   close(): Promise<void>;
 }
 

@@ -12,6 +12,8 @@ export interface RegistryEntry {
   readonly provides: readonly string[];
   readonly requires: readonly string[];
   readonly options: JsonObject | undefined;
+  /** Folder of its package; absent for a plugin that was given as a value. */
+  readonly directory?: string;
   /** Name of the plugin in the configuration, where it differs: a path. */
   readonly configuredAs?: string;
   /** @param sandboxesOf languages of the sandboxes that a provision requires by the manifests of all plugins */
@@ -66,9 +68,14 @@ export class PluginRegistry {
     return resolveVersioned(name, this.ids(kind));
   }
 
+  /** Returns the plugin that provides an id; it may not be loaded yet. */
+  entry(kind: ProvisionKind, id: string): RegistryEntry | undefined {
+    return this.#providers.get(`${kind}:${id}`);
+  }
+
   /** Returns the plugin that provides an id, loaded and configured. */
   async provider(kind: ProvisionKind, id: string): Promise<Provider> {
-    const entry = this.#providers.get(`${kind}:${id}`);
+    const entry = this.entry(kind, id);
     if (entry === undefined) throw new MrlmError("INTERNAL", `No plugin provides ${kind} ${id}.`);
     return { ...(await this.load(entry)), entry };
   }

@@ -1,6 +1,7 @@
 import {
   type EnvironmentDescription,
   type EnvironmentHost,
+  type EnvironmentPackage,
   type EnvironmentRef,
   MrlmError,
   type RolloutRequest,
@@ -46,6 +47,8 @@ export interface PreparedRun {
   readonly environments: readonly PlayedEnvironment[];
   readonly evaluation: readonly MeasuredEnvironment[];
   readonly trackers: readonly PreparedTracker[];
+  /** Packages of the environments by their ids, where the host knows them. */
+  readonly packages: Readonly<Record<string, EnvironmentPackage>>;
   /** Notices for the user before the run: keys without effect, dropped options. */
   readonly notices: readonly string[];
 }
@@ -77,6 +80,7 @@ export async function prepareRun(
     source: loaded.source,
     refuse: (problems) => configError(loaded.source, problems),
   };
+  const packages: Record<string, EnvironmentPackage> = {};
   const each = async <E extends ResolvedEnvironment, T>(
     list: EnvironmentList,
     entries: readonly E[],
@@ -91,6 +95,7 @@ export async function prepareRun(
       })().catch((error: unknown) => {
         throw located(error, environmentPlace(loaded, list, i, options, error));
       });
+      if (description.providedBy !== undefined) packages[description.id] = description.providedBy;
       const path = environmentPath(loaded, list, i);
       const sharing = rewardSharingOf(environment, description, path, players.refuse);
       made.push({ ...one, ...(await resolvePlayers(environment, description, path, players)), ...sharing });
@@ -114,7 +119,7 @@ export async function prepareRun(
     trackers.push(await at(["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
   for (const { policy } of trainedPolicies(config))
     await at(policyPath(loaded, policy), async () => policyOptions(config, policy));
-  return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, notices };
+  return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, packages, notices };
 }
 
 async function prepareTracker(

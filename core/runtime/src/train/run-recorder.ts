@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import { type EnvironmentPackage, type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { runOfStore } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
@@ -9,6 +9,8 @@ import type { RunDirectory } from "../run/run-directory.ts";
 import { describeChange, diffConfigs } from "../resume/config-diff.ts";
 import { learningSettings } from "../resume/resume-compatibility.ts";
 import type { RunSummary } from "./run-events.ts";
+
+type RecordedEnvironments = Readonly<Record<string, EnvironmentPackage>>;
 
 /** Writes run.json: start, versions, resumptions and result of a run. */
 export class RunRecorder {
@@ -46,6 +48,30 @@ export class RunRecorder {
       (change) =>
         `The run continues with other versions or settings than before, so it may not be bit-identical: ${describeChange(change)}.`,
     );
+  }
+
+  /** Returns a notice for each environment whose package or recorded behaviour differs from before the resumption. */
+  environmentDifferences(): string[] {
+    const before = (this.#before["environments"] as RecordedEnvironments | undefined) ?? {};
+    return Object.entries(this.#record["environments"] as unknown as RecordedEnvironments).flatMap(([id, now]) => {
+      const was = before[id];
+      if (was === undefined) return [];
+      const changes = [
+        ...(was.name === now.name && was.version === now.version
+          ? []
+          : [`it comes from ${now.name} ${now.version}, before from ${was.name} ${was.version}`]),
+        ...(was.behaviour === now.behaviour
+          ? []
+          : [
+              was.behaviour === undefined || now.behaviour === undefined
+                ? `its package ${now.behaviour === undefined ? "no longer records" : "now records"} its behaviour`
+                : "its recorded behaviour is another one",
+            ]),
+      ];
+      return changes.length === 0
+        ? []
+        : [`Environment ${id} has changed since the run was last trained: ${changes.join("; ")}.`];
+    });
   }
 
   /** Adds fields to the record. */

@@ -71,7 +71,9 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
     plugins: options.plugins ?? {},
     directory: config.base_directory,
   });
-  const record = new RunRecorder(run, { name: config.name, seed: config.seed }, versions, checkpoint?.path);
+  const environments = JSON.parse(JSON.stringify(prepared.packages)) as JsonObject;
+  const about = { name: config.name, seed: config.seed, environments };
+  const record = new RunRecorder(run, about, versions, checkpoint?.path);
   const never = new AbortController().signal;
   const resumedAt = record.hasBegunBefore ? Number(checkpoint?.state["step"] ?? 0) : undefined;
   const tracking = await trackRun(prepared, run, resumedAt, (text) => notify({ kind: "notice", text }));
@@ -83,7 +85,8 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
   let episodes: EpisodeStore | undefined;
   let status: RunSummary["status"] | "failed" = "failed";
   try {
-    for (const text of [...prepared.notices, ...record.differences()]) onEvent({ kind: "notice", text });
+    for (const text of [...prepared.notices, ...record.differences(), ...record.environmentDifferences()])
+      onEvent({ kind: "notice", text });
     const context = await startRun({
       prepared,
       run,

@@ -1,4 +1,12 @@
-import type { Demonstration, Determinism, EnvironmentDescription, EnvironmentRef, Role, RoleId } from "@mrlm/spec";
+import type {
+  Demonstration,
+  Determinism,
+  EnvironmentDescription,
+  EnvironmentPackage,
+  EnvironmentRef,
+  Role,
+  RoleId,
+} from "@mrlm/spec";
 import * as wire from "../gen/mrlm/env/v1/environment.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
@@ -53,6 +61,7 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     dataFiles: new Map(Object.entries(description.dataFiles ?? {})),
     // A relayed description of a server without roles stays one.
     roles: description.lacksExhausted === true ? [] : Object.entries(description.roles).map(encodeRole),
+    providedBy: description.providedBy && { behaviour: "", ...description.providedBy },
   };
 }
 
@@ -82,7 +91,12 @@ export function decodeDescription(description: wire.EnvironmentDescription): Env
     hasDemonstrations,
     rewardComponents,
     ...(dataFiles.size === 0 ? undefined : { dataFiles: Object.fromEntries(dataFiles) }),
+    ...(description.providedBy === undefined ? undefined : { providedBy: decodePackage(description.providedBy) }),
   };
+}
+
+function decodePackage({ name, version, behaviour }: wire.EnvironmentPackage): EnvironmentPackage {
+  return { name, version, ...(behaviour === "" ? undefined : { behaviour }) };
 }
 
 function encodeRole([id, { description = "", many = false }]: [RoleId, Role]): wire.Role {

@@ -149,6 +149,8 @@ export interface EnvironmentDescription {
   dataFiles: Map<string, string>;
   /** Roles in the order of `agents`. Empty: the server does not know FINISH_REASON_EXHAUSTED, and each entry of `agents` is one agent. */
   roles: Role[];
+  /** Package that provides the environment. Unset: the server does not know it. */
+  providedBy: EnvironmentPackage | undefined;
 }
 
 export interface EnvironmentDescription_SplitsEntry {
@@ -159,6 +161,15 @@ export interface EnvironmentDescription_SplitsEntry {
 export interface EnvironmentDescription_DataFilesEntry {
   key: string;
   value: string;
+}
+
+export interface EnvironmentPackage {
+  /** "@mrlm/environment-math" */
+  name: string;
+  /** "0.1.0" */
+  version: string;
+  /** SHA-256 in hexadecimal of the recorded behaviour of the environment's fixtures. Empty: none is recorded. */
+  behaviour: string;
 }
 
 export interface Role {
@@ -1086,6 +1097,7 @@ function createBaseEnvironmentDescription(): EnvironmentDescription {
     orderedSplits: [],
     dataFiles: new Map(),
     roles: [],
+    providedBy: undefined,
   };
 }
 
@@ -1126,6 +1138,9 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
     });
     for (const v of message.roles) {
       Role.encode(v!, writer.uint32(98).fork()).join();
+    }
+    if (message.providedBy !== undefined) {
+      EnvironmentPackage.encode(message.providedBy, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -1245,6 +1260,14 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
             message.roles.push(Role.decode(reader, reader.uint32()));
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.providedBy = EnvironmentPackage.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1360,6 +1383,74 @@ export const EnvironmentDescription_DataFilesEntry: MessageFns<EnvironmentDescri
             }
 
             message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEnvironmentPackage(): EnvironmentPackage {
+  return { name: "", version: "", behaviour: "" };
+}
+
+export const EnvironmentPackage: MessageFns<EnvironmentPackage> = {
+  encode(message: EnvironmentPackage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.version !== "") {
+      writer.uint32(18).string(message.version);
+    }
+    if (message.behaviour !== "") {
+      writer.uint32(26).string(message.behaviour);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnvironmentPackage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnvironmentPackage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.version = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.behaviour = reader.string();
             continue;
           }
         }
