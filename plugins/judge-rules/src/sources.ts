@@ -5,8 +5,10 @@ import { within } from "./within.ts";
 /** Texts that an argument may have copied. */
 class Copyable {
   readonly #parent: Copyable | undefined;
-  /** Content of each text, as stems. */
-  readonly #texts: ReadonlySet<string>[] = [];
+  /** Numbers of the texts that have a stem in their content. */
+  readonly #textsOf = new Map<string, number[]>();
+  /** Contents so far: a text with the content of an earlier one adds none. */
+  readonly #contents = new Set<string>();
   /** Pairs of neighbouring stems of all texts. */
   readonly #pairs = new Set<string>();
 
@@ -16,7 +18,16 @@ class Copyable {
 
   /** Adds a text: the stems of its words, and those of its content. */
   add(stems: readonly string[], content: ReadonlySet<string>): void {
-    if (content.size > 0) this.#texts.push(content);
+    const key = [...content].sort().join(" ");
+    if (!this.#contents.has(key)) {
+      const text = this.#contents.size;
+      this.#contents.add(key);
+      for (const stem of content) {
+        const texts = this.#textsOf.get(stem);
+        if (texts === undefined) this.#textsOf.set(stem, [text]);
+        else texts.push(text);
+      }
+    }
     for (let i = 1; i < stems.length; i++) this.#pairs.add(`${stems[i - 1]} ${stems[i]}`);
   }
 
@@ -38,12 +49,14 @@ class Copyable {
   }
 
   mostContained(content: ReadonlySet<string>): number {
+    const shared = new Map<number, number>();
     let most = this.#parent?.mostContained(content) ?? 0;
-    for (const text of this.#texts) {
-      let count = 0;
-      for (const stem of content) if (text.has(stem)) count++;
-      most = Math.max(most, count);
-    }
+    for (const stem of content)
+      for (const text of this.#textsOf.get(stem) ?? []) {
+        const count = (shared.get(text) ?? 0) + 1;
+        shared.set(text, count);
+        most = Math.max(most, count);
+      }
     return most;
   }
 }

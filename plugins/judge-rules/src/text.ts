@@ -36,13 +36,16 @@ export function wordsOf(text: string): string[] {
 /** Splits a normalised text into sentences, at stops and line breaks. */
 export function sentencesOf(text: string): Sentence[] {
   const sentences: Sentence[] = [];
-  let pending = "";
+  let pending: string[] = [];
+  let count = 0;
   const pieces = text.split(/(?<=[.!?…。！？])\s+|(?<=[。！？])|\n+/u);
   for (const [i, piece] of pieces.entries()) {
-    pending = pending === "" ? piece : `${pending}\n${piece}`;
-    if (i < pieces.length - 1 && wordsOf(pending).length < SHORTEST) continue;
-    if (pending.trim() !== "") sentences.push(sentenceOf(pending));
-    pending = "";
+    if (piece !== "" || pending.length > 0) pending.push(piece);
+    count += wordsOf(piece).length;
+    if (i < pieces.length - 1 && count < SHORTEST) continue;
+    const joined = pending.join("\n");
+    if (joined.trim() !== "") sentences.push(sentenceOf(joined));
+    [pending, count] = [[], 0];
   }
   return sentences;
 }

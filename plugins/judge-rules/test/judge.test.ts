@@ -155,3 +155,10 @@ describe("options", () => {
     expect(() => rulesJudge({ phrases: path })).toThrow(message);
   });
 });
+
+test("a long argument of stops or repeated sentences is judged in time linear in its length", async () => {
+  for (const text of [".\n".repeat(200_000), "Public transport because cities need trains. ".repeat(9_000)]) {
+    const judgement = await judge(helmets, { pro: [text] });
+    expect(value(judgement, "pro")).toBeLessThan(0.2);
+  }
+});
