@@ -23,6 +23,8 @@ const TINY_MODEL = {
   },
   tokenizer: { characters: {} },
 };
+/** Printable characters of ASCII. */
+const ASCII = Array.from({ length: 95 }, (_, i) => String.fromCodePoint(32 + i)).join("");
 /** Options that make an iteration of each algorithm small. */
 const SMALL = {
   sft: { batch_size: 16 },
@@ -111,6 +113,40 @@ describeWithEngine(
         output,
       ]);
       expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
+    }, 300_000);
+
+    test("games/debate.yaml, with a tiny model in place of the download", async () => {
+      const { policies: _, ...config } = loadConfig(join(ROOT, "examples/games/debate.yaml")).config;
+      const small = {
+        ...config,
+        model: {
+          random: {
+            config: { ...TINY_MODEL.config, max_position_embeddings: 4096 },
+            tokenizer: { characters: { alphabet: `${ASCII}\n\ufffd`, tags: [] } },
+          },
+        },
+        base_directory: output,
+        sampling: { ...config.sampling, max_tokens: 4, max_sequence_tokens: 4096 },
+        stages: config.stages.map((stage) => ({
+          ...stage,
+          learners: withOptions(stage, { prompts_per_step: 2, group_size: 2, steps: 2, warmup_steps: 0 }),
+        })),
+        eval: { ...config.eval, tasks: 2 },
+        server: { spawn: false },
+        engine: engine(),
+      };
+      const { events, code, stderr } = await run([
+        "train",
+        "--json",
+        "--config",
+        writeConfig(output, small, "debate.yaml"),
+        "--output",
+        mkdtempSync(join(output, "run-")),
+      ]);
+      expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
+      const summary = events.find(({ event }) => event === "summary");
+      const rows = new MetricsFile(join(summary?.["directory"] as string, "metrics.jsonl")).rows();
+      expect(rows.filter(({ kind }) => kind === "iteration")).toHaveLength(2);
     }, 300_000);
 
     test("typescript/train.ts, without YAML", () => {
