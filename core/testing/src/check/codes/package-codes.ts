@@ -68,8 +68,9 @@ export const PACKAGE_CODES = {
   },
   PROCESS_DEPENDENT: {
     severity: "error",
-    title: "An episode differs in a process with another time zone, language or working directory.",
-    fix: "State the time zone and the locale of every format and comparison, and find files from `import.meta.url` or `context.dataPath`.",
+    title:
+      "An episode differs in another process: with another time zone, language and working directory, and without earlier episodes.",
+    fix: "State the time zone and the locale of every format and comparison, find files from `import.meta.url` or `context.dataPath`, and keep no state of episodes in the module.",
   },
   PROCESS_ENDED: {
     severity: "error",
