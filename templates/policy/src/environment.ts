@@ -1,5 +1,5 @@
 import { anyTask, defineEnvironment, generatedTasks, messageText, taskById, textMessage } from "@mrlm/kit";
-import { score, type StepResult } from "@mrlm/spec";
+import { type Message, score, type StepResult } from "@mrlm/spec";
 
 const LETTERS = [..."abcdefgh"];
 
@@ -8,20 +8,30 @@ function shift(word: string): string {
   return [...word].map((letter) => LETTERS[(LETTERS.indexOf(letter) + 1) % LETTERS.length]).join("");
 }
 
-/** A sender reads a word and writes a message; a receiver reads the message alone, and answers. Both earn the same reward. */
+const backwards = (word: string): string => [...word].toReversed().join("");
+
+/** Returns the right answer to the question that ends a conversation of the receiver. */
+function answerTo(messages: readonly Message[]): string {
+  const last = messages.at(-1);
+  return last === undefined ? "" : shift(backwards(messageText(last).slice(0, -1)));
+}
+
+/** A sender writes a word backwards; a receiver reads that message alone, and answers. Both earn the same reward. */
 export const environment = defineEnvironment({
   id: "my-policy@1",
-  description: "A sender passes a word on, and a receiver replaces each letter by the next one.",
+  description: "A sender writes a word backwards, and a receiver replaces each letter of the word by the next one.",
   determinism: "full",
   rewardComponents: ["correct"],
-  roles: { sender: { description: "Passes the word on." }, receiver: { description: "Answers." } },
+  roles: { sender: { description: "Writes the word backwards." }, receiver: { description: "Answers." } },
   maxTurns: 2,
   tasks: () =>
     generatedTasks({
       seed: 0,
       splits: { train: { size: 400, share: 9 }, eval: { size: 40, share: 1 } },
       generate(random) {
-        const word = Array.from({ length: 3 }, () => random.pick(LETTERS)).join("");
+        const [first, second] = [random.pick(LETTERS), random.pick(LETTERS)];
+        // Another letter than the first: the word itself is then a wrong message of the sender.
+        const word = `${first}${second}${random.pick(LETTERS.filter((letter) => letter !== first))}`;
         return { public: { word }, private: { answer: shift(word) }, key: word };
       },
     }),
@@ -56,7 +66,7 @@ export const environment = defineEnvironment({
   // Conversations of the receiver, which SFT learns from.
   async demonstrate({ tasks }, _options, id) {
     const { public: shown, private: hidden } = await taskById(tasks, id);
-    const messages = [textMessage("user", `${shown.word}>`), textMessage("assistant", hidden.answer)];
+    const messages = [textMessage("user", `${backwards(shown.word)}>`), textMessage("assistant", hidden.answer)];
     return { task: id, agent: "receiver", messages };
   },
 
@@ -65,7 +75,8 @@ export const environment = defineEnvironment({
       name: "both are right",
       kind: "gold",
       task: "eval/0",
-      policy: ({ role, task }) => (role === "sender" ? task.public.word : task.private.answer),
+      // The receiver reads the message alone, as a policy does.
+      policy: ({ role, task, messages }) => (role === "sender" ? backwards(task.public.word) : answerTo(messages)),
       reward: 1,
     },
     { name: "no messages", kind: "nop", task: "train/0", policy: () => "", reward: 0 },

@@ -1,11 +1,11 @@
 import { definePlugin, textMessage } from "@mrlm/kit";
 import { environment } from "./environment.ts";
-import { repeater } from "./policy.ts";
+import { reverser } from "./policy.ts";
 
 export default definePlugin({
   name: "mrlm-my-policy",
   environments: [environment],
-  policies: { "my-policy@1": repeater },
+  policies: { "my-policy@1": reverser },
   // `mrlm check` and `pluginContract` play with these observations.
   examples: {
     policies: {

@@ -10,19 +10,23 @@ type Options = z.output<typeof options>;
 
 const LETTERS = [..."abcdefgh"];
 
-/** Returns a player that repeats what it reads, with some letters replaced. It plays a role in any environment. */
-export function repeater(): PolicySource<Options> {
+/** Returns a player that writes backwards what it reads, with some letters replaced. It plays a role in any environment. */
+export function reverser(): PolicySource<Options> {
   return {
     options,
     // The policy of one agent in one episode. Its choices follow from its observations and the seed alone.
     open({ seed, agent }, { noise }) {
-      const random = randomStream("repeater", seed);
+      const random = randomStream("reverser", seed);
       const replaced = (letter: string): string => (random.next() < noise ? random.pick(LETTERS) : letter);
       return {
         async act({ messages }) {
           const last = messages.at(-1);
           const text = last === undefined ? "" : messageText(last);
-          return { agent, message: textMessage("assistant", [...text].map(replaced).join("")), finishReason: "stop" };
+          return {
+            agent,
+            message: textMessage("assistant", [...text].toReversed().map(replaced).join("")),
+            finishReason: "stop",
+          };
         },
       };
     },

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { messageText, textMessage } from "@mrlm/kit";
 import { environmentContract, pluginContract } from "@mrlm/testing";
 import plugin from "../dist/index.js";
-import { repeater } from "../dist/policy.js";
+import { reverser } from "../dist/policy.js";
 
 const { signal } = new AbortController();
 const observation = (text: string) => ({ agent: "sender", messages: [textMessage("user", text)] });
@@ -17,12 +17,12 @@ environmentContract({ plugins: [plugin], environment: "my-policy@1" });
 async function answer(text: string, noise: number, seed: number): Promise<string> {
   const sampling = { temperature: 1, maxTokens: 8 };
   const episode = { environment: "any@1", task: "train/0", role: "sender", agent: "sender", seed, sampling, signal };
-  const policy = await repeater().open(episode, { noise });
+  const policy = await reverser().open(episode, { noise });
   return messageText((await policy.act(observation(text), { signal })).message);
 }
 
-test("without noise it repeats what it reads; with noise its letters follow from the seed", async () => {
-  assert.equal(await answer("abc", 0, 1), "abc");
+test("without noise it writes backwards what it reads; with noise its letters follow from the seed", async () => {
+  assert.equal(await answer("abc", 0, 1), "cba");
   const word = "a".repeat(50);
   assert.notEqual(await answer(word, 0.5, 1), word);
   assert.equal(await answer(word, 0.5, 1), await answer(word, 0.5, 1));
