@@ -105,6 +105,6 @@ export default definePlugin({
   algorithms: [bestOfN],
   // `mrlm check` trains a model of a few parameters with these options, whose reward must rise.
   examples: {
-    algorithms: { "best-of-n@1": { options: { steps: 25, prompts_per_step: 16, group_size: 8, learning_rate: 0.3 } } },
+    algorithms: { "best-of-n@1": { options: { steps: 15, prompts_per_step: 16, group_size: 8, learning_rate: 0.3 } } },
   },
 });

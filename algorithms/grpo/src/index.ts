@@ -48,7 +48,7 @@ export default definePlugin({
   examples: {
     algorithms: {
       "grpo@1": {
-        options: { steps: 12, prompts_per_step: 8, group_size: 4, learning_rate: 0.3 },
+        options: { steps: 10, prompts_per_step: 8, group_size: 4, learning_rate: 0.5 },
         invalid: [{ group_size: 1 }, { minibatches: 9 }, { clip_low: 1.5 }, { sampling: { temperature: 0 } }],
       },
     },

@@ -40,7 +40,7 @@ export default definePlugin({
   examples: {
     algorithms: {
       "ppo@1": {
-        options: { steps: 14, prompts_per_step: 24, learning_rate: 0.1, critic_learning_rate: 0.05 },
+        options: { steps: 10, prompts_per_step: 24, learning_rate: 0.1, critic_learning_rate: 0.05 },
         invalid: [{ gamma: 1.1 }, { minibatches: 25 }, { kl_target: 1 }, { sampling: { temperature: 0 } }],
       },
     },

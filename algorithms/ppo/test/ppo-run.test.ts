@@ -45,7 +45,6 @@ const EVERYTHING = {
 
 describe("ppo on a bigram model", () => {
   test.each<[string, JsonObject]>([
-    ["plain", {}],
     ["a value head on the policy's backbone", { critic: "shared", minibatches: 2, kl_coefficient: 0.01 }],
     ["with everything, the divergence in the loss", { ...EVERYTHING, kl_placement: "loss", critic_warmup_steps: 1 }],
   ])("the reward rises and the critic explains some of it: %s", async (_name, options) => {

@@ -1,5 +1,7 @@
-import { environmentContract, inProcess, overGrpc } from "@mrlm/testing";
+import { environmentContract, inProcess, overGrpc, pluginContract } from "@mrlm/testing";
 import plugin from "../src/index.ts";
+
+pluginContract({ plugins: [plugin] });
 
 environmentContract({
   plugins: [plugin],

@@ -92,7 +92,6 @@ export const PROVISION_CODES = {
   RESULT_UNSTABLE: {
     severity: "error",
     title: "Equal requests or equal seeds have different results, and the provision states no weaker determinism.",
-    implies: ["ALGORITHM_RESUME_DIFFERS"],
     fix: 'Draw random choices from the given seed or stream, or state `determinism: "none"`.',
   },
   SANDBOX_LANGUAGE_UNKNOWN: {
