@@ -36,3 +36,27 @@ test("M1: a run with an adapter is played as its base model and its adapter, els
   const full = runOf("");
   expect(await modelOf(full.run)).toMatchObject({ path: join(full.run, "model"), lora: undefined });
 });
+
+test("the other policies of a run play with their own sampling, which flags replace", async () => {
+  const run = mkdtempSync(join(tmpdir(), "mrlm-session-"));
+  made.push(run);
+  for (const policy of ["doctor", "patient", "nurse"]) mkdirSync(join(run, "models", policy), { recursive: true });
+  writeFileSync(join(run, "run.json"), JSON.stringify({ status: "finished" }));
+  const sampling = "sampling: { temperature: 0.5, max_tokens: 9 }";
+  writeFileSync(
+    join(run, "config.yaml"),
+    `policies: { doctor: { path: a, ${sampling} }, patient: { path: b }, nurse: { path: c, ${sampling} } }
+sampling: { max_tokens: 3 }
+environments: [{ id: consultation, players: { doctor: doctor, patient: patient } }]
+stages: [{ learners: { doctor: { algorithm: none } } }]
+`,
+  );
+  const args = { model: run, policy: "doctor", environment: "consultation", split: "eval" };
+  const { config, otherSampling } = await rolloutSessionConfig(args);
+  expect(config.sampling).toMatchObject({ temperature: 0.5, max_tokens: 9 });
+  expect([...otherSampling]).toEqual([
+    [join(run, "models", "patient"), expect.objectContaining({ temperature: 1, max_tokens: 3 })],
+  ]);
+  const flagged = await rolloutSessionConfig({ ...args, temperature: "0", maxTokens: "5" });
+  expect([...flagged.otherSampling]).toEqual([]);
+});

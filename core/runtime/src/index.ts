@@ -45,7 +45,7 @@ export { type ColumnShape, ParquetFile, readParquet } from "./collection/parquet
 export { Journal, type JournalEntry } from "./collection/journal.ts";
 export { configSchema } from "./config/schema.ts";
 export { configuredPlugins } from "./config/configured-plugins.ts";
-export { trainedPolicies, trainedPolicy, type TrainedPolicy } from "./config/policies.ts";
+export { samplingOf, trainedPolicies, trainedPolicy, type TrainedPolicy } from "./config/policies.ts";
 export type {
   CharacterTokenizer,
   ResolvedConfig,

@@ -57,6 +57,13 @@ const parsed = (text: string) =>
     );
 
 describe("a collection", () => {
+  test("a model samples by its own parameters where they are stated", async () => {
+    const longest = async (changes: Partial<CollectionRequest>): Promise<number> =>
+      Math.max(...parsed((await collect(changes)).text).map(({ reward }) => reward ?? 0));
+    expect(await longest({})).toBeGreaterThan(1);
+    expect(await longest({ policySampling: { policy: { temperature: 1, maxTokens: 1 } } })).toBeLessThanOrEqual(1);
+  });
+
   test("holds every episode, the failed and the unscored with their causes, and counts them", async () => {
     const { rows, counts, text } = await collect();
     const all = parsed(text);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
-import { asWriteFailure, collectEpisodes, Journal, rolloutSampling, writeCollection } from "@mrlm/runtime";
+import { asWriteFailure, collectEpisodes, Journal, writeCollection } from "@mrlm/runtime";
 import { isErrorCode, type JsonObject, MrlmError, type Trajectory } from "@mrlm/spec";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -114,7 +114,7 @@ async function play(
   signal: AbortSignal,
   onFailure: (error: NonNullable<Trajectory["error"]>) => void,
 ): Promise<void> {
-  const { config, engine, environment, fingerprint, rollouts } = session;
+  const { config, engine, environment, fingerprint, rollouts, sampling } = session;
   const bar = progressBar(console, "collect");
   await collectEpisodes(
     {
@@ -127,7 +127,7 @@ async function play(
       players: environment.players,
       ...(environment.sides === undefined ? {} : { sides: environment.sides }),
       ...(environment.rewardSharing === undefined ? {} : { rewardSharing: environment.rewardSharing }),
-      sampling: rolloutSampling(config.sampling),
+      ...sampling,
       seed: config.seed,
       renderer: fingerprint,
       ...(filterReward === undefined ? {} : { filterReward }),
@@ -146,7 +146,7 @@ async function play(
 
 /** Returns every value that determines the collected episodes. */
 function identityOf(
-  { config, modelDirectory, endpoint, environment, engine }: RolloutSession,
+  { config, modelDirectory, endpoint, environment, engine, sampling: { sampling, policySampling } }: RolloutSession,
   { split }: RolloutArguments,
   { tasks, groupSize, filterReward }: Job,
 ): JsonObject {
@@ -163,7 +163,8 @@ function identityOf(
     group_size: groupSize,
     filter_reward: filterReward ?? null,
     seed: config.seed,
-    sampling: { ...rolloutSampling(config.sampling), concurrency: config.sampling.concurrency },
+    sampling: { ...sampling, concurrency: config.sampling.concurrency },
+    ...(Object.keys(policySampling).length === 0 ? {} : { policy_sampling: jsonOf(policySampling) }),
     deterministic: engine.deterministic,
   };
 }
@@ -171,7 +172,11 @@ function identityOf(
 /** Returns the players, as the configuration names them; nothing if the model plays every role. */
 function playersOf({ known }: RolloutSession["environment"]): JsonObject {
   const { players, sides } = known ?? {};
-  return players === undefined ? {} : (JSON.parse(JSON.stringify({ players, sides })) as JsonObject);
+  return players === undefined ? {} : jsonOf({ players, sides });
+}
+
+function jsonOf(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
 /** Returns size and time of the files of the weights, which distinguish a model from one that was trained further. Empty if the directory is not on this machine. */

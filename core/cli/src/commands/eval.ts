@@ -1,4 +1,4 @@
-import { asWriteFailure, evaluate, rolloutSampling, writeAtomically } from "@mrlm/runtime";
+import { asWriteFailure, evaluate, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -79,8 +79,7 @@ async function measure(
   split: string,
   { tasks, samples, signal }: { readonly tasks: number; readonly samples: number; readonly signal: AbortSignal },
 ): Promise<JsonObject> {
-  const { config, environment, modelDirectory, endpoint } = session;
-  const sampling = rolloutSampling(config.sampling);
+  const { config, environment, modelDirectory, endpoint, sampling } = session;
   const bar = progressBar(console, "eval");
   const results = await evaluate({
     rollouts: session.rollouts,
@@ -93,7 +92,7 @@ async function measure(
         ...(environment.maxTurns === undefined ? {} : { maxTurns: environment.maxTurns }),
       },
     ],
-    sampling,
+    ...sampling,
     samples,
     signal,
     onEpisodes: (label, group) => session.record.add(label, [group]),
@@ -111,7 +110,7 @@ async function measure(
     ...(endpoint === undefined ? {} : { endpoint: endpoint.endpoint, model_options: endpoint.options ?? {} }),
     options: environment.ref.options ?? {},
     split,
-    sampling: { ...sampling },
+    sampling: { ...sampling.sampling },
     seed: config.seed,
   };
 }

@@ -1,4 +1,3 @@
-import { rolloutSampling } from "@mrlm/runtime";
 import type { TaskId, TrajectoryGroup } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -45,9 +44,13 @@ export async function playForSignal(
       const ids = Array.from({ length: Math.min(tasks, size) }, (_, index): TaskId => `train/${index}`);
       const playing = async (): Promise<void> => {
         const request = { environment: ref, tasks: ids, groupSize: GROUP_SIZE, players, sides, rewardSharing };
-        const sampling = rolloutSampling(session.config.sampling);
         const stop = AbortSignal.any([signal, session.lost]);
-        for await (const group of session.rollouts.collect({ ...request, sampling, label: "check", signal: stop })) {
+        for await (const group of session.rollouts.collect({
+          ...request,
+          ...session.sampling,
+          label: "check",
+          signal: stop,
+        })) {
           groups.push(group);
           bar.update(groups.length, ids.length, `groups of ${environment}`);
         }

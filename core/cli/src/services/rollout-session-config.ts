@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import {
   adapterDirectory,
   type ConfigOptions,
@@ -13,6 +14,7 @@ import {
   type ResolvedConfig,
   type ResolvedEnvironment,
   type ResolvedModel,
+  samplingOf,
   trainedPolicies,
   type TrainedPolicy,
 } from "@mrlm/runtime";
@@ -51,6 +53,8 @@ export interface RolloutSessionConfig {
   readonly overrides: readonly string[];
   /** Directory of the model, or the name of a model of an endpoint. */
   readonly modelDirectory: string;
+  /** Sampling of the other policies that have their own, by the paths at which they play as frozen models. */
+  readonly otherSampling: ReadonlyMap<string, ReturnType<typeof samplingOf>>;
   /** Model of an endpoint, which needs no engine. */
   readonly endpoint?: MeasuredEndpoint | undefined;
   /** Directory of the run that the model belongs to. */
@@ -76,25 +80,31 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
     file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
   );
   const { policy, model: configured } = measuredPolicy(given.config, named ?? args.policy);
-  const loaded = withFrozenOthers(given, policy, (other) =>
+  const directoryOf = (other: PolicyId): string | undefined =>
     other === policy
       ? directory
       : named === undefined
         ? given.config.policies[other]?.path
-        : join(dirname(directory), other),
-  );
+        : join(dirname(directory), other);
+  const loaded = withFrozenOthers(given, policy, directoryOf);
   const base = loaded.config;
   const { random: _, sampling: ownSampling, ...model } = configured;
   const resolved =
     run === undefined
       ? { ...model, path: directory }
       : { ...model, ...trainedModel(configured, base.engine, directory) };
-  const sampling = {
-    ...base.sampling,
-    ...ownSampling,
+  const flags = {
     ...(args.temperature === undefined ? {} : { temperature: realNumber(args.temperature, "--temperature") }),
     ...(args.maxTokens === undefined ? {} : { max_tokens: wholeNumber(args.maxTokens, "--max-tokens", 1) }),
   };
+  const sampling = { ...base.sampling, ...ownSampling, ...flags };
+  const others = trainedPolicies(given.config).flatMap(
+    ({ policy: other }): [string, ReturnType<typeof samplingOf>][] => {
+      const path = directoryOf(other);
+      const own = { ...samplingOf(base, other), ...flags };
+      return other === policy || path === undefined || isDeepStrictEqual(own, sampling) ? [] : [[path, own]];
+    },
+  );
   const seed = args.seed === undefined ? base.seed : wholeNumber(args.seed, "--seed");
   // A server in a separate process needs a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
@@ -103,6 +113,7 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
     loaded,
     path,
     overrides: args.set ?? [],
+    otherSampling: new Map(others),
     modelDirectory: directory,
     endpoint,
     run,

@@ -7,6 +7,8 @@ import {
   PluginHost,
   type ResolvedConfig,
   type ResolvedEnvironment,
+  modelDirectory as namedDirectory,
+  rolloutSampling,
   RolloutRunner,
   sessionPlayers,
   trainedSharing,
@@ -41,6 +43,8 @@ export interface RolloutSession {
   readonly record: EpisodeRecord;
   readonly environment: RolloutEnvironment;
   readonly rollouts: Rollouts;
+  /** Sampling of the episodes. Frozen models that are other policies of the run have their own. */
+  readonly sampling: Required<Pick<RolloutRequest, "sampling" | "policySampling">>;
   /** Engine of the models that play; a session of endpoints alone has none. */
   readonly engine: SessionEngine;
   /** Returns the fingerprint of a player's renderer; empty for a player without one. */
@@ -72,7 +76,7 @@ export async function openRolloutSession(
   purpose: EpisodeOrigin["purpose"],
 ): Promise<RolloutSession> {
   const session = await rolloutSessionConfig(args);
-  const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, run, notice } = session;
+  const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, run, notice, otherSampling } = session;
   if (notice !== undefined) console.note(`note: ${notice}`);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
   const logger = lineLogger((line) => console.note(line));
@@ -158,6 +162,15 @@ export async function openRolloutSession(
           : frozen.find(({ path }) => kind === "model" && path === name)?.model;
       return model === undefined ? "" : playingModel(models, model).renderer.fingerprint;
     };
+    const samplingByDirectory = await Promise.all(
+      [...otherSampling].map(async ([given, own]) => ({ own, ...(await namedDirectory(given)) })),
+    );
+    const policySampling = Object.fromEntries(
+      frozen.flatMap(({ model, path }) => {
+        const found = samplingByDirectory.find((each) => each.path === path);
+        return found === undefined ? [] : [[model, rolloutSampling(found.own)]];
+      }),
+    );
     return {
       config,
       modelDirectory,
@@ -165,6 +178,7 @@ export async function openRolloutSession(
       record,
       environment,
       rollouts,
+      sampling: { sampling: rolloutSampling(config.sampling), policySampling },
       engine: described,
       fingerprint,
       lost,

@@ -25,6 +25,8 @@ export interface CollectionRequest {
   readonly sides?: RolloutRequest["sides"];
   readonly rewardSharing?: RolloutRequest["rewardSharing"];
   readonly sampling: RolloutSampling;
+  /** Sampling of the models that have their own. */
+  readonly policySampling?: RolloutRequest["policySampling"];
   readonly seed: number;
   /** Returns the fingerprint of a player's renderer; empty for a player without one. */
   readonly renderer: (player: PlayedBy) => string;
@@ -74,13 +76,15 @@ function play(
     sides = "fixed",
     rewardSharing = {},
     sampling,
+    policySampling = {},
     signal,
   }: CollectionRequest,
   tasks: readonly TaskId[],
   epoch: number,
 ): AsyncIterable<TrajectoryGroup> {
   const label = `collect/${epoch}`;
-  return rollouts.collect({ environment, tasks, groupSize, players, sides, rewardSharing, sampling, label, signal });
+  const played = { environment, tasks, groupSize, players, sides, rewardSharing, label };
+  return rollouts.collect({ ...played, sampling, policySampling, signal });
 }
 
 function rowsOf(
