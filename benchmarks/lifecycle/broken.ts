@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { attempt, ROOT, userEnvironment } from "../../test/lifecycle/support/program.ts";
+
+const BROKEN = join(ROOT, "core/testing/fixtures/broken");
+
+/** Checks every broken plugin by the command: how many have their defect found, and how many other findings there are. */
+export async function brokenFigures(): Promise<Record<string, number>> {
+  const names = readdirSync(BROKEN).sort();
+  let found = 0;
+  let others = 0;
+  for (const name of names) {
+    const { expects } = JSON.parse(readFileSync(join(BROKEN, name, "package.json"), "utf8")) as { expects: string };
+    const codes = await findingsOf(join(BROKEN, name));
+    const isFound = codes.includes(expects);
+    found += isFound ? 1 : 0;
+    others += codes.length - (isFound ? 1 : 0);
+    if (!isFound || codes.length > 1) console.error(`${name}: expected ${expects}, found ${codes.join(", ")}`);
+  }
+  return { broken_plugins: names.length, broken_found: found, false_findings: others };
+}
+
+/** Returns the codes of the findings that are not acknowledged. */
+async function findingsOf(directory: string): Promise<string[]> {
+  const command = [join(ROOT, "core/cli/bin/mrlm.js"), "check", directory, "--json"];
+  const { stdout } = await attempt(process.execPath, command, ROOT, userEnvironment());
+  const events = stdout
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as { event: string; code: string; acknowledged?: string | null });
+  return events
+    .filter(({ event, acknowledged }) => event === "finding" && (acknowledged ?? null) === null)
+    .map(({ code }) => code);
+}
