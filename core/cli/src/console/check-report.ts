@@ -45,8 +45,8 @@ function indented(text: string): string {
 /** Formats the speed of an environment. */
 export function describeSpeeds(subject: string, speeds: readonly MeasuredSpeed[]): string {
   const each = speeds.map(
-    ({ transport, episodesPerSecond, resetMs, stepMs }) =>
-      `${transport} ${Math.round(episodesPerSecond)} episodes/s, reset ${resetMs.toFixed(2)} ms, step ${stepMs.toFixed(2)} ms`,
+    ({ transport, episodesPerSecond, resetMs, stepMs, longestBlockMs }) =>
+      `${transport} ${Math.round(episodesPerSecond)} episodes/s, reset ${resetMs.toFixed(2)} ms, step ${stepMs.toFixed(2)} ms, longest block ${Math.round(longestBlockMs)} ms`,
   );
   return `${subject}, one session: ${each.join("; ")}`;
 }

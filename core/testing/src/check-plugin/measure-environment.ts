@@ -1,3 +1,5 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as delay } from "node:timers/promises";
 import type { EnvironmentDefinition, EnvironmentSession, Fixture } from "@mrlm/spec";
 import type { AnyPlugin } from "../any-plugin.ts";
 import { playFixture, withSession } from "../contract/play.ts";
@@ -15,6 +17,8 @@ export interface MeasuredSpeed {
   /** Median time of a call of `reset` and of `step`, in milliseconds. */
   readonly resetMs: number;
   readonly stepMs: number;
+  /** Longest block of the event loop, in milliseconds. Its resolution is 5 ms, and the process itself takes some. */
+  readonly longestBlockMs: number;
 }
 
 /** Plays the gold fixture again and again, and returns the throughput and latency in process and over gRPC. */
@@ -46,6 +50,8 @@ async function measure(
     return await withSession(subject, fixture.options, async (session) => {
       await playFixture(subject, fixture, session);
       const timed = timedSession(session, times);
+      const monitor = monitorEventLoopDelay({ resolution: 5 });
+      monitor.enable();
       const start = performance.now();
       let episodes = 0;
       do {
@@ -53,7 +59,13 @@ async function measure(
         episodes++;
       } while (performance.now() - start < WINDOW_MS && episodes < MAX_EPISODES);
       const episodesPerSecond = (episodes * 1_000) / (performance.now() - start);
-      return { episodesPerSecond, resetMs: median(times.reset), stepMs: median(times.step) };
+      // Blocks are known at the next turn of the event loop.
+      await delay(10);
+      monitor.disable();
+      return {
+        ...{ episodesPerSecond, resetMs: median(times.reset), stepMs: median(times.step) },
+        longestBlockMs: monitor.max / 1e6,
+      };
     });
   } finally {
     await subject.close();
