@@ -43,6 +43,8 @@ describe("a request is refused in OpenAI's form", () => {
     ],
     ["a wrong type", { temperature: "hot" }, invalid("temperature")],
     ["a wrong range", { top_p: 1.5 }, invalid("top_p")],
+    ["a number beyond the wire's", { top_k: 2 ** 31 }, invalid("top_k")],
+    ["a token beyond the wire's", { stop_token_ids: [2 ** 32 + 1] }, invalid("stop_token_ids.0")],
     ["no tokens", { max_tokens: 0 }, invalid("max_tokens")],
     ["an empty stop string", { stop: "" }, invalid("stop")],
     ["options of a stream without one", { stream_options: { include_usage: true } }, invalid("stream_options")],
@@ -132,6 +134,22 @@ describe("a request is refused in OpenAI's form", () => {
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect((await server.post(CHAT, request)).status).toBe(200);
   });
+});
+
+test("a model without a limit of positions receives a number of tokens that the wire can hold", async () => {
+  const source = writing("endless", "Hello");
+  const maxTokens: number[] = [];
+  const sampler = await source.engine.sampler("endless");
+  const sample: Sampler["sample"] = async (request, options) => {
+    maxTokens.push(request.params.maxTokens);
+    return await sampler.sample(request, options);
+  };
+  const engine = { ...source.engine, sampler: async () => ({ ...sampler, sample }) };
+  server = await served({ policies: [{ ...source, engine, maxPositions: Number.POSITIVE_INFINITY }] });
+  for (const max_tokens of [2 ** 40, undefined])
+    expect((await server.post(CHAT, { model: "endless", messages, max_tokens })).status).toBe(200);
+  expect((await server.post(COMPLETIONS, { model: "endless", prompt: "Hi", max_tokens: 2 ** 40 })).status).toBe(200);
+  expect(maxTokens).toEqual([2 ** 31 - 1, 2 ** 31 - 1, 2 ** 31 - 1]);
 });
 
 describe("a completion is refused", () => {

@@ -17,7 +17,7 @@ export async function answerCompletion(context: AnswerContext, request: Completi
   const n = request.n ?? 1;
   context.admission.check(request.prompts.length * n, request.prompts.length > 1 ? "prompt" : "n");
   const prompts = request.prompts.map((prompt) => promptTokens(context, prompt));
-  for (const { tokens } of prompts) answerTokens(policy, tokens.length, request.maxTokens, "prompt");
+  const [maxTokens = 0] = prompts.map(({ tokens }) => answerTokens(policy, tokens.length, request.maxTokens, "prompt"));
   const echoed = request.echo && request.logprobs ? await promptLogprobs(context, prompts, request) : [];
   const head = new ResponseHead(policy, "cmpl");
   const events = request.stream === true ? new EventStream(exchange.response) : undefined;
@@ -49,7 +49,7 @@ export async function answerCompletion(context: AnswerContext, request: Completi
   const generations = answers.map(({ prompt, p, c, answer }) => ({
     prompt,
     parameters: request,
-    maxTokens: request.maxTokens,
+    maxTokens,
     key: samplingKey(request.seed, p, c),
     sink: new PlainText(policy.renderer),
     ...(events !== undefined && {
@@ -59,7 +59,7 @@ export async function answerCompletion(context: AnswerContext, request: Completi
       },
     }),
   }));
-  if (request.maxTokens === 0) answers.forEach((_, i) => finish(undefined, i));
+  if (maxTokens === 0) answers.forEach((_, i) => finish(undefined, i));
   else await generateAll(context, generations, finish);
   const usage = usageOf(
     prompts.reduce((sum, { tokens }) => sum + tokens.length, 0),

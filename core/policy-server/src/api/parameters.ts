@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { ApiError, invalidParameter } from "./api-error.ts";
 
+/** Largest number of tokens, and largest token, that the wire to the engine can hold. */
+export const MAX_INT32 = 2 ** 31 - 1;
+
 /** Parameters of all requests for tokens. */
 export const samplingParameters = {
   model: z.string(),
@@ -9,11 +12,11 @@ export const samplingParameters = {
   temperature: z.number().min(0).optional(),
   top_p: z.number().gt(0).max(1).optional(),
   /** 0 and -1: all tokens. */
-  top_k: z.int().min(-1).optional(),
+  top_k: z.int().min(-1).max(MAX_INT32).optional(),
   max_tokens: z.int().min(0).optional(),
   min_tokens: z.int().min(0).optional(),
   stop: z.union([stopString(), z.array(stopString()).max(16)]).optional(),
-  stop_token_ids: z.array(z.int().min(0)).max(64).optional(),
+  stop_token_ids: z.array(z.int().min(0).max(MAX_INT32)).max(64).optional(),
   ignore_eos: z.boolean().optional(),
   stream: z.boolean().optional(),
   stream_options: z.strictObject({ include_usage: z.boolean().optional() }).optional(),

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hash64 } from "@mrlm/kit";
 import type { SampledChunk, SamplingParams, StopReason } from "@mrlm/spec";
 import { ApiError, serverClosing } from "../api/api-error.ts";
-import type { SamplingParameters } from "../api/parameters.ts";
+import { MAX_INT32, type SamplingParameters } from "../api/parameters.ts";
 import type { ServedPolicy } from "../served-policy.ts";
 import { Choice, type ChoiceUpdate } from "../text/choice.ts";
 import type { TextSink } from "../text/text-sink.ts";
@@ -94,7 +94,7 @@ export function answerTokens(
   param: "messages" | "prompt",
 ): number {
   const room = maxPositions - promptTokens;
-  if (room >= (wanted ?? 1)) return wanted ?? Math.min(room, 2 ** 31 - 1);
+  if (room >= (wanted ?? 1)) return Math.min(wanted ?? room, MAX_INT32);
   const requested = wanted === undefined ? "" : ` and ${wanted} tokens of the answer`;
   throw new ApiError(
     400,
