@@ -132,6 +132,25 @@ test("an evaluation has the results of each role against each opponent, and the 
   expect(report).not.toContain("wins as con");
 });
 
+test("models among the opponents have the last parts of their paths, as many as distinguish them", () => {
+  const rowsOf = (paths: readonly string[]): string => {
+    const matches = paths.map((name) => ({
+      ...{ role: "pro", policy: "policy", opponent: { role: "con", kind: "model" as const, name } },
+      ...{ episodes: 8, reward: 0.5 },
+    }));
+    return evaluationReport({ ...evaluation, greedy: { ...evaluation.greedy, matches } });
+  };
+  const run = "/data/experiments/runs/debate-20261102-101500";
+  expect(rowsOf([`${run}/models/doctor`, "/m", "C:\\runs\\one\\model"]).match(/(?<=against model )\S+/g)).toEqual([
+    "models/doctor",
+    "/m",
+    "one/model",
+  ]);
+  expect(rowsOf([`${run}/model`, "/data/other/debate-20261102-101500/model"]).match(/(?<=against model )\S+/g)).toEqual(
+    ["runs/debate-20261102-101500/model", "other/debate-20261102-101500/model"],
+  );
+});
+
 test("an evaluation is printed with the reason why episodes failed or have no score", () => {
   const greedy = {
     ...evaluation.greedy,

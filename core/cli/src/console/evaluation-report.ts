@@ -41,8 +41,10 @@ export function evaluationReport(result: EvaluationResult): string {
 
 /** Returns the rows of roles and opponents: rewards, and in a zero-sum game the games won and tied. */
 function matchRows(kinds: readonly (readonly [string, EpisodeSummary])[]): string[][] {
+  const opponents = kinds.flatMap(([, { matches: played = [] }]) => played.map(({ opponent }) => opponent));
+  const paths = [...new Set(opponents.flatMap(({ kind, name }) => (kind === "model" ? [name] : [])))];
   const named = (summary: EpisodeSummary): ReadonlyMap<string, MatchSummary> =>
-    new Map(summary.matches?.map((match) => [matchName(match), match]));
+    new Map(summary.matches?.map((match) => [matchName(match, paths), match]));
   const matches = kinds.map(([, summary]) => named(summary));
   const rowOf = (
     title: string,
@@ -66,10 +68,26 @@ function matchRows(kinds: readonly (readonly [string, EpisodeSummary])[]): strin
   ];
 }
 
-function matchName({ role, policy, opponent }: MatchSummary): string {
+/** @param paths of all models among the opponents */
+function matchName({ role, policy, opponent }: MatchSummary, paths: readonly string[]): string {
   const { kind, name } = opponent;
-  return `as ${role} against ${kind === "policy" && name === policy ? "itself" : `${kind} ${name}`}`;
+  const shown = kind === "model" ? shortPath(name, paths) : name;
+  return `as ${role} against ${kind === "policy" && name === policy ? "itself" : `${kind} ${shown}`}`;
 }
+
+/** Returns the last parts of a path, at least two: as many as distinguish it from the others. */
+function shortPath(path: string, paths: readonly string[]): string {
+  const others = paths.filter((other) => other !== path);
+  const { length } = path.split(SEPARATOR);
+  for (let count = 2; count < length; count++) {
+    const end = endOf(path, count);
+    if (others.every((other) => endOf(other, count) !== end)) return end;
+  }
+  return path;
+}
+
+const SEPARATOR = /[/\\]/;
+const endOf = (path: string, count: number): string => path.split(SEPARATOR).slice(-count).join("/");
 
 /** Returns the share of cut answers of the greedy and the sampled episodes together; `null` if unknown. */
 export function cutAnswers({
