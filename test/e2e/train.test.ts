@@ -201,7 +201,7 @@ describeWithEngine(
         "-n",
         "2",
         "--max-tokens",
-        "1",
+        "2",
         "-o",
         file,
       ]);
