@@ -1,5 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import type { SimulatedEnvironment } from "@mrlm/spec";
 import { Defect } from "../check/defect.ts";
 import { withEnvironment } from "../contract/changed-environment.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
@@ -8,12 +9,21 @@ import { type Ending, playProbe, probeFixture } from "../contract/probe-episode.
 import { makeSubject, type Subject } from "../contract/subject.ts";
 import { inProcess } from "../transports.ts";
 
-const ENDINGS: readonly Ending[] = ["played to its end", "aborted in reset", "aborted in step", "failed in step"];
+const ENDINGS: readonly Ending[] = [
+  "played to its end",
+  "aborted in reset",
+  "aborted in step",
+  "aborted in scoring",
+  "closed in reset",
+  "closed in step",
+  "failed in reset",
+  "failed in step",
+];
 /** Episodes of each ending, and the number of resources of one kind that is a leak. */
 const EPISODES = 20;
 const LEAST = 5;
 /** Time for the episodes of an ending, in milliseconds. Slow ones are fewer. */
-const EPISODES_MS = 4_000;
+const EPISODES_MS = 3_000;
 /** Time in which resources must be released, in milliseconds: processes end asynchronously. */
 const RELEASE_MS = 2_000;
 /** Episodes over which memory is measured, and the time for them in milliseconds. */
@@ -90,17 +100,9 @@ export const leakChecks: readonly EnvironmentCheck[] = [
 
 /** Plays episodes in sessions of a host of their own, which is closed afterwards. Returns their number. */
 async function playMany(subject: Subject, ending: Ending, count: number): Promise<number> {
-  const plugins =
-    ending === "failed in step"
-      ? withEnvironment(subject.plugins, subject.definition.id, (environment) => ({
-          reset: (options) => environment.reset(options),
-          step: async (action, options) => {
-            await environment.step(action, options);
-            throw new Error("A check made this step fail.");
-          },
-          close: async () => environment.close?.(),
-        }))
-      : subject.plugins;
+  const plugins = withEnvironment(subject.plugins, subject.definition.id, (environment) =>
+    failing(environment, ending),
+  );
   const own = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
   try {
     const deadline = performance.now() + EPISODES_MS;
@@ -111,6 +113,20 @@ async function playMany(subject: Subject, ending: Ending, count: number): Promis
   } finally {
     await own.close();
   }
+}
+
+/** Returns the environment, whose call fails after its work if the ending is a failure. */
+function failing(environment: SimulatedEnvironment, ending: Ending): SimulatedEnvironment {
+  const fails = async <T>(work: Promise<T>): Promise<T> => {
+    await work;
+    throw new Error("A check made this call fail.");
+  };
+  return {
+    reset: (options) => (ending === "failed in reset" ? fails(environment.reset(options)) : environment.reset(options)),
+    step: (action, options) =>
+      ending === "failed in step" ? fails(environment.step(action, options)) : environment.step(action, options),
+    close: async () => environment.close?.(),
+  };
 }
 
 function growth(
