@@ -201,7 +201,7 @@ describeWithEngine(
         "-n",
         "2",
         "--max-tokens",
-        "2",
+        "1",
         "-o",
         file,
       ]);

@@ -77,7 +77,7 @@ describe("a collection", () => {
   });
 
   test("U1: answers that max_tokens cut are counted, and doctor finds them in JSONL and in Parquet", async () => {
-    const changes = { sampling: { temperature: 1, maxTokens: 2 } };
+    const changes = { sampling: { temperature: 1, maxTokens: 1 } };
     const { counts, path } = await collect(changes);
     const { path: parquet } = await collect(changes, newFile(".parquet"));
     const lines = readFileSync(path, "utf8")

@@ -288,7 +288,8 @@ test("U1: the last evaluation of each environment is judged: cut answers, failed
     ),
   ).toEqual(["episodes-failed", "episodes-unscored", "episodes-limited"]);
   // Answers of one token, by sampling.max_tokens: 1, have no room for a stop token.
-  expect(found(run(() => ({ "length/cut": 1, "length/mean": 1 })))).toEqual([]);
+  const cutByForm = { evaluations: [point(40, { cut: 1 })] };
+  expect(found(run(() => ({ "length/cut": 1, "length/mean": 1 }), cutByForm))).toEqual([]);
   // Run files of an earlier version lack this field.
   const { cut: _, ...before } = summary();
   expect(

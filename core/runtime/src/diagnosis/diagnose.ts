@@ -2,6 +2,7 @@ import { byProblem, type Finding, type StageRule } from "./finding.ts";
 import {
   cutTargets,
   failedEpisodes,
+  hasOneToken,
   limitedEpisodes,
   truncation,
   unscoredEpisodes,
@@ -102,8 +103,13 @@ export function diagnose(run: RunRecord): Finding[] {
   });
   // One finding of each rule is enough. Those of stages have more numbers.
   const stageRules = new Set(found.map(({ rule }) => rule));
+  // In evaluations of a run with `max_tokens: 1` too the limit is the form of the answers.
+  const isForm = run.stages.some(({ iterations }) => hasOneToken(iterations));
   const evaluated = evaluatedEpisodes(run).filter(
-    ({ rule }, i, all) => !stageRules.has(rule) && all.findIndex((other) => other.rule === rule) === i,
+    ({ rule }, i, all) =>
+      !stageRules.has(rule) &&
+      !(isForm && rule === "truncation") &&
+      all.findIndex((other) => other.rule === rule) === i,
   );
   const all = [...runFailed(run), ...found, ...evaluated, ...evaluationDrop(run)];
   return byProblem(all);

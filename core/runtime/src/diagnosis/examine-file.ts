@@ -77,11 +77,6 @@ async function examineCollection(file: string): Promise<ExaminedFile> {
   };
 }
 
-/** Returns whether `max_tokens` cut an answer. One of a single token, by `max_tokens: 1`, has no room for a stop token. */
-function isCut({ stop_reason: reason, start, end }: RecordedRow["turns"][number]): boolean {
-  return reason === "length" && (end ?? Number.POSITIVE_INFINITY) - (start ?? 0) > 1;
-}
-
 function inNumbers(rows: readonly RecordedRow[]): PlayedEpisodes {
   const turns = rows.flatMap((row) => row.turns);
   const [error, unscored] = [
@@ -94,7 +89,7 @@ function inNumbers(rows: readonly RecordedRow[]): PlayedEpisodes {
     failed: rows.filter((row) => row.error).length,
     unscored: rows.filter((row) => !row.error && row.unscored).length,
     truncated: rows.filter(({ truncated }) => truncated).length,
-    cut: turns.length === 0 ? null : turns.filter(isCut).length / turns.length,
+    cut: turns.length === 0 ? null : turns.filter(({ stop_reason }) => stop_reason === "length").length / turns.length,
     tokens:
       rows.length === 0
         ? null

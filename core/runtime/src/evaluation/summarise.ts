@@ -19,7 +19,7 @@ export interface EpisodeSummary {
   readonly firstUnscored?: string;
   /** Agents whose episode was ended by a limit: of turns, of the context, or of the environment. */
   readonly truncated: number;
-  /** Share of the answers that `max_tokens` cut (stop reason `length`, more than the one token of `max_tokens: 1`); `null` without answers. */
+  /** Share of the answers that `max_tokens` cut (stop reason `length`); `null` without answers. */
   readonly cut: number | null;
   /** Mean total reward; `null` without scored episodes. */
   readonly reward: number | null;
@@ -95,9 +95,7 @@ export class EpisodeTally {
     this.#tokens += own.reduce((sum, { tokens }) => sum + (tokens === undefined ? 0 : tokens.end - tokens.start), 0);
     const answers = own.filter(({ stopReason }) => stopReason !== "exhausted");
     this.#answers += answers.length;
-    this.#cutAnswers += answers.filter(
-      ({ stopReason, tokens }) => stopReason === "length" && (tokens === undefined || tokens.end - tokens.start > 1),
-    ).length;
+    this.#cutAnswers += answers.filter(({ stopReason }) => stopReason === "length").length;
     for (const [agent, { total, end }] of parts) {
       if (end.truncated) this.#truncated++;
       if (total.scored) {

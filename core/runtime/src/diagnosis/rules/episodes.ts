@@ -12,14 +12,18 @@ export const LOST = { hint: 0.001, problem: 0.05 } as const;
 export const CUT_TARGETS = 0.05;
 export const VERSION_LAG = 4;
 
+/** Whether the answers have one token, by `max_tokens: 1`: an answer that ends by itself would be empty, so that the limit is the form of the answers. */
+export function hasOneToken(iterations: Parameters<typeof series>[0]): boolean {
+  return mean(recent(series(iterations, "length/mean"))) <= 1;
+}
+
 export const truncation: StageRule = ({ iterations }) => {
   const shares = series(iterations, "length/cut");
   const [before = 0] = shares;
   const share = mean(recent(shares));
   if (!(share > CUT)) return undefined;
+  if (hasOneToken(iterations)) return undefined;
   const length = mean(recent(series(iterations, "length/mean")));
-  // With max_tokens 1, an answer that ends by itself is empty: the limit is the form of the answers.
-  if (length <= 1) return undefined;
   return {
     rule: "truncation",
     severity: "problem",
