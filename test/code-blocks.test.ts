@@ -11,7 +11,7 @@ const placed = (block: CodeBlock, faults: readonly string[]): string[] =>
   faults.map((fault) => `${block.page}:${block.line} ${fault}`);
 
 test("every block has a language that a test below reads, or none", () => {
-  const known = ["", "ts", "yaml", "sh", "json", "jsonc", "python", "proto", "sql"];
+  const known = ["", "ts", "yaml", "sh", "json", "jsonc", "python"];
   expect(
     blocks
       .filter(({ language }) => !known.includes(language))

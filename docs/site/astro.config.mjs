@@ -13,7 +13,10 @@ export default defineConfig({
       plugins: [linksValidator()],
       pagination: false,
       sidebar: [
-        { label: "Overview", items: ["overview", "index", "guides/getting-started", "architecture", "glossary"] },
+        {
+          label: "Overview",
+          items: ["overview", "index", "guides/getting-started", "concepts", "architecture", "glossary"],
+        },
         folder("Guides", "guides", false),
         {
           label: "Reference",

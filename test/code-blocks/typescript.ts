@@ -1,46 +1,44 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type CodeBlock, ROOT } from "./blocks.ts";
 
-/** Returns whether one source file of the repository has every line of the block. `...` stands for any text; comments are left out. */
+/** Returns whether one source file of the repository has the lines of the block in their order. `...` stands for any text; comments are left out. */
 export function isOfFile({ code }: CodeBlock): boolean {
   const lines = code
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && line !== "..." && !line.startsWith("//"));
-  return sources().some((file) =>
-    lines.every((line) => file.has(line) || (line.includes("...") && hasElided(file, line))),
-  );
+  return lines.length > 0 && sources().some((file) => hasInOrder(file, lines));
 }
 
-function hasElided(file: ReadonlySet<string>, line: string): boolean {
-  const pattern = new RegExp(
-    `^${line
-      .split("...")
-      .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&"))
-      .join(".*")}`,
-  );
-  return [...file].some((other) => pattern.test(other));
+function hasInOrder(file: readonly string[], lines: readonly string[]): boolean {
+  let at = 0;
+  return lines.every((line) => {
+    const pattern = line.includes("...") ? elided(line) : undefined;
+    const found = file.findIndex((other, i) => i >= at && (other === line || pattern?.test(other) === true));
+    at = found + 1;
+    return found >= 0;
+  });
 }
 
-let read: ReadonlySet<string>[] | undefined;
+function elided(line: string): RegExp {
+  const parts = line.split("...").map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}`);
+}
 
-function sources(): readonly ReadonlySet<string>[] {
+let read: (readonly string[])[] | undefined;
+
+function sources(): readonly (readonly string[])[] {
   const files = execFileSync("git", ["ls-files", "*.ts"], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
-  return (read ??= files.map((path) => {
-    try {
-      return new Set(
-        readFileSync(join(ROOT, path), "utf8")
-          .split("\n")
-          .map((line) => line.trim()),
-      );
-    } catch {
-      return new Set<string>();
-    }
-  }));
+  return (read ??= files
+    .filter((path) => existsSync(join(ROOT, path)))
+    .map((path) =>
+      readFileSync(join(ROOT, path), "utf8")
+        .split("\n")
+        .map((line) => line.trim()),
+    ));
 }
 
 /** Compiles blocks in one run of tsc. Returns the errors with the place of each in its page. */
