@@ -7,15 +7,23 @@ import type { SetupArguments } from "./commands/engine.ts";
 import type { EvalArguments } from "./commands/eval.ts";
 import type { InfoArguments } from "./commands/info.ts";
 import type { JoinArguments } from "./commands/join.ts";
-import type * as Plugins from "./commands/plugins.ts";
 import type { PublishArguments } from "./commands/publish.ts";
 import type { QueryArguments } from "./commands/query.ts";
 import type { RenderArguments } from "./commands/render.ts";
 import type { ScoreArguments } from "./commands/score.ts";
-import type { ServeOptions } from "./commands/serve-options.ts";
 import type { ShowArguments } from "./commands/show.ts";
 import type { TrainArguments } from "./commands/train.ts";
 import { createConsole } from "./console/console.ts";
+import { declarePlugins } from "./declarations/plugins.ts";
+import { declareServe } from "./declarations/serve.ts";
+import {
+  ENVIRONMENT_FLAG,
+  MODEL_FLAG,
+  OPTIONS_FLAG,
+  POLICY_FLAG,
+  setFlag,
+  withRolloutFlags,
+} from "./declarations/flags.ts";
 import { VERSION } from "./version.ts";
 
 const JSON_FLAG = ["--json", "results as one JSON object a line on stdout"] as const;
@@ -161,45 +169,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .argument("<path>", "a run's directory, a file of `mrlm eval --output`, or a file of `mrlm collect`")
     .action(async (path: string) => finish(await (await import("./commands/doctor.ts")).doctor(context(), path)));
 
-  program
-    .command("serve")
-    .description(
-      "host environments as a gRPC server, and for clients of other protocols over HTTP; or a policy behind the API of OpenAI",
-    )
-    .option("--model <directory>", "serve this policy: a Hugging Face directory, a run, or one of its checkpoints")
-    .option("--policy <name>", "one of several policies that the run of --model trains; default: all")
-    .option("--environments <names>", "comma-separated, for example math,code; default: all that are installed")
-    .option(
-      "--engine <address>",
-      "serve the policies of this live engine, HOST:PORT; a run that trains with it continues",
-    )
-    .option("--engine-token-file <path>", "file with the token of that engine")
-    .option("--port <port>", "0 for any free one; default: 50051, for a policy 8000")
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--config <path>", "configuration whose plugins and their options are used")
-    .addOption(setFlag())
-    .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
-    .option("--data-root <folder>", "options of clients may name files below it; default: the working directory")
-    .option(
-      "--any-data",
-      "options may name any file that you can read, --data-root or not; needs --token-file (for a parent process)",
-    )
-    .option(
-      "--demonstrations",
-      "give clients the worked solutions of training tasks, for SFT; their options decide which tasks these are",
-    )
-    .option(
-      "--unsafe-sandbox",
-      "serve other machines even where no operating-system jail isolates the code that a model wrote",
-    )
-    .option("--http-port <port>", "offer the environments over HTTP too, by --dialects; 0 for any free port")
-    .option(
-      "--dialects <names>",
-      "comma-separated protocols of --http-port: mcp (Model Context Protocol); default: all",
-    )
-    .option("--reveal-rewards", "clients of --http-port get the reward of each step")
-    .option("--until-stdin-ends", "end when standard input ends (for a parent process)")
-    .action(async (options: ServeOptions) => (await import("./commands/serve.ts")).serve(context(), options));
+  declareServe(program, context);
 
   program
     .command("create")
@@ -254,7 +224,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
       finish(await (await import("./commands/publish.ts")).publish(context(), target, args)),
     );
 
-  addPluginCommands(program.command("plugins").description("find, install, list and remove plugins"), context);
+  declarePlugins(program, context);
 
   program
     .command("info")
@@ -304,97 +274,4 @@ export function createProgram(finish: (exitCode: number) => void): Program {
 /** Returns the commands with their own action, such as `engine setup` but not `engine`. */
 export function leaves(command: Command): Command[] {
   return command.commands.flatMap((child) => (child.commands.length > 0 ? leaves(child) : [child]));
-}
-
-const MODEL_FLAG = [
-  "--model <directory>",
-  "Hugging Face directory; a run, finished or not; or one of its checkpoints",
-] as const;
-const POLICY_FLAG = ["--policy <name>", "one of several policies that the run of --model trains"] as const;
-const ENVIRONMENT_FLAG = ["--environment <id>", "for example math"] as const;
-const OPTIONS_FLAG = [
-  "--options <json>",
-  "options of the environment; default: those that --config has for it",
-] as const;
-
-/** Adds the flags of the commands that play episodes with a finished model (services/rollout-session.ts). */
-function withRolloutFlags(command: Command, split: string): Command {
-  return command
-    .requiredOption(
-      "--model <model>",
-      "Hugging Face directory; a run, finished or not; one of its checkpoints; or openai:NAME, a model behind an OpenAI-compatible API",
-    )
-    .option(...POLICY_FLAG)
-    .option(
-      "--base-url <url>",
-      "address of the API of openai:NAME; default: OPENAI_BASE_URL, else that of OpenAI. The key is in OPENAI_API_KEY",
-    )
-    .option(
-      "--model-options <json>",
-      "options of openai:NAME: temperature, concurrency, cache, ...; the README of @mrlm/policy-openai has all",
-    )
-    .requiredOption(...ENVIRONMENT_FLAG)
-    .option(...OPTIONS_FLAG)
-    .addOption(
-      repeated(
-        "--player <role=player>",
-        "player of a role, in YAML as under `players` of a configuration, for example 'second={scripted: optimal}'; may be given several times. The model plays the other roles",
-      ),
-    )
-    .option(
-      "--config <path>",
-      "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to",
-    )
-    .addOption(setFlag())
-    .option("--split <name>", "split of the tasks", split)
-    .option("--temperature <t>", "of sampled episodes; default: the configuration's, else 1")
-    .option("--max-tokens <n>", "of one turn; default: the configuration's, else 256")
-    .option("--seed <n>", "of everything random; default: the configuration's, else 0")
-    .option(
-      "--store <file>",
-      "episode store to which the episodes are added; default: that of the run which the model belongs to",
-    );
-}
-
-/** Returns the flag that sets a key of a configuration; it may be given several times. */
-function setFlag(): Option {
-  return repeated(
-    "--set <key=value>",
-    "a key of the configuration, for example stages.1.learning_rate=1e-4, with its value in YAML; may be given several times",
-  );
-}
-
-/** Returns a flag that may be given several times. */
-function repeated(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((value: string, before: readonly string[] = []) => [
-    ...before,
-    value,
-  ]);
-}
-
-/** Declares the commands of `mrlm plugins`. */
-function addPluginCommands(plugins: Command, context: () => CommandContext): void {
-  const commands = (): Promise<typeof Plugins> => import("./commands/plugins.ts");
-  plugins
-    .command("search")
-    .description("list the plugins of your npm registry that match all words")
-    .argument("[words...]", "words of its name, description or keywords; default: all plugins")
-    .action(async (words: readonly string[]) => (await commands()).searchPlugins(context(), words));
-  plugins
-    .command("add")
-    .description("describe a plugin of the registry, and install it after a confirmation")
-    .argument("<name>", "name of the package, with a version or without: mrlm-chess, mrlm-chess@1.2.0")
-    .option("--yes", "install it without a question")
-    .option("--scripts", "run the install scripts of the package and its dependencies")
-    .action(async (name: string, args: Plugins.AddArguments) => (await commands()).addPlugin(context(), name, args));
-  plugins
-    .command("list")
-    .description("list the plugins among the direct dependencies of the project")
-    .option("--why", "with their places, requirements and faults, and what was skipped and why")
-    .action(async (args: { why?: boolean }) => (await commands()).listPlugins(context(), args));
-  plugins
-    .command("remove")
-    .description("remove a plugin from the project")
-    .argument("<name>", "name of the package")
-    .action(async (name: string) => (await commands()).removePlugin(context(), name));
 }

@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import type { CommandContext } from "../command-context.ts";
+import type { ServeOptions } from "../commands/serve-options.ts";
+import { setFlag } from "./flags.ts";
+
+/** Declares `mrlm serve`. */
+export function declareServe(program: Command, context: () => CommandContext): void {
+  program
+    .command("serve")
+    .description(
+      "host environments as a gRPC server, and for clients of other protocols over HTTP; or a policy behind the API of OpenAI",
+    )
+    .option("--model <directory>", "serve this policy: a Hugging Face directory, a run, or one of its checkpoints")
+    .option("--policy <name>", "one of several policies that the run of --model trains; default: all")
+    .option("--environments <names>", "comma-separated, for example math,code; default: all that are installed")
+    .option(
+      "--engine <address>",
+      "serve the policies of this live engine, HOST:PORT; a run that trains with it continues",
+    )
+    .option("--engine-token-file <path>", "file with the token of that engine")
+    .option("--port <port>", "0 for any free one; default: 50051, for a policy 8000")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--config <path>", "configuration whose plugins and their options are used")
+    .addOption(setFlag())
+    .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
+    .option("--data-root <folder>", "options of clients may name files below it; default: the working directory")
+    .option(
+      "--any-data",
+      "options may name any file that you can read, --data-root or not; needs --token-file (for a parent process)",
+    )
+    .option(
+      "--demonstrations",
+      "give clients the worked solutions of training tasks, for SFT; their options decide which tasks these are",
+    )
+    .option(
+      "--unsafe-sandbox",
+      "serve other machines even where no operating-system jail isolates the code that a model wrote",
+    )
+    .option("--http-port <port>", "offer the environments over HTTP too, by --dialects; 0 for any free port")
+    .option(
+      "--dialects <names>",
+      "comma-separated protocols of --http-port: mcp (Model Context Protocol); default: all",
+    )
+    .option("--reveal-rewards", "clients of --http-port get the reward of each step")
+    .option("--until-stdin-ends", "end when standard input ends (for a parent process)")
+    .action(async (options: ServeOptions) => (await import("../commands/serve.ts")).serve(context(), options));
+}
