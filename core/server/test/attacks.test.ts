@@ -35,6 +35,7 @@ const chunk = (requestId: bigint, data: Uint8Array, last = false) => ({
   request: undefined,
   cancel: false,
   chunk: { data, last },
+  traceparent: "",
 });
 const send = (stream: RawStream, requests: readonly wire.SessionRequest[]): void =>
   stream.write(wire.MultiplexRequest.encode({ requests: [...requests] }).finish());
@@ -92,6 +93,7 @@ describe("S5: memory that a client makes a server hold", () => {
       request: { $case: "step" as const, step },
       cancel: false,
       chunk: undefined,
+      traceparent: "",
     }));
     for (let i = 0; i < repeated.length; i += 5_000) send(stream, repeated.slice(i, i + 5_000));
     await stream.received(20_000 - 16_384);
@@ -113,6 +115,7 @@ describe("S5: memory that a client makes a server hold", () => {
       request: { $case: "reset" as const, reset: resetRequest(id, i + 1) },
       cancel: false,
       chunk: undefined,
+      traceparent: "",
     }));
     send(stream, resets);
     await stream.received(100 - 16);

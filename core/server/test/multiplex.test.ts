@@ -163,7 +163,13 @@ describe("the multiplexed stream", () => {
       Buffer.from(
         wire.MultiplexRequest.encode({
           requests: [
-            { requestId: 14n, request: undefined, cancel: false, chunk: { data: Buffer.from("garbage"), last: true } },
+            {
+              requestId: 14n,
+              request: undefined,
+              cancel: false,
+              chunk: { data: Buffer.from("garbage"), last: true },
+              traceparent: "",
+            },
           ],
         }).finish(),
       ),

@@ -11,6 +11,7 @@ function entry(id: number, size: number): Entry {
     request: { $case: "renew" as const, renew: { sessionIds: [new Uint8Array(size).fill(id)] } },
     cancel: false,
     chunk: undefined,
+    traceparent: "",
   };
   return { id: BigInt(id), bytes: wire.SessionRequest.encode(request).finish() };
 }

@@ -92,7 +92,13 @@ export class StreamTransport implements SessionTransport {
       throw new MrlmError("SESSION_NOT_FOUND", `The connection to ${this.#connection.address} was closed.`);
     for (const signal of signals) if (signal.aborted) throw abortError("A request", signal);
     const requestId = ++this.#lastId;
-    const bytes = serialise(wire.SessionRequest, { requestId, request, cancel: false, chunk: undefined });
+    const bytes = serialise(wire.SessionRequest, {
+      requestId,
+      request,
+      cancel: false,
+      chunk: undefined,
+      traceparent: "",
+    });
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     this.#pending.set(requestId, { bytes, resolve, reject });
     if (this.#outbox === undefined) void this.#connect();
@@ -112,7 +118,13 @@ export class StreamTransport implements SessionTransport {
     this.#outbox?.drop(requestId);
     this.#outbox?.add(
       requestId,
-      serialise(wire.SessionRequest, { requestId, request: undefined, cancel: true, chunk: undefined }),
+      serialise(wire.SessionRequest, {
+        requestId,
+        request: undefined,
+        cancel: true,
+        chunk: undefined,
+        traceparent: "",
+      }),
     );
     pending.reject(error);
     if (this.#pending.size === 0) this.#reaching?.abort();

@@ -47,6 +47,9 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
       ),
       instanceId: server.instanceId,
       serverVersion: server.version,
+      limits: undefined,
+      use: undefined,
+      isDraining: false,
     })),
     reset: unary<wire.ResetRequest, wire.ResetResponse>(async (call) =>
       encodeStart(await answerOf(call, table.reset(identityOf(call), decodeReset(call.request)))),

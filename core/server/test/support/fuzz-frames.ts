@@ -43,6 +43,7 @@ const whole: fc.Arbitrary<Request> = fc.record({
   request,
   cancel: fc.boolean(),
   chunk: fc.constant(undefined),
+  traceparent: fc.string({ maxLength: 80 }),
 });
 const data = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
@@ -58,6 +59,7 @@ const piece: fc.Arbitrary<Request> = fc.record({
   request: fc.constant(undefined),
   cancel: fc.constant(false),
   chunk: fc.record({ data, last: fc.boolean() }),
+  traceparent: fc.constant(""),
 });
 const frame = fc
   .array(fc.oneof(whole, piece), { maxLength: 8 })

@@ -128,7 +128,10 @@ export class RawStream {
   }
 
   send(requestId: bigint, request: wire.SessionRequest["request"], cancel = false): void {
-    this.#outbox.add(requestId, wire.SessionRequest.encode({ requestId, request, cancel, chunk: undefined }).finish());
+    this.#outbox.add(
+      requestId,
+      wire.SessionRequest.encode({ requestId, request, cancel, chunk: undefined, traceparent: "" }).finish(),
+    );
   }
 
   /** Sends a frame unchanged. */

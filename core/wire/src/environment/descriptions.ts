@@ -62,6 +62,8 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     // A relayed description of a server without roles stays one.
     roles: description.lacksExhausted === true ? [] : Object.entries(description.roles).map(encodeRole),
     providedBy: description.providedBy && { behaviour: "", ...description.providedBy },
+    maxSessions: 0,
+    use: undefined,
   };
 }
 

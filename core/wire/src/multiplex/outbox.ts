@@ -135,7 +135,7 @@ function nextPiece({ requestId, bytes, offset }: Entry): Uint8Array {
   if (bytes.length <= CHUNK_BYTES) return bytes;
   const data = bytes.subarray(offset, offset + CHUNK_BYTES);
   const chunk = { data, last: offset + data.length === bytes.length };
-  return serialise(SessionRequest, { requestId, request: undefined, cancel: false, chunk });
+  return serialise(SessionRequest, { requestId, request: undefined, cancel: false, chunk, traceparent: "" });
 }
 
 function frameOf(pieces: readonly Uint8Array[], capacity: number): Buffer {

@@ -125,6 +125,33 @@ export interface DescribeResponse {
   /** Identifies this server process; its sessions end with it. */
   instanceId: string;
   serverVersion: string;
+  /** Unset: the server does not state them. */
+  limits:
+    | ServerLimits
+    | undefined;
+  /** Present use of the whole server. */
+  use:
+    | ServerUse
+    | undefined;
+  /** The server stops: it opens no new sessions. */
+  isDraining: boolean;
+}
+
+export interface ServerLimits {
+  /** Open sessions at a time, of all clients and of one. */
+  sessions: number;
+  sessionsPerClient: number;
+  /** Resets that may wait for a free place, and the longest wait. */
+  queue: number;
+  queueMs: number;
+  /** Lease of a session whose client requests none. */
+  leaseMs: number;
+}
+
+export interface ServerUse {
+  sessions: number;
+  /** Resets that wait for a free place. */
+  queued: number;
 }
 
 export interface EnvironmentDescription {
@@ -150,7 +177,13 @@ export interface EnvironmentDescription {
   /** Roles in the order of `agents`. Empty: the server does not know FINISH_REASON_EXHAUSTED, and each entry of `agents` is one agent. */
   roles: Role[];
   /** Package that provides the environment. Unset: the server does not know it. */
-  providedBy: EnvironmentPackage | undefined;
+  providedBy:
+    | EnvironmentPackage
+    | undefined;
+  /** Limit of open sessions of this environment; 0: only that of the server. */
+  maxSessions: number;
+  /** Present use of this environment. Unset: the server does not state it. */
+  use: ServerUse | undefined;
 }
 
 export interface EnvironmentDescription_SplitsEntry {
@@ -334,7 +367,11 @@ export interface SessionRequest {
   /** The client no longer waits for this request. The server aborts it if possible. */
   cancel: boolean;
   /** Piece of a request that is larger than a frame: bytes of a serialised SessionRequest, the last piece with `last`. */
-  chunk: Chunk | undefined;
+  chunk:
+    | Chunk
+    | undefined;
+  /** Trace of this call in the form of W3C Trace Context; empty: none. Unary calls carry it as the metadata `traceparent`. */
+  traceparent: string;
 }
 
 export interface Chunk {
@@ -994,7 +1031,16 @@ export const DescribeRequest: MessageFns<DescribeRequest> = {
 };
 
 function createBaseDescribeResponse(): DescribeResponse {
-  return { protocolMajor: 0, protocolMinor: 0, environments: [], instanceId: "", serverVersion: "" };
+  return {
+    protocolMajor: 0,
+    protocolMinor: 0,
+    environments: [],
+    instanceId: "",
+    serverVersion: "",
+    limits: undefined,
+    use: undefined,
+    isDraining: false,
+  };
 }
 
 export const DescribeResponse: MessageFns<DescribeResponse> = {
@@ -1013,6 +1059,15 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     }
     if (message.serverVersion !== "") {
       writer.uint32(42).string(message.serverVersion);
+    }
+    if (message.limits !== undefined) {
+      ServerLimits.encode(message.limits, writer.uint32(50).fork()).join();
+    }
+    if (message.use !== undefined) {
+      ServerUse.encode(message.use, writer.uint32(58).fork()).join();
+    }
+    if (message.isDraining !== false) {
+      writer.uint32(64).bool(message.isDraining);
     }
     return writer;
   },
@@ -1070,6 +1125,177 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
             message.serverVersion = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.limits = ServerLimits.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.use = ServerUse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.isDraining = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseServerLimits(): ServerLimits {
+  return { sessions: 0, sessionsPerClient: 0, queue: 0, queueMs: 0, leaseMs: 0 };
+}
+
+export const ServerLimits: MessageFns<ServerLimits> = {
+  encode(message: ServerLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessions !== 0) {
+      writer.uint32(8).uint32(message.sessions);
+    }
+    if (message.sessionsPerClient !== 0) {
+      writer.uint32(16).uint32(message.sessionsPerClient);
+    }
+    if (message.queue !== 0) {
+      writer.uint32(24).uint32(message.queue);
+    }
+    if (message.queueMs !== 0) {
+      writer.uint32(32).uint32(message.queueMs);
+    }
+    if (message.leaseMs !== 0) {
+      writer.uint32(40).uint32(message.leaseMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ServerLimits {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseServerLimits();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.sessions = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.sessionsPerClient = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.queue = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.queueMs = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.leaseMs = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseServerUse(): ServerUse {
+  return { sessions: 0, queued: 0 };
+}
+
+export const ServerUse: MessageFns<ServerUse> = {
+  encode(message: ServerUse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sessions !== 0) {
+      writer.uint32(8).uint32(message.sessions);
+    }
+    if (message.queued !== 0) {
+      writer.uint32(16).uint32(message.queued);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ServerUse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseServerUse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.sessions = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.queued = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1098,6 +1324,8 @@ function createBaseEnvironmentDescription(): EnvironmentDescription {
     dataFiles: new Map(),
     roles: [],
     providedBy: undefined,
+    maxSessions: 0,
+    use: undefined,
   };
 }
 
@@ -1141,6 +1369,12 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
     }
     if (message.providedBy !== undefined) {
       EnvironmentPackage.encode(message.providedBy, writer.uint32(106).fork()).join();
+    }
+    if (message.maxSessions !== 0) {
+      writer.uint32(112).uint32(message.maxSessions);
+    }
+    if (message.use !== undefined) {
+      ServerUse.encode(message.use, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -1266,6 +1500,22 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
             }
 
             message.providedBy = EnvironmentPackage.decode(reader, reader.uint32());
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.maxSessions = reader.uint32();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.use = ServerUse.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2981,7 +3231,7 @@ export const MultiplexRequest: MessageFns<MultiplexRequest> = {
 };
 
 function createBaseSessionRequest(): SessionRequest {
-  return { requestId: 0n, request: undefined, cancel: false, chunk: undefined };
+  return { requestId: 0n, request: undefined, cancel: false, chunk: undefined, traceparent: "" };
 }
 
 export const SessionRequest: MessageFns<SessionRequest> = {
@@ -3011,6 +3261,9 @@ export const SessionRequest: MessageFns<SessionRequest> = {
     }
     if (message.chunk !== undefined) {
       Chunk.encode(message.chunk, writer.uint32(58).fork()).join();
+    }
+    if (message.traceparent !== "") {
+      writer.uint32(66).string(message.traceparent);
     }
     return writer;
   },
@@ -3082,6 +3335,14 @@ export const SessionRequest: MessageFns<SessionRequest> = {
             }
 
             message.chunk = Chunk.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.traceparent = reader.string();
             continue;
           }
         }
