@@ -20,11 +20,18 @@ AGENT = "MRLM_RANKS_AGENT"
 def termination_event() -> threading.Event:
     """Returns an event that is set by SIGTERM, SIGINT, or the end of standard input (the parent exited)."""
     ending = threading.Event()
+    received, caught = os.pipe()
 
     def on_signal(number: int, frame: object) -> None:
-        log.info("ending: %s", signal.Signals(number).name)
-        ending.set()
+        # The handler interrupts the main thread, which may hold the lock of the event or of the log.
+        os.write(caught, bytes([number]))
 
+    def watch_signals() -> None:
+        while number := os.read(received, 1):
+            log.info("ending: %s", signal.Signals(number[0]).name)
+            ending.set()
+
+    threading.Thread(target=watch_signals, name="signal-watch", daemon=True).start()
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
     threading.Thread(target=_watch_stdin, args=(ending.set,), name="stdin-watch", daemon=True).start()

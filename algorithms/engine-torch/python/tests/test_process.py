@@ -84,3 +84,20 @@ def test_sigterm_ends_it_in_order(second: subprocess.Popen[str]) -> None:
     second.stdout.readline()
     second.send_signal(signal.SIGTERM)
     assert second.wait(timeout=120) == 0
+
+
+def test_a_signal_while_the_event_is_locked_ends_the_wait() -> None:
+    code = """
+import os, signal
+from mrlm_engine.lifetime import termination_event
+event = termination_event()
+with event._cond:
+    os.kill(os.getpid(), signal.SIGTERM)
+event.wait()
+"""
+    pipe = subprocess.PIPE
+    child = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdin=pipe, env={**os.environ})
+    try:
+        assert child.wait(timeout=120) == 0
+    finally:
+        child.kill()
