@@ -11,7 +11,7 @@ export interface ProjectName {
   readonly id: string;
 }
 
-/** Parses the name of a project. Throws USAGE for one that npm refuses, or from which no id follows. */
+/** Parses the name of a project. Throws USAGE for one that npm refuses, one that is no usual name of a folder, or one from which no id follows. */
 export function projectName(given: string): ProjectName {
   const { validForNewPackages, errors = [], warnings = [] } = validatePackageName(given);
   if (!validForNewPackages)
@@ -27,9 +27,13 @@ export function projectName(given: string): ProjectName {
     .replace(/^mrlm-/, "")
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^[^a-z]+|-+$/g, "");
-  if (id === "" || folder.startsWith("-"))
+  if (/^[-.]/.test(folder))
+    throw new MrlmError("USAGE", `"${shown(given)}" names a folder that begins with "${folder[0]}".`, {
+      hint: "Begin the name with a letter or a digit: my-environment.",
+    });
+  if (id === "")
     throw new MrlmError("USAGE", `No id follows from "${shown(given)}": an id begins with a letter.`, {
-      hint: "Use a name with a letter, which does not begin with a hyphen: my-environment.",
+      hint: "Use a name with a letter: my-environment.",
     });
   return { packageName: given, folder, id };
 }
