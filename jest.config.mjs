@@ -12,6 +12,7 @@ export default {
   modulePathIgnorePatterns: [notSources],
   extensionsToTreatAsEsm: [".ts"],
   moduleFileExtensions: ["ts", "mjs", "js", "cjs", "json", "node"],
+  globalSetup: "<rootDir>/scripts/lib/temporary-folder.mjs",
   testEnvironment: "node",
   testEnvironmentOptions: { customExportConditions: ["mrlm-source", "node", "node-addons"] },
   moduleNameMapper: { "^fast-check$": "<rootDir>/scripts/fast-check.mjs" },

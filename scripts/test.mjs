@@ -4,13 +4,12 @@
 //   faults [AREA]    the files test/**/*.faults.ts, or those of an area: thousands of cases of each class of fault
 //   same-bits BASE   trains small jobs by this commit and by another, and compares the results to the last bit
 //   any other        the files test/**/*.NAME.ts, one after the other because they report durations
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./lib/repository.mjs";
 import { attempt, projectNode, run } from "./lib/run.mjs";
 import { script } from "./lib/script.mjs";
 import { setup } from "./lib/setup.mjs";
+import useTemporaryFolder from "./lib/temporary-folder.mjs";
 import { addCounts, countCases, runJest, runPytest } from "./lib/tests.mjs";
 
 /**
@@ -27,7 +26,7 @@ await script(async () => {
   const suite = args[0] === "--suite" ? args[1] : undefined;
   const rest = suite === undefined ? args : args.slice(2);
   const { python } = await setup({ dev: true });
-  removeTemporaryFilesAtExit();
+  useTemporaryFolder();
   if (suite === "faults") return await runFaults(rest);
   if (suite === "same-bits") return await runSameBits(rest);
   const results = await runTests(python, suite, rest);
@@ -35,13 +34,6 @@ await script(async () => {
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
   return failed > 0 || passed === 0 || results.some(({ exitCode }) => exitCode !== 0) ? 1 : 0;
 });
-
-/** Gives all tests one folder for temporary files, so that none remains of a test that a failure or a kill ended. */
-function removeTemporaryFilesAtExit() {
-  const folder = mkdtempSync(join(tmpdir(), "mrlm-test-"));
-  process.env.TMPDIR = folder;
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-}
 
 /**
  * `--testMatch` stands last: jest takes each word after it as one more pattern, and would run every file.

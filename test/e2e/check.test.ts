@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { startChatServer } from "@mrlm/testing";
@@ -45,4 +45,13 @@ test("mrlm check names the fixture and the first line of a changed behaviour; --
   expect(changed.stdout).toContain(
     'Fixture "counts" of counting@1 changed in line 3 (the result of turn 1), compared with mrlm.behaviour.json.',
   );
+}, 60_000);
+
+test("mrlm check removes the temporary files of a plugin that leaves them", async () => {
+  const temporary = join(folder, "temporary");
+  mkdirSync(temporary);
+  const check = ["check", "core/testing/fixtures/broken/leaks-file", "--quick"];
+  const { code } = await run(check, { TMPDIR: temporary });
+  expect(code).toBe(0);
+  expect(readdirSync(temporary)).toEqual([]);
 }, 60_000);

@@ -1,4 +1,7 @@
 import { type ChildProcess, fork, type ForkOptions } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type JsonValue, MrlmError } from "@mrlm/spec";
 import { addPrinted, type Printed } from "./printed-output.ts";
@@ -24,7 +27,7 @@ const START_MS = 30_000;
 
 /**
  * Runs a worker module of this package in a process of its own, which survives nothing that a plugin does: the caller does. Yields its messages and returns
- * how it ended. Its output is counted and not kept. The process ends with the iteration, whatever happens.
+ * how it ended. Its output is counted and not kept. The process ends with the iteration, whatever happens, and its temporary files are removed.
  * @param worker name of the module, without extension
  */
 export async function* pluginProcess<Message extends WorkerMessage>(
@@ -38,18 +41,24 @@ export async function* pluginProcess<Message extends WorkerMessage>(
   assertNotStopped();
   const isSource = import.meta.url.endsWith(".ts");
   const file = isSource ? `../${worker}.ts` : `./${worker}.js`;
+  const temporary = mkdtempSync(join(tmpdir(), "mrlm-plugin-"));
   // In a group of its own, so that what it starts ends with it.
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     serialization: "json",
-    ...(env !== undefined && { env: { ...process.env, ...env } }),
+    env: { ...process.env, ...env, TMPDIR: temporary, TMP: temporary, TEMP: temporary },
     ...(cwd !== undefined && { cwd }),
     detached: process.platform !== "win32",
     execArgv: ["--enable-source-maps", ...(isSource ? ["--conditions=mrlm-source"] : [])],
   });
   const queue = new MessageQueue<Message>(child, START_MS);
   const stop = (): void => kill(child);
-  process.once("exit", stop);
+  const remove = (): void => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+  const onExit = (): void => {
+    stop();
+    remove();
+  };
+  process.once("exit", onExit);
   signal?.addEventListener("abort", stop, { once: true });
   try {
     child.send(request as JsonValue & object, () => undefined);
@@ -60,9 +69,15 @@ export async function* pluginProcess<Message extends WorkerMessage>(
       yield next.message;
     }
   } finally {
-    process.off("exit", stop);
     signal?.removeEventListener("abort", stop);
-    kill(child);
+    const ended = Promise.withResolvers<void>();
+    if (hasEnded(child)) ended.resolve();
+    else child.once("exit", () => ended.resolve());
+    stop();
+    // It could still write files.
+    await ended.promise;
+    process.off("exit", onExit);
+    remove();
   }
 }
 
@@ -123,12 +138,17 @@ class MessageQueue<Message extends WorkerMessage> {
   }
 }
 
+/** Kills the process, and what it started: that can live longer than the process. */
 function kill(child: ChildProcess): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined) return;
   try {
-    if (process.platform === "win32") child.kill("SIGKILL");
-    else process.kill(-child.pid, "SIGKILL");
+    if (process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
   } catch {
-    child.kill("SIGKILL");
+    // The group has no process.
   }
+  if (!hasEnded(child)) child.kill("SIGKILL");
+}
+
+function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid === undefined || exitCode !== null || signalCode !== null;
 }

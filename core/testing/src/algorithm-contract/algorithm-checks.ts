@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type AlgorithmDefinition, type AlgorithmExamples, type JsonObject, type Metrics, MrlmError } from "@mrlm/spec";
 import type { Check } from "../check/check.ts";
 import { Defect } from "../check/defect.ts";
@@ -39,7 +42,7 @@ export const algorithmChecks: readonly Check<AlgorithmSubject>[] = [
       ];
       for (const given of wrong) assert(!(await validate(given)), `The schema accepts ${JSON.stringify(given)}.`);
       for (const given of invalid) {
-        const failure: unknown = await trainBigram(trainingOf(algorithm, { ...options, ...given })).then(
+        const failure: unknown = await inFolder(algorithm, { ...options, ...given }, trainBigram).then(
           () => undefined,
           (error: unknown) => error,
         );
@@ -91,11 +94,11 @@ export const algorithmChecks: readonly Check<AlgorithmSubject>[] = [
     name: "ends with the same weights and metrics with the same seed, interrupted and resumed",
     run: async ({ algorithm, examples: { options }, trained }) => {
       const { outcome, optimizerSteps } = await trained();
-      const training = trainingOf(algorithm, options);
       const dieAt = Math.floor(optimizerSteps / 2) + 1;
-      const resumed = firstDifference(await trainBigramInterrupted(training, dieAt), outcome);
+      const interrupted = (training: BigramTraining): Promise<BigramOutcome> => trainBigramInterrupted(training, dieAt);
+      const resumed = firstDifference(await inFolder(algorithm, options, interrupted), outcome);
       if (resumed === undefined) return;
-      const again = firstDifference(await trainBigram(training), outcome);
+      const again = firstDifference(await inFolder(algorithm, options, trainBigram), outcome);
       if (again !== undefined) throw new Defect("RESULT_UNSTABLE", `Two runs with the same seed: ${again}.`);
       assert.fail(`Interrupted at optimizer step ${dieAt} of ${optimizerSteps} and resumed: ${resumed}.`);
     },
@@ -119,15 +122,26 @@ function firstDifference(run: BigramOutcome, other: BigramOutcome): string | und
 export function algorithmSubject(algorithm: AnyAlgorithm, examples: AlgorithmExamples): AlgorithmSubject {
   const train = async (): ReturnType<AlgorithmSubject["trained"]> => {
     const { engine, asked } = recordingEngine();
-    const outcome = await trainBigram({ ...trainingOf(algorithm, examples.options), engine });
+    const outcome = await inFolder(algorithm, examples.options, (training) => trainBigram({ ...training, engine }));
     return { outcome, optimizerSteps: asked.steps.length };
   };
   let made: ReturnType<typeof train> | undefined;
   return { algorithm, examples, trained: () => (made ??= train()) };
 }
 
-function trainingOf(algorithm: AnyAlgorithm, options: JsonObject): BigramTraining {
-  return { algorithms: [algorithm], stages: [{ algorithm: algorithm.id, ...options }] };
+/** Trains the algorithm in a temporary folder, and removes the files of the run. */
+async function inFolder<T>(
+  algorithm: AnyAlgorithm,
+  options: JsonObject,
+  train: (training: BigramTraining) => Promise<T>,
+): Promise<T> {
+  const output = await mkdtemp(join(tmpdir(), "mrlm-bigram-run-"));
+  try {
+    const stages = [{ algorithm: algorithm.id, ...options }];
+    return await train({ algorithms: [algorithm], stages, config: { output } });
+  } finally {
+    await rm(output, { recursive: true, force: true });
+  }
 }
 
 function valueOf(metric: Metrics[string] | undefined): number | undefined {

@@ -71,7 +71,10 @@ const DEFAULTS = {
   checkpoint: { every: 1, keep: 100 },
 };
 
-/** Trains a bigram model in this process by the code of `mrlm train`: configuration, stages, episodes, checkpoints. */
+/**
+ * Trains a bigram model in this process by the code of `mrlm train`: configuration, stages, episodes, checkpoints. The run stays in the folder `config.output`,
+ * by default a new temporary one.
+ */
 export async function trainBigram(training: BigramTraining): Promise<BigramOutcome> {
   const environments = training.environments ?? [lettersEnvironment()];
   const { algorithms, tools } = training;
@@ -81,14 +84,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
   ]);
   const host = new LocalHost({ source });
   const opened = training.resume === undefined ? undefined : await openRun(training.resume, () => undefined);
-  const written = {
-    ...DEFAULTS,
-    output: mkdtempSync(join(tmpdir(), "mrlm-bigram-run-")),
-    environments: environments.map(({ id }) => ({ id })),
-    stages: training.stages,
-    ...training.config,
-  };
-  const loaded = opened?.loaded ?? parseConfig(JSON.stringify(written), { path: join(written.output, "run.yaml") });
+  const loaded = opened?.loaded ?? configOf(training, environments);
   const engine = training.engine ?? new BigramEngine();
   const reports: Omit<IterationReport, "seconds">[] = [];
   const played: (readonly TrajectoryGroup[])[] = [];
@@ -113,6 +109,15 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
   const policies = Object.keys(loaded.config.policies);
   const weights = policies.length === 1 ? weightsOf() : Buffer.concat(policies.map(weightsOf));
   return { summary, reports, played, engine, weights };
+}
+
+function configOf(
+  { stages, config = {} }: BigramTraining,
+  environments: readonly EnvironmentDefinition[],
+): ReturnType<typeof parseConfig> {
+  const output = config["output"] ?? mkdtempSync(join(tmpdir(), "mrlm-bigram-run-"));
+  const written = { ...DEFAULTS, environments: environments.map(({ id }) => ({ id })), stages, ...config, output };
+  return parseConfig(JSON.stringify(written), { path: join(String(output), "run.yaml") });
 }
 
 /** Trains the same run with an engine that fails at an optimizer step, and resumes it with a new engine. */
