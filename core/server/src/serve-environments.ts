@@ -51,7 +51,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   const { host, maxMessageBytes = 64 << 20, logger = silentLogger } = options;
   const table = options.sessions ?? new SessionTable(host, options, logger);
   const streams = new Set<MultiplexedClient>();
-  const health = new Health(SERVICES);
+  const health = new Health([...SERVICES, ...(await host.list()).map(({ id }) => id)]);
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": -1,

@@ -156,6 +156,20 @@ describe("the multiplexed stream", () => {
     expect([server.stats().sessions, host.opened - host.closed]).toEqual([1, 1]);
   });
 
+  test("a server that stops delivers the responses to the requests under way, then ends the stream", async () => {
+    const ids = await open(100);
+    ids.forEach((id, i) => stream.send(BigInt(i + 1_000), step(id, 0, i % 2 === 0 ? "wait" : `large ${100_000} y`)));
+    await until(() => server.stats().steps === 100);
+    const ended = new Promise((resolve) => stream.call.once("end", resolve));
+    await server.close(50);
+    await ended;
+    const codes = stream.answers.map(({ response }) =>
+      response?.$case === "error" ? response.error.code : response?.$case,
+    );
+    expect(codes.filter((each) => each === "step")).toHaveLength(50);
+    expect(codes.filter((each) => each === "SERVER_UNAVAILABLE")).toHaveLength(50);
+  });
+
   test("what is wrong with one request is that request's error", async () => {
     const [id] = (await open(1)) as [Buffer];
     stream.send(10n, undefined);

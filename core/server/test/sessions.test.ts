@@ -170,6 +170,30 @@ describe("capacity", () => {
     expect(host.opened).toBe(3);
   });
 
+  test("is stated with its use, of the server and of each environment", async () => {
+    await serve({
+      maxSessions: 3,
+      maxQueue: 7,
+      queueMs: 9_000,
+      leaseMs: 8_000,
+      maxSessionsByEnvironment: { "counting@1": 1 },
+    });
+    // The name without a version counts too.
+    await client.reset(randomBytes(16), 1, { environment: { id: "counting", optionsJson: "" } });
+    client.reset(randomBytes(16), 1).catch(() => undefined);
+    await until(() => server.stats().queued === 1);
+    const { limits, use, isDraining, environments } = await client.unary(ENVIRONMENT_SERVICE.describe, {
+      environment: undefined,
+    });
+    expect([limits, use, isDraining, environments[0]?.maxSessions, environments[0]?.use]).toEqual([
+      { sessions: 3, sessionsPerClient: 2, queue: 7, queueMs: 9_000, leaseMs: 8_000 },
+      { sessions: 1, queued: 1 },
+      false,
+      1,
+      { sessions: 1, queued: 1 },
+    ]);
+  });
+
   test("refuses a reset that has waited too long", async () => {
     await serve({ maxSessions: 1, queueMs: 50 });
     await client.reset(randomBytes(16), 1);

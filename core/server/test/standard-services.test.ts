@@ -58,6 +58,7 @@ describe("health", () => {
     const check = (service: string) => client.unary(HEALTH_SERVICE.check, { service });
     expect(await check("")).toEqual({ status: SERVING });
     expect(await check("mrlm.env.v1.EnvironmentService")).toEqual({ status: SERVING });
+    expect(await check("counting@1")).toEqual({ status: SERVING });
     await expect(check("unknown")).rejects.toThrow(/unknown/);
     const watch = (service: string) => {
       const call = client.duplex(HEALTH_SERVICE.watch);
@@ -69,7 +70,10 @@ describe("health", () => {
     expect((await unknown.next()).value).toEqual({ status: SERVICE_UNKNOWN });
     const watched = watch("");
     expect((await watched.next()).value).toEqual({ status: SERVING });
+    const environment = watch("counting@1");
+    expect((await environment.next()).value).toEqual({ status: SERVING });
     await server.close();
+    expect((await environment.next()).value).toEqual({ status: NOT_SERVING });
     expect((await watched.next()).value).toEqual({ status: NOT_SERVING });
     expect((await watched.next()).done).toBe(true);
   });

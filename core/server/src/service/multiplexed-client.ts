@@ -36,8 +36,8 @@ export class MultiplexedClient {
   /** Requests under way; `undefined` for requests that cannot be cancelled. */
   readonly #running = new Map<bigint, Operation<unknown> | undefined>();
   #isGone = false;
-  /** The client sends no more requests and waits for the remaining responses. */
-  #isHalfClosed = false;
+  /** No more requests are received: the client sends none, or the stream ends. */
+  #isEnding = false;
 
   constructor(
     call: ServerDuplexStream<Serialised, Serialised>,
@@ -53,7 +53,7 @@ export class MultiplexedClient {
     call.on("data", (frame: Serialised) => this.#receiveFrame(frame));
     call.on("drain", () => this.#drained());
     call.on("end", () => {
-      this.#isHalfClosed = true;
+      this.#isEnding = true;
       this.#endWhenAnswered();
     });
     call.on("cancelled", () => this.#gone());
@@ -61,14 +61,16 @@ export class MultiplexedClient {
     call.on("close", () => this.#gone());
   }
 
-  /** Ends the stream, because the server stops. */
+  /** Ends the stream after the responses to the requests under way. The client sends later ones again on its next stream. */
   end(): void {
-    this.#call.end();
+    this.#isEnding = true;
+    // The outbox writes the latest responses in an immediate of its own.
+    setImmediate(() => this.#endWhenAnswered());
   }
 
   /** Receives a frame. A malformed frame ends the stream, because its requests are unknown. */
   #receiveFrame(frame: Serialised): void {
-    if (this.#isGone) return;
+    if (this.#isGone || this.#isEnding) return;
     try {
       if (frame.length > FRAME_BYTES) throw invalid(`a frame has ${frame.length} bytes; ${FRAME_BYTES} are allowed`);
       const { requests } = decoded(() => wire.MultiplexRequest.decode(frame), "a frame holds no requests");
@@ -159,7 +161,7 @@ export class MultiplexedClient {
     this.#outbox.add(requestId, serialise(wire.SessionResponse, { requestId, response, chunk: undefined }));
     if (this.#outbox.pendingBytes > HIGH_WATER_BYTES) this.#call.pause();
     // The outbox writes in the immediate that it has just scheduled, which runs before this one.
-    if (this.#isHalfClosed) setImmediate(() => this.#endWhenAnswered());
+    if (this.#isEnding) setImmediate(() => this.#endWhenAnswered());
   }
 
   #drained(): void {
@@ -169,7 +171,7 @@ export class MultiplexedClient {
   }
 
   #endWhenAnswered(): void {
-    if (this.#isHalfClosed && this.#running.size === 0 && this.#outbox.pendingBytes === 0) this.#call.end();
+    if (this.#isEnding && this.#running.size === 0 && this.#outbox.pendingBytes === 0) this.#call.end();
   }
 
   /** Handles a lost connection. Requests under way continue, so that a client that reconnects within the lease gets their responses. */

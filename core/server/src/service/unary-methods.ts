@@ -10,6 +10,7 @@ import {
   invalid,
   type environmentProto as wire,
 } from "@mrlm/wire";
+import type { Capacity } from "../sessions/capacity.ts";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
@@ -35,6 +36,7 @@ export interface ServerIdentity {
 export function unaryMethods(host: EnvironmentHost, table: SessionTable, server: ServerIdentity, logger: Logger) {
   const unary = <Request, Response>(handle: (call: ServerUnaryCall<Request, Response>) => Promise<Response>) =>
     answered(handle, (error) => logFault(logger, error));
+  const capacity: Capacity = table;
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async ({ request: { environment } }) => ({
       protocolMajor: ENVIRONMENT_PROTOCOL.major,
@@ -42,14 +44,16 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
       environments: (environment === undefined
         ? await host.list()
         : [await host.describe(decodeEnvironmentRef(environment))]
-      ).map((description) =>
-        encodeDescription(server.demonstrations ? description : { ...description, hasDemonstrations: false }),
-      ),
+      ).map((description) => ({
+        ...encodeDescription(server.demonstrations ? description : { ...description, hasDemonstrations: false }),
+        maxSessions: capacity.limits.sessionsByEnvironment[description.id] ?? 0,
+        use: capacity.use(description.id),
+      })),
       instanceId: server.instanceId,
       serverVersion: server.version,
-      limits: undefined,
-      use: undefined,
-      isDraining: false,
+      limits: capacity.limits,
+      use: capacity.use(),
+      isDraining: capacity.isDraining,
     })),
     reset: unary<wire.ResetRequest, wire.ResetResponse>(async (call) =>
       encodeStart(await answerOf(call, table.reset(identityOf(call), decodeReset(call.request)))),

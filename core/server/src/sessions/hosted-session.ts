@@ -16,7 +16,7 @@ const MAX_WAITING_RESETS = 16;
 export interface SessionSupport {
   readonly host: EnvironmentHost;
   /** Waits for a free place. Rejects with RESOURCE_EXHAUSTED. */
-  admit(signal: AbortSignal): Promise<void>;
+  admit(session: HostedSession, signal: AbortSignal): Promise<void>;
   /** Removes a session that has no environment, and frees its place. */
   discard(session: HostedSession): void;
 }
@@ -35,6 +35,10 @@ interface Latest {
 export class HostedSession {
   readonly key: string;
   readonly owner: string;
+  /** Name of the client, to which places are granted in turn with others. */
+  readonly client: string;
+  /** Id of the environment, once it is known: requests may name it without a version. */
+  environment = "";
   readonly leaseMs: number;
   /** Time at which the lease ends unless a request arrives before, in milliseconds of `performance.now()`. */
   expiresAt = 0;
@@ -59,6 +63,7 @@ export class HostedSession {
   ) {
     this.key = identity.key;
     this.owner = identity.owner;
+    this.client = request.client ?? identity.owner;
     this.leaseMs = leaseMs;
     this.#support = support;
     this.onEnd = request.onEnd;
@@ -157,7 +162,8 @@ export class HostedSession {
   async #open(epoch: number, signal: AbortSignal): Promise<EnvironmentSession> {
     const { host } = this.#support;
     try {
-      if (!this.isAdmitted) await this.#support.admit(signal);
+      this.environment = (await host.describe(this.#ref)).id;
+      if (!this.isAdmitted) await this.#support.admit(this, signal);
       this.isAdmitted = true;
       // The session may have been closed when its place was granted.
       signal.throwIfAborted();

@@ -13,6 +13,8 @@ export interface SessionReset {
   readonly leaseMs?: number;
   /** Longest time until the response, in addition to the limits of the host; default: none. */
   readonly deadlineMs?: number;
+  /** Name of the client among those that share the places of the server. Default: the owner. */
+  readonly client?: string;
   /** Called once when the session is no longer in the table, for any reason. Only that of the first reset counts. */
   readonly onEnd?: () => void;
 }

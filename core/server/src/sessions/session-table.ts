@@ -1,8 +1,10 @@
 import { silentLogger } from "@mrlm/kit";
 import { type EnvironmentHost, type Logger, MrlmError, type StepResult } from "@mrlm/spec";
-import { Admission } from "./admission.ts";
+import { Admission, type AdmissionLimits, type PlaceUse } from "./admission.ts";
+import type { Capacity, CapacityLimits } from "./capacity.ts";
 import { HostedSession, type SessionSupport } from "./hosted-session.ts";
 import { invalid } from "./invalid.ts";
+import { jittered } from "./jittered.ts";
 import type { Operation } from "./operation.ts";
 import type { SessionReset, SessionStart, SessionStep } from "./requests.ts";
 
@@ -10,6 +12,10 @@ import type { SessionReset, SessionStart, SessionStep } from "./requests.ts";
 export interface SessionLimits {
   /** Open sessions at a time. Default: 4096. */
   readonly maxSessions?: number;
+  /** Open sessions of one client. Default: half of `maxSessions`, rounded up. */
+  readonly maxSessionsPerClient?: number;
+  /** Open sessions of an environment by its id. Default: only `maxSessions`. */
+  readonly maxSessionsByEnvironment?: Readonly<Record<string, number>>;
   /** Resets that may wait for a free place; more are refused with RESOURCE_EXHAUSTED. Default: 1024. */
   readonly maxQueue?: number;
   /** Longest wait of a reset in milliseconds. Default: 30,000. */
@@ -30,12 +36,25 @@ export interface SessionStats {
   steps: number;
 }
 
+/** Returns the limits of the admission with their defaults. */
+export function admissionLimits(limits: SessionLimits): AdmissionLimits {
+  const { maxSessions = 4096, maxQueue = 1024, queueMs = 30_000, maxSessionsByEnvironment } = limits;
+  const { maxSessionsPerClient = Math.ceil(maxSessions / 2) } = limits;
+  return {
+    places: maxSessions,
+    placesPerClient: maxSessionsPerClient,
+    ...(maxSessionsByEnvironment && { placesByEnvironment: maxSessionsByEnvironment }),
+    queue: maxQueue,
+    queueMs,
+  };
+}
+
 const ID_BYTES = 16;
-/** Retry delay that a stopping server states, in milliseconds. A restarted server may listen by then. */
+/** Retry delay that a stopping server states, in milliseconds before jitter. A restarted server may listen by then. */
 const STOPPING_MS = 1_000;
 
 /** Sessions of a server by id. A session is visible to its owner only; for other clients it does not exist. */
-export class SessionTable {
+export class SessionTable implements Capacity {
   readonly #sessions = new Map<string, HostedSession>();
   readonly #admission: Admission;
   readonly #leases: { readonly defaultMs: number; readonly maxMs: number };
@@ -49,20 +68,40 @@ export class SessionTable {
 
   /** @param logger receives environments that could not be closed */
   constructor(host: EnvironmentHost, limits: SessionLimits = {}, logger: Logger = silentLogger) {
-    const { maxSessions = 4096, maxQueue = 1024, queueMs = 30_000, leaseMs = 60_000, maxLeaseMs = 3_600_000 } = limits;
-    this.#admission = new Admission({ places: maxSessions, queue: maxQueue, queueMs });
+    const { leaseMs = 60_000, maxLeaseMs = 3_600_000 } = limits;
+    this.#admission = new Admission(admissionLimits(limits));
     this.#leases = { defaultMs: leaseMs, maxMs: maxLeaseMs };
     this.#logger = logger;
     this.#support = {
       host,
-      admit: (signal) => this.#admission.enter(signal),
+      admit: (session, signal) => this.#admission.enter(session, signal),
       discard: (session) => this.#forget(session),
     };
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(1_000, Math.max(10, leaseMs / 4))).unref();
   }
 
+  get limits(): CapacityLimits {
+    const { places, placesPerClient, placesByEnvironment = {}, queue, queueMs } = this.#admission.limits;
+    return {
+      sessions: places,
+      sessionsPerClient: placesPerClient,
+      sessionsByEnvironment: placesByEnvironment,
+      queue,
+      queueMs,
+      leaseMs: this.#leases.defaultMs,
+    };
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  use(environment?: string): PlaceUse {
+    return this.#admission.use(environment);
+  }
+
   get stats(): SessionStats {
-    return { sessions: this.#sessions.size, queued: this.#admission.queued, ...this.#counts };
+    return { sessions: this.#sessions.size, queued: this.#admission.use().queued, ...this.#counts };
   }
 
   /** Starts an episode. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SESSION_BUSY, STEP_OUT_OF_ORDER, or SERVER_UNAVAILABLE while the server stops. */
@@ -112,14 +151,16 @@ export class SessionTable {
       clearTimeout(timer);
     }
     clearInterval(this.#sweeper);
-    const reason = new MrlmError("SERVER_UNAVAILABLE", "The server is stopping.", { retryDelayMs: STOPPING_MS });
+    const reason = new MrlmError("SERVER_UNAVAILABLE", "The server is stopping.", {
+      retryDelayMs: jittered(STOPPING_MS),
+    });
     await Promise.all(Array.from(this.#sessions.values(), (session) => this.#end(session, reason)));
   }
 
   #add(key: string, owner: string, request: SessionReset): HostedSession {
     if (this.#isDraining)
       throw new MrlmError("SERVER_UNAVAILABLE", "The server is stopping and opens no new sessions.", {
-        retryDelayMs: STOPPING_MS,
+        retryDelayMs: jittered(STOPPING_MS),
       });
     const leaseMs = Math.min(request.leaseMs || this.#leases.defaultMs, this.#leases.maxMs);
     const session = new HostedSession({ key, owner }, request, leaseMs, this.#support);
@@ -160,7 +201,7 @@ export class SessionTable {
     if (isKnown) this.#sessions.delete(session.key);
     if (session.isAdmitted) {
       session.isAdmitted = false;
-      this.#admission.leave();
+      this.#admission.leave(session);
     }
     if (this.#isDraining && this.#sessions.size === 0) this.#empty.resolve();
     if (isKnown) session.onEnd?.();

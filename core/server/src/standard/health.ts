@@ -8,21 +8,29 @@ const MAX_WATCHERS = 1_024;
 
 type Watcher = ServerWritableStream<wire.HealthCheckRequest, wire.HealthCheckResponse>;
 
-/** Standard health service. Every known service has the state of the whole server. */
+/** Standard health service. The environments are services by their ids. */
 export class Health {
-  readonly #services: ReadonlySet<string>;
+  /** Whether each service serves, while the server does. */
+  readonly #services: Map<string, boolean>;
   readonly #watchers = new Set<Watcher>();
   #isServing = true;
 
-  /** @param services full names of the services */
+  /** @param services full names of the services, and ids of the environments */
   constructor(services: readonly string[]) {
-    this.#services = new Set(["", ...services]);
+    this.#services = new Map(["", ...services].map((service) => [service, true]));
   }
 
-  /** Reports NOT_SERVING from now on. */
+  /** Sets the state of one service, which may be new. */
+  set(service: string, isServing: boolean): void {
+    if (this.#services.get(service) === isServing) return;
+    this.#services.set(service, isServing);
+    this.#publish(service);
+  }
+
+  /** Reports NOT_SERVING for every service from now on. */
   stop(): void {
     this.#isServing = false;
-    for (const watcher of this.#watchers) watcher.write(this.#stateOf(watcher.request.service));
+    this.#publish();
   }
 
   /** Ends every watch. */
@@ -50,7 +58,14 @@ export class Health {
     },
   };
 
+  #publish(service?: string): void {
+    for (const watcher of this.#watchers)
+      if (service === undefined || watcher.request.service === service)
+        watcher.write(this.#stateOf(watcher.request.service));
+  }
+
   #stateOf(service: string): wire.HealthCheckResponse {
-    return { status: !this.#services.has(service) ? SERVICE_UNKNOWN : this.#isServing ? SERVING : NOT_SERVING };
+    const serves = this.#services.get(service);
+    return { status: serves === undefined ? SERVICE_UNKNOWN : serves && this.#isServing ? SERVING : NOT_SERVING };
   }
 }
