@@ -40,7 +40,18 @@ describe("connecting", () => {
       message: expect.stringContaining("127.0.0.1:1"),
       isRetryable: false,
     });
-    for (const none of [[], "127.0.0.1", "localhost:", "[::1]"])
+    const malformed = [
+      "127.0.0.1",
+      "localhost:",
+      "[::1]",
+      "::1:50051",
+      ":50051",
+      "a:0",
+      "a:65536",
+      "dns:name",
+      "dns://1.1.1.1/a:1",
+    ];
+    for (const none of [[], ...malformed, ["127.0.0.1:1", "b"]])
       await expect(connectEnvironments(none)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     await expect(connectEngine("localhost")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
@@ -102,8 +113,8 @@ describe("connecting", () => {
     await Promise.all(sessions.map((session) => session.reset({ signal: never })));
     expect(servers.map((server) => server.stats().sessions)).toEqual([3, 3]);
     await servers[0].close();
-    const resets = await Promise.allSettled(sessions.map((session) => session.reset({ signal: never })));
-    expect(resets.filter(({ status }) => status === "rejected")).toHaveLength(3);
+    await Promise.all(sessions.map((session) => session.reset({ signal: never })));
+    expect(servers[1].stats().sessions).toBe(6);
     await Promise.all(sessions.map((session) => session.close()));
     const next = await remote.open({ id: "counting" });
     await next.reset({ signal: never });
@@ -111,8 +122,6 @@ describe("connecting", () => {
     const again = await remote.open({ id: "counting@1", options: {} });
     await again.reset({ signal: never });
     expect(servers[1].stats().sessions).toBe(1);
-    await expect(remote.open({ id: "nothing" })).rejects.toMatchObject({
-      code: expect.stringMatching(/ENVIRONMENT_NOT_FOUND|SERVER_UNAVAILABLE/),
-    });
+    await expect(remote.open({ id: "nothing" })).rejects.toMatchObject({ code: "ENVIRONMENT_NOT_FOUND" });
   });
 });

@@ -40,6 +40,7 @@ export async function openEnvironments(options: {
   if (config.server.address !== undefined) {
     const host = await connectEnvironments(config.server.address, {
       ...reconnect,
+      logger,
       ...tokenOption(config.server.token_file),
     });
     return { host, scripts, lost: never, stop: () => host.close() };

@@ -16,6 +16,8 @@ export interface Peer extends StatusCodes {
    * waiting call. An aborted signal ends the probe.
    */
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
+  /** Called when an established channel is lost. */
+  readonly onLost?: (() => void) | undefined;
 }
 
 /** Limits of one call. */
@@ -68,6 +70,15 @@ export class Connection {
 
   get address(): string {
     return this.#peer.address;
+  }
+
+  get isConnected(): boolean {
+    return this.#channel !== undefined;
+  }
+
+  /** Reason of the latest failure to reach the server. */
+  get failure(): string {
+    return reasonOf((this.#failure as ServiceError | undefined)?.details ?? SILENT);
   }
 
   /** Makes a unary call. Repeats it after connection losses. */
@@ -127,6 +138,7 @@ export class Connection {
     this.#failure = loss;
     channel.close();
     if (performance.now() - this.#connectedAt > STABLE_MS) this.#recovered();
+    this.#peer.onLost?.();
   }
 
   /** Reports that the server answered on this channel: the outage before is over. */
@@ -193,7 +205,7 @@ export class Connection {
 
   #unreachable(waitedMs: number): MrlmError {
     const isSilent = this.#attempt !== undefined && performance.now() - this.#attempt.startedAt > SILENT_MS;
-    const reason = isSilent ? SILENT : reasonOf((this.#failure as ServiceError | undefined)?.details ?? SILENT);
+    const reason = isSilent ? SILENT : this.failure;
     return new MrlmError(
       this.#peer.unavailable,
       `${this.#peer.peer} could not be reached for ${waitedMs} ms: ${reason}`,

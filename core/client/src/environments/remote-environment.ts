@@ -26,8 +26,6 @@ const CLOSE_MS = 5_000;
 export interface SessionListener {
   /** The server opened it, with a lease of this many milliseconds. */
   onLease(leaseMs: number): void;
-  /** The server could not be reached. */
-  onUnreachable(): void;
   onClose(): void;
 }
 
@@ -146,7 +144,6 @@ export class RemoteEnvironment implements EnvironmentSession {
       return await work();
     } catch (error) {
       if (MrlmError.hasCode(error, "SESSION_NOT_FOUND")) this.lost();
-      if (MrlmError.hasCode(error, "SERVER_UNAVAILABLE")) this.#listener.onUnreachable();
       throw error;
     } finally {
       this.#isBusy = false;

@@ -5,6 +5,7 @@ import {
   type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
+  type Logger,
   MrlmError,
   type TaskId,
 } from "@mrlm/spec";
@@ -22,7 +23,9 @@ import type { Channel } from "../connection/channel.ts";
 import type { Connection } from "../connection/connection.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
+import type { ServerAddress } from "./server-addresses.ts";
 import { serverConnection } from "./server-connection.ts";
+import { ServerLoad } from "./server-load.ts";
 import type { SessionTransport } from "./session-transport.ts";
 import { StreamTransport } from "./stream-transport.ts";
 import { UnaryTransport } from "./unary-transport.ts";
@@ -41,12 +44,14 @@ export interface ConnectEnvironmentsOptions {
   readonly maxMessageBytes?: number;
   /** Content of the server's `--token-file`. */
   readonly token?: string;
+  /** Silence after which a server must answer a ping, within a third of it, in milliseconds. Otherwise the connection is lost. Default: 30,000. */
+  readonly keepaliveMs?: number;
+  /** Receives servers, of several, that are lost, found again, added or removed. */
+  readonly logger?: Pick<Logger, "info" | "warn">;
 }
 
 /** Demonstrations requested in one call. */
 const DEMONSTRATION_BATCH = 256;
-/** Time for which a pool prefers other servers after this one could not be reached. */
-const AVOIDED_MS = 30_000;
 /** Limit of descriptions that are kept for one channel. */
 const MAX_DESCRIPTIONS = 256;
 
@@ -61,13 +66,14 @@ export class RemoteHost implements EnvironmentHost {
   readonly #descriptions = new WeakMap<Channel, Map<string, Promise<EnvironmentDescription>>>();
   /** Number of sessions that are being opened. */
   #opening = 0;
-  #avoidUntil = 0;
+  #load: ServerLoad | undefined;
 
-  constructor(address: string, options: ConnectEnvironmentsOptions = {}) {
-    const { reconnectMs = 60_000, leaseMs = 60_000, maxMessageBytes = 256 << 20 } = options;
+  /** @param onLost called when the server was connected and its connection is lost */
+  constructor(server: ServerAddress, options: ConnectEnvironmentsOptions = {}, onLost?: () => void) {
+    const { reconnectMs = 60_000, leaseMs = 60_000, keepaliveMs = 30_000, maxMessageBytes = 256 << 20 } = options;
     const metadata = authorize(new Metadata(), options.token);
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
-    this.#connection = serverConnection(address, metadata);
+    this.#connection = serverConnection(server, metadata, { keepaliveMs, onLost });
     this.#transport =
       options.transport === "unary"
         ? new UnaryTransport(this.#connection, reconnectMs)
@@ -82,14 +88,28 @@ export class RemoteHost implements EnvironmentHost {
     return this.#leases.sessions.size + this.#opening;
   }
 
-  /** Whether a session failed to reach the server so recently that others come first. */
-  get isAvoided(): boolean {
-    return performance.now() < this.#avoidUntil;
+  /** Use of the server, by its latest description. */
+  get load(): ServerLoad | undefined {
+    return this.#load;
+  }
+
+  get isConnected(): boolean {
+    return this.#connection.isConnected;
+  }
+
+  /** Reason of the latest failure to reach the server. */
+  get failure(): string {
+    return this.#connection.failure;
   }
 
   /** Connects for the first time. Rejects with SERVER_UNAVAILABLE or PROTOCOL_VERSION. */
   async connect(connectMs: number): Promise<void> {
     await this.#describe(undefined, connectMs);
+  }
+
+  /** Requests the server's use, in total and of an environment. @param waitMs longest wait for a lost server */
+  async refresh(environment: EnvironmentRef | undefined, waitMs: number): Promise<void> {
+    await this.#describe(environment, waitMs);
   }
 
   async list(): Promise<readonly EnvironmentDescription[]> {
@@ -115,11 +135,7 @@ export class RemoteHost implements EnvironmentHost {
     this.#opening++;
     const description = await this.describe(environment).finally(() => this.#opening--);
     const session: RemoteEnvironment = new RemoteEnvironment(environment, description, this.#transport, this.#leaseMs, {
-      onLease: (leaseMs) => {
-        this.#leases.granted(leaseMs);
-        this.#avoidUntil = 0;
-      },
-      onUnreachable: () => (this.#avoidUntil = performance.now() + AVOIDED_MS),
+      onLease: (leaseMs) => this.#leases.granted(leaseMs),
       onClose: () => this.#leases.sessions.delete(session),
     });
     this.#leases.sessions.add(session);
@@ -144,6 +160,8 @@ export class RemoteHost implements EnvironmentHost {
 
   async close(): Promise<void> {
     this.#leases.stop();
+    // The leases end the sessions on a server that cannot be reached.
+    if (!this.isConnected) this.#transport.end();
     await Promise.allSettled(Array.from(this.#leases.sessions, (session) => session.close()));
     this.#transport.end();
     this.#connection.close();
@@ -160,17 +178,16 @@ export class RemoteHost implements EnvironmentHost {
 
   async #describe(environment: EnvironmentRef | undefined, waitMs: number): Promise<EnvironmentDescription[]> {
     const request = { environment: environment && encodeEnvironmentRef(environment) };
-    const { protocolMajor, protocolMinor, environments } = await this.#connection.unary(
-      ENVIRONMENT_SERVICE.describe,
-      request,
-      { waitMs },
-    );
+    const before = this.sessions;
+    const response = await this.#connection.unary(ENVIRONMENT_SERVICE.describe, request, { waitMs });
+    const { protocolMajor, protocolMinor, environments } = response;
     if (protocolMajor !== ENVIRONMENT_PROTOCOL.major) {
       throw new MrlmError(
         "PROTOCOL_VERSION",
         `The environment server at ${this.#connection.address} uses version ${protocolMajor}.${protocolMinor} of the protocol, this client uses ${ENVIRONMENT_PROTOCOL.major}.${ENVIRONMENT_PROTOCOL.minor}.`,
       );
     }
+    this.#load = new ServerLoad(response, environment?.id, before, this.#load);
     return environments.map(decodeDescription);
   }
 }

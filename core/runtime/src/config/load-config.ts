@@ -132,7 +132,7 @@ function startNotices({ engine, server }: ConfigInput, source: SourceText): stri
           .filter(([key, value]) => (engine[key as keyof typeof standard] ?? value) !== value)
           .map(([key]) => ({ path: ["engine", key], address: engine.address }))),
     ...(server?.address !== undefined && server.spawn === true
-      ? [{ path: ["server", "spawn"], address: server.address }]
+      ? [{ path: ["server", "spawn"], address: [server.address].flat().join(", ") }]
       : []),
   ];
   return unused.map(

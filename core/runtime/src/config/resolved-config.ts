@@ -109,7 +109,7 @@ export interface ResolvedConfig {
     readonly threads?: number;
   };
   readonly server: {
-    readonly address?: string;
+    readonly address?: string | readonly string[];
     readonly token_file?: string;
     readonly spawn: boolean;
     readonly reconnect_seconds: number;

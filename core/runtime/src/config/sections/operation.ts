@@ -32,12 +32,17 @@ export const engineSection = z.strictObject({
 
 /** `server`: process that holds the environments. */
 export const serverSection = z.strictObject({
-  address: z.string().min(1).optional().describe("host:port of a running environment server"),
+  address: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+    .optional()
+    .describe(
+      "host:port of a running environment server, or a list of several; `dns:NAME:PORT` stands for every address of a name",
+    ),
   token_file: z
     .string()
     .min(1)
     .optional()
-    .describe("File with the token that the server at `address` requires, relative to the config"),
+    .describe("File with the token that each server at `address` requires, relative to the config"),
   spawn: z
     .boolean()
     .optional()
@@ -46,7 +51,7 @@ export const serverSection = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe("Seconds that a server may be unreachable before the run ends; default 60"),
+    .describe("Seconds that every server may be unreachable before the run ends; default 60"),
 });
 
 /** `checkpoint`: interval and number of checkpoints. */

@@ -1,0 +1,170 @@
+import { type EnvironmentRef, MrlmError } from "@mrlm/spec";
+import { pause } from "../connection/aborts.ts";
+import { Backoff } from "../connection/backoff.ts";
+import { type ConnectEnvironmentsOptions, RemoteHost } from "./remote-host.ts";
+import type { ServerAddress } from "./server-addresses.ts";
+
+/** Callbacks for changes of a member. */
+export interface MemberListener {
+  /** The server answers: for the first time, or again. */
+  onReady(): void;
+  onLost(): void;
+  /** The server answers the probe with an error. */
+  onFault(): void;
+}
+
+/** Longest wait for a server in one call of the probe. Timers wait for at most 2^31 ms. */
+const PROBE_MS = 86_400_000;
+/** Age at which the use of a server is requested again before a session is opened. */
+const FRESH_MS = 1_000;
+/** Longest wait of a new session for the present use of a server. */
+const FRESH_WAIT_MS = 250;
+
+/** One of several servers. Requests its use while sessions are opened, and probes it while it is lost. */
+export class PoolMember {
+  readonly address: string;
+  readonly host: RemoteHost;
+  /** Whether the list of addresses no longer names the server: it gets no new sessions. */
+  isRemoved = false;
+  /** Order of servers that are equal in all else. It is random, so that many clients do not all begin with the same server. */
+  readonly tieBreak = Math.random();
+  /** Error with which the server answers the probe, if it answers with one. */
+  fault: unknown;
+  readonly #listener: MemberListener;
+  readonly #closing = new AbortController();
+  /** Resolves when the connection is lost; `undefined` while the server is not known to answer. */
+  #loss: PromiseWithResolvers<void> | undefined;
+  /** Time of the latest request for the use, by environment. */
+  readonly #refreshedAt = new Map<string, number>();
+  #refreshing: { readonly startedAt: number; readonly wait: Promise<void> } | undefined;
+  /** Time at which the server refused a session because it stops. */
+  #stoppingAt = 0;
+  /** Times at which the server refused a session because it is full, and until which it expects to be. */
+  #full = { at: 0, until: 0 };
+
+  constructor(server: ServerAddress, options: ConnectEnvironmentsOptions, listener: MemberListener) {
+    this.address = server.address;
+    this.#listener = listener;
+    this.host = new RemoteHost(server, options, () => this.#loss?.resolve());
+  }
+
+  /** Whether the server answered and its connection has not been lost since. */
+  get isReady(): boolean {
+    return this.#loss !== undefined && this.host.isConnected && !this.isClosed;
+  }
+
+  /** Probes the server until it answers, and again after each loss, until the member is closed. */
+  async watch(): Promise<void> {
+    const backoff = new Backoff();
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const loss = Promise.withResolvers<void>();
+      try {
+        // Attempts to connect grow apart, with jitter, for as long as this call waits.
+        await this.host.refresh(undefined, PROBE_MS);
+        backoff.reset();
+        this.fault = undefined;
+        this.#refreshedAt.clear();
+        this.#loss = loss;
+        if (!this.host.isConnected) loss.resolve();
+        else this.#listener.onReady();
+        await loss.promise;
+        this.#loss = undefined;
+        if (!signal.aborted) this.#listener.onLost();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.fault = error;
+        this.#listener.onFault();
+        await pause(backoff.next(), [signal], "The probe of a server").catch(() => undefined);
+      }
+    }
+  }
+
+  /** Returns the wait until the use of the server is known, at most 250 ms; `undefined` if it is known. */
+  fresh(environment: EnvironmentRef): Promise<void> | undefined {
+    if (!this.isReady) return undefined;
+    const now = performance.now();
+    if (this.#refreshing === undefined) {
+      if (now - (this.#refreshedAt.get(environment.id) ?? -FRESH_MS) < FRESH_MS) return undefined;
+      this.#refresh(environment, now);
+    }
+    // A server that takes long does not delay further sessions. It comes after the others until it answers.
+    return this.#isSlow(now) ? undefined : this.#refreshing?.wait;
+  }
+
+  /** Compares two members for a session of an environment: below 0 if the first is preferred. */
+  static compare(a: PoolMember, b: PoolMember, environment: EnvironmentRef): number {
+    return (
+      a.#rank(environment) - b.#rank(environment) ||
+      b.#freeShare(environment) - a.#freeShare(environment) ||
+      a.tieBreak - b.tieBreak
+    );
+  }
+
+  /** Whether the server refused a call that another one may accept. */
+  refused(error: unknown): boolean {
+    const now = performance.now();
+    if (MrlmError.hasCode(error, "RESOURCE_EXHAUSTED") && error.isRetryable) {
+      this.#full = { at: now, until: now + (error.retryDelayMs ?? FRESH_MS) };
+      return true;
+    }
+    if (MrlmError.hasCode(error, "SERVER_UNAVAILABLE")) {
+      if (error.retryDelayMs !== undefined) this.#stoppingAt = now;
+      return true;
+    }
+    return MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND", "PROTOCOL_VERSION", "UNAUTHENTICATED");
+  }
+
+  /** Whether the server opens no new sessions because it stops. */
+  get isStopping(): boolean {
+    const load = this.host.load;
+    return load?.isDraining === true || this.#stoppingAt > (load?.at ?? 0);
+  }
+
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Reason for which the server does not answer. */
+  get reason(): string {
+    return this.fault instanceof Error ? this.fault.message : this.host.failure;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#loss?.resolve();
+    await this.host.close();
+  }
+
+  #rank(environment: EnvironmentRef): number {
+    if (this.isStopping) return 2;
+    const now = performance.now();
+    const { at, until } = this.#full;
+    const isFull = now < until && !((this.host.load?.at ?? 0) > at && this.#freeShare(environment) > 0);
+    return isFull || this.#isSlow(now) ? 1 : 0;
+  }
+
+  #freeShare({ id }: EnvironmentRef): number {
+    return this.host.load?.freeShare(id, this.host.sessions) ?? 0;
+  }
+
+  #refresh(environment: EnvironmentRef, now: number): void {
+    this.#refreshedAt.set(environment.id, now);
+    const { promise: wait, resolve } = Promise.withResolvers<void>();
+    this.#refreshing = { startedAt: now, wait };
+    const timer = setTimeout(resolve, FRESH_WAIT_MS);
+    this.host
+      .refresh(environment, 0)
+      // A lost server is found by the probe, an unknown environment by the session.
+      .catch(() => undefined)
+      .finally(() => {
+        clearTimeout(timer);
+        this.#refreshing = undefined;
+        resolve();
+      });
+  }
+
+  #isSlow(now: number): boolean {
+    return this.#refreshing !== undefined && now - this.#refreshing.startedAt >= FRESH_WAIT_MS;
+  }
+}

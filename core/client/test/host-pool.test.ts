@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import type { Action, EnvironmentHost, JsonObject, SimulatedEnvironment } from "@mrlm/spec";
+import { textMessage } from "@mrlm/kit";
+import { LocalHost, PluginHost } from "@mrlm/runtime";
+import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "@mrlm/server";
+import { HostPool } from "../src/environments/host-pool.ts";
+import { type Resolve, ServerAddresses } from "../src/environments/server-addresses.ts";
+import { type ConnectEnvironmentsOptions, connectEnvironments } from "../src/index.ts";
+import { countingPlugin } from "./support/counting-plugin.ts";
+
+const { signal } = new AbortController();
+const action: Action = { agent: "agent", message: textMessage("assistant", ""), finishReason: "stop" };
+const step = (session: SimulatedEnvironment) => session.step(action, { signal });
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function serve(
+  options: Partial<ServeEnvironmentsOptions> = {},
+  port = 0,
+  host = "127.0.0.1",
+): Promise<EnvironmentServer> {
+  const server = await serveEnvironments({
+    ...options,
+    host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
+    address: `${host}:${port}`,
+  });
+  cleanups.push(() => server.close());
+  return server;
+}
+
+const addressOf = ({ port }: { port: number }) => `127.0.0.1:${port}`;
+
+async function connect(servers: readonly { port: number }[], options: ConnectEnvironmentsOptions = {}) {
+  const remote = await connectEnvironments(servers.map(addressOf), options);
+  cleanups.push(() => remote.close());
+  return remote;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 4_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`not within 4 s: ${String(condition)}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+async function start(remote: EnvironmentHost, count: number): Promise<SimulatedEnvironment[]> {
+  const sessions = await Promise.all(Array.from({ length: count }, () => remote.open({ id: "counting" })));
+  await Promise.all(sessions.map((session) => session.reset({ signal })));
+  return sessions;
+}
+
+/** Logger that keeps its lines. */
+function record() {
+  const lines: string[] = [];
+  const keep = (message: string, fields: JsonObject = {}) =>
+    void lines.push(`${message} ${String(fields["reason"] ?? "")}`);
+  return { lines, info: keep, warn: keep };
+}
+
+describe("at the start", () => {
+  test("one of several servers may be absent: it is reported, and gets sessions when it answers", async () => {
+    const here = await serve();
+    const { port } = await serve();
+    await cleanups.pop()?.();
+    const logger = record();
+    const remote = await connect([here, { port }], { logger });
+    expect(logger.lines).toEqual([expect.stringMatching(`${port} gives no answer.*ECONNREFUSED`)]);
+    await start(remote, 2);
+    const late = await serve({}, port);
+    await until(() => logger.lines.some((line) => line.includes(`${port} answers`)));
+    await start(remote, 2);
+    expect([here.stats().sessions, late.stats().sessions]).toEqual([2, 2]);
+  });
+
+  test("all absent is SERVER_UNAVAILABLE and names each", async () => {
+    await expect(connectEnvironments(["127.0.0.1:1", "[::1]:2"], { connectMs: 100 })).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      isRetryable: false,
+      message: expect.stringMatching(/127\.0\.0\.1:1: .*\[::1\]:2: /),
+    });
+    await expect(connectEnvironments("dns:nothing.invalid:1", { connectMs: 100 })).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      message: expect.stringContaining("dns:nothing.invalid:1"),
+    });
+  });
+
+  test("one with another token is UNAUTHENTICATED and named", async () => {
+    const closed = await serve({ token: "other" });
+    await expect(connectEnvironments([await serve(), closed].map(addressOf))).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+      message: expect.stringContaining(addressOf(closed)),
+    });
+  });
+});
+
+describe("a server that refuses a session", () => {
+  test("because it stops: the next session begins elsewhere, also one that was opened before, and live ones end in peace", async () => {
+    const [stopping, other] = [await serve(), await serve()];
+    const remote = await connect([stopping, other]);
+    const live = await start(remote, 2);
+    const opened = await Promise.all(Array.from({ length: 4 }, () => remote.open({ id: "counting" })));
+    const stopped = stopping.close(60_000);
+    await Promise.all(opened.map((session) => session.reset({ signal })));
+    expect([stopping.stats().sessions, other.stats().sessions]).toEqual([1, 5]);
+    for (const session of live) await step(session);
+    // The next episode of a live session is a new one.
+    for (const session of live) await session.reset({ signal });
+    await stopped;
+    expect(other.stats().sessions).toBe(6);
+  });
+
+  test("because it is full: the others are asked before the caller", async () => {
+    const full = [await serve({ maxSessions: 1, maxQueue: 0 }), await serve({ maxSessions: 2, maxQueue: 0 })];
+    const large = await serve({ maxSessions: 3, maxQueue: 0 });
+    const remote = await connect([...full, large]);
+    await start(remote, 6);
+    const before = performance.now();
+    await expect(start(remote, 1)).rejects.toMatchObject({
+      code: "RESOURCE_EXHAUSTED",
+      isRetryable: true,
+      retryDelayMs: expect.any(Number),
+      message: expect.stringContaining(addressOf(large)),
+    });
+    expect(performance.now() - before).toBeLessThan(5_000);
+  });
+});
+
+test("a server that is lost ends its sessions, is probed, and gets sessions again", async () => {
+  const [lost, other] = [await serve(), await serve()];
+  const remote = await connect([lost, other], { reconnectMs: 200 });
+  const sessions = await start(remote, 4);
+  const { port } = lost;
+  await lost.close();
+  const steps = await Promise.allSettled(sessions.map(step));
+  const failed = steps.filter(({ status }) => status === "rejected");
+  expect(failed).toHaveLength(2);
+  for (const { reason } of failed as PromiseRejectedResult[])
+    expect(reason).toMatchObject({ code: "SESSION_NOT_FOUND", message: expect.stringContaining(String(port)) });
+  await Promise.all(sessions.map((session) => session.reset({ signal })));
+  expect(other.stats().sessions).toBe(4);
+  const back = await serve({}, port);
+  await until(async () => (await start(remote, 1), back.stats().sessions > 0));
+});
+
+describe("a name", () => {
+  const targets = (...list: string[]) => list.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+
+  async function pool(target: string, resolve: Resolve, options: ConnectEnvironmentsOptions = {}): Promise<HostPool> {
+    const remote = new HostPool(new ServerAddresses([target], resolve), options, 20);
+    cleanups.push(() => remote.close());
+    await remote.connect(5_000);
+    return remote;
+  }
+
+  test("that resolves to other addresses later: a new server gets sessions, a removed one keeps its own until they end", async () => {
+    // Addresses of the loopback interface stand for pods: all have the same port.
+    const first = await serve();
+    const second = await serve({}, first.port, "127.0.0.2");
+    let pods = targets("127.0.0.1");
+    const logger = record();
+    const remote = await pool(`dns:pods.example:${first.port}`, async () => pods, { logger });
+    const old = await start(remote, 2);
+    pods = targets("127.0.0.1", "127.0.0.2");
+    await until(async () => {
+      const [session] = await start(remote, 1);
+      await session?.close?.();
+      return second.stats().opened > 0;
+    });
+    pods = targets("127.0.0.2");
+    await until(() => logger.lines.some((line) => line.includes("127.0.0.1") && line.includes("removed")));
+    await start(remote, 3);
+    expect([first.stats().sessions, second.stats().sessions]).toEqual([2, 3]);
+    for (const session of old) await step(session);
+    expect(first.stats().streams).toBe(1);
+    for (const session of old) await session.close?.();
+    await until(() => first.stats().streams === 0);
+    // A failure of the name service removes nothing.
+    pods = undefined as unknown as typeof pods;
+    await until(() => logger.lines.some((line) => line.includes("cannot be resolved")));
+    await start(remote, 1);
+    expect(second.stats().sessions).toBe(4);
+  });
+
+  test("with several addresses of one server counts it once", async () => {
+    const server = await serve({}, 0, "[::]");
+    const remote = await pool(`dns:pods.example:${server.port}`, async () => targets("::1", "127.0.0.1"));
+    await until(() => remote.connected === 2);
+    await start(remote, 4);
+    expect(server.stats()).toMatchObject({ sessions: 4, streams: 1 });
+  });
+
+  test("of this machine resolves by the system", async () => {
+    const server = await serve();
+    const remote = await connectEnvironments(`dns:localhost:${server.port}`);
+    cleanups.push(() => remote.close());
+    await start(remote, 1);
+    expect(server.stats().sessions).toBe(1);
+  });
+});
