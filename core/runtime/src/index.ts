@@ -37,6 +37,7 @@ export { parseManifest } from "./plugins/manifest.ts";
 export { PROVIDERS } from "./plugins/provider-table.ts";
 export type { AlgorithmSource, EnvironmentSource } from "./plugins/plugin-kinds.ts";
 export { didYouMean, nearestName } from "./names/nearest.ts";
+export { resolveVersioned, withBareNames } from "./names/versioned.ts";
 export { canonicalJson } from "./names/canonical-json.ts";
 export { type ConfigOptions, loadConfig, type LoadedConfig, parseConfig } from "./config/load-config.ts";
 export { collectEpisodes, type CollectionRequest } from "./collection/collect-episodes.ts";

@@ -55,7 +55,7 @@ test("a client at its limit and a full environment delay no other", async () => 
   expect(entered.at(-1)).toBe("third");
 });
 
-test("a full queue refuses the newest applicant of the client with the most, and says which limit it met", async () => {
+test("a full queue refuses the newest applicant of the client with the most, with the limit that it met", async () => {
   const admission = new Admission({ ...unlimited, places: 1, queue: 3 });
   const { entered, apply } = applying(admission);
   for (let i = 0; i < 4; i++) apply(of("many"));
@@ -94,7 +94,7 @@ test("an applicant that gives up in the turn in which a place becomes free does 
   expect(admission.use()).toEqual({ sessions: 0, queued: 0 });
 });
 
-test("limits hold, nobody waits who could enter, and no place is lost, in any order of events", async () => {
+test("limits hold, no applicant waits that could enter, and no place is lost, in any order of events", async () => {
   const limits = { places: 5, placesPerClient: 3, placesByEnvironment: { "b@1": 2 }, queue: 6, queueMs: 60_000 };
   const applicant = fc.record({ client: fc.constantFrom("x", "y", "z"), environment: fc.constantFrom("a@1", "b@1") });
   const event = fc.oneof(

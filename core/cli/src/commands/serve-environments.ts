@@ -9,12 +9,10 @@ import { listenForInterrupts } from "../interrupts.ts";
 import { dialectServer } from "../services/dialect-server.ts";
 import { portNumber } from "../arguments.ts";
 import { requireJails } from "../services/sandboxes.ts";
+import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { tokenOption } from "../services/token.ts";
 import type { ServeOptions } from "./serve-options.ts";
-
-/** Milliseconds for the calls under way after a request to end. */
-const DRAIN_MS = 10_000;
 
 /** Serves environments until it is interrupted, or its standard input ends. */
 export async function serveEnvironmentHost(
@@ -53,7 +51,11 @@ export async function serveEnvironmentHost(
     const offered = (await host.list()).map(({ id }) => id);
     if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
     const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
-    const sessions = new SessionTable(host, {}, logger);
+    const { drainMs, ...limits } = sessionLimits(options, loaded?.config.server ?? {}, {
+      offered,
+      isOwn: options.untilStdinEnds === true,
+    });
+    const sessions = new SessionTable(host, limits, logger);
     const shared = { host, sessions, logger, ...token };
     const server = await serveEnvironments({
       ...shared,
@@ -68,7 +70,7 @@ export async function serveEnvironmentHost(
       for (const line of http?.lines ?? []) console.print(line);
       console.emit({ event: "listening", address, pid: process.pid, environments: offered, ...http?.event });
       await ended(interrupts.drain, options.untilStdinEnds === true);
-      await Promise.all([server.close(DRAIN_MS), http?.close(DRAIN_MS)]);
+      await Promise.all([server.close(drainMs), http?.close(drainMs)]);
       interrupts.dispose();
     } finally {
       await server.close();

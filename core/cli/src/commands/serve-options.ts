@@ -1,5 +1,7 @@
+import type { LimitOptions } from "../services/session-limits.ts";
+
 /** Options of `mrlm serve`. */
-export interface ServeOptions {
+export interface ServeOptions extends LimitOptions {
   readonly environments?: string;
   readonly model?: string;
   readonly engine?: string;

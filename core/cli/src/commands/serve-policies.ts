@@ -22,6 +22,12 @@ const OF_ENVIRONMENTS = {
   httpPort: "--http-port",
   dialects: "--dialects",
   revealRewards: "--reveal-rewards",
+  maxSessions: "--max-sessions",
+  maxSessionsPerClient: "--max-sessions-per-client",
+  maxQueue: "--max-queue",
+  queueSeconds: "--queue-seconds",
+  leaseSeconds: "--lease-seconds",
+  drainSeconds: "--drain-seconds",
 } as const;
 
 /** Serves policies over the API of OpenAI until it is interrupted. */

@@ -59,7 +59,7 @@ export function setFlag(): Option {
 }
 
 /** Returns a flag that may be given several times. */
-function repeated(flags: string, description: string): Option {
+export function repeated(flags: string, description: string): Option {
   return new Option(flags, description).argParser((value: string, before: readonly string[] = []) => [
     ...before,
     value,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import type { ServeOptions } from "../commands/serve-options.ts";
-import { setFlag } from "./flags.ts";
+import { repeated, setFlag } from "./flags.ts";
 
 /** Declares `mrlm serve`. */
 export function declareServe(program: Command, context: () => CommandContext): void {
@@ -36,6 +36,17 @@ export function declareServe(program: Command, context: () => CommandContext): v
       "--unsafe-sandbox",
       "serve other machines even where no operating-system jail isolates the code that a model wrote",
     )
+    .addOption(
+      repeated(
+        "--max-sessions <n>",
+        "open sessions at a time, in all and of environments: 4096, or math=200,code=50; default: 4096 in all",
+      ),
+    )
+    .option("--max-sessions-per-client <n>", "open sessions of one client at a time; default: half of all")
+    .option("--max-queue <n>", "resets that may wait for a free place; default: 1024")
+    .option("--queue-seconds <seconds>", "longest wait of a reset; default: 30")
+    .option("--lease-seconds <seconds>", "close sessions without a request for this long; default: 60")
+    .option("--drain-seconds <seconds>", "time for the open sessions when the server stops; default: 10")
     .option("--http-port <port>", "offer the environments over HTTP too, by --dialects; 0 for any free port")
     .option(
       "--dialects <names>",

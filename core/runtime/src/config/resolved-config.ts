@@ -113,6 +113,13 @@ export interface ResolvedConfig {
     readonly token_file?: string;
     readonly spawn: boolean;
     readonly reconnect_seconds: number;
+    readonly max_sessions?: number;
+    readonly max_sessions_by_environment?: Readonly<Record<string, number>>;
+    readonly max_sessions_per_client?: number;
+    readonly max_queue?: number;
+    readonly queue_seconds?: number;
+    readonly lease_seconds?: number;
+    readonly drain_seconds?: number;
   };
   readonly checkpoint: { readonly every: number; readonly keep: number };
   readonly store: { readonly keep_tokens: number };

@@ -74,7 +74,7 @@ export class Admission {
    */
   async enter(applicant: Applicant, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    // Nobody waits who could enter, so an applicant with a free place takes it at once.
+    // No applicant waits that could enter, so one with a free place takes it at once.
     if (this.#obstacle(applicant) === undefined) return this.#take(applicant);
     if (this.#queued >= this.#limits.queue) this.#makeRoom(applicant);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ export class Admission {
     this.#grant();
   }
 
-  /** Grants free places until nobody waits who can enter. */
+  /** Grants free places until no applicant waits that can enter. */
   #grant(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#remove(next);

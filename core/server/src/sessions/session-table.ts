@@ -11,19 +11,19 @@ import type { SessionReset, SessionStart, SessionStep } from "./requests.ts";
 /** Limits of {@link SessionTable}. */
 export interface SessionLimits {
   /** Open sessions at a time. Default: 4096. */
-  readonly maxSessions?: number;
+  readonly maxSessions?: number | undefined;
   /** Open sessions of one client. Default: half of `maxSessions`, rounded up. */
-  readonly maxSessionsPerClient?: number;
+  readonly maxSessionsPerClient?: number | undefined;
   /** Open sessions of an environment by its id. Default: only `maxSessions`. */
-  readonly maxSessionsByEnvironment?: Readonly<Record<string, number>>;
+  readonly maxSessionsByEnvironment?: Readonly<Record<string, number>> | undefined;
   /** Resets that may wait for a free place; more are refused with RESOURCE_EXHAUSTED. Default: 1024. */
-  readonly maxQueue?: number;
+  readonly maxQueue?: number | undefined;
   /** Longest wait of a reset in milliseconds. Default: 30,000. */
-  readonly queueMs?: number;
+  readonly queueMs?: number | undefined;
   /** Lease of a session in milliseconds where its client states none: a session without a request for this long is closed. Default: 60,000. */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** Longest lease that a client may request, in milliseconds. Default: one hour. */
-  readonly maxLeaseMs?: number;
+  readonly maxLeaseMs?: number | undefined;
 }
 
 /** Counters since the start of the server, with the present number of sessions and of resets in the queue. */

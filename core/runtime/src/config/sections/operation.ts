@@ -30,7 +30,10 @@ export const engineSection = z.strictObject({
     .describe("CPU threads; default: 2 for a model of hidden size up to 256, else torch's choice"),
 });
 
-/** `server`: process that holds the environments. */
+/** Longest delay of a timer: about 24 days. */
+const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+
+/** `server`: process that holds the environments. The limits are those of a spawned server, and of `mrlm serve --config`. */
 export const serverSection = z.strictObject({
   address: z
     .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
@@ -52,6 +55,30 @@ export const serverSection = z.strictObject({
     .positive()
     .optional()
     .describe("Seconds that every server may be unreachable before the run ends; default 60"),
+  max_sessions: z.int().positive().optional().describe("Open sessions at a time; default 4096"),
+  max_sessions_by_environment: z
+    .record(z.string().min(1), z.int().positive())
+    .optional()
+    .describe("Open sessions of an environment at a time, for example `{ code: 50 }`; default: only `max_sessions`"),
+  max_sessions_per_client: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Open sessions of one client at a time; default: half of `max_sessions`, all of them with `spawn`"),
+  max_queue: z.int().nonnegative().optional().describe("Resets that may wait for a free place; default 1024"),
+  queue_seconds: z.number().nonnegative().max(MAX_SECONDS).optional().describe("Longest wait of a reset; default 30"),
+  lease_seconds: z
+    .number()
+    .min(1)
+    .max(MAX_SECONDS)
+    .optional()
+    .describe("A session without a request for this long is closed, if its client states no other time; default 60"),
+  drain_seconds: z
+    .number()
+    .nonnegative()
+    .max(MAX_SECONDS)
+    .optional()
+    .describe("Time for the open sessions when the server stops; default 10"),
 });
 
 /** `checkpoint`: interval and number of checkpoints. */
