@@ -113,8 +113,9 @@ describe("a server that refuses a session", () => {
   });
 
   test("because it is full: the others are asked before the caller", async () => {
-    const full = [await serve({ maxSessions: 1, maxQueue: 0 }), await serve({ maxSessions: 2, maxQueue: 0 })];
-    const large = await serve({ maxSessions: 3, maxQueue: 0 });
+    const ofSize = (maxSessions: number) => serve({ maxSessions, maxSessionsPerClient: maxSessions, maxQueue: 0 });
+    const full = [await ofSize(1), await ofSize(2)];
+    const large = await ofSize(3);
     const remote = await connect([...full, large]);
     await start(remote, 6);
     const before = performance.now();

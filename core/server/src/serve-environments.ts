@@ -37,12 +37,17 @@ export interface ServeEnvironmentsOptions extends SessionLimits {
 export interface EnvironmentServer {
   readonly port: number;
   stats(): SessionStats & { readonly streams: number };
-  /** Opens no new sessions, waits up to `graceMs` for the open ones, then ends them and stops. */
+  /** Sets whether an environment, by its id, serves. Health checks and watches report it. A stopping server serves none. */
+  setServing(environment: string, isServing: boolean): void;
+  /** Reports NOT_SERVING at once, opens no new sessions, waits up to `graceMs` for the open ones, ends them, delivers pending responses and stops. */
   close(graceMs?: number): Promise<void>;
 }
 
 /** Calls under way on one connection: one for each session, resets in the queue included, and as many again. */
 const MAX_CALLS = 8_192;
+
+/** Least time for the delivery of the last responses, in milliseconds. */
+const DELIVERY_MS = 1_000;
 
 const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"];
 
@@ -85,17 +90,19 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   );
 
   const stop = async (graceMs: number): Promise<void> => {
+    const endsAt = performance.now() + graceMs;
     health.stop();
     await table.stop(graceMs);
     health.close();
     for (const client of streams) client.end();
-    await tryShutdown(server, 1_000);
+    await tryShutdown(server, Math.max(DELIVERY_MS, endsAt - performance.now()));
     server.forceShutdown();
   };
   let stopped: Promise<void> | undefined;
   return {
     port,
     stats: () => ({ ...table.stats, streams: streams.size }),
+    setServing: (environment, isServing) => health.set(environment, isServing),
     close: (graceMs = 0) => (stopped ??= stop(graceMs)),
   };
 }

@@ -230,6 +230,24 @@ describe("the end of a server", () => {
     expect(host.closed).toBe(1);
   });
 
+  test("refuses resets that wait for a place, and further episodes of open sessions, at once", async () => {
+    await serve({ maxSessions: 1 });
+    const id = randomBytes(16);
+    await client.reset(id, 1);
+    const queued = client.reset(randomBytes(16), 1);
+    queued.catch(() => undefined);
+    await until(() => server.stats().queued === 1);
+    const closed = server.close(60_000);
+    await expect(queued).rejects.toEqual(fails("SERVER_UNAVAILABLE"));
+    await expect(client.reset(id, 2)).rejects.toEqual(fails("SERVER_UNAVAILABLE"));
+    // The response to a reset that was carried out is still given.
+    expect(shown(await client.reset(id, 1))).toBe("seed undefined task undefined");
+    expect(shown(await client.step(id, 1, 0))).toBe("step 0");
+    await client.unary(ENVIRONMENT_SERVICE.close, { sessionId: id });
+    await closed;
+    expect([host.opened, host.closed]).toEqual([1, 1]);
+  });
+
   test("ends what is left when the grace is over", async () => {
     await serve();
     const id = randomBytes(16);

@@ -72,6 +72,13 @@ describe("health", () => {
     expect((await watched.next()).value).toEqual({ status: SERVING });
     const environment = watch("counting@1");
     expect((await environment.next()).value).toEqual({ status: SERVING });
+    server.setServing("counting@1", false);
+    expect((await environment.next()).value).toEqual({ status: NOT_SERVING });
+    expect([await check("counting@1"), await check("")]).toEqual([{ status: NOT_SERVING }, { status: SERVING }]);
+    server.setServing("counting@1", true);
+    expect((await environment.next()).value).toEqual({ status: SERVING });
+    server.setServing("unknown", true);
+    expect((await unknown.next()).value).toEqual({ status: SERVING });
     await server.close();
     expect((await environment.next()).value).toEqual({ status: NOT_SERVING });
     expect((await watched.next()).value).toEqual({ status: NOT_SERVING });

@@ -50,6 +50,7 @@ export class Admission {
   readonly #byEnvironment = new Map<string, number>();
   #taken = 0;
   #queued = 0;
+  #closed: (() => MrlmError) | undefined;
 
   constructor(limits: AdmissionLimits) {
     this.#limits = limits;
@@ -74,6 +75,7 @@ export class Admission {
    */
   async enter(applicant: Applicant, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
+    if (this.#closed !== undefined) throw this.#closed();
     // No applicant waits that could enter, so one with a free place takes it at once.
     if (this.#obstacle(applicant) === undefined) return this.#take(applicant);
     if (this.#queued >= this.#limits.queue) this.#makeRoom(applicant);
@@ -103,6 +105,12 @@ export class Admission {
     decrement(this.#byClient, client);
     decrement(this.#byEnvironment, environment);
     this.#grant();
+  }
+
+  /** Refuses the applicants that wait, and all later ones. @param refusal makes the error of each */
+  close(refusal: () => MrlmError): void {
+    this.#closed = refusal;
+    for (const waiting of this.#queue.values()) for (const each of waiting) each.refuse(refusal());
   }
 
   /** Grants free places until no applicant waits that can enter. */

@@ -72,6 +72,11 @@ export class HostedSession {
     this.touch();
   }
 
+  /** Number of the latest reset. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
   /** Starts the lease again. */
   touch(): void {
     this.expiresAt = performance.now() + this.leaseMs;

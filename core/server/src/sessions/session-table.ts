@@ -110,9 +110,10 @@ export class SessionTable implements Capacity {
     // A malformed request must not create a session.
     if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
     this.#counts.resets++;
-    return (this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner)).reset(
-      request,
-    );
+    const session = this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner);
+    // A session that begins one episode after the other would otherwise use the whole time of the drain, and then lose an episode.
+    if (this.#isDraining && request.epoch > session.epoch) throw stopping("begins no new episodes");
+    return session.reset(request);
   }
 
   /** Acts in an episode. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SESSION_BUSY, STEP_OUT_OF_ORDER or EPISODE_ENDED. */
@@ -138,30 +139,27 @@ export class SessionTable implements Capacity {
     });
   }
 
-  /** Opens no new sessions, waits up to `graceMs` for the open ones, then ends them. Further calls wait for the first. */
+  /** Opens no new sessions, begins no new episodes, refuses the resets in the queue, waits up to `graceMs` for the open sessions, then ends them. Further calls wait for the first. */
   stop(graceMs: number): Promise<void> {
     return (this.#stopped ??= this.#stop(graceMs));
   }
 
   async #stop(graceMs: number): Promise<void> {
     this.#isDraining = true;
+    this.#admission.close(() => stopping("opens no new sessions"));
     if (this.#sessions.size > 0) {
       const timer = setTimeout(() => this.#empty.resolve(), graceMs);
       await this.#empty.promise;
       clearTimeout(timer);
     }
     clearInterval(this.#sweeper);
-    const reason = new MrlmError("SERVER_UNAVAILABLE", "The server is stopping.", {
-      retryDelayMs: jittered(STOPPING_MS),
-    });
-    await Promise.all(Array.from(this.#sessions.values(), (session) => this.#end(session, reason)));
+    await Promise.all(
+      Array.from(this.#sessions.values(), (session) => this.#end(session, stopping("ends its sessions"))),
+    );
   }
 
   #add(key: string, owner: string, request: SessionReset): HostedSession {
-    if (this.#isDraining)
-      throw new MrlmError("SERVER_UNAVAILABLE", "The server is stopping and opens no new sessions.", {
-        retryDelayMs: jittered(STOPPING_MS),
-      });
+    if (this.#isDraining) throw stopping("opens no new sessions");
     const leaseMs = Math.min(request.leaseMs || this.#leases.defaultMs, this.#leases.maxMs);
     const session = new HostedSession({ key, owner }, request, leaseMs, this.#support);
     this.#sessions.set(key, session);
@@ -206,6 +204,12 @@ export class SessionTable implements Capacity {
     if (this.#isDraining && this.#sessions.size === 0) this.#empty.resolve();
     if (isKnown) session.onEnd?.();
   }
+}
+
+function stopping(consequence: string): MrlmError {
+  return new MrlmError("SERVER_UNAVAILABLE", `The server is stopping and ${consequence}.`, {
+    retryDelayMs: jittered(STOPPING_MS),
+  });
 }
 
 function keyOf(id: Uint8Array): string {
