@@ -26,6 +26,7 @@ const resetOf = (path: string): Uint8Array => {
     task: "train/0",
     leaseMs: 0,
     deadlineMs: 0,
+    episode: new Uint8Array(),
   });
 };
 const reset = (address: string, path = secretFile): IntruderCall => ({

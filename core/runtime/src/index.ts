@@ -1,5 +1,6 @@
 export { LocalHost, type LocalHostOptions } from "./host/local-host.ts";
 export { type WatchdogOptions, watchEventLoop } from "./host/event-loop-watchdog.ts";
+export { type SessionAtWork, sessionTracking } from "./host/phase-beacon.ts";
 export { DEFAULT_DEADLINES, type Deadlines, type Phase } from "./host/deadlines.ts";
 export { checkGrade, checkJudgement } from "./host/guarded-graders.ts";
 export { type Agreement, agreementOf } from "./judging/agreement.ts";

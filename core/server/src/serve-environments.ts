@@ -2,7 +2,13 @@ import { randomUUID } from "node:crypto";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { silentLogger } from "@mrlm/kit";
 import type { EnvironmentHost, Logger } from "@mrlm/spec";
-import { ENVIRONMENT_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES, type Serialised } from "@mrlm/wire";
+import {
+  ENVIRONMENT_SERVICE,
+  FORWARDED_ENVIRONMENT_SERVICE,
+  HEALTH_SERVICE,
+  REFLECTION_SERVICES,
+  type Serialised,
+} from "@mrlm/wire";
 import { listen } from "./listen.ts";
 import { requireToken } from "./service/authentication.ts";
 import { identityOf } from "./service/identity.ts";
@@ -12,6 +18,8 @@ import { type SessionLimits, type SessionStats, SessionTable } from "./sessions/
 import { Health } from "./standard/health.ts";
 import { reflectionMethods } from "./standard/reflection.ts";
 import { VERSION } from "./version.ts";
+import { forwardingMethods } from "./workers/forwarding-methods.ts";
+import type { WorkerPool } from "./workers/worker-pool.ts";
 
 /** Options of {@link serveEnvironments}. */
 export interface ServeEnvironmentsOptions extends SessionLimits {
@@ -21,6 +29,8 @@ export interface ServeEnvironmentsOptions extends SessionLimits {
   readonly address: string;
   /** Sessions that another server shares, with its limits and the host. Default: sessions of its own, with the limits of these options. */
   readonly sessions?: SessionTable;
+  /** Processes that host the environments; `host` is that of these workers. Default: this process. */
+  readonly workers?: WorkerPool;
   /** Largest message in bytes. Default: 64 MiB. */
   readonly maxMessageBytes?: number;
   /** Receives environments that could not be closed, and unexpected errors, whose messages clients do not get. */
@@ -39,7 +49,7 @@ export interface EnvironmentServer {
   stats(): SessionStats & { readonly streams: number };
   /** Sets whether an environment, by its id, serves. Health checks and watches report it. A stopping server serves none. */
   setServing(environment: string, isServing: boolean): void;
-  /** Reports NOT_SERVING at once, opens no new sessions, waits up to `graceMs` for the open ones, ends them, delivers pending responses and stops. */
+  /** Reports NOT_SERVING at once, opens no new sessions, waits up to `graceMs` for the open ones, ends them and the workers, delivers pending responses and stops. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -54,9 +64,11 @@ const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "gr
 /** Serves the environments of a host over gRPC, with health and reflection. Rejects with PORT_IN_USE. */
 export async function serveEnvironments(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
   const { host, maxMessageBytes = 64 << 20, logger = silentLogger } = options;
+  const { workers } = options;
   const table = options.sessions ?? new SessionTable(host, options, logger);
-  const streams = new Set<MultiplexedClient>();
+  const streams = new Set<{ end(): void }>();
   const health = new Health([...SERVICES, ...(await host.list()).map(({ id }) => id)]);
+  workers?.onWithdrawn((environment) => health.set(environment, false));
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": -1,
@@ -67,19 +79,21 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     "grpc.keepalive_timeout_ms": 10_000,
     ...(options.token === undefined ? {} : { interceptors: [requireToken(options.token)] }),
   });
-  server.addService(ENVIRONMENT_SERVICE, {
-    ...unaryMethods(
-      host,
-      table,
-      { instanceId: randomUUID(), version: VERSION, demonstrations: options.demonstrations ?? false },
-      logger,
-    ),
-    multiplex: (call: ServerDuplexStream<Serialised, Serialised>) => {
-      const client = new MultiplexedClient(call, identityOf(call), { table, logger, maxMessageBytes });
-      streams.add(client);
-      call.on("close", () => streams.delete(client));
-    },
-  });
+  const unary = unaryMethods(
+    host,
+    { table, capacity: workers?.sessions ?? table },
+    { instanceId: randomUUID(), version: VERSION, demonstrations: options.demonstrations ?? false },
+    logger,
+  );
+  const forwarding = workers && forwardingMethods(workers, { logger, maxMessageBytes });
+  const multiplex = (call: ServerDuplexStream<Serialised, Serialised>): void => {
+    const client =
+      forwarding?.multiplex(call) ?? new MultiplexedClient(call, identityOf(call), { table, logger, maxMessageBytes });
+    streams.add(client);
+    call.on("close", () => streams.delete(client));
+  };
+  if (forwarding === undefined) server.addService(ENVIRONMENT_SERVICE, { ...unary, multiplex });
+  else server.addService(FORWARDED_ENVIRONMENT_SERVICE, { ...unary, ...forwarding, multiplex });
   server.addService(HEALTH_SERVICE, health.methods);
   for (const service of REFLECTION_SERVICES) server.addService(service, reflectionMethods(SERVICES));
   const port = await listen(server, options.address, options.credentials ?? ServerCredentials.createInsecure()).catch(
@@ -92,16 +106,16 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   const stop = async (graceMs: number): Promise<void> => {
     const endsAt = performance.now() + graceMs;
     health.stop();
-    await table.stop(graceMs);
+    await Promise.all([table.stop(graceMs), workers?.stop(graceMs)]);
     health.close();
-    for (const client of streams) client.end();
+    for (const stream of streams) stream.end();
     await tryShutdown(server, Math.max(DELIVERY_MS, endsAt - performance.now()));
     server.forceShutdown();
   };
   let stopped: Promise<void> | undefined;
   return {
     port,
-    stats: () => ({ ...table.stats, streams: streams.size }),
+    stats: () => ({ ...table.stats, ...workers?.stats, streams: streams.size }),
     setServing: (environment, isServing) => health.set(environment, isServing),
     close: (graceMs = 0) => (stopped ??= stop(graceMs)),
   };

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { MrlmError } from "@mrlm/spec";
 import { ENVIRONMENT_SERVICE } from "@mrlm/wire";
-import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
+import type { EnvironmentServer, ServeEnvironmentsOptions } from "../src/index.ts";
+import { serve as serveEnvironments } from "./support/serve.ts";
 import { RawClient, shown } from "./support/raw-client.ts";
 import { type ScriptedHost, scriptedHost } from "./support/scripted-host.ts";
 

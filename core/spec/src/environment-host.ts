@@ -60,6 +60,14 @@ export interface EnvironmentSession extends SimulatedEnvironment {
   close(): Promise<void>;
 }
 
+/** Options of {@link EnvironmentHost.open}. */
+export interface OpenOptions {
+  /** Name of the session in reports of the process that hosts it. */
+  readonly session?: string;
+  /** Session of the same episode that was lost, which the new one restores. A server that several of them ended restores none. */
+  readonly restores?: EnvironmentSession;
+}
+
 /**
  * Offers the environments of this process or of a server. Every session is guarded: the host enforces the order of calls, deadlines and limits,
  * and validates the results of the environment.
@@ -70,7 +78,7 @@ export interface EnvironmentHost {
   /** Returns the description under these options. Rejects with ENVIRONMENT_NOT_FOUND, which names the nearest id, or OPTIONS_INVALID. */
   describe(environment: EnvironmentRef): Promise<EnvironmentDescription>;
   /** Opens a session, which the caller must close. Rejects as `describe` does. */
-  open(environment: EnvironmentRef): Promise<EnvironmentSession>;
+  open(environment: EnvironmentRef, options?: OpenOptions): Promise<EnvironmentSession>;
   /** Returns worked solutions in the order of `tasks`. Rejects with DEMONSTRATION_REFUSED for a task outside the training split, and with the reason of `signal` when it is aborted. */
   demonstrate(
     environment: EnvironmentRef,

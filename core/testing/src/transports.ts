@@ -9,7 +9,7 @@ export type Transport = (host: EnvironmentHost) => Promise<EnvironmentHost>;
 export const inProcess: Transport = async (host) => ({
   list: () => host.list(),
   describe: (environment) => host.describe(environment),
-  open: (environment) => host.open(environment),
+  open: (environment, options) => host.open(environment, options),
   demonstrate: (environment, tasks) => host.demonstrate(environment, tasks),
   close: async () => undefined,
 });
@@ -26,7 +26,7 @@ export function overGrpc(options: { readonly transport?: "stream" | "unary" } = 
     return {
       list: () => remote.list(),
       describe: (environment) => remote.describe(environment),
-      open: (environment) => remote.open(environment),
+      open: (environment, options) => remote.open(environment, options),
       demonstrate: (environment, tasks) => remote.demonstrate(environment, tasks),
       close: async () => {
         await remote.close();

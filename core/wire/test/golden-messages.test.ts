@@ -112,6 +112,7 @@ describe("golden messages", () => {
       task: "train/17",
       leaseMs: 60_000,
       deadlineMs: 5_000,
+      episode: new Uint8Array(),
     };
     expect(serialise(environmentProto.ResetRequest, again).equals(bytesOfFile("reset-request"))).toBe(true);
   });

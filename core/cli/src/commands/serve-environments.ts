@@ -1,17 +1,18 @@
 import { isIPv6 } from "node:net";
-import { LocalHost, loadConfig, configuredPlugins, PluginHost, watchEventLoop } from "@mrlm/runtime";
+import { loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
-import { SessionTable } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { dialectServer } from "../services/dialect-server.ts";
+import { hostEnvironments } from "../services/hosted-environments.ts";
 import { portNumber } from "../arguments.ts";
 import { requireJails } from "../services/sandboxes.ts";
 import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { tokenOption } from "../services/token.ts";
+import { workerCount, workerMemory } from "../services/worker-options.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 /** Serves environments until it is interrupted, or its standard input ends. */
@@ -35,49 +36,55 @@ export async function serveEnvironmentHost(
     ...(loaded === undefined ? {} : configuredPlugins(loaded)),
   });
   const source = await selectedEnvironments(plugins, options.environments?.split(","));
-  const dataRoot = options.dataRoot ?? directory;
-  // A server that belongs to a run reports a blocked event loop to the run, which ends; any other server continues when the loop is free.
-  const endWatch = watchEventLoop(
-    options.untilStdinEnds === true
-      ? { stderr: false, event: "blocked", ends: true, parent: process.ppid }
-      : { stderr: true, ends: false },
-  );
-  const host = new LocalHost({
-    source,
-    logger,
-    ...(options.anyData === true ? { dataDirectory: dataRoot } : { dataRoot }),
+  const isSpawned = options.untilStdinEnds === true;
+  const { drainMs, ...limits } = sessionLimits(options, loaded?.config.server ?? {}, {
+    offered: source.environments(),
+    isOwn: isSpawned,
   });
+  const hosted = await hostEnvironments({
+    source,
+    limits,
+    request: {
+      directory,
+      config: options.config === undefined ? undefined : { path: options.config, set: options.set ?? [] },
+      environments: options.environments?.split(","),
+      dataRoot: options.dataRoot ?? directory,
+      anyData: options.anyData === true,
+    },
+    workers: workerCount(options.workers, { source, isSpawned }),
+    workerMemoryMb: workerMemory(options.workerMemoryMb),
+    isSpawned,
+    logger,
+    print: (line) => console.note(line),
+  });
+  const { host, sessions, workers } = hosted;
   try {
     const offered = (await host.list()).map(({ id }) => id);
     if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
     const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
-    const { drainMs, ...limits } = sessionLimits(options, loaded?.config.server ?? {}, {
-      offered,
-      isOwn: options.untilStdinEnds === true,
-    });
-    const sessions = new SessionTable(host, limits, logger);
-    const shared = { host, sessions, logger, ...token };
+    const shared = { host, logger, ...token };
     const server = await serveEnvironments({
       ...shared,
+      ...(sessions !== undefined && { sessions }),
+      ...(workers !== undefined && { workers }),
       address: `${at}:${port}`,
       demonstrations: options.demonstrations === true,
     });
     try {
-      const http = await serveHttp?.(at, shared);
+      const http = serveHttp && (await serveHttp(at, { ...shared, ...(await hosted.forDialects()) }));
       const interrupts = listenForInterrupts(console, "finishing the calls under way");
       const address = `${at}:${server.port}`;
       console.print(`serving ${offered.join(", ")} on ${address}`);
       for (const line of http?.lines ?? []) console.print(line);
       console.emit({ event: "listening", address, pid: process.pid, environments: offered, ...http?.event });
-      await ended(interrupts.drain, options.untilStdinEnds === true);
+      await ended(interrupts.drain, isSpawned);
       await Promise.all([server.close(drainMs), http?.close(drainMs)]);
       interrupts.dispose();
     } finally {
       await server.close();
     }
   } finally {
-    await host.close();
-    await endWatch();
+    await hosted.close();
   }
 }
 

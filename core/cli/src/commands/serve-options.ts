@@ -19,4 +19,6 @@ export interface ServeOptions extends LimitOptions {
   readonly dataRoot?: string;
   readonly anyData?: boolean;
   readonly demonstrations?: boolean;
+  readonly workers?: string;
+  readonly workerMemoryMb?: string;
 }

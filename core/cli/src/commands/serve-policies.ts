@@ -19,6 +19,8 @@ const OF_ENVIRONMENTS = {
   anyData: "--any-data",
   demonstrations: "--demonstrations",
   unsafeSandbox: "--unsafe-sandbox",
+  workers: "--workers",
+  workerMemoryMb: "--worker-memory-mb",
   httpPort: "--http-port",
   dialects: "--dialects",
   revealRewards: "--reveal-rewards",

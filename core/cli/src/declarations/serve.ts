@@ -47,6 +47,11 @@ export function declareServe(program: Command, context: () => CommandContext): v
     .option("--queue-seconds <seconds>", "longest wait of a reset; default: 30")
     .option("--lease-seconds <seconds>", "close sessions without a request for this long; default: 60")
     .option("--drain-seconds <seconds>", "time for the open sessions when the server stops; default: 10")
+    .option(
+      "--workers <number>",
+      "host the environments in this many supervised processes, 0 for the server process; default: 1 for a server started by hand that offers a plugin from outside @mrlm/, else 0",
+    )
+    .option("--worker-memory-mb <number>", "end a worker that uses more memory than this; default: no limit")
     .option("--http-port <port>", "offer the environments over HTTP too, by --dialects; 0 for any free port")
     .option(
       "--dialects <names>",

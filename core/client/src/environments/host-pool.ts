@@ -4,6 +4,7 @@ import {
   type EnvironmentHost,
   type EnvironmentRef,
   MrlmError,
+  type OpenOptions,
   type TaskId,
 } from "@mrlm/spec";
 import { abortError, onAbort } from "../connection/aborts.ts";
@@ -96,8 +97,8 @@ export class HostPool implements EnvironmentHost, SessionPool {
   }
 
   /** Opens a session. Its first reset chooses the server. */
-  async open(environment: EnvironmentRef): Promise<PooledSession> {
-    return new PooledSession(environment, await this.describe(environment), this);
+  async open(environment: EnvironmentRef, { restores }: OpenOptions = {}): Promise<PooledSession> {
+    return new PooledSession(environment, await this.describe(environment), this, restores);
   }
 
   demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[]): Promise<readonly Demonstration[]> {

@@ -33,11 +33,20 @@ export class PooledSession implements EnvironmentSession {
   readonly #ref: EnvironmentRef;
   readonly #description: EnvironmentDescription;
   readonly #pool: SessionPool;
+  readonly #restores: EnvironmentSession | undefined;
   readonly #closing = new AbortController();
   #seat: { readonly member: PoolMember; readonly session: RemoteEnvironment } | undefined;
   #isResetting = false;
+  #episode: Uint8Array | undefined;
 
-  constructor(ref: EnvironmentRef, description: EnvironmentDescription, pool: SessionPool) {
+  /** @param restores lost session of the same episode */
+  constructor(
+    ref: EnvironmentRef,
+    description: EnvironmentDescription,
+    pool: SessionPool,
+    restores: EnvironmentSession | undefined,
+  ) {
+    this.#restores = restores;
     this.#ref = ref;
     this.#description = description;
     this.#pool = pool;
@@ -45,6 +54,11 @@ export class PooledSession implements EnvironmentSession {
 
   get description(): EnvironmentDescription {
     return this.#seat?.session.description ?? this.#description;
+  }
+
+  /** Id of the first session of its episode; `undefined` before a server has it. */
+  get episode(): Uint8Array | undefined {
+    return this.#episode;
   }
 
   async reset(options: ResetOptions): Promise<Observation> {
@@ -90,8 +104,9 @@ export class PooledSession implements EnvironmentSession {
     if (this.#seat?.member === member) return this.#seat.session;
     // The server that is left may be lost; its session ends with its lease.
     void this.#leave().catch(() => undefined);
-    const session = await member.host.open(this.#ref);
+    const session = await member.host.open(this.#ref, { ...(this.#restores && { restores: this.#restores }) });
     this.#seat = { member, session };
+    this.#episode = session.episode;
     if (!this.#closing.signal.aborted) return session;
     await this.#leave();
     throw this.#closedError();

@@ -21,9 +21,12 @@ import type { SessionTransport } from "./session-transport.ts";
 
 /** Longest wait of `close` for a server that does not answer; the end of the lease closes the session anyway. */
 const CLOSE_MS = 5_000;
+/** The session is the first of its episode. */
+const NO_EPISODE = new Uint8Array();
 
-/** Callbacks for changes of a session. */
+/** Callbacks for changes of a session, and the first session of the episode that it restores. */
 export interface SessionListener {
+  readonly episode: Uint8Array | undefined;
   /** The server opened it, with a lease of this many milliseconds. */
   onLease(leaseMs: number): void;
   onClose(): void;
@@ -32,6 +35,8 @@ export interface SessionListener {
 /** Session of an environment on a server. It behaves as a session in this process. */
 export class RemoteEnvironment implements EnvironmentSession {
   readonly id: Uint8Array = randomBytes(16);
+  /** Id of the first session of its episode. */
+  readonly episode: Uint8Array;
   /** Lease that the server granted. */
   leaseMs: number;
   /** Time of the latest call of this session that ended, in milliseconds of `performance.now()`. */
@@ -62,6 +67,7 @@ export class RemoteEnvironment implements EnvironmentSession {
     this.#transport = transport;
     this.leaseMs = leaseMs;
     this.#listener = listener;
+    this.episode = listener.episode ?? this.id;
   }
 
   async reset({ seed, task, signal }: ResetOptions): Promise<Observation> {
@@ -81,6 +87,7 @@ export class RemoteEnvironment implements EnvironmentSession {
         task: task ?? "",
         leaseMs: this.leaseMs,
         deadlineMs: 0,
+        episode: this.episode === this.id ? NO_EPISODE : this.episode,
       };
       const { observation, leaseMs } = await this.#transport.reset(request, [signal, this.#closing.signal]);
       this.leaseMs = leaseMs;

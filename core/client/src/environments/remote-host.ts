@@ -5,8 +5,10 @@ import {
   type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
+  type EnvironmentSession,
   type Logger,
   MrlmError,
+  type OpenOptions,
   type TaskId,
 } from "@mrlm/spec";
 import {
@@ -54,6 +56,13 @@ export interface ConnectEnvironmentsOptions {
 const DEMONSTRATION_BATCH = 256;
 /** Limit of descriptions that are kept for one channel. */
 const MAX_DESCRIPTIONS = 256;
+
+/** Returns the id of the first session of an episode that a session of this package had, if it is one. */
+function restoredEpisode(
+  restores: (EnvironmentSession & { readonly episode?: unknown }) | undefined,
+): Uint8Array | undefined {
+  return restores?.episode instanceof Uint8Array ? restores.episode : undefined;
+}
 
 /** Host of the environments of one server. */
 export class RemoteHost implements EnvironmentHost {
@@ -131,10 +140,11 @@ export class RemoteHost implements EnvironmentHost {
     return requested;
   }
 
-  async open(environment: EnvironmentRef): Promise<RemoteEnvironment> {
+  async open(environment: EnvironmentRef, { restores }: OpenOptions = {}): Promise<RemoteEnvironment> {
     this.#opening++;
     const description = await this.describe(environment).finally(() => this.#opening--);
     const session: RemoteEnvironment = new RemoteEnvironment(environment, description, this.#transport, this.#leaseMs, {
+      episode: restoredEpisode(restores),
       onLease: (leaseMs) => this.#leases.granted(leaseMs),
       onClose: () => this.#leases.sessions.delete(session),
     });

@@ -6,6 +6,7 @@ import {
   type EnvironmentRef,
   type Logger,
   MrlmError,
+  type OpenOptions,
   type Policy,
   type ScriptedPlayer,
   type TaskId,
@@ -62,9 +63,12 @@ export class LocalHost implements EnvironmentHost {
     return (await this.#prepare(environment)).description;
   }
 
-  async open(environment: EnvironmentRef): Promise<Session> {
+  async open(environment: EnvironmentRef, options: OpenOptions = {}): Promise<Session> {
     const prepared = await this.#prepare(environment);
-    const session = openSession(prepared, this.#logger, () => this.#sessions.delete(session));
+    const session = openSession(prepared, this.#logger, {
+      name: options.session ?? "",
+      onClose: () => this.#sessions.delete(session),
+    });
     this.#sessions.add(session);
     return session;
   }

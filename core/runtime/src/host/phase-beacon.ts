@@ -43,3 +43,17 @@ export function onPhase(listener: (place: EnvironmentPhase) => void): void {
   onPlace = listener;
   places.forEach(listener);
 }
+
+/** Session whose code runs, with its phase. */
+export interface SessionAtWork {
+  readonly environment?: string;
+  /** Name that was given to the host; empty for code of no session. */
+  readonly session: string;
+  readonly phase: Phase;
+}
+
+/** Calls the code of a session, and may note that it does. */
+export type SessionTracker = <T>(at: SessionAtWork, work: () => T) => T;
+
+/** Tracker of this process, in a process that other sessions must survive. */
+export const sessionTracking: { tracker: SessionTracker | undefined } = { tracker: undefined };

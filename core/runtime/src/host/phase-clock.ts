@@ -1,5 +1,5 @@
 import { type GradingOptions, MrlmError } from "@mrlm/spec";
-import { enterPhase, leavePhase } from "./phase-beacon.ts";
+import { enterPhase, leavePhase, sessionTracking } from "./phase-beacon.ts";
 import type { Deadlines, Phase } from "./deadlines.ts";
 
 /**
@@ -9,9 +9,12 @@ import type { Deadlines, Phase } from "./deadlines.ts";
 export class PhaseClock {
   readonly #environment: string;
   readonly #deadlines: Deadlines;
+  readonly #session: string;
   #running: { readonly countdown: Countdown; readonly signal: AbortSignal } | undefined;
 
-  constructor(environment: string, deadlines: Deadlines) {
+  /** @param session name of the session in reports */
+  constructor(environment: string, deadlines: Deadlines, session = "") {
+    this.#session = session;
     this.#environment = environment;
     this.#deadlines = deadlines;
   }
@@ -54,7 +57,14 @@ export class PhaseClock {
     enterPhase(this.#environment, phase, limit);
     try {
       if (controller.signal.aborted) return await stopped;
-      return await Promise.race([(async () => work(controller.signal))(), stopped]);
+      const tracked = async (): Promise<T> => work(controller.signal);
+      const { tracker } = sessionTracking;
+      return await Promise.race([
+        tracker === undefined
+          ? tracked()
+          : tracker({ environment: this.#environment, session: this.#session, phase }, tracked),
+        stopped,
+      ]);
     } finally {
       leavePhase();
       countdown.stop();

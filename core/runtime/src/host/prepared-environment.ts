@@ -96,9 +96,13 @@ export function openScriptedPolicy(prepared: PreparedEnvironment, logger: Logger
 }
 
 /** Opens a session with its own instance of the environment. */
-export function openSession(prepared: PreparedEnvironment, logger: Logger, onClose: () => void): Session {
+export function openSession(
+  prepared: PreparedEnvironment,
+  logger: Logger,
+  { name, onClose }: { readonly name: string; readonly onClose: () => void },
+): Session {
   const { definition, description, options, tasks } = prepared;
-  const { context, ...parts } = sessionParts(prepared, logger);
+  const { context, ...parts } = sessionParts(prepared, logger, name);
   return new Session({
     ...parts,
     description,
@@ -112,8 +116,9 @@ export function openSession(prepared: PreparedEnvironment, logger: Logger, onClo
 function sessionParts(
   { definition, tasks, requirements, deadlines, files }: PreparedEnvironment,
   logger: Logger,
+  session = "",
 ): Pick<SessionPlan, "clock" | "judgements" | "tools"> & { readonly context: EnvironmentContext } {
-  const clock = new PhaseClock(definition.id, deadlines);
+  const clock = new PhaseClock(definition.id, deadlines, session);
   const tools = new SessionTools(clock, logger);
   const judgements = new SessionJudgements();
   const context = environmentContext({

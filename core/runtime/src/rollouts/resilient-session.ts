@@ -33,6 +33,8 @@ export class ResilientSession implements EpisodeSession {
   readonly #past: { readonly action: Action; readonly result: StepResult }[] = [];
   #first: Observation | undefined;
   #live: EnvironmentSession | undefined;
+  /** Latest session, which may be lost. */
+  #latest: EnvironmentSession | undefined;
 
   constructor(plan: EpisodePlan, host: EnvironmentHost, options: ResilientSessionOptions) {
     this.#plan = plan;
@@ -69,8 +71,9 @@ export class ResilientSession implements EpisodeSession {
     const { environment, identity, seed, signal, description } = this.#plan;
     if (this.#past.length > 0 && description.determinism === "none")
       throw new EpisodeLost(this.#plan.id, `environment ${description.id} cannot be brought back to where it was`);
-    const session = await this.#host.open(environment);
+    const session = await this.#host.open(environment, this.#latest === undefined ? {} : { restores: this.#latest });
     this.#live = session;
+    this.#latest = session;
     const observation = await session.reset({ task: identity.task, ...(seed === null ? {} : { seed }), signal });
     if (this.#past.length > 0) this.#compare(observation, this.#first);
     for (const { action, result } of this.#past) this.#compare(await session.step(action, { signal }), result);

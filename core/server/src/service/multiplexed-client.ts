@@ -1,4 +1,3 @@
-import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { type Logger, MrlmError } from "@mrlm/spec";
 import {
   Assembler,
@@ -23,11 +22,23 @@ const LOW_WATER_BYTES = 8 << 20;
 /** Limit of requests under way on one stream. Each takes memory until its response is sent, and repeated ones wait for the same step. */
 const MAX_RUNNING = 16_384;
 
+/** Stream of serialised frames in both directions. An emitted `error` ends it with a status of gRPC. */
+interface FrameStream {
+  // oxlint-disable-next-line typescript/no-explicit-any
+  on(event: "data" | "drain" | "end" | "cancelled" | "error" | "close", listener: (...args: any[]) => void): unknown;
+  emit(event: "error", status: unknown): boolean;
+  write(frame: Serialised): boolean;
+  pause(): unknown;
+  resume(): unknown;
+  isPaused(): boolean;
+  end(): unknown;
+}
+
 type Answer = NonNullable<wire.SessionResponse["response"]>;
 
-/** Stream of one client. Requests run concurrently, and each response is sent when it is ready. */
+/** Stream of one client, of gRPC or from the process that forwards its requests. Requests run concurrently, and each response is sent when it is ready. */
 export class MultiplexedClient {
-  readonly #call: ServerDuplexStream<Serialised, Serialised>;
+  readonly #call: FrameStream;
   readonly #owner: string;
   readonly #table: SessionTable;
   readonly #logger: Logger;
@@ -40,7 +51,7 @@ export class MultiplexedClient {
   #isEnding = false;
 
   constructor(
-    call: ServerDuplexStream<Serialised, Serialised>,
+    call: FrameStream,
     owner: string,
     server: { readonly table: SessionTable; readonly logger: Logger; readonly maxMessageBytes: number },
   ) {

@@ -33,10 +33,14 @@ export interface ServerIdentity {
 }
 
 /** Returns the unary methods of EnvironmentService. */
-export function unaryMethods(host: EnvironmentHost, table: SessionTable, server: ServerIdentity, logger: Logger) {
+export function unaryMethods(
+  host: EnvironmentHost,
+  { table, capacity }: { readonly table: SessionTable; readonly capacity: Capacity },
+  server: ServerIdentity,
+  logger: Logger,
+) {
   const unary = <Request, Response>(handle: (call: ServerUnaryCall<Request, Response>) => Promise<Response>) =>
     answered(handle, (error) => logFault(logger, error));
-  const capacity: Capacity = table;
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async ({ request: { environment } }) => ({
       protocolMajor: ENVIRONMENT_PROTOCOL.major,

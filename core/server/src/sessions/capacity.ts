@@ -1,4 +1,4 @@
-import type { PlaceUse } from "./admission.ts";
+import type { AdmissionLimits, PlaceUse } from "./admission.ts";
 
 /** Limits of a server, and how much of them is in use. */
 export interface Capacity {
@@ -17,4 +17,13 @@ export interface CapacityLimits {
   readonly queue: number;
   readonly queueMs: number;
   readonly leaseMs: number;
+}
+
+/** Returns the limits as a server states them. */
+export function capacityLimits(limits: AdmissionLimits, leaseMs: number): CapacityLimits {
+  const { places, placesPerClient, placesByEnvironment = {}, queue, queueMs } = limits;
+  return {
+    ...{ sessions: places, sessionsPerClient: placesPerClient, sessionsByEnvironment: placesByEnvironment },
+    ...{ queue, queueMs, leaseMs },
+  };
 }

@@ -172,7 +172,7 @@ export class HostedSession {
       this.isAdmitted = true;
       // The session may have been closed when its place was granted.
       signal.throwIfAborted();
-      const environment = await host.open(this.#ref);
+      const environment = await host.open(this.#ref, { session: this.key });
       this.#environment = environment;
       if (this.#isClosed) await environment.close();
       signal.throwIfAborted();

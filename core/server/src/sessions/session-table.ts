@@ -1,12 +1,12 @@
 import { silentLogger } from "@mrlm/kit";
 import { type EnvironmentHost, type Logger, MrlmError, type StepResult } from "@mrlm/spec";
 import { Admission, type AdmissionLimits, type PlaceUse } from "./admission.ts";
-import type { Capacity, CapacityLimits } from "./capacity.ts";
+import { type Capacity, type CapacityLimits, capacityLimits } from "./capacity.ts";
 import { HostedSession, type SessionSupport } from "./hosted-session.ts";
 import { invalid } from "./invalid.ts";
-import { jittered } from "./jittered.ts";
 import type { Operation } from "./operation.ts";
 import type { SessionReset, SessionStart, SessionStep } from "./requests.ts";
+import { stopping } from "./stopping.ts";
 
 /** Limits of {@link SessionTable}. */
 export interface SessionLimits {
@@ -50,8 +50,6 @@ export function admissionLimits(limits: SessionLimits): AdmissionLimits {
 }
 
 const ID_BYTES = 16;
-/** Retry delay that a stopping server states, in milliseconds before jitter. A restarted server may listen by then. */
-const STOPPING_MS = 1_000;
 
 /** Sessions of a server by id. A session is visible to its owner only; for other clients it does not exist. */
 export class SessionTable implements Capacity {
@@ -63,11 +61,21 @@ export class SessionTable implements Capacity {
   readonly #sweeper: NodeJS.Timeout;
   readonly #counts = { opened: 0, expired: 0, resets: 0, steps: 0 };
   readonly #empty = Promise.withResolvers<void>();
+  readonly #onEnd: (key: string) => void;
   #isDraining = false;
   #stopped: Promise<void> | undefined;
 
-  /** @param logger receives environments that could not be closed */
-  constructor(host: EnvironmentHost, limits: SessionLimits = {}, logger: Logger = silentLogger) {
+  /**
+   * @param logger receives environments that could not be closed
+   * @param onEnd receives the key of each session that has left the table
+   */
+  constructor(
+    host: EnvironmentHost,
+    limits: SessionLimits = {},
+    logger: Logger = silentLogger,
+    onEnd: (key: string) => void = () => undefined,
+  ) {
+    this.#onEnd = onEnd;
     const { leaseMs = 60_000, maxLeaseMs = 3_600_000 } = limits;
     this.#admission = new Admission(admissionLimits(limits));
     this.#leases = { defaultMs: leaseMs, maxMs: maxLeaseMs };
@@ -81,15 +89,7 @@ export class SessionTable implements Capacity {
   }
 
   get limits(): CapacityLimits {
-    const { places, placesPerClient, placesByEnvironment = {}, queue, queueMs } = this.#admission.limits;
-    return {
-      sessions: places,
-      sessionsPerClient: placesPerClient,
-      sessionsByEnvironment: placesByEnvironment,
-      queue,
-      queueMs,
-      leaseMs: this.#leases.defaultMs,
-    };
+    return capacityLimits(this.#admission.limits, this.#leases.defaultMs);
   }
 
   get isDraining(): boolean {
@@ -102,6 +102,11 @@ export class SessionTable implements Capacity {
 
   get stats(): SessionStats {
     return { sessions: this.#sessions.size, queued: this.#admission.use().queued, ...this.#counts };
+  }
+
+  /** Whether it has a session with this key: the bytes of its id as characters. */
+  has(key: string): boolean {
+    return this.#sessions.has(key);
   }
 
   /** Starts an episode. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SESSION_BUSY, STEP_OUT_OF_ORDER, or SERVER_UNAVAILABLE while the server stops. */
@@ -202,14 +207,10 @@ export class SessionTable implements Capacity {
       this.#admission.leave(session);
     }
     if (this.#isDraining && this.#sessions.size === 0) this.#empty.resolve();
-    if (isKnown) session.onEnd?.();
+    if (!isKnown) return;
+    session.onEnd?.();
+    this.#onEnd(session.key);
   }
-}
-
-function stopping(consequence: string): MrlmError {
-  return new MrlmError("SERVER_UNAVAILABLE", `The server is stopping and ${consequence}.`, {
-    retryDelayMs: jittered(STOPPING_MS),
-  });
 }
 
 function keyOf(id: Uint8Array): string {

@@ -170,6 +170,7 @@ export function resetRequest(
     task: "",
     leaseMs: 0,
     deadlineMs: 0,
+    episode: new Uint8Array(),
     ...extra,
   };
 }

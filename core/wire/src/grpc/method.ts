@@ -25,6 +25,27 @@ export function method<Request, Response>(
 /** Serialised message. */
 export type Serialised = Buffer;
 
+/** Makes a method of a server that decodes neither requests nor responses. */
+export function forwarded({
+  path,
+  requestStream,
+  responseStream,
+}: Pick<MethodDefinition<unknown, unknown>, "path" | "requestStream" | "responseStream">): MethodDefinition<
+  Serialised,
+  Serialised
+> {
+  const asIs = (message: Serialised): Buffer => message;
+  return {
+    path,
+    requestStream,
+    responseStream,
+    requestSerialize: asIs,
+    requestDeserialize: asIs,
+    responseSerialize: asIs,
+    responseDeserialize: asIs,
+  };
+}
+
 /** Makes a duplex method whose requests the sender has serialised. The receiver checks requests before it decodes them. */
 export function preserialisedDuplex<Response>(path: `/${string}/${string}`, response: Codec<Response>) {
   const asIs = (message: Serialised): Buffer => message;

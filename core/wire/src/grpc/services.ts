@@ -2,7 +2,7 @@ import * as health from "../gen/grpc/health/v1/health.ts";
 import * as reflection from "../gen/grpc/reflection/v1/reflection.ts";
 import * as engine from "../gen/mrlm/engine/v1/engine.ts";
 import * as environment from "../gen/mrlm/env/v1/environment.ts";
-import { method, preserialisedDuplex } from "./method.ts";
+import { forwarded, method, preserialisedDuplex } from "./method.ts";
 
 const ENVIRONMENT = "/mrlm.env.v1.EnvironmentService" as const;
 
@@ -20,6 +20,15 @@ export const ENVIRONMENT_SERVICE = {
     environment.DemonstrateResponse,
   ),
   multiplex: preserialisedDuplex(`${ENVIRONMENT}/Multiplex`, environment.MultiplexResponse),
+};
+
+/** Methods of ENVIRONMENT_SERVICE that concern sessions, for a server that forwards them as they are. */
+export const FORWARDED_ENVIRONMENT_SERVICE = {
+  ...ENVIRONMENT_SERVICE,
+  reset: forwarded(ENVIRONMENT_SERVICE.reset),
+  step: forwarded(ENVIRONMENT_SERVICE.step),
+  close: forwarded(ENVIRONMENT_SERVICE.close),
+  renew: forwarded(ENVIRONMENT_SERVICE.renew),
 };
 
 const ENGINE = "/mrlm.engine.v1.EngineService" as const;

@@ -57,8 +57,9 @@ export class Outbox {
     });
   }
 
-  /** Drops the unwritten rest of an entry. */
-  drop(requestId: bigint): void {
+  /** Drops the unwritten rest of an entry. @returns whether there was one */
+  drop(requestId: bigint): boolean {
+    const before = this.#entries.length + this.#later.length;
     for (const entries of [this.#entries, this.#later]) {
       for (let i = entries.length - 1; i >= 0; i--) {
         const entry = entries[i] as Entry;
@@ -68,7 +69,9 @@ export class Outbox {
         if (entries === this.#entries && isLarge(entry)) this.#begunBytes -= entry.bytes.length;
       }
     }
+    const isDropped = this.#entries.length + this.#later.length < before;
     this.#beginLater();
+    return isDropped;
   }
 
   /** Reports that the stream accepts more. */

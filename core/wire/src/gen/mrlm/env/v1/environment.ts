@@ -233,6 +233,8 @@ export interface ResetRequest {
   leaseMs: number;
   /** 0: the server's default. */
   deadlineMs: number;
+  /** Id of the first session of this episode, where the client restores an episode whose session a server lost. Empty: this session is the first. */
+  episode: Uint8Array;
 }
 
 export interface ResetResponse {
@@ -1850,6 +1852,7 @@ function createBaseResetRequest(): ResetRequest {
     task: "",
     leaseMs: 0,
     deadlineMs: 0,
+    episode: new Uint8Array(0),
   };
 }
 
@@ -1878,6 +1881,9 @@ export const ResetRequest: MessageFns<ResetRequest> = {
     }
     if (message.deadlineMs !== 0) {
       writer.uint32(56).uint32(message.deadlineMs);
+    }
+    if (message.episode.length !== 0) {
+      writer.uint32(66).bytes(message.episode);
     }
     return writer;
   },
@@ -1949,6 +1955,14 @@ export const ResetRequest: MessageFns<ResetRequest> = {
             }
 
             message.deadlineMs = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.episode = reader.bytes();
             continue;
           }
         }

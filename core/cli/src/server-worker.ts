@@ -1,0 +1,39 @@
+// Hosts environments for a server, in a process that their code may end or block. services/environment-workers.ts starts it.
+import { configuredPlugins, LocalHost, loadConfig, PluginHost, watchEventLoop } from "@mrlm/runtime";
+import { serveWorker } from "@mrlm/server";
+import { lineLogger } from "./console/line-logger.ts";
+import { selectedEnvironments } from "./services/selected-environments.ts";
+import { recordWork } from "./services/work-record.ts";
+import { channelsToParent } from "./services/worker-channel.ts";
+import type { WorkerRequest } from "./services/worker-request.ts";
+
+const { exit } = process;
+const channels = channelsToParent();
+const { directory, config, environments, dataRoot, anyData, link, record, leaseMs } = await new Promise<WorkerRequest>(
+  (resolve) => {
+    channels.channel("start").onMessage((body) => resolve(body as WorkerRequest));
+  },
+);
+const endRecord = recordWork(record);
+const logger = lineLogger((line) => process.stderr.write(`${line}\n`));
+watchEventLoop({ stderr: true, ends: true, parent: process.ppid });
+const plugins = await PluginHost.discover({
+  directory,
+  logger,
+  ...(config === undefined ? {} : configuredPlugins(loadConfig(config.path, { overrides: config.set }))),
+});
+const host = new LocalHost({
+  source: await selectedEnvironments(plugins, environments),
+  logger,
+  ...(anyData ? { dataDirectory: dataRoot } : { dataRoot }),
+});
+await serveWorker({
+  host,
+  channel: channels.channel("server"),
+  link,
+  logger,
+  ...(leaseMs === undefined ? {} : { leaseMs }),
+});
+await host.close();
+endRecord();
+exit.call(process, 0);

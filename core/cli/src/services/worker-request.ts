@@ -1,0 +1,17 @@
+import type { LinkAddress } from "@mrlm/server";
+
+/** What a worker hosts, and how. The server process sends it first. */
+export interface WorkerRequest {
+  /** Directory of the project, in which plugins are looked up. */
+  readonly directory: string;
+  readonly config: { readonly path: string; readonly set: readonly string[] } | undefined;
+  /** `undefined` for all. */
+  readonly environments: readonly string[] | undefined;
+  readonly dataRoot: string;
+  readonly anyData: boolean;
+  /** Lease where a client states none; default: that of the server. */
+  readonly leaseMs?: number | undefined;
+  readonly link: LinkAddress;
+  /** File for the record of the session at work. */
+  readonly record: string;
+}

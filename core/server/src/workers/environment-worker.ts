@@ -1,0 +1,139 @@
+import type { EnvironmentDescription } from "@mrlm/spec";
+import { decodeError } from "@mrlm/wire";
+import type { Death } from "./death.ts";
+import type { FramedStream } from "./framed-stream.ts";
+import type { WorkerEnd } from "./worker-end.ts";
+import { type LinkAddress, openLink } from "./link.ts";
+import type { FromWorker, ToWorker, WorkerCalls, WorkerChannel } from "./worker-messages.ts";
+
+/** Process of a worker, as its starter supervises it. */
+export interface WorkerProcess {
+  readonly pid: number;
+  readonly link: LinkAddress;
+  readonly channel: WorkerChannel;
+  readonly ended: Promise<WorkerEnd>;
+  /** Ends the process at once. @param reason added to its end */
+  kill(reason?: string): void;
+}
+
+/** Starts the process of a worker. @param name of the worker, for its output: `worker 1` */
+export type StartWorker = (name: string) => WorkerProcess;
+
+/** Process that hosts environments for the server process. */
+export class EnvironmentWorker {
+  readonly name: string;
+  readonly process: WorkerProcess;
+  /** Settles when it has loaded its plugins and listens. Rejects with the reason if it does not. */
+  readonly ready: Promise<readonly EnvironmentDescription[]>;
+  /** Resolves after its end, when all that it had sent has been read. */
+  readonly death: Promise<Death>;
+  /** Sessions that are routed to it. */
+  sessions = 0;
+  isReady = false;
+  isDead = false;
+  /** Leases of its sessions that have ended. */
+  expired = 0;
+  /** Time of its latest sign of life, in milliseconds of `performance.now()`. */
+  aliveAt = performance.now();
+  readonly #links = new Set<FramedStream>();
+  readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #resolveDeath: (death: Death) => void;
+  #lastCall = 0;
+
+  constructor(
+    name: string,
+    process: WorkerProcess,
+    {
+      onEnded,
+      startMs,
+    }: {
+      /** Receives the keys of sessions that it no longer has. */
+      readonly onEnded: (worker: EnvironmentWorker, sessions: readonly string[]) => void;
+      readonly startMs: number;
+    },
+  ) {
+    this.name = name;
+    this.process = process;
+    const death = Promise.withResolvers<Death>();
+    this.death = death.promise;
+    this.#resolveDeath = death.resolve;
+    const ready = Promise.withResolvers<readonly EnvironmentDescription[]>();
+    this.ready = ready.promise;
+    this.ready.catch(() => undefined);
+    const timer = setTimeout(() => process.kill(`it was not ready after ${startMs / 1000} s`), startMs);
+    this.ready.then(
+      () => clearTimeout(timer),
+      () => clearTimeout(timer),
+    );
+    process.channel.onMessage((body) => {
+      const message = body as FromWorker;
+      this.aliveAt = performance.now();
+      if (message.type === "ready") {
+        this.isReady = true;
+        ready.resolve(message.environments);
+      } else if (message.type === "unready") ready.reject(decodeError(message.error));
+      else if (message.type === "ended") {
+        this.expired = message.expired;
+        onEnded(this, message.sessions);
+      } else if (message.type === "answer") this.#answer(message);
+    });
+    void process.ended.then(({ exitCode, signal, reason }) => {
+      this.isDead = true;
+      this.isReady = false;
+      const how = reason ?? (signal === null ? `it ended with exit code ${exitCode}` : `it ended by ${signal}`);
+      ready.reject(new Error(how));
+      const lost = new Error(`${this.name} ended`);
+      for (const call of this.#calls.values()) call.reject(lost);
+      this.#calls.clear();
+    });
+  }
+
+  /** Opens a stream for the requests of a client. */
+  open(owner: string): FramedStream {
+    const stream = openLink(this.process.link, owner);
+    this.#links.add(stream);
+    stream.on("close", () => this.#links.delete(stream));
+    return stream;
+  }
+
+  /** Whether a stream holds responses that have not been read. */
+  get isDrained(): boolean {
+    return this.#links.size === 0;
+  }
+
+  /** Reports why it died. */
+  died(death: Death): void {
+    this.#resolveDeath(death);
+  }
+
+  /** Calls its host. Rejects when it ends before. */
+  async call<M extends keyof WorkerCalls>(
+    method: M,
+    given: Parameters<WorkerCalls[M]>,
+    signal?: AbortSignal,
+  ): Promise<Awaited<ReturnType<WorkerCalls[M]>>> {
+    signal?.throwIfAborted();
+    const id = ++this.#lastCall;
+    const call = Promise.withResolvers<unknown>();
+    this.#calls.set(id, call);
+    const onAbort = (): void => this.send({ type: "abort", id });
+    signal?.addEventListener("abort", onAbort, { once: true });
+    this.send({ type: "call", id, method, given });
+    try {
+      return (await call.promise) as Awaited<ReturnType<WorkerCalls[M]>>;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  send(message: ToWorker): void {
+    this.process.channel.send(message);
+  }
+
+  #answer({ id, value, error }: FromWorker & { type: "answer" }): void {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    if (error === undefined) call?.resolve(value);
+    else call?.reject(decodeError(error));
+  }
+}

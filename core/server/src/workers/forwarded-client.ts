@@ -1,0 +1,359 @@
+import { type Logger, MrlmError } from "@mrlm/spec";
+import {
+  Assembler,
+  cancelEntry,
+  encodeError,
+  entriesOf,
+  environmentProto as wire,
+  FRAME_BYTES,
+  invalid,
+  Outbox,
+  requestEntry,
+  type RequestEnvelope,
+  type RequestKind,
+  requestEnvelope,
+  responseEntry,
+  responseEnvelope,
+  sessionAddress,
+} from "@mrlm/wire";
+import { logFault } from "../sessions/log-fault.ts";
+import type { EnvironmentWorker } from "./environment-worker.ts";
+import { FrameJoiner } from "./frame-joiner.ts";
+import type { FramedStream } from "./framed-stream.ts";
+import { keyOf, type RoutedSession, type RoutedSessions } from "./routed-sessions.ts";
+
+/** Client of the server process. */
+export interface ClientSink {
+  /** Writes a serialised MultiplexResponse. Returns false when the client accepts no more until `drained` is called. */
+  write(frame: Buffer): boolean;
+  /** Stops or continues to read the client's requests. */
+  read(isReading: boolean): void;
+  /** Ends the client's stream. @param failure a text that a worker gave, or an error */
+  fail(failure: string | Error): void;
+  /** Ends the stream of a client that sends no more requests and has all responses. */
+  end(): void;
+}
+
+/** Requests are read while fewer bytes than the first limit wait for a worker, again when fewer than the second wait. Responses likewise. */
+const HIGH_WATER_BYTES = 8 << 20;
+const LOW_WATER_BYTES = 2 << 20;
+/** Limit of requests under way on one stream. */
+const MAX_RUNNING = 16_384;
+/** Time in which the process of a closed stream must be seen to have ended, in milliseconds. */
+const DEATH_MS = 3_000;
+
+/** Stream to a worker for this client's requests. */
+interface Link {
+  readonly worker: EnvironmentWorker;
+  readonly stream: FramedStream;
+  readonly outbox: Outbox;
+  isEnded: boolean;
+}
+
+interface Running {
+  readonly session: RoutedSession;
+  /** `undefined` while the session waits for a place. */
+  link?: Link;
+  /** Ends the request's wait. */
+  leave?: () => void;
+  timer?: NodeJS.Timeout;
+}
+
+/**
+ * Requests of one client, forwarded to the workers of their sessions. Neither actions nor results are decoded: a request passes as it came, a response in the
+ * frame that the worker wrote.
+ */
+export class ForwardedClient {
+  readonly #owner: string;
+  readonly #sessions: RoutedSessions;
+  readonly #sink: ClientSink;
+  readonly #logger: Logger;
+  readonly #joiner: FrameJoiner;
+  /** Responses of the server process itself. */
+  readonly #answers: Outbox;
+  readonly #assembler: Assembler;
+  readonly #running = new Map<bigint, Running>();
+  readonly #links = new Map<EnvironmentWorker, Link>();
+  #isGone = false;
+  #isHalfClosed = false;
+  #isEnding = false;
+
+  constructor(
+    owner: string,
+    sink: ClientSink,
+    server: { readonly sessions: RoutedSessions; readonly logger: Logger; readonly maxMessageBytes: number },
+  ) {
+    this.#owner = owner;
+    this.#sink = sink;
+    this.#sessions = server.sessions;
+    this.#logger = server.logger;
+    this.#assembler = new Assembler(server.maxMessageBytes);
+    this.#joiner = new FrameJoiner((frame) => this.#isGone || sink.write(frame));
+    this.#answers = new Outbox((frame) => {
+      this.#joiner.add(frame);
+      return true;
+    });
+  }
+
+  /** Receives a serialised MultiplexRequest. A malformed one ends the stream, because its requests are unknown. */
+  receive(frame: Uint8Array): void {
+    if (this.#isGone || this.#isEnding) return;
+    try {
+      if (frame.length > FRAME_BYTES) throw invalid(`a frame has ${frame.length} bytes; ${FRAME_BYTES} are allowed`);
+      const entries = entriesOf(frame);
+      if (entries.length > MAX_RUNNING)
+        throw invalid(`a frame has ${entries.length} requests; ${MAX_RUNNING} are allowed`);
+      const envelopes = entries.map(requestEnvelope);
+      for (const [i, envelope] of envelopes.entries()) this.#receive(envelope, entries[i] as Uint8Array);
+    } catch (error) {
+      this.#sink.fail(error as Error);
+    }
+  }
+
+  /** Receives one request without its envelope. */
+  begin(requestId: bigint, kind: RequestKind, body: Uint8Array): void {
+    this.#receive({ requestId, kind, body }, requestEntry(requestId, kind, body));
+  }
+
+  /** Reports that the client sends no more requests and waits for the responses. */
+  halfClosed(): void {
+    this.#isHalfClosed = true;
+    this.#endWhenAnswered();
+  }
+
+  /** Reports that the client accepts more. */
+  drained(): void {
+    this.#joiner.drained();
+    if (this.#joiner.pendingBytes < LOW_WATER_BYTES)
+      for (const { stream } of this.#links.values()) if (stream.isPaused()) stream.resume();
+    this.#endWhenAnswered();
+  }
+
+  /** Ends the stream after the responses under way, because the server stops. The client repeats later requests on its next stream. */
+  end(): void {
+    this.#isEnding = true;
+    this.halfClosed();
+  }
+
+  /** Cancels a request. */
+  cancel(requestId: bigint): void {
+    this.#assembler.drop(requestId);
+    const running = this.#running.get(requestId);
+    if (running === undefined) return;
+    const isUnsent = running.link === undefined || running.link.outbox.drop(requestId);
+    running.link?.outbox.add(requestId, cancelEntry(requestId));
+    if (isUnsent) this.#fail(requestId, new MrlmError("CANCELLED", "The client cancelled the call."));
+  }
+
+  /** Whether other requests of the session of this one are under way, on any stream. */
+  isAlone(requestId: bigint): boolean {
+    return this.#running.get(requestId)?.session.underWay === 1;
+  }
+
+  /** Handles a lost client. Its requests continue in the workers, so that a client that reconnects within the lease gets their responses. */
+  gone(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    for (const requestId of [...this.#running.keys()]) this.#done(requestId);
+    // The outboxes write in the immediates that they have scheduled, which run before this one.
+    setImmediate(() => {
+      for (const { stream } of this.#links.values()) stream.end(() => stream.destroy());
+      this.#links.clear();
+    });
+  }
+
+  /** Sessions with a request that a worker has not answered. */
+  *underWay(worker: EnvironmentWorker): Generator<RoutedSession> {
+    for (const { session, link } of this.#running.values()) if (link?.worker === worker) yield session;
+  }
+
+  #receive(envelope: RequestEnvelope, entry: Uint8Array): void {
+    const { requestId, kind, body } = envelope;
+    try {
+      if (kind === "cancel") this.cancel(requestId);
+      else if (kind === "chunk") this.#receivePiece(requestId, body);
+      else this.#dispatch(envelope, entry);
+    } catch (error) {
+      this.#refuse(requestId, error);
+    }
+  }
+
+  #receivePiece(requestId: bigint, chunk: Uint8Array): void {
+    const whole = this.#assembler.add(requestId, wire.Chunk.decode(chunk));
+    if (whole === undefined) return;
+    const { kind, body } = requestEnvelope(whole);
+    if (kind === "chunk") throw invalid("a chunk holds a chunk");
+    if (kind === "cancel" || kind === "unknown") throw unknownKind();
+    this.#dispatch({ requestId, kind, body }, requestEntry(requestId, kind, body));
+  }
+
+  #dispatch({ requestId, kind, body }: RequestEnvelope, entry: Uint8Array): void {
+    if (this.#running.has(requestId)) throw invalid(`request ${requestId} is still under way`);
+    if (this.#running.size >= MAX_RUNNING)
+      throw new MrlmError(
+        "RESOURCE_EXHAUSTED",
+        `The stream has ${MAX_RUNNING} requests under way; no other may begin before one is answered.`,
+        { retryDelayMs: 100 },
+      );
+    switch (kind) {
+      case "reset": {
+        const address = sessionAddress("reset", body);
+        const { epoch, deadlineMs } = address;
+        const session = this.#sessions.reset(address, this.#owner);
+        this.#forward(requestId, session, entry, deadlineMs);
+        const { worker, waitingReset: before } = session;
+        if (worker !== undefined || (before !== undefined && before.epoch >= epoch)) return;
+        session.waitingReset = { epoch, fail: (error) => this.#fail(requestId, error) };
+        return before?.fail(new MrlmError("CANCELLED", "The session was reset during another call."));
+      }
+      case "step": {
+        this.#sessions.steps++;
+        const { sessionId, epoch } = sessionAddress("step", body);
+        const session = this.#sessions.find(sessionId, this.#owner);
+        if (session === undefined) throw this.#sessions.lostError(keyOf(sessionId), this.#owner, epoch);
+        return this.#forward(requestId, session, entry);
+      }
+      case "close": {
+        const session = this.#sessions.find(sessionAddress("close", body).sessionId, this.#owner);
+        if (session?.worker !== undefined) return this.#forward(requestId, session, entry);
+        if (session !== undefined) this.#sessions.endWait(session);
+        return this.#answer(requestId, { $case: "close", close: {} });
+      }
+      case "renew":
+        return this.#answer(requestId, {
+          $case: "renew",
+          renew: { gone: this.#sessions.renew(wire.RenewRequest.decode(body).sessionIds, this.#owner) },
+        });
+      default:
+        throw unknownKind();
+    }
+  }
+
+  #forward(requestId: bigint, session: RoutedSession, entry: Uint8Array, deadlineMs = 0): void {
+    const running: Running = { session };
+    session.underWay++;
+    this.#running.set(requestId, running);
+    if (session.worker !== undefined) return this.#send(requestId, running, session.worker, entry);
+    running.leave = this.#sessions.joinWait(session);
+    if (deadlineMs > 0 && deadlineMs < 2 ** 31)
+      running.timer = setTimeout(() => this.#fail(requestId, late(deadlineMs)), deadlineMs);
+    session.placed.then(
+      (worker) => {
+        if (this.#running.get(requestId) !== running) return;
+        delete running.leave;
+        clearTimeout(running.timer);
+        this.#send(requestId, running, worker, entry);
+      },
+      (error: unknown) => {
+        if (this.#running.get(requestId) === running) this.#fail(requestId, error);
+      },
+    );
+  }
+
+  #send(requestId: bigint, running: Running, worker: EnvironmentWorker, entry: Uint8Array): void {
+    const link = this.#linkTo(worker);
+    running.link = link;
+    if (link.isEnded) return void this.#lose(link);
+    link.outbox.add(requestId, entry);
+    if (link.outbox.pendingBytes > HIGH_WATER_BYTES) this.#sink.read(false);
+  }
+
+  #linkTo(worker: EnvironmentWorker): Link {
+    const known = this.#links.get(worker);
+    if (known !== undefined) return known;
+    const stream = worker.open(this.#owner);
+    const outbox = new Outbox((frame) => stream.writableEnded || stream.destroyed || stream.write(frame));
+    const link: Link = { worker, stream, outbox, isEnded: false };
+    this.#links.set(worker, link);
+    stream.on("data", (frame: Uint8Array) => this.#receiveResponses(frame));
+    stream.on("drain", () => {
+      outbox.drained();
+      const isLow = [...this.#links.values()].every((each) => each.outbox.pendingBytes < LOW_WATER_BYTES);
+      if (isLow) this.#sink.read(true);
+    });
+    stream.on("failure", (text: string) => this.#sink.fail(text));
+    for (const event of ["end", "close"])
+      stream.on(event, () => {
+        link.isEnded = true;
+        if (!this.#isGone) void this.#lose(link);
+      });
+    return link;
+  }
+
+  #receiveResponses(frame: Uint8Array): void {
+    if (this.#isGone) return;
+    for (const entry of entriesOf(frame)) {
+      const { requestId, isLast, kind } = responseEnvelope(entry);
+      if (!isLast) continue;
+      const session = this.#running.get(requestId)?.session;
+      if (session !== undefined && kind === "error") session.isDoubtful = true;
+      this.#done(requestId);
+    }
+    this.#joiner.add(frame);
+    if (this.#joiner.pendingBytes > HIGH_WATER_BYTES) for (const { stream } of this.#links.values()) stream.pause();
+    if (this.#isHalfClosed) setImmediate(() => this.#endWhenAnswered());
+  }
+
+  /** Ends the requests on the stream of a worker that is gone, with the reason of its death. */
+  async #lose(link: Link): Promise<void> {
+    const requests = [...this.#running].filter(([, running]) => running.link === link);
+    if (requests.length === 0) return void this.#unlink(link);
+    const alive = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => alive.resolve(undefined), DEATH_MS);
+    const death = await Promise.race([link.worker.death, alive.promise]);
+    clearTimeout(timer);
+    this.#unlink(link);
+    if (death === undefined)
+      return this.#sink.fail(new MrlmError("SERVER_UNAVAILABLE", "The connection to a worker was lost."));
+    for (const [requestId, running] of requests)
+      if (this.#running.get(requestId) === running) this.#fail(requestId, death.errorOf(running.session.key));
+  }
+
+  #unlink(link: Link): void {
+    if (this.#links.get(link.worker) === link) this.#links.delete(link.worker);
+    link.stream.end();
+    if (this.#links.size === 0) this.#sink.read(true);
+  }
+
+  /** Answers a request that began. */
+  #fail(requestId: bigint, error: unknown): void {
+    if (!this.#running.has(requestId)) return;
+    this.#done(requestId);
+    this.#refuse(requestId, error);
+  }
+
+  /** Answers a request that did not begin. */
+  #refuse(requestId: bigint, error: unknown): void {
+    logFault(this.#logger, error);
+    this.#answer(requestId, { $case: "error", error: encodeError(error) });
+  }
+
+  #done(requestId: bigint): void {
+    const running = this.#running.get(requestId);
+    if (running === undefined) return;
+    this.#running.delete(requestId);
+    clearTimeout(running.timer);
+    running.leave?.();
+    this.#sessions.answered(running.session);
+  }
+
+  #answer(requestId: bigint, response: NonNullable<wire.SessionResponse["response"]>): void {
+    if (this.#isGone) return;
+    this.#answers.add(requestId, responseEntry(requestId, response));
+    // The outbox and the joiner write in the immediates that follow.
+    if (this.#isHalfClosed) setImmediate(() => setImmediate(() => this.#endWhenAnswered()));
+  }
+
+  #endWhenAnswered(): void {
+    if (this.#isGone || !this.#isHalfClosed || this.#running.size > 0) return;
+    if (this.#answers.pendingBytes === 0 && this.#joiner.pendingBytes === 0) this.#sink.end();
+  }
+}
+
+function unknownKind(): MrlmError {
+  return invalid("a request is of a kind that this version does not know");
+}
+
+function late(deadlineMs: number): MrlmError {
+  return new MrlmError("DEADLINE_EXCEEDED", `The reset took longer than the ${deadlineMs} ms that its caller allows.`);
+}

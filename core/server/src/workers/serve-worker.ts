@@ -1,0 +1,122 @@
+import { silentLogger } from "@mrlm/kit";
+import { type EnvironmentHost, type EnvironmentRef, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
+import { encodeError, ERROR_METADATA_KEY } from "@mrlm/wire";
+import type { StatusObject } from "@grpc/grpc-js";
+import { MultiplexedClient } from "../service/multiplexed-client.ts";
+import { logFault } from "../sessions/log-fault.ts";
+import { type SessionLimits, SessionTable } from "../sessions/session-table.ts";
+import type { FramedStream } from "./framed-stream.ts";
+import { type LinkAddress, listenForLinks } from "./link.ts";
+import type { FromWorker, ToWorker, WorkerChannel } from "./worker-messages.ts";
+
+/** Options of {@link serveWorker}. */
+export interface ServeWorkerOptions extends Pick<SessionLimits, "leaseMs" | "maxLeaseMs"> {
+  readonly host: EnvironmentHost;
+  /** Connection to the server process. */
+  readonly channel: WorkerChannel;
+  readonly link: LinkAddress;
+  /** Largest message in bytes. Default: 64 MiB. */
+  readonly maxMessageBytes?: number;
+  readonly logger?: Logger;
+}
+
+/** The server process admits sessions. */
+const UNLIMITED = { maxSessions: Infinity, maxQueue: Infinity };
+/** A process whose event loop has not advanced for much longer than this is blocked. */
+const BEAT_MS = 1_000;
+
+/**
+ * Serves the sessions of a worker to the process that owns the port, until that requests its end.
+ * @returns when the worker has to end
+ */
+export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
+  const { host, channel, link, logger = silentLogger, maxMessageBytes = 64 << 20 } = options;
+  const send = (message: FromWorker): void => channel.send(message);
+  let ended: string[] = [];
+  const table = new SessionTable(host, { ...options, ...UNLIMITED }, logger, (key) => {
+    if (ended.push(key) > 1) return;
+    setImmediate(() => {
+      const sessions = ended;
+      ended = [];
+      reportEnded(sessions);
+    });
+  });
+  const reportEnded = (sessions: readonly string[]): void =>
+    send({ type: "ended", sessions, expired: table.stats.expired });
+  let environments;
+  try {
+    environments = await host.list();
+  } catch (error) {
+    return send({ type: "unready", error: encodeError(error) });
+  }
+  const streams = new Map<FramedStream, MultiplexedClient>();
+  const server = await listenForLinks(link, (stream, owner) => {
+    // A status of gRPC, with which the server process ends the client's stream.
+    stream.on("error", (status: Partial<StatusObject>) => stream.fail(JSON.stringify(failureOf(status))));
+    streams.set(stream, new MultiplexedClient(stream, owner, { table, logger, maxMessageBytes }));
+    stream.on("close", () => streams.delete(stream));
+  });
+  const beat = setInterval(() => send({ type: "beat" }), BEAT_MS);
+  const stopped = Promise.withResolvers<void>();
+  const calls = new Map<number, AbortController>();
+
+  const answer = async ({ id, method, given }: ToWorker & { type: "call" }): Promise<void> => {
+    const controller = new AbortController();
+    calls.set(id, controller);
+    try {
+      const [ref, tasks] = given as [EnvironmentRef, readonly TaskId[]];
+      const value =
+        method === "list"
+          ? await host.list()
+          : method === "describe"
+            ? await host.describe(ref)
+            : await host.demonstrate(ref, tasks, { signal: controller.signal });
+      send({ type: "answer", id, value });
+    } catch (error) {
+      logFault(logger, error);
+      send({ type: "answer", id, error: encodeError(error) });
+    } finally {
+      calls.delete(id);
+    }
+  };
+  channel.onMessage((body) => {
+    const message = body as ToWorker;
+    if (message.type === "call") void answer(message);
+    else if (message.type === "abort")
+      calls.get(message.id)?.abort(new MrlmError("CANCELLED", "The client cancelled the call."));
+    else if (message.type === "renew")
+      table.renew(
+        message.owner,
+        message.sessions.map((key) => Buffer.from(key, "latin1")),
+      );
+    else if (message.type === "check") reportEnded(message.sessions.filter((key) => !table.has(key)));
+    else stopped.resolve();
+  });
+  channel.closed.addEventListener("abort", () => stopped.resolve());
+  send({ type: "ready", environments });
+  await stopped.promise;
+  clearInterval(beat);
+  server.close();
+  await table.stop(0);
+  // The responses of the sessions that this ended are written in the immediates that they have scheduled.
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  await Promise.all(
+    Array.from(
+      streams.keys(),
+      (stream) => new Promise<void>((resolve) => void stream.end(resolve).once("close", resolve)),
+    ),
+  );
+}
+
+/** Status with which a worker ends a stream. */
+export interface StreamFailure {
+  readonly code: number;
+  readonly details: string;
+  /** Serialised ErrorDetail in base64. */
+  readonly error: string;
+}
+
+function failureOf({ code = 13, details = "", metadata }: Partial<StatusObject>): StreamFailure {
+  const [error] = metadata?.get(ERROR_METADATA_KEY) ?? [];
+  return { code, details, error: error instanceof Buffer ? error.toString("base64") : "" };
+}

@@ -1,0 +1,17 @@
+/** Session at work when a process died, as far as the process could record it. */
+export interface LastWork {
+  /** Key of the session. */
+  readonly session: string;
+  readonly phase: string;
+  readonly environment?: string;
+}
+
+/** End of a worker's process. */
+export interface WorkerEnd {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Why the server process ended it, or what the process itself recorded: `it used 600 MiB of 512 MiB`. */
+  readonly reason?: string;
+  /** Absent if no code of a session was running, or none was recorded. */
+  readonly work?: LastWork;
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type EnvironmentServer,
+  serveEnvironments,
+  type ServeEnvironmentsOptions,
+  serveWorker,
+  type StartWorker,
+  startWorkers,
+  type WorkerChannel,
+  type WorkerEnd,
+} from "../../src/index.ts";
+
+/** Starts workers that are no processes, for tests of what is forwarded. They copy messages as processes do. */
+export function localWorkers(options: Omit<ServeEnvironmentsOptions, "address">): StartWorker & { remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), "mrlm-local-worker-"));
+  let count = 0;
+  const start: StartWorker = () => {
+    const link = { path: join(folder, `${++count}.sock`), token: randomBytes(8).toString("hex") };
+    const [parent, worker] = channels();
+    const ended = Promise.withResolvers<WorkerEnd>();
+    void serveWorker({ ...options, channel: worker, link }).then(() => ended.resolve({ exitCode: 0, signal: null }));
+    return {
+      pid: process.pid,
+      link,
+      channel: parent,
+      ended: ended.promise,
+      kill: () => ended.resolve({ exitCode: null, signal: "SIGKILL" }),
+    };
+  };
+  return Object.assign(start, { remove: () => rmSync(folder, { recursive: true, force: true }) });
+}
+
+/** Serves environments by one such worker. */
+export async function serveByWorker(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
+  const start = localWorkers(options);
+  const workers = await startWorkers({ ...options, count: 1, start });
+  const server = await serveEnvironments({ ...options, host: workers.host, workers }).catch(async (error: unknown) => {
+    await workers.stop(0);
+    throw error;
+  });
+  return {
+    port: server.port,
+    stats: () => server.stats(),
+    async close(graceMs) {
+      await server.close(graceMs);
+      start.remove();
+    },
+  };
+}
+
+function channels(): [WorkerChannel, WorkerChannel] {
+  const closed = new AbortController().signal;
+  const listeners = [new Set<(body: unknown) => void>(), new Set<(body: unknown) => void>()] as const;
+  const side = (own: number): WorkerChannel => ({
+    send: (body) => {
+      const copy = structuredClone(body);
+      setImmediate(() => listeners[1 - own]?.forEach((listener) => listener(copy)));
+    },
+    onMessage(listener) {
+      listeners[own]?.add(listener);
+      return () => void listeners[own]?.delete(listener);
+    },
+    closed,
+  });
+  return [side(0), side(1)];
+}
