@@ -6,17 +6,19 @@ import { act, begin, workerServer } from "./support/worker-server.ts";
 const directory = lethalProject();
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test("a session that ends its worker ends with its plugin, version and exit code; the others can be restored", async () => {
+test("a session that ends its worker fails by plugin, version and cause; the others are restored by the next worker", async () => {
   const server = await workerServer(directory);
   try {
-    const t = performance.now();
-    for (const way of ["exit", "abort", "kill", "throw", "reject", "exitLater"]) {
-      const [calm, lethal] = [await begin(server.host, "calm"), await begin(server.host, "lethal")];
-      const waits = act(calm, "forever");
-      expect(await act(lethal, "go")).toBe("step 0");
-      console.log(way, await act(lethal, way), "|", await waits, performance.now() - t);
-    }
-    console.log(server.lines.join("\n"));
+    const [calm, lethal] = [await begin(server.host, "calm"), await begin(server.host, "lethal")];
+    expect([await act(calm), await act(lethal)]).toEqual(["step 0", "step 0"]);
+    const waits = act(calm, "forever");
+    expect(await act(lethal, "throw")).toMatch(
+      /^ENVIRONMENT_FAILED: Environment lethal@1 \(plugin lethal 1\.2\.3\) ended its worker process with exit code 1 \(uncaughtException: Error: thrown later\) in its step phase\.$/,
+    );
+    expect(await waits).toMatch(/^SESSION_NOT_FOUND: The session's worker process ended with exit code 1/);
+    const restored = await begin(server.host, "calm");
+    expect([await act(restored), server.workers.restarts]).toEqual(["step 0", 1]);
+    expect(server.lines.some((line) => /^worker 1: .*thrown later/.test(line))).toBe(true);
   } finally {
     await server.close();
   }

@@ -39,8 +39,11 @@ const OUTPUT_MS = 500;
 export function environmentWorkers(options: EnvironmentWorkersOptions): EnvironmentWorkers {
   const folder = mkdtempSync(join(tmpdir(), "mrlm-workers-"));
   const children = new Set<ChildProcess>();
-  const killAll = (): void => children.forEach((child) => kill(child));
-  process.on("exit", killAll);
+  const end = (): void => {
+    children.forEach((child) => kill(child));
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.on("exit", end);
   let started = 0;
   return {
     socket: join(folder, "server.sock"),
@@ -49,9 +52,8 @@ export function environmentWorkers(options: EnvironmentWorkersOptions): Environm
       return startWorker(name, join(folder, String(number)), options, children);
     },
     close() {
-      process.off("exit", killAll);
-      killAll();
-      rmSync(folder, { recursive: true, force: true });
+      process.off("exit", end);
+      end();
     },
   };
 }
