@@ -42,8 +42,7 @@ export async function serveByWorker(options: ServeEnvironmentsOptions): Promise<
     throw error;
   });
   return {
-    port: server.port,
-    stats: () => server.stats(),
+    ...server,
     async close(graceMs) {
       await server.close(graceMs);
       start.remove();
