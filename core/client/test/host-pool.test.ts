@@ -129,6 +129,26 @@ describe("a server that refuses a session", () => {
   });
 });
 
+describe("free places", () => {
+  test("count the sessions of other clients: two clients fill servers of unequal size evenly", async () => {
+    const servers = [await serve({ maxSessions: 8 }), await serve({ maxSessions: 16 })];
+    const [one, two] = [await connect(servers), await connect(servers)];
+    await start(one, 12);
+    expect(servers.map((server) => server.stats().sessions)).toEqual([4, 8]);
+    // The second client connected before any of these sessions began.
+    await start(two, 12);
+    expect(servers.map((server) => server.stats().sessions)).toEqual([8, 16]);
+  });
+
+  test("count the limits per client and per environment", async () => {
+    const few = await serve({ maxSessionsPerClient: 2 });
+    const other = await serve({ maxSessionsByEnvironment: { "counting@1": 3 } });
+    const remote = await connect([few, other]);
+    await start(remote, 5);
+    expect([few.stats().sessions, other.stats().sessions]).toEqual([2, 3]);
+  });
+});
+
 test("a server that is lost ends its sessions, is probed, and gets sessions again", async () => {
   const [lost, other] = [await serve(), await serve()];
   const remote = await connect([lost, other], { reconnectMs: 200 });

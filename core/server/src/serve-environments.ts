@@ -39,6 +39,8 @@ export interface ServeEnvironmentsOptions extends SessionLimits {
   readonly token?: string;
   /** Whether clients get worked solutions of training tasks. The options of a client decide which tasks these are. Default: false. */
   readonly demonstrations?: boolean;
+  /** Silence after which a client must answer a ping, within a third of it, in milliseconds. Otherwise its connection is ended. Default: 30,000. */
+  readonly keepaliveMs?: number;
   /** Default: plain TCP. */
   readonly credentials?: ServerCredentials;
 }
@@ -63,8 +65,7 @@ const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "gr
 
 /** Serves the environments of a host over gRPC, with health and reflection. Rejects with PORT_IN_USE. */
 export async function serveEnvironments(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
-  const { host, maxMessageBytes = 64 << 20, logger = silentLogger } = options;
-  const { workers } = options;
+  const { host, workers, maxMessageBytes = 64 << 20, keepaliveMs = 30_000, logger = silentLogger } = options;
   const table = options.sessions ?? new SessionTable(host, options, logger);
   const streams = new Set<{ end(): void }>();
   const health = new Health([...SERVICES, ...(await host.list()).map(({ id }) => id)]);
@@ -75,8 +76,8 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     // Each call takes memory. Further calls wait on the client.
     "grpc.max_concurrent_streams": MAX_CALLS,
     // Detects that a client's machine is gone.
-    "grpc.keepalive_time_ms": 30_000,
-    "grpc.keepalive_timeout_ms": 10_000,
+    "grpc.keepalive_time_ms": keepaliveMs,
+    "grpc.keepalive_timeout_ms": keepaliveMs / 3,
     ...(options.token === undefined ? {} : { interceptors: [requireToken(options.token)] }),
   });
   const unary = unaryMethods(

@@ -76,13 +76,20 @@ export class RemoteHost implements EnvironmentHost {
   /** Number of sessions that are being opened. */
   #opening = 0;
   #load: ServerLoad | undefined;
+  #isClosing = false;
 
   /** @param onLost called when the server was connected and its connection is lost */
   constructor(server: ServerAddress, options: ConnectEnvironmentsOptions = {}, onLost?: () => void) {
     const { reconnectMs = 60_000, leaseMs = 60_000, keepaliveMs = 30_000, maxMessageBytes = 256 << 20 } = options;
     const metadata = authorize(new Metadata(), options.token);
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
-    this.#connection = serverConnection(server, metadata, { keepaliveMs, onLost });
+    this.#connection = serverConnection(server, metadata, {
+      keepaliveMs,
+      onLost: () => {
+        if (this.#isClosing) this.#transport.end();
+        onLost?.();
+      },
+    });
     this.#transport =
       options.transport === "unary"
         ? new UnaryTransport(this.#connection, reconnectMs)
@@ -171,6 +178,7 @@ export class RemoteHost implements EnvironmentHost {
   async close(): Promise<void> {
     this.#leases.stop();
     // The leases end the sessions on a server that cannot be reached.
+    this.#isClosing = true;
     if (!this.isConnected) this.#transport.end();
     await Promise.allSettled(Array.from(this.#leases.sessions, (session) => session.close()));
     this.#transport.end();
