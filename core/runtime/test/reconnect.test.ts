@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Determinism, type EnvironmentDefinition, type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit";
 import { recordingEngine } from "@mrlm/testing";
+import { ReplayWatch } from "../src/rollouts/replay-watch.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
 
@@ -152,5 +154,48 @@ describe("an environment server that is restarted during a run", () => {
     const groups = await collect(await runner({ host, concurrency: 3 }), slow);
     expect(groups.flatMap(({ trajectories }) => trajectories).every(({ error }) => error === undefined)).toBe(true);
     expect(groups).toHaveLength(request.tasks.length);
+  });
+
+  test("sessions that are opened again are counted by the reason, and reported", async () => {
+    const lines: unknown[] = [];
+    const replays = new ReplayWatch({ ...silentLogger, warn: (_, fields) => void lines.push(fields) });
+    const { host } = await restartedHost(counterEnvironment(), { dieAfter: 20, attemptsAway: 3 });
+    await collect(await runner({ host, replays }), slow);
+    const { metrics } = replays.addTo({ iteration: 1, metrics: {}, seconds: {} });
+    expect(metrics).toEqual({
+      "replays/SERVER_UNAVAILABLE": expect.any(Number),
+      "replays/SESSION_NOT_FOUND": expect.any(Number),
+    });
+    const warned = lines as Record<string, number>[];
+    for (const code of ["SERVER_UNAVAILABLE", "SESSION_NOT_FOUND"])
+      expect(warned.reduce((sum, line) => sum + (line[code] ?? 0), 0)).toBe(metrics[`replays/${code}`]);
+    expect(replays.addTo({ iteration: 2, metrics: {}, seconds: {} }).metrics).toEqual({});
+  });
+
+  test("a session that ended its worker is not opened again: its episode fails, and the others continue", async () => {
+    const inner = await localHost(counterEnvironment());
+    let opened = 0;
+    const host: EnvironmentHost = {
+      list: () => inner.list(),
+      describe: (ref) => inner.describe(ref),
+      demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
+      close: () => inner.close(),
+      async open(ref) {
+        const isFatal = opened++ === 5;
+        const session = await inner.open(ref);
+        return {
+          description: session.description,
+          reset: (options) => session.reset(options),
+          step: async (action, options) => {
+            if (isFatal) throw new MrlmError("ENVIRONMENT_FAILED", "ended its worker", { isRetryable: false });
+            return session.step(action, options);
+          },
+          close: () => session.close(),
+        };
+      },
+    };
+    const all = (await collect(await runner({ host }), slow)).flatMap(({ trajectories }) => trajectories);
+    expect(all.map(({ error }) => error?.code).filter((code) => code !== undefined)).toEqual(["ENVIRONMENT_FAILED"]);
+    expect([all.length, opened]).toEqual([12, 12]);
   });
 });

@@ -6,7 +6,6 @@ import {
   type EnvironmentRef,
   type Logger,
   type ModelId,
-  type MrlmError,
   type PlannedGroup,
   type PolicyId,
   type Renderer,
@@ -23,6 +22,7 @@ import { assignPlayers, playedBy } from "./assign-players.ts";
 import { EpisodePool } from "./episode-pool.ts";
 import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";
 import { GroupQueue } from "./group-queue.ts";
+import { ReplayWatch } from "./replay-watch.ts";
 import { ResilientSession } from "./resilient-session.ts";
 
 /** Options of a rollout runner. */
@@ -36,6 +36,8 @@ export interface RolloutRunnerOptions {
   /** Longest wait for a host that refuses sessions, in milliseconds. */
   readonly maxWaitMs: number;
   readonly logger: Logger;
+  /** Counts sessions that are opened again. Default: one of its own, which only warns. */
+  readonly replays?: ReplayWatch;
   renderer(model: ModelId): Renderer;
   /** Longest sequence that the model and the configuration permit. */
   tokenLimit(model: ModelId): number;
@@ -50,17 +52,15 @@ export interface RolloutRunnerOptions {
 /** Number of episodes of an environment that are examined for repeated history. An environment that repeats it does so in all episodes. */
 const EXAMINED_EPISODES = 32;
 
-/** Time between two warnings that sessions are opened again. */
-const LOSS_NOTICE_MS = 10_000;
-
 /** Plays groups of episodes with bounded concurrency. */
 export class RolloutRunner implements Rollouts {
   readonly #options: RolloutRunnerOptions;
-  #silentUntil = 0;
+  readonly #replays: ReplayWatch;
   readonly #examined = new Map<string, number>();
 
   constructor(options: RolloutRunnerOptions) {
     this.#options = options;
+    this.#replays = options.replays ?? new ReplayWatch(options.logger);
   }
 
   async *collect(request: RolloutRequest): AsyncGenerator<TrajectoryGroup, void, undefined> {
@@ -83,7 +83,7 @@ export class RolloutRunner implements Rollouts {
       samplerOf,
       renderer,
       session: (plan) =>
-        new ResilientSession(plan, host, { maxWaitMs, logger, onLoss: (error) => this.#warnOfLoss(error) }),
+        new ResilientSession(plan, host, { maxWaitMs, logger, onLoss: (error) => this.#replays.note(error) }),
       logger,
       giveUp: () => stop.abort(),
     });
@@ -101,6 +101,7 @@ export class RolloutRunner implements Rollouts {
     } finally {
       stop.abort();
       await playing;
+      this.#replays.flush();
       await Promise.allSettled([...samplers.values()].map(async (sampler) => (await sampler).close()));
     }
   }
@@ -182,13 +183,5 @@ export class RolloutRunner implements Rollouts {
       }
       if (earlier === undefined) first.set(turn.agent, turn);
     }
-  }
-
-  /** Warns once for the many episodes that lose their sessions together. */
-  #warnOfLoss({ code, message }: MrlmError): void {
-    const now = performance.now();
-    if (now < this.#silentUntil) return;
-    this.#silentUntil = now + LOSS_NOTICE_MS;
-    this.#options.logger.warn("Sessions of episodes were lost or refused; they are opened again.", { code, message });
   }
 }

@@ -17,8 +17,9 @@ export async function recordIteration(
   batch: TimedBatch | undefined,
   seconds: { readonly total: number; readonly engine: number },
 ): Promise<void> {
-  const { state, memory, failures, onEvent } = context;
-  const report = memory.addTo({ ...reported, seconds: { ...batch?.seconds, ...reported.seconds } });
+  const { state, memory, replays, failures, onEvent } = context;
+  const withSeconds = { ...reported, seconds: { ...batch?.seconds, ...reported.seconds } };
+  const report = replays.addTo(memory.addTo(withSeconds));
   const played = batch?.played ?? [];
   state.iteration = report.iteration;
   state.step++;

@@ -10,6 +10,7 @@ import type { FailureWatch } from "./failure-watch.ts";
 import type { PastCopies } from "../models/past-copies.ts";
 import type { LoadedModel } from "../models/loaded-model.ts";
 import type { MemoryWatch } from "../models/memory-watch.ts";
+import type { ReplayWatch } from "../rollouts/replay-watch.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
 import type { RunState } from "../resume/run-state.ts";
@@ -32,6 +33,7 @@ export interface RunContext {
   readonly past: PastCopies;
   readonly rollouts: GroupPlayer;
   readonly memory: MemoryWatch;
+  readonly replays: ReplayWatch;
   readonly failures: FailureWatch;
   /** Buffer and record of all episodes of the run. */
   readonly episodes: EpisodeStore;

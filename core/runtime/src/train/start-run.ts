@@ -20,6 +20,7 @@ import { loadPolicies } from "../models/loaded-policies.ts";
 import { PastCopies } from "../models/past-copies.ts";
 import { pastPools } from "../players/past-pools.ts";
 import { policyOfPast } from "../rollouts/past-versions.ts";
+import { ReplayWatch } from "../rollouts/replay-watch.ts";
 import { MemoryWatch } from "../models/memory-watch.ts";
 import { describeExtension, type Extension } from "../resume/resume-compatibility.ts";
 import { announce, type RunContext } from "./run-context.ts";
@@ -80,6 +81,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
   for (const [policy, weights] of Object.entries(state.published))
     if (weights !== null) await past.follow(engine, policy, weights.version);
   const memory = new MemoryWatch();
+  const replays = new ReplayWatch(logger);
   const watched = watchEngine(engine, new Set(policies.keys()), state, {
     onPass: (model, result) => memory.note(model, result),
     microBatchTokens: state.microBatchTokens ?? undefined,
@@ -93,8 +95,9 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     restored: loaded.restored,
     frozen: new Set(frozen.keys()),
     past,
-    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), { state, past }),
+    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), { state, past, replays }),
     memory,
+    replays,
     failures: new FailureWatch(),
     episodes,
     logger,
@@ -108,7 +111,7 @@ function rolloutRunner(
   { host, isDeterministic, logger, prepared }: StartParts,
   engine: Engine,
   models: ReadonlyMap<ModelId, LoadedModel>,
-  { state, past }: Pick<RunContext, "state" | "past">,
+  { state, past, replays }: Pick<RunContext, "state" | "past" | "replays">,
 ): RolloutRunner {
   // A copy has the tokenizer and the positions of its policy.
   const playing = (model: ModelId): LoadedModel => playingModel(models, policyOfPast(model) ?? model);
@@ -125,6 +128,7 @@ function rolloutRunner(
     concurrency: sampling.concurrency,
     maxWaitMs: server.reconnect_seconds * 1000,
     logger,
+    replays,
     renderer: (model) => playing(model).renderer,
     tokenLimit: (model) => Math.min(playing(model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
     version: (policy) => state.published[policy]?.version,
