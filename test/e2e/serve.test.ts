@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
+import { textMessage } from "@mrlm/kit";
 import type { Message } from "@mrlm/spec";
 import { Mrlm, run } from "./support/mrlm.ts";
 import { TINY, temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
@@ -11,9 +12,19 @@ import { TINY, temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
 const { signal } = new AbortController();
 const folder = temporaryDirectory();
 
-test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () => {
-  const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json", "--demonstrations"]);
-  const { address, environments } = await server.event(({ event }) => event === "listening");
+test("mrlm serve: a client plays an episode, which metrics and logs show without its content; Ctrl-C ends the server", async () => {
+  const observed = ["--metrics-port", "0", "--log", "json"];
+  const server = new Mrlm([
+    "serve",
+    "--environments",
+    "math",
+    "--port",
+    "0",
+    "--json",
+    "--demonstrations",
+    ...observed,
+  ]);
+  const { address, environments, metrics } = await server.event(({ event }) => event === "listening");
   expect(environments).toEqual(["math@1"]);
   const host = await connectEnvironments(address as string);
   await expect(host.describe({ id: "mth" })).rejects.toMatchObject({
@@ -35,10 +46,30 @@ test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () =
     { scored: true, value: 1, components: { correct: 1, format: 1 } },
     { [observation.agent]: true },
   ]);
+  const late = { agent: observation.agent, message: textMessage("assistant", "CANARY"), finishReason: "stop" } as const;
+  await session.reset({ task: "train/5", signal });
+  await expect(session.step({ ...late, agent: "CANARY" }, { signal })).rejects.toMatchObject({
+    code: "STEP_OUT_OF_ORDER",
+  });
+  const scraped = await (await fetch(`http://${metrics as string}/metrics`)).text();
+  expect(scraped).toMatch(/^mrlm_server_call_duration_count{environment="math@1",phase="step"} 2$/m);
+  expect(scraped).toMatch(/^mrlm_server_errors_total{environment="math@1",phase="step",code="STEP_OUT_OF_ORDER"} 1$/m);
+  expect(scraped).toMatch(/^mrlm_server_sessions{environment="math@1"} 1$/m);
+  expect(scraped).toMatch(/^process_memory_rss [1-9]/m);
   await session.close();
   await host.close();
   server.child.kill("SIGINT");
-  expect(await server.finished).toMatchObject({ code: 0, signal: null });
+  const { stdout, stderr, ...end } = await server.finished;
+  expect(end).toMatchObject({ code: 0, signal: null });
+  expect(JSON.parse(stderr.split("\n").find((line) => line.startsWith("{")) as string)).toMatchObject({
+    level: "debug",
+    msg: "A call failed.",
+    environment: "math@1",
+    session: expect.stringMatching(/^[0-9a-f]{16}$/),
+    client: expect.stringMatching(/^client-[0-9a-f]{8}$/),
+    fields: { phase: "step", code: "STEP_OUT_OF_ORDER" },
+  });
+  expect(stdout + stderr + scraped).not.toContain("CANARY");
 });
 
 test("U17: what an environment prints and logs reaches the training process, with one level, and disturbs nothing", async () => {

@@ -67,9 +67,15 @@ const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "gr
 export async function serveEnvironments(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
   const { host, workers, maxMessageBytes = 64 << 20, keepaliveMs = 30_000, logger = silentLogger } = options;
   const table = options.sessions ?? new SessionTable(host, options, logger);
-  const streams = new Set<{ end(): void }>();
-  const health = new Health([...SERVICES, ...(await host.list()).map(({ id }) => id)]);
+  const streams = new Set<{ readonly bufferedBytes: number; end(): void }>();
+  const environments = (await host.list()).map(({ id }) => id);
+  const health = new Health([...SERVICES, ...environments]);
   workers?.onWithdrawn((environment) => health.set(environment, false));
+  const endMetrics = (workers?.sessions ?? table).metrics.observe({
+    capacity: workers?.sessions ?? table,
+    environments,
+    bufferedBytes: () => streams.values().reduce((sum, { bufferedBytes }) => sum + bufferedBytes, 0),
+  });
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": -1,
@@ -99,6 +105,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   for (const service of REFLECTION_SERVICES) server.addService(service, reflectionMethods(SERVICES));
   const port = await listen(server, options.address, options.credentials ?? ServerCredentials.createInsecure()).catch(
     async (error: unknown) => {
+      endMetrics();
       if (options.sessions === undefined) await table.stop(0);
       throw error;
     },
@@ -112,6 +119,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     for (const stream of streams) stream.end();
     await tryShutdown(server, Math.max(DELIVERY_MS, endsAt - performance.now()));
     server.forceShutdown();
+    endMetrics();
   };
   let stopped: Promise<void> | undefined;
   return {

@@ -3,12 +3,12 @@ import { loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
-import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { dialectServer } from "../services/dialect-server.ts";
 import { hostEnvironments } from "../services/hosted-environments.ts";
 import { portNumber } from "../arguments.ts";
 import { requireJails } from "../services/sandboxes.ts";
+import { serverLogger, startMetrics } from "../services/server-observation.ts";
 import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { tokenOption } from "../services/token.ts";
@@ -29,7 +29,7 @@ export async function serveEnvironmentHost(
     throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
   const loaded =
     options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] });
-  const logger = lineLogger((line) => console.note(line));
+  const logger = await serverLogger(options, console);
   const plugins = await PluginHost.discover({
     directory,
     logger,
@@ -41,6 +41,8 @@ export async function serveEnvironmentHost(
     offered: source.environments(),
     isOwn: isSpawned,
   });
+  // Instruments do nothing that are made before the metrics are served.
+  const metrics = await startMetrics(options);
   const hosted = await hostEnvironments({
     source,
     limits,
@@ -76,7 +78,15 @@ export async function serveEnvironmentHost(
       const address = `${at}:${server.port}`;
       console.print(`serving ${offered.join(", ")} on ${address}`);
       for (const line of http?.lines ?? []) console.print(line);
-      console.emit({ event: "listening", address, pid: process.pid, environments: offered, ...http?.event });
+      if (metrics !== undefined) console.print(`serving metrics on http://${metrics.address}/metrics`);
+      console.emit({
+        event: "listening",
+        address,
+        pid: process.pid,
+        environments: offered,
+        ...http?.event,
+        ...(metrics && { metrics: metrics.address }),
+      });
       await ended(interrupts.drain, isSpawned);
       await Promise.all([server.close(drainMs), http?.close(drainMs)]);
       interrupts.dispose();
@@ -85,6 +95,7 @@ export async function serveEnvironmentHost(
     }
   } finally {
     await hosted.close();
+    await metrics?.close();
   }
 }
 

@@ -1,7 +1,8 @@
+import type { ObservationOptions } from "../services/server-observation.ts";
 import type { LimitOptions } from "../services/session-limits.ts";
 
 /** Options of `mrlm serve`. */
-export interface ServeOptions extends LimitOptions {
+export interface ServeOptions extends LimitOptions, ObservationOptions {
   readonly environments?: string;
   readonly model?: string;
   readonly engine?: string;

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import type { ServeOptions } from "../commands/serve-options.ts";
 import { repeated, setFlag } from "./flags.ts";
@@ -52,6 +52,14 @@ export function declareServe(program: Command, context: () => CommandContext): v
       "host the environments in this many supervised processes, 0 for the server process; default: 1 for a server started by hand that offers a plugin from outside @mrlm/, else 0",
     )
     .option("--worker-memory-mb <number>", "end a worker that uses more memory than this; default: no limit")
+    .option("--metrics-port <port>", "serve metrics for Prometheus at http://HOST:PORT/metrics; 0 for any free port")
+    .option("--metrics-host <address>", "address of --metrics-port; default: 127.0.0.1")
+    .addOption(
+      new Option("--log <form>", "form of the log on stderr: lines for people, or a JSON object a line").choices([
+        "text",
+        "json",
+      ]),
+    )
     .option("--http-port <port>", "offer the environments over HTTP too, by --dialects; 0 for any free port")
     .option(
       "--dialects <names>",

@@ -1,6 +1,6 @@
 import { type ErrorCode, MrlmError } from "@mrlm/spec";
 
-/** Codes that tell a caller to wait. They come before all others. */
+/** Codes after which a caller waits. They come before all others. */
 const TEMPORARY: readonly ErrorCode[] = ["RESOURCE_EXHAUSTED", "SERVER_UNAVAILABLE"];
 
 /** Servers that refused a call, with their errors. */

@@ -72,6 +72,11 @@ export class MultiplexedClient {
     call.on("close", () => this.#gone());
   }
 
+  /** Responses that wait for the client, in bytes. */
+  get bufferedBytes(): number {
+    return this.#outbox.pendingBytes;
+  }
+
   /** Ends the stream after the responses to the requests under way. The client sends later ones again on its next stream. */
   end(): void {
     this.#isEnding = true;

@@ -1,11 +1,16 @@
+import { hash } from "node:crypto";
 import {
   type EnvironmentHost,
   type EnvironmentRef,
   type EnvironmentSession,
+  type Logger,
   MrlmError,
   type StepResult,
 } from "@mrlm/spec";
+import { inCall } from "../observation/call-context.ts";
+import type { MeasuredPhase, ServerMetrics } from "../observation/server-metrics.ts";
 import { invalid } from "./invalid.ts";
+import { logFault } from "./log-fault.ts";
 import { Operation } from "./operation.ts";
 import type { SessionReset, SessionStart, SessionStep } from "./requests.ts";
 
@@ -17,6 +22,8 @@ export interface SessionSupport {
   readonly host: EnvironmentHost;
   /** Waits for a free place. Rejects with RESOURCE_EXHAUSTED. */
   admit(session: HostedSession, signal: AbortSignal): Promise<void>;
+  readonly logger: Logger;
+  readonly metrics: ServerMetrics;
   /** Removes a session that has no environment, and frees its place. */
   discard(session: HostedSession): void;
 }
@@ -49,6 +56,7 @@ export class HostedSession {
   readonly #support: SessionSupport;
   readonly #ref: EnvironmentRef;
   readonly #refKey: string;
+  readonly #name: string;
   #environment: EnvironmentSession | undefined;
   #epoch = 0;
   #latest: Latest | undefined;
@@ -63,7 +71,9 @@ export class HostedSession {
   ) {
     this.key = identity.key;
     this.owner = identity.owner;
-    this.client = request.client ?? identity.owner;
+    // Names of clients and sessions are in logs; identities and ids are secrets of their clients.
+    this.#name = digest(identity.key).slice(0, 16);
+    this.client = request.client ?? `client-${digest(identity.owner).slice(0, 8)}`;
     this.leaseMs = leaseMs;
     this.#support = support;
     this.onEnd = request.onEnd;
@@ -117,11 +127,9 @@ export class HostedSession {
       await before?.promise.catch(() => undefined);
       this.#waitingResets--;
       const environment = this.#environment ?? (await this.#open(epoch, signal));
-      const observation = await environment.reset({
-        ...(seed !== undefined && { seed }),
-        ...(task !== undefined && { task }),
-        signal,
-      });
+      const observation = await this.#observe("reset", request.trace, () =>
+        environment.reset({ ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), signal }),
+      );
       return { observation, leaseMs: this.leaseMs, description: environment.description };
     });
     return this.#begin(-1, operation);
@@ -143,7 +151,9 @@ export class HostedSession {
     const environment = this.#environment;
     if (environment === undefined)
       throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
-    return this.#begin(index, new Operation("step", deadlineMs, (signal) => environment.step(action, { signal })));
+    const work = (signal: AbortSignal): Promise<StepResult> =>
+      this.#observe("step", request.trace, () => environment.step(action, { signal }));
+    return this.#begin(index, new Operation("step", deadlineMs, work));
   }
 
   /** Aborts the call under way and closes the environment. */
@@ -152,7 +162,28 @@ export class HostedSession {
     this.#isClosed = true;
     const operation = this.#latest?.operation;
     operation?.abort(reason);
-    await this.#environment?.close();
+    const environment = this.#environment;
+    if (environment !== undefined) await this.#observe("close", undefined, () => environment.close());
+  }
+
+  /** Runs a call of the environment: its log lines have the call's context, and its time and failure are measured. */
+  async #observe<T>(phase: MeasuredPhase, trace: string | undefined, work: () => Promise<T>): Promise<T> {
+    const { metrics, logger } = this.#support;
+    const { environment, client } = this;
+    const started = performance.now();
+    return inCall({ session: this.#name, environment, client, ...(trace !== undefined && { trace }) }, async () => {
+      try {
+        return await work();
+      } catch (error) {
+        const code = MrlmError.isInstance(error) ? error.code : "INTERNAL";
+        metrics.failed(environment, phase, code);
+        logFault(logger, error);
+        if (code !== "INTERNAL") logger.debug("A call failed.", { phase, code });
+        throw error;
+      } finally {
+        metrics.called(environment, phase, started);
+      }
+    });
   }
 
   #begin<T extends Latest["operation"]>(index: number, operation: T): T {
@@ -168,7 +199,11 @@ export class HostedSession {
     const { host } = this.#support;
     try {
       this.environment = (await host.describe(this.#ref)).id;
-      if (!this.isAdmitted) await this.#support.admit(this, signal);
+      if (!this.isAdmitted) {
+        const started = performance.now();
+        await this.#support.admit(this, signal);
+        this.#support.metrics.waited(started);
+      }
       this.isAdmitted = true;
       // The session may have been closed when its place was granted.
       signal.throwIfAborted();
@@ -184,6 +219,10 @@ export class HostedSession {
       throw error;
     }
   }
+}
+
+function digest(secret: string): string {
+  return hash("sha256", Buffer.from(secret, "latin1"), "hex");
 }
 
 function keyOf({ id, options }: EnvironmentRef): string {

@@ -1,5 +1,6 @@
 import { silentLogger } from "@mrlm/kit";
 import { type EnvironmentHost, type Logger, MrlmError, type StepResult } from "@mrlm/spec";
+import { ServerMetrics } from "../observation/server-metrics.ts";
 import { Admission, type AdmissionLimits, type PlaceUse } from "./admission.ts";
 import { type Capacity, type CapacityLimits, capacityLimits } from "./capacity.ts";
 import { HostedSession, type SessionSupport } from "./hosted-session.ts";
@@ -54,6 +55,7 @@ const ID_BYTES = 16;
 /** Sessions of a server by id. A session is visible to its owner only; for other clients it does not exist. */
 export class SessionTable implements Capacity {
   readonly #sessions = new Map<string, HostedSession>();
+  readonly metrics = new ServerMetrics();
   readonly #admission: Admission;
   readonly #leases: { readonly defaultMs: number; readonly maxMs: number };
   readonly #logger: Logger;
@@ -82,6 +84,8 @@ export class SessionTable implements Capacity {
     this.#logger = logger;
     this.#support = {
       host,
+      logger,
+      metrics: this.metrics,
       admit: (session, signal) => this.#admission.enter(session, signal),
       discard: (session) => this.#forget(session),
     };

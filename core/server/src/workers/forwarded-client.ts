@@ -16,6 +16,7 @@ import {
   responseEnvelope,
   sessionAddress,
 } from "@mrlm/wire";
+import type { MeasuredPhase } from "../observation/server-metrics.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
 import { FrameJoiner } from "./frame-joiner.ts";
@@ -52,6 +53,9 @@ interface Link {
 
 interface Running {
   readonly session: RoutedSession;
+  readonly kind: RequestKind;
+  /** Time at which it was sent to the worker, in milliseconds of `performance.now()`. */
+  sentAt?: number;
   /** `undefined` while the session waits for a place. */
   link?: Link;
   /** Ends the request's wait. */
@@ -129,6 +133,11 @@ export class ForwardedClient {
     this.#endWhenAnswered();
   }
 
+  /** Responses that wait for the client, in bytes. */
+  get bufferedBytes(): number {
+    return this.#joiner.pendingBytes;
+  }
+
   /** Ends the stream after the responses under way, because the server stops. The client repeats later requests on its next stream. */
   end(): void {
     this.#isEnding = true;
@@ -200,7 +209,7 @@ export class ForwardedClient {
         const address = sessionAddress("reset", body);
         const { epoch, deadlineMs } = address;
         const session = this.#sessions.reset(address, this.#owner);
-        this.#forward(requestId, session, entry, deadlineMs);
+        this.#forward(requestId, session, { kind, entry, deadlineMs });
         const { worker, waitingReset: before } = session;
         if (worker !== undefined || (before !== undefined && before.epoch >= epoch)) return;
         session.waitingReset = { epoch, fail: (error) => this.#fail(requestId, error) };
@@ -211,11 +220,11 @@ export class ForwardedClient {
         const { sessionId, epoch } = sessionAddress("step", body);
         const session = this.#sessions.find(sessionId, this.#owner);
         if (session === undefined) throw this.#sessions.lostError(keyOf(sessionId), this.#owner, epoch);
-        return this.#forward(requestId, session, entry);
+        return this.#forward(requestId, session, { kind, entry });
       }
       case "close": {
         const session = this.#sessions.find(sessionAddress("close", body).sessionId, this.#owner);
-        if (session?.worker !== undefined) return this.#forward(requestId, session, entry);
+        if (session?.worker !== undefined) return this.#forward(requestId, session, { kind, entry });
         if (session !== undefined) this.#sessions.endWait(session);
         return this.#answer(requestId, { $case: "close", close: {} });
       }
@@ -229,8 +238,13 @@ export class ForwardedClient {
     }
   }
 
-  #forward(requestId: bigint, session: RoutedSession, entry: Uint8Array, deadlineMs = 0): void {
-    const running: Running = { session };
+  #forward(
+    requestId: bigint,
+    session: RoutedSession,
+    request: { readonly kind: RequestKind; readonly entry: Uint8Array; readonly deadlineMs?: number },
+  ): void {
+    const { kind, entry, deadlineMs = 0 } = request;
+    const running: Running = { session, kind };
     session.underWay++;
     this.#running.set(requestId, running);
     if (session.worker !== undefined) return this.#send(requestId, running, session.worker, entry);
@@ -253,6 +267,7 @@ export class ForwardedClient {
   #send(requestId: bigint, running: Running, worker: EnvironmentWorker, entry: Uint8Array): void {
     const link = this.#linkTo(worker);
     running.link = link;
+    running.sentAt = performance.now();
     if (link.isEnded) return void this.#lose(link);
     link.outbox.add(requestId, entry);
     if (link.outbox.pendingBytes > HIGH_WATER_BYTES) this.#sink.read(false);
@@ -283,10 +298,13 @@ export class ForwardedClient {
   #receiveResponses(frame: Uint8Array): void {
     if (this.#isGone) return;
     for (const entry of entriesOf(frame)) {
-      const { requestId, isLast, kind } = responseEnvelope(entry);
+      const { requestId, isLast, kind, body } = responseEnvelope(entry);
       if (!isLast) continue;
-      const session = this.#running.get(requestId)?.session;
-      if (session !== undefined && kind === "error") session.isDoubtful = true;
+      const running = this.#running.get(requestId);
+      if (running !== undefined && kind === "error") {
+        running.session.isDoubtful = true;
+        this.#countFailure(running, wire.SessionError.decode(body).code);
+      }
       this.#done(requestId);
     }
     this.#joiner.add(frame);
@@ -317,7 +335,9 @@ export class ForwardedClient {
 
   /** Answers a request that began. */
   #fail(requestId: bigint, error: unknown): void {
-    if (!this.#running.has(requestId)) return;
+    const running = this.#running.get(requestId);
+    if (running === undefined) return;
+    this.#countFailure(running, MrlmError.isInstance(error) ? error.code : "INTERNAL");
     this.#done(requestId);
     this.#refuse(requestId, error);
   }
@@ -334,7 +354,13 @@ export class ForwardedClient {
     this.#running.delete(requestId);
     clearTimeout(running.timer);
     running.leave?.();
+    const { session, kind, sentAt } = running;
+    if (sentAt !== undefined && isMeasured(kind)) this.#sessions.metrics.called(session.environment, kind, sentAt);
     this.#sessions.answered(running.session);
+  }
+
+  #countFailure({ session, kind }: Running, code: string): void {
+    if (isMeasured(kind)) this.#sessions.metrics.failed(session.environment, kind, code);
   }
 
   #answer(requestId: bigint, response: NonNullable<wire.SessionResponse["response"]>): void {
@@ -348,6 +374,10 @@ export class ForwardedClient {
     if (this.#isGone || !this.#isHalfClosed || this.#running.size > 0) return;
     if (this.#answers.pendingBytes === 0 && this.#joiner.pendingBytes === 0) this.#sink.end();
   }
+}
+
+function isMeasured(kind: RequestKind): kind is MeasuredPhase {
+  return kind === "reset" || kind === "step" || kind === "close";
 }
 
 function unknownKind(): MrlmError {

@@ -1,5 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import type { SessionAddress } from "@mrlm/wire";
+import { ServerMetrics } from "../observation/server-metrics.ts";
 import { Admission, type PlaceUse } from "../sessions/admission.ts";
 import { type Capacity, type CapacityLimits, capacityLimits } from "../sessions/capacity.ts";
 import { invalid } from "../sessions/invalid.ts";
@@ -59,6 +60,7 @@ export class RoutedSessions implements Capacity {
   readonly #sessions = new Map<string, RoutedSession>();
   readonly #waits = new Map<RoutedSession, Wait>();
   readonly #lost = new LostEpisodes();
+  readonly metrics = new ServerMetrics();
   readonly #admission: Admission;
   readonly #leaseMs: number;
   readonly #workers: SessionWorkers;
@@ -254,7 +256,9 @@ export class RoutedSessions implements Capacity {
   async #place(session: RoutedSession, signal: AbortSignal): Promise<EnvironmentWorker> {
     let isAdmitted = false;
     try {
+      const started = performance.now();
       await this.#admission.enter(session, signal);
+      this.metrics.waited(started);
       isAdmitted = true;
       signal.throwIfAborted();
       const worker = await this.#workers.choose(signal);

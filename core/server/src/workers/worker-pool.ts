@@ -218,6 +218,7 @@ export class WorkerPool implements SessionWorkers {
     const timer = setTimeout(() => {
       if (this.#stopping.signal.aborted) return;
       this.restarts++;
+      this.sessions.metrics.restarted();
       this.#launch(place).ready.then(
         () => this.#logger.info(`${worker.name} is ready again.`),
         (error: Error) => this.#logger.error(`${worker.name} could not be started again: ${error.message}`),
