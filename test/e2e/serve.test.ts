@@ -131,6 +131,7 @@ describe("where no jail holds what a model wrote", () => {
     environment,
     "--host",
     host,
+    ...(host === "0.0.0.0" ? ["--insecure"] : []),
     "--port",
     "0",
     "--json",

@@ -1,10 +1,16 @@
 import { spawn } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TLSSocket } from "node:tls";
 import { expect, test } from "@jest/globals";
 import { connectEngine, connectEnvironments } from "@mrlm/client";
+import { createAuthority } from "@mrlm/testing";
 import { describeWithEngine, installed } from "./support/engine.ts";
 import { Mrlm, ROOT, run } from "./support/mrlm.ts";
 import { tinyConfig, tokenizerFiles } from "./support/stage.ts";
@@ -49,10 +55,64 @@ test("mrlm serve --token-file: the token opens it, from TypeScript and from a co
   });
   expect(await run(["serve", "--token-file", emptyFile])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("does not hold a token"),
+    stderr: expect.stringContaining("is empty"),
   });
   server.child.kill("SIGINT");
   await server.finished;
+});
+
+test("mrlm serve beyond loopback: both ports have TLS and the tokens, and the files are replaced while it runs", async () => {
+  const authority = createAuthority();
+  const files = { tokens: join(directory, "tokens"), cert: join(directory, "cert"), key: join(directory, "key") };
+  const replace = (tokens: string): string => {
+    const { cert, key } = authority.issue();
+    const contents = { tokens, cert, key };
+    for (const [name, content] of Object.entries(contents)) writeFileSync(files[name as keyof typeof files], content);
+    return new X509Certificate(cert).fingerprint256;
+  };
+  replace(`alice ${token}\n`);
+  writeFileSync(join(directory, "authority"), authority.cert);
+  const server = new Mrlm([
+    ...["serve", "--environments", "math", "--host", "0.0.0.0", "--port", "0", "--http-port", "0", "--json"],
+    "--demonstrations",
+    ...["--token-file", files.tokens, "--tls-cert", files.cert, "--tls-key", files.key],
+  ]);
+  const { address, http } = await server.event(({ event }) => event === "listening");
+  const local = (listening: unknown): string => String(listening).replace("0.0.0.0", "127.0.0.1");
+  const [grpc, mcp] = [local(address), new URL(`https://${local(http)}/mcp`)];
+  const train = (section: object) =>
+    run([
+      "train",
+      "--config",
+      writeConfig(directory, { ...TINY, server: { address: grpc, ...section }, engine: { address: "127.0.0.1:9" } }),
+    ]);
+  // With TLS and the token it reaches the address of the engine, where no process listens.
+  expect(await train({ token_file: "token", tls: { ca: "authority" } })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("error ENGINE_UNAVAILABLE"),
+  });
+  expect(await train({ token_file: "token" })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/error TLS_FAILED: .*uses TLS/),
+  });
+  const get = async (authorization: string): Promise<readonly [number | undefined, string]> => {
+    const sent = request(mcp, { ca: authority.cert, agent: false, headers: { authorization } }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    return [response.statusCode, (response.socket as TLSSocket).getPeerCertificate().fingerprint256];
+  };
+  expect((await get("Bearer another"))[0]).toBe(401);
+  expect((await get(`Bearer ${token}`))[0]).not.toBe(401);
+  const client = await connectEnvironments(grpc, { token, tls: { ca: authority.cert } });
+  const fingerprint = replace("alice another\nbob a-third\n");
+  while ((await get(""))[1] !== fingerprint) await sleep(50);
+  while ((await get("Bearer another"))[0] === 401) await sleep(50);
+  // The replaced token is valid for 300 seconds.
+  expect((await get(`Bearer ${token}`))[0]).not.toBe(401);
+  expect(await client.list()).toHaveLength(1);
+  await client.close();
+  server.child.kill("SIGINT");
+  expect(await server.finished).toMatchObject({ code: 0 });
 });
 
 describeWithEngine("an engine with a token (skipped where `npm run setup` has not run)", () => {

@@ -1,3 +1,4 @@
 export { connectEngine } from "./engine/connect-engine.ts";
 export { connectEnvironments } from "./environments/connect-environments.ts";
 export type { ConnectEnvironmentsOptions } from "./environments/remote-host.ts";
+export type { ClientTls } from "./connection/tls.ts";

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { Tokens } from "@mrlm/kit/access";
 import type { Action, EnvironmentHost, JsonObject, SimulatedEnvironment } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
@@ -88,7 +89,7 @@ describe("at the start", () => {
   });
 
   test("one with another token is UNAUTHENTICATED and named", async () => {
-    const closed = await serve({ token: "other" });
+    const closed = await serve({ tokens: Tokens.of("other") });
     await expect(connectEnvironments([await serve(), closed].map(addressOf))).rejects.toMatchObject({
       code: "UNAUTHENTICATED",
       message: expect.stringContaining(addressOf(closed)),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Tokens } from "@mrlm/kit/access";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
 import { connectEnvironments } from "../src/index.ts";
@@ -10,7 +11,7 @@ beforeAll(async () => {
   server = await serveEnvironments({
     host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
     address: "127.0.0.1:0",
-    token: "secret",
+    tokens: Tokens.of("secret"),
   });
 });
 afterAll(() => server.close());

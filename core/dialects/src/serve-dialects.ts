@@ -1,6 +1,7 @@
 import { Exchange, HttpError, accessCheck, closeHttpServer, createHttpServer, listen } from "@mrlm/kit/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit";
+import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import { logFault, type SessionLimits, SessionTable } from "@mrlm/server/sessions";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import type { Dialect } from "./dialect.ts";
@@ -15,8 +16,10 @@ export interface ServeDialectsOptions extends SessionLimits {
   readonly dialects: readonly DialectName[];
   /** Sessions that another server shares, with its limits and the host. Default: sessions of its own, with the limits of these options. */
   readonly sessions?: SessionTable;
-  /** Token that every request must carry as `authorization: Bearer TOKEN`. Default: none. */
-  readonly token?: string;
+  /** Tokens of which every request must carry one as `authorization: Bearer TOKEN`. Default: none. */
+  readonly tokens?: Tokens;
+  /** Certificate, for HTTPS. Default: plain HTTP. */
+  readonly tls?: ServerTls;
   /** Whether clients get rewards. Default: false. */
   readonly revealRewards?: boolean;
   /** Largest body of a request in bytes. Default: 4 MiB. */
@@ -41,17 +44,17 @@ const LAST_RESPONSES_MS = 1_000;
 
 /** Serves the environments of a host over HTTP, in the protocols of other frameworks. Rejects with PORT_IN_USE. */
 export async function serveDialects(options: ServeDialectsOptions): Promise<DialectServer> {
-  const { host, address, token, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
+  const { host, address, tokens, tls, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
   const sessions = options.sessions ?? new SessionTable(host, options, logger);
   const environments = (await host.list()).map(({ id }) => id);
   const context = { host, environments, sessions, logger, revealRewards: options.revealRewards ?? false };
   const dialects = options.dialects.map((name) => openDialect(name, context));
-  const server = createHttpServer(options.requestMs ?? 30_000);
+  const server = createHttpServer(options.requestMs ?? 30_000, tls);
   const bound = await listen(server, address).catch(async (error: unknown) => {
     if (options.sessions === undefined) await sessions.stop(0);
     throw error;
   });
-  const checkAccess = accessCheck({ token, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
+  const checkAccess = accessCheck({ tokens, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
 
   let responsesDue = 0;
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
+import { Tokens } from "@mrlm/kit/access";
 import { fuzzMessages } from "./support/fuzz-messages.ts";
 import { begin, call, INITIALIZE, open, raw } from "./support/raw.ts";
 import { connect, served, textOf, until } from "./support/served.ts";
@@ -84,7 +85,7 @@ async function pythonWithClient(): Promise<{ readonly python: string } | { reado
 test("the official Python client plays episodes (skipped without Python 3.10 or a package index)", async () => {
   const found = await pythonWithClient();
   if ("reason" in found) return console.warn(`Skipped: the package mcp ${VERSION} is not available. ${found.reason}`);
-  const server = await served({ revealRewards: true, token: "secret" });
+  const server = await served({ revealRewards: true, tokens: Tokens.of("secret") });
   const script = join(import.meta.dirname, "support/mcp_client.py");
   const { stdout } = await run(found.python, [script, String(server.url("/sums@1/mcp")), "secret"]);
   expect(JSON.parse(stdout)).toEqual({

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { Tokens } from "@mrlm/kit/access";
 import { begin, call, INITIALIZE, open, raw, exchangeText, responseOf } from "./support/raw.ts";
 import { connect, type Served, served, textOf, until } from "./support/served.ts";
 
@@ -12,7 +13,7 @@ const code = (expected: string) => ({ error: { data: { code: expected } } });
 
 describe("access", () => {
   test("needs the token in every request, if there is one", async () => {
-    server = await served({ token: "secret" });
+    server = await served({ tokens: Tokens.of("secret") });
     for (const authorization of [
       "",
       "secret",
@@ -54,7 +55,7 @@ describe("access", () => {
   });
 
   test("takes any host name with a token, and no page of another host", async () => {
-    server = await served({ token: "secret" });
+    server = await served({ tokens: Tokens.of("secret") });
     const headers = { authorization: "Bearer secret", host: "proxy.example" };
     expect(await raw(server.url(), { body: INITIALIZE, headers })).toMatchObject({ status: 200 });
     const page = { ...headers, origin: "https://proxy.example" };

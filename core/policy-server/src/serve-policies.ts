@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit";
+import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import { accessCheck, closeHttpServer, createHttpServer, Exchange, HttpError, listen } from "@mrlm/kit/http";
 import type { Logger } from "@mrlm/spec";
 import { ApiError, serverClosing } from "./api/api-error.ts";
@@ -15,8 +16,10 @@ export interface ServePoliciesOptions extends SequenceLimits {
   readonly policies: readonly PolicySource[];
   /** `host:port`; port 0 takes any free port. */
   readonly address: string;
-  /** Token that every request but `/health` must carry as `authorization: Bearer TOKEN`. Default: none. */
-  readonly token?: string;
+  /** Tokens of which every request but `/health` must carry one as `authorization: Bearer TOKEN`. Default: none. */
+  readonly tokens?: Tokens;
+  /** Certificate, for HTTPS. Default: plain HTTP. */
+  readonly tls?: ServerTls;
   /** Largest body of a request in bytes. Default: 4 MiB. */
   readonly maxRequestBytes?: number;
   /** Longest time until a request has arrived as a whole, in milliseconds. Default: 30,000. */
@@ -37,18 +40,18 @@ const LAST_RESPONSES_MS = 1_000;
 
 /** Serves policies over the API of OpenAI. Rejects with PORT_IN_USE, and with MODEL_NOT_FOUND for a model that the engine does not hold. */
 export async function servePolicies(options: ServePoliciesOptions): Promise<PolicyServer> {
-  const { address, token, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
+  const { address, tokens, tls, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
   const policies = await Promise.all(options.policies.map(openPolicy));
   const admission = new Admission(options);
   const log = new RequestLog(logger, admission);
   const routes = new Routes(policies, admission);
-  const server = createHttpServer(options.requestMs ?? 30_000);
+  const server = createHttpServer(options.requestMs ?? 30_000, tls);
   const closeSamplers = (): Promise<unknown> => Promise.all(policies.map(({ sampler }) => sampler.close()));
   const bound = await listen(server, address).catch(async (error: unknown) => {
     await closeSamplers();
     throw error;
   });
-  const checkAccess = accessCheck({ token, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
+  const checkAccess = accessCheck({ tokens, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
   const ending = new AbortController();
   let isDraining = false;
   let responsesDue = 0;

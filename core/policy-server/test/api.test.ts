@@ -1,9 +1,12 @@
 import { once } from "node:events";
-import { request as httpRequest } from "node:http";
+import { type IncomingMessage, request as httpRequest } from "node:http";
+import { get } from "node:https";
+import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { ServerTls, Tokens } from "@mrlm/kit/access";
 import type { Sampler } from "@mrlm/spec";
-import { BigramEngine } from "@mrlm/testing";
+import { BigramEngine, createAuthority } from "@mrlm/testing";
 import { events, served, type Served, writing } from "./support/served.ts";
 
 const CHAT = "/v1/chat/completions";
@@ -99,7 +102,7 @@ describe("a request is refused in OpenAI's form", () => {
   });
 
   test("without the token, but not /health", async () => {
-    server = await served({ token: "secret" });
+    server = await served({ tokens: Tokens.of("secret") });
     for (const authorization of ["", "Bearer wrong"]) {
       const answer = await server.post(CHAT, chat, { authorization });
       expect([answer.status, answer.body.error.type, answer.headers.get("www-authenticate")]).toEqual([
@@ -110,6 +113,15 @@ describe("a request is refused in OpenAI's form", () => {
     }
     expect((await server.post(CHAT, chat, { authorization: "Bearer secret" })).status).toBe(200);
     expect(await (await fetch(`${server.url}/health`)).json()).toEqual({ status: "healthy" });
+  });
+
+  test("without TLS, if the server has a certificate", async () => {
+    const authority = createAuthority();
+    server = await served({ tls: new ServerTls(authority.issue()) });
+    await expect(fetch(`${server.url}/health`)).rejects.toThrow("fetch failed");
+    const sent = get(`${server.url.replace("http:", "https:")}/health`, { ca: authority.cert, agent: false });
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    expect(await json(response)).toEqual({ status: "healthy" });
   });
 
   test("beyond the queue, with the time of the next attempt", async () => {

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { Tokens } from "@mrlm/kit/access";
 import OpenAI, { type APIError } from "openai";
 import { served, type Served, testRenderer, writing } from "./support/served.ts";
 
@@ -25,7 +26,7 @@ let server: Served;
 
 beforeEach(async () => {
   server = await served({
-    token: "secret",
+    tokens: Tokens.of("secret"),
     policies: [writing("writer", "Good day, and good bye."), writing("caller", `I look.\n${CALL}`)],
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { silentLogger } from "@mrlm/kit";
+import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import type { EnvironmentHost, Logger } from "@mrlm/spec";
 import {
   ENVIRONMENT_SERVICE,
@@ -11,8 +12,10 @@ import {
 } from "@mrlm/wire";
 import { listen } from "./listen.ts";
 import { requireToken } from "./service/authentication.ts";
+import { authorizationOf } from "./service/client-name.ts";
 import { identityOf } from "./service/identity.ts";
 import { MultiplexedClient } from "./service/multiplexed-client.ts";
+import { TlsCredentials } from "./service/tls-credentials.ts";
 import { unaryMethods } from "./service/unary-methods.ts";
 import { type SessionLimits, type SessionStats, SessionTable } from "./sessions/session-table.ts";
 import { Health } from "./standard/health.ts";
@@ -35,14 +38,14 @@ export interface ServeEnvironmentsOptions extends SessionLimits {
   readonly maxMessageBytes?: number;
   /** Receives environments that could not be closed, and unexpected errors, whose messages clients do not get. */
   readonly logger?: Logger;
-  /** Token that every call but a health check must carry as `authorization: Bearer TOKEN`. Default: none. */
-  readonly token?: string;
+  /** Tokens of which every call but a health check must carry one as `authorization: Bearer TOKEN`. Default: none. */
+  readonly tokens?: Tokens;
+  /** Certificate of the server. Default: plain TCP. */
+  readonly tls?: ServerTls;
   /** Whether clients get worked solutions of training tasks. The options of a client decide which tasks these are. Default: false. */
   readonly demonstrations?: boolean;
   /** Silence after which a client must answer a ping, within a third of it, in milliseconds. Otherwise its connection is ended. Default: 30,000. */
   readonly keepaliveMs?: number;
-  /** Default: plain TCP. */
-  readonly credentials?: ServerCredentials;
 }
 
 /** Running environment server. */
@@ -65,16 +68,17 @@ const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "gr
 
 /** Serves the environments of a host over gRPC, with health and reflection. Rejects with PORT_IN_USE. */
 export async function serveEnvironments(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
-  const { host, workers, maxMessageBytes = 64 << 20, keepaliveMs = 30_000, logger = silentLogger } = options;
+  const { host, tokens, workers, maxMessageBytes = 64 << 20, keepaliveMs = 30_000, logger = silentLogger } = options;
   const table = options.sessions ?? new SessionTable(host, options, logger);
-  const streams = new Set<{ readonly bufferedBytes: number; end(): void }>();
+  /** Streams with the header by which their client is authorized. */
+  const streams = new Map<{ readonly bufferedBytes: number; end(): void }, string>();
   const environments = (await host.list()).map(({ id }) => id);
   const health = new Health([...SERVICES, ...environments]);
   workers?.onWithdrawn((environment) => health.set(environment, false));
   const endMetrics = (workers?.sessions ?? table).metrics.observe({
     capacity: workers?.sessions ?? table,
     environments,
-    bufferedBytes: () => streams.values().reduce((sum, { bufferedBytes }) => sum + bufferedBytes, 0),
+    bufferedBytes: () => streams.keys().reduce((sum, { bufferedBytes }) => sum + bufferedBytes, 0),
   });
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
@@ -84,7 +88,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     // Detects that a client's machine is gone.
     "grpc.keepalive_time_ms": keepaliveMs,
     "grpc.keepalive_timeout_ms": keepaliveMs / 3,
-    ...(options.token === undefined ? {} : { interceptors: [requireToken(options.token)] }),
+    ...(tokens === undefined ? {} : { interceptors: [requireToken(tokens)] }),
   });
   const unary = unaryMethods(
     host,
@@ -96,16 +100,26 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   const multiplex = (call: ServerDuplexStream<Serialised, Serialised>): void => {
     const client =
       forwarding?.multiplex(call) ?? new MultiplexedClient(call, identityOf(call), { table, logger, maxMessageBytes });
-    streams.add(client);
+    streams.set(client, authorizationOf(call.metadata));
     call.on("close", () => streams.delete(client));
   };
   if (forwarding === undefined) server.addService(ENVIRONMENT_SERVICE, { ...unary, multiplex });
   else server.addService(FORWARDED_ENVIRONMENT_SERVICE, { ...unary, ...forwarding, multiplex });
   server.addService(HEALTH_SERVICE, health.methods);
   for (const service of REFLECTION_SERVICES) server.addService(service, reflectionMethods(SERVICES));
-  const port = await listen(server, options.address, options.credentials ?? ServerCredentials.createInsecure()).catch(
+  // The client of an ended stream reconnects, with its new token.
+  const endExpired = tokens?.onExpired(() => {
+    for (const [client, authorization] of streams) if (tokens.holder(authorization) === undefined) client.end();
+  });
+  const credentials = options.tls === undefined ? undefined : new TlsCredentials(options.tls);
+  const release = (): void => {
+    endExpired?.();
+    credentials?.dispose();
+  };
+  const port = await listen(server, options.address, credentials ?? ServerCredentials.createInsecure()).catch(
     async (error: unknown) => {
       endMetrics();
+      release();
       if (options.sessions === undefined) await table.stop(0);
       throw error;
     },
@@ -116,10 +130,11 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     health.stop();
     await Promise.all([table.stop(graceMs), workers?.stop(graceMs)]);
     health.close();
-    for (const stream of streams) stream.end();
+    for (const stream of streams.keys()) stream.end();
     await tryShutdown(server, Math.max(DELIVERY_MS, endsAt - performance.now()));
     server.forceShutdown();
     endMetrics();
+    release();
   };
   let stopped: Promise<void> | undefined;
   return {

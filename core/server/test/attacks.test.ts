@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
+import { Tokens } from "@mrlm/kit/access";
 import { randomToken } from "@mrlm/kit";
 import { ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, MAX_UNFINISHED, environmentProto as wire } from "@mrlm/wire";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
@@ -126,7 +127,7 @@ describe("S5: memory that a client makes a server hold", () => {
   });
 
   test("watches, which need no token, are limited", async () => {
-    await serve({ token: "secret" });
+    await serve({ tokens: Tokens.of("secret") });
     const attackers = Array.from({ length: 11 }, () => connect());
     const watches = Array.from({ length: 1_100 }, (_, i) =>
       (attackers[i % 11] as RawClient).serverStream(HEALTH_SERVICE.watch, { service: "" }),
@@ -198,7 +199,7 @@ describe("S1: tokens", () => {
     ],
     ["a token of 6,000 characters", { authorization: `Bearer ${"a".repeat(6_000)}` }],
   ])("a call with %s is refused, on every method and stream", async (_, headers) => {
-    await serve({ token: "a".repeat(64), demonstrations: true });
+    await serve({ tokens: Tokens.of("a".repeat(64)), demonstrations: true });
     await expect(describeWith(headers)).rejects.toEqual(fails("UNAUTHENTICATED"));
     const client = connect("secret", headers);
     const environment = { id: "counting@1", optionsJson: "" };
@@ -216,7 +217,7 @@ describe("S1: tokens", () => {
 
   test("the token of one run opens no server of another", async () => {
     const [first, second] = [randomToken(), randomToken()];
-    await serve({ token: first });
+    await serve({ tokens: Tokens.of(first) });
     await expect(describeWith({ authorization: `Bearer ${second}` })).rejects.toEqual(fails("UNAUTHENTICATED"));
     await expect(describeWith({ authorization: `Bearer ${first}` })).resolves.toMatchObject({
       environments: [{ id: "counting@1" }],
@@ -224,7 +225,7 @@ describe("S1: tokens", () => {
   });
 
   test("metadata of a megabyte is refused, and the server continues", async () => {
-    await serve({ token: "secret" });
+    await serve({ tokens: Tokens.of("secret") });
     const metadata = Object.fromEntries(Array.from({ length: 128 }, (_, i) => [`x-${i}`, "y".repeat(8_000)]));
     await expect(
       connect(undefined, { authorization: "Bearer secret", ...metadata }).unary(ENVIRONMENT_SERVICE.describe, {

@@ -11,7 +11,7 @@ import { requireJails } from "../services/sandboxes.ts";
 import { serverLogger, startMetrics } from "../services/server-observation.ts";
 import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
-import { tokenOption } from "../services/token.ts";
+import { isLoopback, serverAccess } from "../services/server-access.ts";
 import { workerCount, workerMemory } from "../services/worker-options.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
@@ -22,7 +22,6 @@ export async function serveEnvironmentHost(
 ): Promise<void> {
   const port = portNumber(options.port ?? "50051", "--port");
   const serveHttp = await dialectServer(options);
-  const token = tokenOption(options.tokenFile);
   if (options.anyData === true && options.tokenFile === undefined)
     throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
   if (options.config === undefined && options.set !== undefined)
@@ -30,6 +29,7 @@ export async function serveEnvironmentHost(
   const loaded =
     options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] });
   const logger = await serverLogger(options, console);
+  const { close: closeAccess, ...access } = serverAccess(options, logger);
   const plugins = await PluginHost.discover({
     directory,
     logger,
@@ -64,7 +64,7 @@ export async function serveEnvironmentHost(
     const offered = (await host.list()).map(({ id }) => id);
     if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
     const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
-    const shared = { host, logger, ...token };
+    const shared = { host, logger, ...access };
     const server = await serveEnvironments({
       ...shared,
       ...(sessions !== undefined && { sessions }),
@@ -96,11 +96,8 @@ export async function serveEnvironmentHost(
   } finally {
     await hosted.close();
     await metrics?.close();
+    closeAccess();
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 }
 
 function ended(signal: AbortSignal, withStdin: boolean): Promise<void> {

@@ -1,21 +1,19 @@
+import type { AccessOptions } from "../services/server-access.ts";
 import type { ObservationOptions } from "../services/server-observation.ts";
 import type { LimitOptions } from "../services/session-limits.ts";
 
 /** Options of `mrlm serve`. */
-export interface ServeOptions extends LimitOptions, ObservationOptions {
+export interface ServeOptions extends AccessOptions, LimitOptions, ObservationOptions {
   readonly environments?: string;
   readonly model?: string;
   readonly engine?: string;
   readonly engineTokenFile?: string;
   readonly port?: string;
-  readonly host: string;
   readonly config?: string;
   readonly set?: readonly string[];
-  readonly tokenFile?: string;
   readonly httpPort?: string;
   readonly dialects?: string;
   readonly revealRewards?: boolean;
-  readonly untilStdinEnds?: boolean;
   readonly unsafeSandbox?: boolean;
   readonly dataRoot?: string;
   readonly anyData?: boolean;

@@ -6,7 +6,7 @@ import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { livePolicies, startedPolicies } from "../services/served-policies.ts";
-import { tokenOption } from "../services/token.ts";
+import { serverAccess } from "../services/server-access.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 /** Milliseconds for the responses under way after a request to end. */
@@ -50,8 +50,8 @@ export async function servePolicyModels({ console, directory }: CommandContext, 
   if (engine !== undefined && (options.config ?? options.set) !== undefined)
     throw new MrlmError("USAGE", "--config and --set are for the engine that --model starts.");
   const port = portNumber(options.port ?? "8000", "--port");
-  const token = tokenOption(options.tokenFile);
   const logger = lineLogger((line) => console.note(line));
+  const { close: closeAccess, ...access } = serverAccess(options, logger);
   const interrupts = listenForInterrupts(console, "finishing the responses under way");
   try {
     const note = (line: string): void => console.note(line);
@@ -62,10 +62,11 @@ export async function servePolicyModels({ console, directory }: CommandContext, 
         : await livePolicies(engine, options.engineTokenFile);
     try {
       const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
-      const server = await servePolicies({ policies, address: `${at}:${port}`, logger, ...token });
+      const server = await servePolicies({ policies, address: `${at}:${port}`, logger, ...access });
       const address = `${at}:${server.port}`;
       const models = policies.map(({ id }) => id);
-      console.print(`serving ${models.join(", ")} on http://${address}/v1`);
+      const scheme = access.tls === undefined ? "http" : "https";
+      console.print(`serving ${models.join(", ")} on ${scheme}://${address}/v1`);
       console.emit({ event: "listening", address, pid: process.pid, models });
       await aborted(interrupts.drain);
       await server.close(DRAIN_MS);
@@ -74,6 +75,7 @@ export async function servePolicyModels({ console, directory }: CommandContext, 
     }
   } finally {
     interrupts.dispose();
+    closeAccess();
   }
 }
 

@@ -22,7 +22,21 @@ export function declareServe(program: Command, context: () => CommandContext): v
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--config <path>", "configuration whose plugins and their options are used")
     .addOption(setFlag())
-    .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
+    .option(
+      "--token-file <path>",
+      "file with a token that every call must carry, health checks excepted; or NAME TOKEN in each line",
+    )
+    .option(
+      "--token-grace-seconds <seconds>",
+      "a token that is removed from --token-file stays valid for this time; default: 300",
+    )
+    .option(
+      "--tls-cert <path>",
+      "serve with TLS: certificate in PEM form, with those between it and its authority; read again when it changes",
+    )
+    .option("--tls-key <path>", "private key of --tls-cert")
+    .option("--tls-client-ca <path>", "mutual TLS: clients must have a certificate of these authorities")
+    .option("--insecure", "listen on a --host that other machines reach without a token or without TLS")
     .option("--data-root <folder>", "options of clients may name files below it; default: the working directory")
     .option(
       "--any-data",

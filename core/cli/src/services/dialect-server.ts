@@ -1,3 +1,4 @@
+import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import type { SessionTable } from "@mrlm/server/sessions";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import { portNumber } from "../arguments.ts";
@@ -14,7 +15,8 @@ interface SharedServices {
   readonly host: EnvironmentHost;
   readonly sessions: SessionTable;
   readonly logger: Logger;
-  readonly token?: string;
+  readonly tokens?: Tokens;
+  readonly tls?: ServerTls;
 }
 
 /** Running HTTP server of `mrlm serve`. */
@@ -49,8 +51,9 @@ export async function dialectServer(
   return async (at, shared) => {
     const server = await serveDialects({ ...shared, address: `${at}:${port}`, dialects, revealRewards });
     const http = `${at}:${server.port}`;
+    const scheme = shared.tls === undefined ? "http" : "https";
     return {
-      lines: server.urls.map(({ dialect, path }) => `serving ${dialect} on http://${http}${path}`),
+      lines: server.urls.map(({ dialect, path }) => `serving ${dialect} on ${scheme}://${http}${path}`),
       event: { http, dialects },
       close: (graceMs) => server.close(graceMs),
     };

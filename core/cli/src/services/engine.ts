@@ -1,7 +1,7 @@
 import { connectEngine } from "@mrlm/client";
 import { engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import { type DistributedOptions, type Engine, MrlmError } from "@mrlm/spec";
-import { tokenOption } from "./token.ts";
+import { engineToken } from "./client-access.ts";
 
 /** Engine of a run, with the function that releases it. */
 export interface EngineService {
@@ -29,7 +29,7 @@ export interface OpenEngineOptions {
 export async function openEngine(options: OpenEngineOptions): Promise<EngineService> {
   const { engine: settings, seed } = options.config;
   if (settings.address !== undefined) {
-    const engine = await connectEngine(settings.address, tokenOption(settings.token_file));
+    const engine = await connectEngine(settings.address, engineToken(settings.token_file));
     return { engine, isShared: true, stop: () => engine.close() };
   }
   const provider = await options.plugins.engine(settings.provider);

@@ -3,7 +3,7 @@ import { LocalHost, type PluginHost, type ResolvedConfig, watchEventLoop } from 
 import type { EnvironmentHost } from "@mrlm/spec";
 import { lineLogger } from "../console/line-logger.ts";
 import { startEnvironmentServer } from "./environment-server.ts";
-import { tokenOption } from "./token.ts";
+import { serverCredentials } from "./client-access.ts";
 
 /** Environments of a run: on a server, in a started process, or in this process. */
 export interface EnvironmentService {
@@ -41,7 +41,7 @@ export async function openEnvironments(options: {
     const host = await connectEnvironments(config.server.address, {
       ...reconnect,
       logger,
-      ...tokenOption(config.server.token_file),
+      ...serverCredentials(config.server),
     });
     return { host, scripts, lost: never, stop: () => host.close() };
   }

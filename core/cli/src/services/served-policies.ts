@@ -6,7 +6,7 @@ import { type Engine, type Logger, MrlmError } from "@mrlm/spec";
 import type { PolicySource } from "@mrlm/policy-server";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { rolloutSessionConfig, type RolloutSessionConfig } from "./rollout-session-config.ts";
-import { tokenOption } from "./token.ts";
+import { engineToken } from "./client-access.ts";
 
 /** Policies with the engine that samples from them. */
 export interface ServedPolicies {
@@ -96,7 +96,7 @@ async function servedPolicy(
 
 /** Connects to a live engine, and serves the policies that it holds. Sends no numbered calls: those belong to the client that trains. */
 export async function livePolicies(address: string, tokenFile: string | undefined): Promise<ServedPolicies> {
-  const engine = await connectEngine(address, tokenOption(tokenFile));
+  const engine = await connectEngine(address, engineToken(tokenFile));
   try {
     const { models } = await engine.describe();
     const held = models.filter(({ role }) => role === "policy");

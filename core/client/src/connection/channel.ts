@@ -1,4 +1,5 @@
 import {
+  type ChannelCredentials,
   type ChannelOptions,
   Client,
   type ClientDuplexStream,
@@ -25,11 +26,17 @@ export class Channel {
   /**
    * @param address `host:port`; CONFIG_INVALID without a port
    * @param metadata sent with every call
+   * @param security credentials of TLS; default: plain TCP
    */
-  constructor(address: string, metadata: Metadata, options: ChannelOptions) {
+  constructor(
+    address: string,
+    metadata: Metadata,
+    options: ChannelOptions,
+    security: ChannelCredentials = credentials.createInsecure(),
+  ) {
     this.address = checkAddress(address);
     this.#metadata = metadata;
-    this.#client = new Client(address, credentials.createInsecure(), {
+    this.#client = new Client(address, security, {
       "grpc.max_receive_message_length": -1,
       "grpc.max_send_message_length": -1,
       // Connection repeats calls; gRPC repeats none.

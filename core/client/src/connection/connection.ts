@@ -1,4 +1,4 @@
-import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
+import { type MethodDefinition, type ServiceError, status } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
 import { errorOfStatus, isConnectionLoss, isServiceError, reasonOf, type StatusCodes } from "@mrlm/wire";
 import { abortError, onAbort, pause } from "./aborts.ts";
@@ -18,6 +18,10 @@ export interface Peer extends StatusCodes {
   probe(channel: Channel, signal: AbortSignal): Promise<void>;
   /** Called when an established channel is lost. */
   readonly onLost?: (() => void) | undefined;
+  /** Returns the reason why no connection to this server can succeed, if there is one. Called after failed attempts before the first success. */
+  fault?(): Promise<MrlmError | undefined>;
+  /** Replaces credentials that the server has refused. @returns whether another attempt may succeed */
+  renew?(): boolean;
 }
 
 /** Limits of one call. */
@@ -55,6 +59,7 @@ export class Connection {
   readonly #waiting = new Set<Waiting>();
   #channel: Channel | undefined;
   #connectedAt = 0;
+  #hasConnected = false;
   /** Latest failure; `undefined` before the first attempt, which needs no pause. */
   #failure: unknown;
   /** Time at which the first call began to wait in the present outage. */
@@ -99,8 +104,10 @@ export class Connection {
         this.confirm(channel);
         return result;
       } catch (error) {
-        if (!isConnectionLoss(error)) throw this.errorOf(error);
-        this.lost(channel, error);
+        const isRefused = this.renews(error);
+        if (!isRefused && !isConnectionLoss(error)) throw this.errorOf(error);
+        if (isRefused) await this.#pause(this.#backoff.next(), [this.#closing.signal], "The wait for a token");
+        else this.lost(channel, error);
         if (losses >= MAX_LOSSES) throw this.errorOf(error);
       }
     }
@@ -146,6 +153,11 @@ export class Connection {
     if (this.#channel === channel) this.#recovered();
   }
 
+  /** Replaces credentials that a call was refused for. @returns whether another attempt may succeed */
+  renews(error: unknown): boolean {
+    return (error as ServiceError).code === status.UNAUTHENTICATED && this.#peer.renew?.() === true;
+  }
+
   /** Returns the error of a failed call: the server's own error, or an error for the status of gRPC. */
   errorOf(error: unknown): Error {
     return error instanceof Error && !isServiceError(error) ? error : errorOfStatus(error, this.#peer);
@@ -186,16 +198,22 @@ export class Connection {
       await this.#peer.probe(channel, signal);
       signal.throwIfAborted();
       this.#channel = channel;
+      this.#hasConnected = true;
       this.#connectedAt = performance.now();
       this.#settle(({ resolve }) => resolve(channel));
     } catch (error) {
       channel.close();
-      this.#failure = signal.aborted ? connectionLoss(SILENT) : error;
-      if (!isConnectionLoss(this.#failure)) this.#settle(({ reject }) => reject(this.errorOf(error)));
+      this.#failure = signal.aborted ? connectionLoss(SILENT) : ((await this.#fault(error)) ?? error);
+      if (!isConnectionLoss(this.#failure)) this.#settle(({ reject }) => reject(this.errorOf(this.#failure)));
     } finally {
       clearTimeout(timer);
       this.#attempt = undefined;
     }
+  }
+
+  /** Returns the reason why no attempt can succeed. After a success the operator may repair it while calls wait. */
+  async #fault(error: unknown): Promise<MrlmError | undefined> {
+    return this.#hasConnected || !isConnectionLoss(error) ? undefined : await this.#peer.fault?.();
   }
 
   #settle(settle: (waiting: Waiting) => void): void {

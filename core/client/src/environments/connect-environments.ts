@@ -11,8 +11,8 @@ import { ServerAddresses } from "./server-addresses.ts";
  * several servers one must answer; the others get sessions as soon as they answer.
  * @param addresses `host:port`, `[IPv6]:port` or `dns:NAME:PORT`: every address of the name, which is resolved again every 30 s and after
  *   losses
- * @throws MrlmError SERVER_UNAVAILABLE when none answers within `connectMs`; UNAUTHENTICATED; PROTOCOL_VERSION; CONFIG_INVALID for an
- *   address of the wrong form
+ * @throws MrlmError SERVER_UNAVAILABLE when none answers within `connectMs`; TLS_FAILED; UNAUTHENTICATED; PROTOCOL_VERSION; CONFIG_INVALID
+ *   for an address of the wrong form, and for a certificate that cannot be used
  */
 export async function connectEnvironments(
   addresses: string | readonly string[],

@@ -20,9 +20,10 @@ import {
   encodeEnvironmentRef,
   type environmentProto as wire,
 } from "@mrlm/wire";
-import { authorize } from "../connection/authorization.ts";
+import { Authorization, type TokenSource } from "../connection/authorization.ts";
 import type { Channel } from "../connection/channel.ts";
 import type { Connection } from "../connection/connection.ts";
+import type { TlsSource } from "../connection/tls.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
 import type { ServerAddress } from "./server-addresses.ts";
@@ -44,8 +45,10 @@ export interface ConnectEnvironmentsOptions {
   readonly transport?: "stream" | "unary";
   /** Largest message from a server in bytes. Default: 256 MiB. */
   readonly maxMessageBytes?: number;
-  /** Content of the server's `--token-file`. */
-  readonly token?: string;
+  /** Token of this client in the server's `--token-file`; or a function that returns the present one, which is called when the server refuses the one in use. */
+  readonly token?: TokenSource;
+  /** For a server with `--tls-cert`, `{}` if an authority that Node trusts has signed its certificate; or a function that is called for each connection. Default: plain TCP. */
+  readonly tls?: TlsSource;
   /** Silence after which a server must answer a ping, within a third of it, in milliseconds. Otherwise the connection is lost. Default: 30,000. */
   readonly keepaliveMs?: number;
   /** Receives servers, of several, that are lost, found again, added or removed. */
@@ -81,9 +84,11 @@ export class RemoteHost implements EnvironmentHost {
   /** @param onLost called when the server was connected and its connection is lost */
   constructor(server: ServerAddress, options: ConnectEnvironmentsOptions = {}, onLost?: () => void) {
     const { reconnectMs = 60_000, leaseMs = 60_000, keepaliveMs = 30_000, maxMessageBytes = 256 << 20 } = options;
-    const metadata = authorize(new Metadata(), options.token);
+    const metadata = new Metadata();
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
-    this.#connection = serverConnection(server, metadata, {
+    const authorization = new Authorization(metadata, options.token);
+    this.#connection = serverConnection(server, authorization, {
+      tls: options.tls,
       keepaliveMs,
       onLost: () => {
         if (this.#isClosing) this.#transport.end();

@@ -158,7 +158,10 @@ export class StreamTransport implements SessionTransport {
       for (const response of frame.responses) this.#receive(response, assembler);
     });
     call.on("drain", () => outbox.drained());
-    call.on("error", (error: ServiceError) => this.#lost(call, channel, error));
+    call.on("error", (error: ServiceError) => {
+      const isRenewed = this.#connection.renews(error);
+      this.#lost(call, channel, isRenewed ? connectionLoss(error.details) : error);
+    });
     call.on("end", () => this.#lost(call, channel, connectionLoss("it ended the stream")));
     for (const [requestId, { bytes }] of this.#pending) outbox.add(requestId, bytes);
   }

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { MrlmError } from "@mrlm/spec";
-import { bearerCheck } from "./bearer-check.ts";
+import type { Tokens } from "../access/tokens.ts";
 import { HttpError } from "./http-error.ts";
 
-/** Check of the headers of a request. Throws {@link HttpError} for one that is refused. */
-export type AccessCheck = (headers: IncomingHttpHeaders) => void;
+/** Check of the headers of a request. Throws {@link HttpError} for one that is refused. @returns the name of the request's token, if it has one */
+export type AccessCheck = (headers: IncomingHttpHeaders) => string | undefined;
 
 /**
  * Makes the check of who may send requests.
@@ -15,13 +15,12 @@ export type AccessCheck = (headers: IncomingHttpHeaders) => void;
  * - A browser states the page that a request comes from. Only pages of the loopback interface are accepted.
  */
 export function accessCheck(options: {
-  readonly token: string | undefined;
+  readonly tokens: Tokens | undefined;
   readonly isLoopback: boolean;
 }): AccessCheck {
-  const { token, isLoopback } = options;
-  const isToken = token === undefined ? () => true : bearerCheck(token);
+  const { tokens, isLoopback } = options;
   return ({ host, origin, authorization }) => {
-    if (isLoopback && token === undefined && !isLoopbackName(`http://${host}`))
+    if (isLoopback && tokens === undefined && !isLoopbackName(`http://${host}`))
       throw refused(
         `The request names the host ${JSON.stringify(host ?? "")}`,
         "Use the address that the server listens on, or give the server a token.",
@@ -31,8 +30,10 @@ export function accessCheck(options: {
         `The request comes from a web page of ${JSON.stringify(origin)}`,
         "Pages of other origins may not use this server.",
       );
-    if (!isToken(authorization))
+    const holder = tokens?.holder(authorization);
+    if (tokens !== undefined && holder === undefined)
       throw new HttpError(401, new MrlmError("UNAUTHENTICATED", "The request carries no valid token."));
+    return holder?.name;
   };
 }
 

@@ -1,14 +1,16 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerOptions } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { MrlmError } from "@mrlm/spec";
+import type { ServerTls } from "../access/server-tls.ts";
 
 /** Connections at a time: twice the default number of sessions. A client of MCP has an open stream for each session beside its requests. */
 const MAX_CONNECTIONS = 8_192;
 const MAX_HEADER_BYTES = 16 << 10;
 
-/** Creates an HTTP server that ends slow requests after `requestMs` with status 408, and refuses headers above 16 KiB with status 431. */
-export function createHttpServer(requestMs: number): Server {
-  const server = createServer({
+/** Creates an HTTP server, for HTTPS with `tls`, that ends slow requests after `requestMs` with status 408, and refuses headers above 16 KiB with status 431. */
+export function createHttpServer(requestMs: number, tls?: ServerTls): Server {
+  const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: Math.min(10_000, requestMs),
     requestTimeout: requestMs,
@@ -16,9 +18,18 @@ export function createHttpServer(requestMs: number): Server {
     // Detects that a client's machine is gone.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
-  });
+  };
+  const server = tls === undefined ? createServer(options) : createSecureServer(options, tls);
   server.maxConnections = MAX_CONNECTIONS;
   return server;
+}
+
+/** Creates an HTTPS server, whose new connections use the latest certificate. */
+function createSecureServer(options: ServerOptions, tls: ServerTls): Server {
+  // A server without authorities accepts clients without a certificate.
+  const server = createTlsServer({ ...options, ...tls.identity, requestCert: tls.identity.ca !== undefined });
+  const end = tls.onReplaced(() => server.setSecureContext(tls.identity));
+  return server.once("close", end);
 }
 
 /** Binds a server to `host:port` (port 0: any free port). Rejects with PORT_IN_USE. */

@@ -83,6 +83,19 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
         at: "key",
         text: `${section}.token_file is for one that is already running: give its \`address\` too`,
       });
+  const { tls, address } = config.server ?? {};
+  if (tls !== undefined && address === undefined)
+    problems.push({
+      path: ["server", "tls"],
+      at: "key",
+      text: "server.tls is for one that is already running: give its `address` too",
+    });
+  if ((tls?.cert === undefined) !== (tls?.key === undefined))
+    problems.push({
+      path: ["server", "tls"],
+      at: "key",
+      text: "server.tls has one of `cert` and `key`: mutual TLS needs both",
+    });
   if (config.eval?.tasks === 0 && (config.eval.every ?? 0) > 0)
     problems.push({
       path: ["eval", "every"],

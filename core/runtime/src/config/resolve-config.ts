@@ -88,6 +88,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     server: {
       ...input.server,
       ...tokenFile(input.server),
+      ...(input.server?.tls === undefined ? {} : { tls: resolveTls(input.server.tls, path) }),
       spawn: input.server?.spawn ?? false,
       reconnect_seconds: input.server?.reconnect_seconds ?? 60,
     },
@@ -138,6 +139,14 @@ function resolveStage(stage: StageInput, run: ResolvedSampling, only: PolicyId):
     ...(until === undefined ? {} : { until: { every: 1, tasks: 256, ...until } }),
     learners: resolved,
   };
+}
+
+function resolveTls(
+  { server_name, ...files }: NonNullable<NonNullable<ConfigInput["server"]>["tls"]>,
+  path: (given: string) => string,
+): NonNullable<ResolvedConfig["server"]["tls"]> {
+  const absolute = Object.entries(files).map(([name, file]) => [name, path(file)]);
+  return { ...Object.fromEntries(absolute), ...(server_name === undefined ? {} : { server_name }) };
 }
 
 /** Returns a path relative to a base directory as an absolute one. */

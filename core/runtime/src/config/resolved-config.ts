@@ -111,6 +111,12 @@ export interface ResolvedConfig {
   readonly server: {
     readonly address?: string | readonly string[];
     readonly token_file?: string;
+    readonly tls?: {
+      readonly ca?: string;
+      readonly cert?: string;
+      readonly key?: string;
+      readonly server_name?: string;
+    };
     readonly spawn: boolean;
     readonly reconnect_seconds: number;
     readonly max_sessions?: number;

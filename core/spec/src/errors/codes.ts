@@ -13,6 +13,11 @@ interface CodeEntry {
 
 /** All codes, by their subject and then in alphabetical order. docs/reference/errors.md is generated from this table, and a test compares both. */
 export const ERROR_CODES = {
+  ADDRESS_INSECURE: {
+    meaning: "A server that other machines can reach would start without a token or without TLS.",
+    hint: "Give --token-file, --tls-cert and --tls-key; or --insecure on a network that you trust.",
+    retryable: false,
+  },
   ALGORITHM_INVALID: {
     meaning: "An algorithm broke its contract with the run, for example by a batch that its plan does not have.",
     hint: "Report this to the author of the algorithm.",
@@ -324,6 +329,12 @@ export const ERROR_CODES = {
   TASK_NOT_SUPPORTED: {
     meaning: "A task was requested from an environment without enumerable tasks.",
     hint: "Leave the task out.",
+    retryable: false,
+  },
+  TLS_FAILED: {
+    meaning:
+      "A client and a server cannot agree on an encrypted connection: one of them uses no TLS, or does not accept the certificate of the other.",
+    hint: "Correct the certificate or the `tls` options that the message names.",
     retryable: false,
   },
   TOKENIZER_INVALID: {

@@ -46,6 +46,25 @@ export const serverSection = z.strictObject({
     .min(1)
     .optional()
     .describe("File with the token that each server at `address` requires, relative to the config"),
+  tls: z
+    .strictObject({
+      ca: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("File with the authorities of the server's certificate; default: those that Node trusts"),
+      cert: z.string().min(1).optional().describe("File with the certificate of this client, for mutual TLS"),
+      key: z.string().min(1).optional().describe("File with the key of `cert`"),
+      server_name: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Name that the server's certificate must have; default: the host of `address`"),
+    })
+    .optional()
+    .describe(
+      "TLS of each server at `address`, with files relative to the config; `{}` for an authority that Node trusts",
+    ),
   spawn: z
     .boolean()
     .optional()

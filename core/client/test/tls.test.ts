@@ -1,0 +1,68 @@
+import { describe, expect, test } from "@jest/globals";
+import { randomStream } from "@mrlm/kit";
+import { connectEnvironments } from "../src/index.ts";
+import { authority, handshakeError, HANDSHAKE_FAULTS, serveCounting } from "./support/handshake-faults.ts";
+import { rotate } from "./support/rotation.ts";
+
+const { signal } = new AbortController();
+
+describe.each(["stream", "unary"] as const)("an environment server with TLS (%s)", (transport) => {
+  test.each([
+    ["by its address", {}, "127.0.0.1"],
+    ["by its name", {}, "localhost"],
+    ["with mutual TLS", authority.issue({ usages: ["client"] }), "127.0.0.1"],
+  ])("serves a client %s", async (_, own, name) => {
+    const server = await serveCounting({
+      ...authority.issue({ usages: ["server"] }),
+      ...("cert" in own && { ca: authority.cert }),
+    });
+    const host = await connectEnvironments(`${name}:${server.port}`, {
+      transport,
+      tls: { ca: authority.cert, ...own },
+    });
+    const session = await host.open({ id: "counting" });
+    await session.reset({ seed: 5, signal });
+    await session.close();
+    await host.close();
+    await server.close();
+  });
+});
+
+test("several servers are reached with the same settings, each by the name that its certificate has", async () => {
+  const identity = authority.issue({ names: ["servers.example.org"] });
+  const servers = [await serveCounting(identity), await serveCounting(identity)];
+  const host = await connectEnvironments(
+    servers.map(({ port }) => `127.0.0.1:${port}`),
+    { tls: { ca: authority.cert, serverName: "servers.example.org" } },
+  );
+  expect(await host.list()).toHaveLength(1);
+  await host.close();
+  await Promise.all(servers.map((server) => server.close()));
+});
+
+test.each(Object.entries(HANDSHAKE_FAULTS))("%s: the client gets TLS_FAILED at once", async (name, draw) => {
+  const fault = draw(randomStream(name, 0));
+  expect(await handshakeError(fault)).toMatchObject({
+    code: "TLS_FAILED",
+    isRetryable: false,
+    message:
+      fault.message instanceof RegExp ? expect.stringMatching(fault.message) : expect.stringContaining(fault.message),
+  });
+});
+
+test.each([
+  [{ ca: "x" }, "cannot be used"],
+  [{ cert: authority.issue().cert }, "certificate and no key"],
+  [{ key: authority.issue().key }, "key and no certificate"],
+  [{ cert: authority.issue().cert, key: authority.issue().key }, "cannot be used"],
+])("certificates of a client that cannot work are refused before it connects (%#)", async (tls, message) => {
+  await expect(connectEnvironments("127.0.0.1:1", { tls, connectMs: 60_000 })).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringContaining(message),
+  });
+});
+
+test("tokens and certificates are replaced under 8 clients that step: no client notices", async () => {
+  const outcome = await rotate(randomStream("rotation", 1), 8, 2);
+  expect(outcome).toMatchObject({ errors: [], refusedTokens: 2, certificates: 2 });
+});
