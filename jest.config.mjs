@@ -23,5 +23,7 @@ export default {
     ],
   },
   maxWorkers: 3,
+  // Node frees the heap of a worker after its last event. With the contexts of hundreds of test files this takes longer than the default of 500 ms.
+  workerGracefulExitTimeout: 20_000,
   testTimeout: 120_000,
 };

@@ -17,6 +17,8 @@ const reverse = singleTurn({
   acknowledged: {
     ECHO_REWARDED: "Each digit in its place pays, so that a small model learns from the first batch.",
     OTHER_GOLD_REWARDED: "The same: two numbers can share a digit.",
+    ANSWERS_LISTED: "The same: the first of many numbers can share a digit.",
+    NOISE_REWARDED: "The same: a long text pays less than 0.0001.",
   },
 });
 

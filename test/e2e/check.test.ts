@@ -1,11 +1,24 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { startChatServer } from "@mrlm/testing";
-import { run } from "./support/mrlm.ts";
+import { ROOT, run } from "./support/mrlm.ts";
 import { temporaryDirectory } from "./support/tiny-run.ts";
 
 const folder = temporaryDirectory();
+
+/** Copies the counting plugin with a change of its source. Returns the folder. */
+function countingWith(name: string, text: string, replacement: string): string {
+  const plugin = join(folder, name);
+  cpSync(new URL("../../core/testing/fixtures/counting", import.meta.url), plugin, { recursive: true });
+  change(plugin, text, replacement);
+  return plugin;
+}
+
+function change(plugin: string, text: string, replacement: string): void {
+  const source = join(plugin, "index.js");
+  writeFileSync(source, readFileSync(source, "utf8").replace(text, replacement));
+}
 
 test("mrlm check --play reports how many groups have two different rewards, and --badge a badge", async () => {
   const server = await startChatServer((_request, index) => String(1 + (index % 3)));
@@ -28,17 +41,34 @@ test("mrlm check --play reports how many groups have two different rewards, and 
   expect(play?.["with_signal"]).toBeGreaterThan(0);
 }, 60_000);
 
+test("mrlm check --play survives a plugin that ends its process", async () => {
+  const exits = '=== next || (message.parts[0]?.text === "exit" && process.exit(7));';
+  const plugin = countingWith("exits", "=== next;", exits);
+  const file = join(plugin, "package.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8")) as object;
+  writeFileSync(file, JSON.stringify({ ...manifest, dependencies: { "@mrlm/policy-openai": "*" } }));
+  mkdirSync(join(plugin, "node_modules"));
+  symlinkSync(join(ROOT, "node_modules/@mrlm"), join(plugin, "node_modules/@mrlm"));
+  const server = await startChatServer(() => "exit");
+  const { code, events } = await run([
+    ...["check", plugin, "--quick", "--only", "counting", "--json", "--play-groups", "1"],
+    ...["--play", "openai:tiny", "--base-url", server.baseUrl],
+  ]).finally(() => void server.close());
+  expect(events.filter(({ event }) => event === "finding")).toMatchObject([
+    { code: "PROCESS_ENDED", subject: "environment:counting@1", message: expect.stringContaining("exit code 7") },
+  ]);
+  expect(code).toBe(4);
+}, 60_000);
+
 test("mrlm check names the fixture and the first line of a changed behaviour; --update records it", async () => {
-  const plugin = join(folder, "counting");
-  cpSync(new URL("../../core/testing/fixtures/counting", import.meta.url), plugin, { recursive: true });
+  const plugin = countingWith("counting", "", "");
   const check = (...more: string[]): ReturnType<typeof run> => run(["check", plugin, "--quick", ...more]);
   expect(await check("--update")).toMatchObject({ code: 0 });
   expect(await check()).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^counting-environment 1\.0\.0: no findings/),
   });
-  const source = join(plugin, "index.js");
-  writeFileSync(source, readFileSync(source, "utf8").replace('"Correct."', '"Right."'));
+  change(plugin, '"Correct."', '"Right."');
   const changed = await check();
   expect(changed.code).toBe(4);
   expect(changed.stdout).toContain("error BEHAVIOUR_CHANGED  index.js:");

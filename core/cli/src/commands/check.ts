@@ -10,10 +10,17 @@ import {
   describeSpeeds,
   summaryLine,
 } from "../console/check-report.ts";
+import type { Console } from "../console/console.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { type CheckedPackage, checkPackage, type CheckPackageOptions, findPackage } from "../services/check-package.ts";
+import {
+  type CheckedPackage,
+  checkPackage,
+  type CheckPackageOptions,
+  findingOfFault,
+  findPackage,
+} from "../services/check-package.ts";
 import { type PlayArguments, playForSignal } from "../services/play-for-signal.ts";
 
 /** Options of `mrlm check`. */
@@ -32,21 +39,23 @@ export async function check(context: CommandContext, target: string, args: Check
   const checked = findPackage(target, directory);
   const interrupts = listenForInterrupts(console, "stopping");
   try {
-    const outcome = await report(context, checked, {
+    let outcome = await report(context, checked, {
       project: projectDirectory(directory) ?? directory,
       quick: args.quick ?? false,
       update: args.update ?? false,
       signal: interrupts.drain,
       ...(args.only !== undefined && { only: args.only }),
     });
-    if (args.play !== undefined && outcome.parts.length > 0)
-      await playForSignal(
-        context,
-        playingProject(directory, checked),
-        environmentsOf(outcome.parts),
-        args,
-        interrupts.drain,
+    if (args.play !== undefined && outcome.parts.length > 0) {
+      const playing = [playingProject(directory, checked), environmentsOf(outcome.parts)] as const;
+      const faults = await playForSignal(context, ...playing, args, interrupts.drain);
+      const found = [...faults].flatMap(([id, all]) =>
+        all.map((fault) => findingOfFault(checked, `environment:${id}`, fault)),
       );
+      outcome = { ...outcome, findings: [...outcome.findings, ...found] };
+      reportFindings(console, found);
+      for (const finding of found) emitFinding(console, finding);
+    }
     const { errors, warnings, acknowledged } = countFindings(outcome.findings);
     if (args.badge === true) console.print(badge(outcome));
     console.print(summaryLine(outcome));
@@ -86,7 +95,7 @@ async function report(
       }
       if (message.event === "finding") {
         findings.push(message.finding);
-        console.emit({ event: "finding", ...(message.finding as unknown as JsonObject) });
+        emitFinding(console, message.finding);
       }
       if (message.event === "speed") {
         speeds.push(describeSpeeds(message.subject, message.speeds));
@@ -104,17 +113,20 @@ async function report(
     throw new MrlmError("USAGE", `${checked.name} has no part ${options.only.map((name) => `"${name}"`).join(", ")}.`, {
       hint: `Its parts: ${["package", ...provisionsOf(checked)].join(", ")}. The kind and the version may be left out.`,
     });
-  for (const subject of new Set(findings.map((finding) => finding.subject)))
-    console.print(
-      `${describeFindings(
-        subject,
-        findings.filter((finding) => finding.subject === subject),
-      )}\n`,
-    );
+  reportFindings(console, findings);
   for (const line of speeds) console.print(line);
   if (options.update === true) console.print("mrlm.behaviour.json records the fixtures of its environments.");
   const seconds = (performance.now() - start) / 1_000;
   return { name: checked.name, version: checked.version, parts: [...parts.keys()], checks, findings, seconds };
+}
+
+function emitFinding(console: Console, finding: Finding): void {
+  console.emit({ event: "finding", ...(finding as unknown as JsonObject) });
+}
+
+function reportFindings(console: Console, findings: readonly Finding[]): void {
+  for (const [subject, own = []] of Object.entries(Object.groupBy(findings, (finding) => finding.subject)))
+    console.print(`${describeFindings(subject, own)}\n`);
 }
 
 /** Lists what the manifest of a package provides. */

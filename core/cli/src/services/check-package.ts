@@ -15,7 +15,7 @@ import {
 import { MrlmError } from "@mrlm/spec";
 import { type Finding, type FindingCode, findingOf, SourcePlaces } from "@mrlm/testing";
 import type { CheckMessage, CheckRequest } from "./plugin-check.ts";
-import { faultOfEnd, faultOfOutput } from "./plugin-fault.ts";
+import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
 import { pluginProcess } from "./plugin-process.ts";
 
 /** Package that is checked. */
@@ -130,6 +130,15 @@ export async function* checkPackage(
   else yield* differences(checked, behaviour, found);
   if (isLeftOut(checked))
     yield found("BEHAVIOUR_OUTDATED", `\`files\` of the package.json does not list ${BEHAVIOUR_FILE}.`, "package");
+}
+
+/** Describes what the code of a plugin did to its process as a finding. */
+export function findingOfFault(
+  { directory }: CheckedPackage,
+  subject: string,
+  { code, message }: PluginFault,
+): Finding {
+  return findingOf(code as FindingCode, new Error(message), { subject, places: new SourcePlaces(directory) });
 }
 
 type MakeFinding = (

@@ -1,10 +1,12 @@
-import type { TaskId, TrajectoryGroup } from "@mrlm/spec";
+import { type ErrorCode, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { decimal } from "../console/numbers.ts";
 import { progressBar } from "../console/progress-bar.ts";
-import { unlessLost } from "./environments.ts";
-import { openRolloutSession } from "./rollout-session.ts";
+import type { RolloutArguments } from "./rollout-session-config.ts";
+import type { PlayedGroups } from "./played-groups.ts";
+import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
+import { pluginProcess } from "./plugin-process.ts";
 
 /** Flags of `mrlm check` that sample episodes. */
 export interface PlayArguments {
@@ -16,19 +18,38 @@ export interface PlayArguments {
   readonly playGroups: string;
 }
 
-/** Episodes of a group: enough to see two different rewards where one episode in four is rewarded. */
-const GROUP_SIZE = 8;
+/** Input of play-worker.ts. */
+export interface PlayRequest {
+  /** Folder of the project whose plugins play. */
+  readonly directory: string;
+  readonly args: RolloutArguments;
+  /** Number of groups. */
+  readonly groups: number;
+}
 
-/** Samples groups of episodes of training tasks with a model, and reports in how many it could learn: those with two different rewards. */
+/** Message of play-worker.ts. */
+export type PlayMessage = { readonly nextMs?: number } & (
+  | { readonly event: "alive" }
+  | { readonly event: "note"; readonly line: string }
+  | { readonly event: "group"; readonly done: number; readonly total: number }
+  | ({ readonly event: "played" } & PlayedGroups)
+  | { readonly event: "fault"; readonly fault: PluginFault }
+  | { readonly event: "failed"; readonly code: ErrorCode; readonly message: string; readonly hint: string }
+);
+
+/**
+ * Samples groups of episodes of training tasks with a model, in a process of its own for each environment, and reports in how many the model could learn: those
+ * with two different rewards. Returns what the code of plugins did to its process, by environment.
+ */
 export async function playForSignal(
   context: CommandContext,
   directory: string,
   environments: readonly string[],
   { play = "", baseUrl, modelOptions, maxTokens, playGroups }: PlayArguments,
   signal: AbortSignal,
-): Promise<void> {
-  const { console } = context;
-  const tasks = wholeNumber(playGroups, "--play-groups", 1);
+): Promise<Map<string, PluginFault[]>> {
+  const groups = wholeNumber(playGroups, "--play-groups", 1);
+  const faults = new Map<string, PluginFault[]>();
   for (const environment of environments) {
     const args = {
       ...{ model: play, environment, split: "train" },
@@ -36,56 +57,53 @@ export async function playForSignal(
       ...(modelOptions !== undefined && { modelOptions }),
       ...(maxTokens !== undefined && { maxTokens }),
     };
-    const session = await openRolloutSession({ ...context, directory }, args, signal, "collect");
-    const bar = progressBar(console, "play", { isBrief: true });
-    const groups: TrajectoryGroup[] = [];
-    try {
-      const { ref, size, players, sides = "fixed", rewardSharing = {} } = session.environment;
-      const ids = Array.from({ length: Math.min(tasks, size) }, (_, index): TaskId => `train/${index}`);
-      const playing = async (): Promise<void> => {
-        const request = { environment: ref, tasks: ids, groupSize: GROUP_SIZE, players, sides, rewardSharing };
-        const stop = AbortSignal.any([signal, session.lost]);
-        for await (const group of session.rollouts.collect({
-          ...request,
-          ...session.sampling,
-          label: "check",
-          signal: stop,
-        })) {
-          groups.push(group);
-          bar.update(groups.length, ids.length, `groups of ${environment}`);
-        }
-      };
-      await unlessLost(session.lost, playing());
-    } finally {
-      bar.clear();
-      await session.close();
+    const { played, found } = await playEnvironment(context, { directory, args, groups }, signal);
+    if (found.length > 0) faults.set(environment, found);
+    if (played !== undefined) reportPlayed(context, environment, play, played);
+  }
+  return faults;
+}
+
+async function playEnvironment(
+  { console }: CommandContext,
+  request: PlayRequest,
+  signal: AbortSignal,
+): Promise<{ readonly played: PlayedGroups | undefined; readonly found: PluginFault[] }> {
+  const { environment } = request.args;
+  const bar = progressBar(console, "play", { isBrief: true });
+  const found: PluginFault[] = [];
+  let played: PlayedGroups | undefined;
+  const playing = pluginProcess<PlayMessage>("play-worker", request as never, { signal });
+  try {
+    let turn = await playing.next();
+    for (; turn.done !== true; turn = await playing.next()) {
+      const message = turn.value;
+      if (message.event === "note") console.note(message.line);
+      if (message.event === "group") bar.update(message.done, message.total, `groups of ${environment}`);
+      if (message.event === "played") played = message;
+      if (message.event === "fault") found.push(message.fault);
+      if (message.event === "failed") throw new MrlmError(message.code, message.message, { hint: message.hint });
     }
-    const rewards = groups.flatMap((group) => [...rewardsOf(group).values()].flat());
-    const learnable = groups.filter(hasSignal).length;
-    const mean = rewards.length === 0 ? undefined : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-    const failed = groups.flatMap(({ trajectories }) => trajectories).filter(({ error }) => error !== undefined).length;
-    console.print(
-      `environment:${environment}, played by ${play}: ${learnable} of ${groups.length} groups of ${GROUP_SIZE} have two different rewards; mean reward ${decimal(mean)}${failed > 0 ? `; ${failed} episodes failed` : ""}`,
-    );
-    console.emit({
-      event: "play",
-      ...{ environment, model: play, groups: groups.length, with_signal: learnable, mean_reward: mean ?? null, failed },
-    });
+    const output = faultOfOutput(turn.value.printed);
+    const end = turn.value.kind === "done" ? undefined : faultOfEnd(turn.value, "the episodes of --play");
+    return { played, found: [...found, output, end].filter((fault) => fault !== undefined) };
+  } finally {
+    bar.clear();
+    await playing.return(undefined as never);
   }
 }
 
-/** Returns whether the policy earned two different rewards in some role. */
-function hasSignal(group: TrajectoryGroup): boolean {
-  return [...rewardsOf(group).values()].some((rewards) => new Set(rewards).size > 1);
-}
-
-/** Returns the scored rewards of the policy by role. */
-function rewardsOf({ trajectories }: TrajectoryGroup): Map<string, number[]> {
-  const byRole = new Map<string, number[]>();
-  for (const { agents, error } of trajectories) {
-    if (error !== undefined) continue;
-    for (const { role, player, total } of Object.values(agents))
-      if (player.kind === "policy" && total.scored) byRole.set(role, [...(byRole.get(role) ?? []), total.value]);
-  }
-  return byRole;
+function reportPlayed(
+  { console }: CommandContext,
+  environment: string,
+  model: string,
+  { groups, groupSize, withSignal, meanReward, failed }: PlayedGroups,
+): void {
+  console.print(
+    `environment:${environment}, played by ${model}: ${withSignal} of ${groups} groups of ${groupSize} have two different rewards; mean reward ${decimal(meanReward)}${failed > 0 ? `; ${failed} episodes failed` : ""}`,
+  );
+  console.emit({
+    event: "play",
+    ...{ environment, model, groups, with_signal: withSignal, mean_reward: meanReward ?? null, failed },
+  });
 }

@@ -31,7 +31,7 @@ const START_MS = 30_000;
  * @param worker name of the module, without extension
  */
 export async function* pluginProcess<Message extends WorkerMessage>(
-  worker: "check-worker" | "inspect-worker",
+  worker: "check-worker" | "inspect-worker" | "play-worker",
   request: JsonValue,
   { signal, env, cwd }: { readonly signal?: AbortSignal | undefined } & Pick<ForkOptions, "cwd" | "env"> = {},
 ): AsyncGenerator<Message, ProcessEnd> {

@@ -9,10 +9,18 @@ const FOLDER = fileURLToPath(new URL("../../../testing/fixtures/broken/", import
 /** Names of the plugins with one defect. */
 export const BROKEN = readdirSync(FOLDER).sort();
 
-/** Returns the code that `mrlm check` must report of a broken plugin. */
-export function expectedOf(name: string): string {
-  const json = JSON.parse(readFileSync(join(FOLDER, name, "package.json"), "utf8")) as { readonly expects: string };
-  return json.expects;
+/** Defect of a broken plugin, as its package.json states it. */
+interface StatedDefect {
+  /** Code that `mrlm check` must report, and nothing else. */
+  readonly expects: string;
+  /** Text of the message, where the code alone could stand for another defect. */
+  readonly message?: string;
+  /** Whether `mrlm check --quick` does not find it, or takes more than a few seconds. */
+  readonly slow?: boolean;
+}
+
+export function statedDefect(name: string): StatedDefect {
+  return JSON.parse(readFileSync(join(FOLDER, name, "package.json"), "utf8")) as StatedDefect;
 }
 
 /** Checks a broken plugin, and returns the open findings. */

@@ -56,6 +56,7 @@ export const algorithmChecks: readonly Check<AlgorithmSubject>[] = [
   {
     code: "ALGORITHM_REPORT_INVALID",
     name: "reports each iteration, with finite metrics",
+    quick: false,
     gate: true,
     run: async ({ algorithm, examples: { options }, trained }) => {
       const { reports } = (await trained()).outcome;
@@ -77,6 +78,7 @@ export const algorithmChecks: readonly Check<AlgorithmSubject>[] = [
   {
     code: "ALGORITHM_LEARNS_NOT",
     name: "learns: the metric of the example changes as stated",
+    quick: false,
     run: async ({ examples: { metric: name = "reward/mean", change = 0.1 }, trained }) => {
       const series = (await trained()).outcome.reports.flatMap(({ metrics }) => valueOf(metrics[name]) ?? []);
       const [first, last] = [series[0], series.at(-1)];
@@ -92,6 +94,7 @@ export const algorithmChecks: readonly Check<AlgorithmSubject>[] = [
   {
     code: "ALGORITHM_RESUME_DIFFERS",
     name: "ends with the same weights and metrics with the same seed, interrupted and resumed",
+    quick: false,
     run: async ({ algorithm, examples: { options }, trained }) => {
       const { outcome, optimizerSteps } = await trained();
       const dieAt = Math.floor(optimizerSteps / 2) + 1;

@@ -38,11 +38,11 @@ export const abortChecks: readonly EnvironmentCheck[] = [
       } finally {
         await watched.close();
       }
-      const { call, ms } = calls.longest();
+      const { call, ms, isPending } = calls.longest();
       if (ms > LATE_MS)
         throw new Defect(
           "ABORT_LATE",
-          `${call} continued for ${ms >= GIVE_UP_MS ? `more than ${GIVE_UP_MS / 1_000}` : (ms / 1_000).toFixed(1)} s after its signal.`,
+          `${call} continued for ${isPending ? "more than " : ""}${(ms / 1_000).toFixed(1)} s after its signal.`,
           { about: call },
         );
     },
@@ -76,10 +76,25 @@ export const abortChecks: readonly EnvironmentCheck[] = [
   },
 ];
 
-/** Calls of an environment whose signals are aborted, with the time that they continue. */
+/** Call of an environment whose signal may be aborted. */
+interface AbortableCall {
+  readonly call: "reset" | "step";
+  abortedAt?: number;
+  /** Absent while it continues. */
+  endedAt?: number;
+}
+
+/** Duration of a call after its abort. */
+interface LateCall {
+  readonly call: string;
+  readonly ms: number;
+  readonly isPending: boolean;
+}
+
+/** Calls of an environment, with the time that they continue after their abort. */
 class AbortedCalls {
+  readonly #calls = new Set<AbortableCall>();
   readonly #pending = new Set<Promise<void>>();
-  #longest = { call: "", ms: 0 };
 
   /** Returns the environment with calls that are timed from their abort. */
   watch(environment: SimulatedEnvironment): SimulatedEnvironment {
@@ -90,35 +105,35 @@ class AbortedCalls {
     };
   }
 
-  /** Waits for calls that continue after their abort. */
+  /** Waits for calls that continue after their abort, at most {@link GIVE_UP_MS}. */
   async settled(): Promise<void> {
     const giveUp = new AbortController();
     const late = delay(GIVE_UP_MS, undefined, { signal: giveUp.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#pending), late]);
     giveUp.abort();
-    if (this.#pending.size > 0) this.#longest = { ...this.#longest, ms: GIVE_UP_MS };
   }
 
-  longest(): { readonly call: string; readonly ms: number } {
-    return this.#longest;
-  }
-
-  #time<T>(call: string, signal: AbortSignal, work: Promise<T>): Promise<T> {
-    let start: number | undefined;
-    const onAbort = (): void => void (start = performance.now());
-    signal.addEventListener("abort", onAbort, { once: true });
-    const ended = work.then(
-      () => undefined,
-      () => undefined,
+  /** Returns the aborted call that continued longest. */
+  longest(): LateCall {
+    const now = performance.now();
+    const times = [...this.#calls].flatMap(({ call, abortedAt, endedAt }): LateCall[] =>
+      abortedAt === undefined ? [] : [{ call, ms: (endedAt ?? now) - abortedAt, isPending: endedAt === undefined }],
     );
-    const timed = ended.then(() => {
+    return times.reduce((one, other) => (other.ms > one.ms ? other : one), { call: "", ms: 0, isPending: false });
+  }
+
+  #time<T>(call: "reset" | "step", signal: AbortSignal, work: Promise<T>): Promise<T> {
+    const timed: AbortableCall = { call };
+    this.#calls.add(timed);
+    const onAbort = (): void => void (timed.abortedAt = performance.now());
+    signal.addEventListener("abort", onAbort, { once: true });
+    const end = (): void => {
       signal.removeEventListener("abort", onAbort);
-      this.#pending.delete(timed);
-      const ms = start === undefined ? 0 : performance.now() - start;
-      if (ms > this.#longest.ms) this.#longest = { call, ms };
-    });
-    this.#pending.add(timed);
-    if (this.#longest.call === "") this.#longest = { call, ms: 0 };
+      timed.endedAt = performance.now();
+      this.#pending.delete(ended);
+    };
+    const ended: Promise<void> = work.then(end, end);
+    this.#pending.add(ended);
     return work;
   }
 }

@@ -1,7 +1,6 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import type { SimulatedEnvironment } from "@mrlm/spec";
 import { Defect } from "../check/defect.ts";
+import { collectGarbage } from "../contract/collect-garbage.ts";
 import { withEnvironment } from "../contract/changed-environment.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
 import { LiveResources } from "../contract/live-resources.ts";
@@ -19,16 +18,20 @@ const ENDINGS: readonly Ending[] = [
   "failed in reset",
   "failed in step",
 ];
-/** Episodes of each ending, and the number of resources of one kind that is a leak. */
+/** Episodes of each ending, of which some are played at once, and the number of resources of one kind that is a leak. */
 const EPISODES = 20;
+const AT_ONCE = 5;
 const LEAST = 5;
 /** Time for the episodes of an ending, in milliseconds. Slow ones are fewer. */
-const EPISODES_MS = 3_000;
+const EPISODES_MS = 1_500;
 /** Time in which resources must be released, in milliseconds: processes end asynchronously. */
 const RELEASE_MS = 2_000;
-/** Episodes over which memory is measured, and the time for them in milliseconds. */
+/** Episodes over which memory is measured, in windows, and the time for them in milliseconds. */
 const MEASURED = 1_000;
 const MEASURED_MS = 6_000;
+const WINDOWS = 10;
+/** Smallest number of windows: where episodes are slow, they take more time. */
+const MIN_WINDOWS = 3;
 /** Growth that is a leak, in bytes: in all, and in one episode. */
 const GROWTH = 2 ** 20;
 const GROWTH_OF_EPISODE = 1_024;
@@ -42,12 +45,18 @@ export const leakChecks: readonly EnvironmentCheck[] = [
     timeoutMs: 120_000,
     run: async (subject) => {
       // A resource that is made once is no leak.
-      await playMany(subject, "played to its end", 2);
+      await withOwn(subject, async (own) => {
+        for (let index = 0; index < 2; index++) await own.play("played to its end", index);
+      });
       for (const ending of ENDINGS) {
         const resources = await LiveResources.start();
         try {
-          const played = await playMany(subject, ending, EPISODES);
-          const [left] = await resources.left(RELEASE_MS, LEAST);
+          let played = 0;
+          const [listener] = await withOwn(subject, async (own) => {
+            played = await playMany(own, ending);
+            return resources.leftListeners(RELEASE_MS, LEAST);
+          });
+          const left = listener ?? (await resources.left(RELEASE_MS, LEAST))[0];
           if (left === undefined) continue;
           const { name, count, stack } = left;
           const cause = new Error(name);
@@ -63,81 +72,124 @@ export const leakChecks: readonly EnvironmentCheck[] = [
       }
     },
   },
-  {
-    code: "MEMORY_LEAKED",
-    name: "uses no more memory with every episode",
-    quick: false,
-    timeoutMs: 60_000,
-    run: async (subject) => {
-      const collectGarbage = garbageCollector();
-      const heap = (): number => {
-        collectGarbage();
-        return process.memoryUsage().heapUsed;
-      };
-      const fixture = probeFixture(subject);
-      const deadline = performance.now() + MEASURED_MS;
-      const measured: { readonly episodes: number; readonly bytes: number }[] = [];
-      let episodes = 0;
-      for (; episodes < MEASURED && performance.now() < deadline; episodes++) {
-        if (episodes > 0 && episodes % (MEASURED / 10) === 0) measured.push({ episodes, bytes: heap() });
-        await playProbe(subject, fixture, "played to its end", episodes);
-      }
-      measured.push({ episodes, bytes: heap() });
-      // A cache that fills once grows in the beginning only: the smaller growth of both halves counts.
-      const [first, middle, last] = [measured[0], measured[measured.length >> 1], measured.at(-1)];
-      if (first === undefined || middle === undefined || last === undefined || measured.length < 3) return;
-      const growths = [growth(first, middle), growth(middle, last)];
-      const perEpisode = Math.min(...growths);
-      if (perEpisode < GROWTH_OF_EPISODE || last.bytes - first.bytes < GROWTH) return;
-      const mib = ((last.bytes - first.bytes) / 2 ** 20).toFixed(1);
-      throw new Defect(
-        "MEMORY_LEAKED",
-        `The heap grew by ${mib} MiB over ${last.episodes - first.episodes} episodes, ${(perEpisode / 1_024).toFixed(1)} KiB each.`,
-      );
-    },
-  },
+  memoryCheck("uses no more memory with every episode", ["played to its end"]),
+  memoryCheck(
+    "uses no more memory with every episode that is aborted, closed or fails",
+    ENDINGS.filter((ending) => ending !== "played to its end"),
+  ),
 ];
 
-/** Plays episodes in sessions of a host of their own, which is closed afterwards. Returns their number. */
-async function playMany(subject: Subject, ending: Ending, count: number): Promise<number> {
+/** Returns a check of the memory that episodes keep, which end in these ways by turns. */
+function memoryCheck(name: string, endings: readonly Ending[]): EnvironmentCheck {
+  return {
+    code: "MEMORY_LEAKED",
+    name,
+    quick: false,
+    timeoutMs: 60_000,
+    run: (subject) =>
+      withOwn(subject, async (own) => {
+        const measured: Measurement[] = [];
+        const start = performance.now();
+        // A slow environment has fewer episodes in a window. The first window warms up.
+        for (let window = 0, episodes = 0; episodes < MEASURED; window++) {
+          const elapsed = performance.now() - start;
+          if (elapsed > MEASURED_MS && window >= MIN_WINDOWS) break;
+          const end = performance.now() + MEASURED_MS / WINDOWS;
+          const first = episodes;
+          while (
+            episodes - first < MEASURED / WINDOWS &&
+            (performance.now() < end || episodes - first < endings.length)
+          )
+            await own.play(endings[episodes % endings.length] as Ending, episodes++);
+          measured.push({ episodes, bytes: usedBytes() });
+        }
+        const grown = growthOf(measured);
+        if (grown === undefined) return;
+        const { episodes, bytes } = grown;
+        const mib = (bytes / 2 ** 20).toFixed(1);
+        const which = endings.length === 1 ? `each ${endings[0]}` : "aborted, closed or failed in turn";
+        throw new Defect(
+          "MEMORY_LEAKED",
+          `Memory grew by ${mib} MiB over ${episodes} episodes, ${which}: ${(bytes / 1_024 / episodes).toFixed(1)} KiB each.`,
+        );
+      }),
+  };
+}
+
+/** Memory in use after a number of episodes. */
+interface Measurement {
+  readonly episodes: number;
+  readonly bytes: number;
+}
+
+/** Returns the bytes of live objects, with the buffers outside of V8's heap. */
+function usedBytes(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Returns the growth if it is a leak. A cache that fills once grows in the beginning only: each half of the episodes must show the leak. */
+function growthOf(measured: readonly Measurement[]): Measurement | undefined {
+  const [first, middle, last] = [measured[0], measured[measured.length >> 1], measured.at(-1)];
+  if (first === undefined || middle === undefined || last === undefined) return undefined;
+  const halves = [between(first, middle), between(middle, last)];
+  const whole = between(first, last);
+  const isLeak =
+    whole.bytes >= GROWTH &&
+    halves.every(({ episodes, bytes }) => bytes >= GROWTH / 4 && bytes >= GROWTH_OF_EPISODE * episodes);
+  return isLeak ? whole : undefined;
+}
+
+function between(one: Measurement, other: Measurement): Measurement {
+  return { episodes: other.episodes - one.episodes, bytes: other.bytes - one.bytes };
+}
+
+/** The environment in a host of its own, whose calls can fail. */
+interface OwnEnvironment {
+  play(ending: Ending, index: number): Promise<void>;
+}
+
+/** Makes a host with the environment, uses it and closes it. */
+async function withOwn<T>(subject: Subject, use: (own: OwnEnvironment) => Promise<T>): Promise<T> {
+  let failingCall: Ending | undefined;
   const plugins = withEnvironment(subject.plugins, subject.definition.id, (environment) =>
-    failing(environment, ending),
+    failing(environment, () => failingCall),
   );
   const own = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
   try {
-    const deadline = performance.now() + EPISODES_MS;
-    let played = 0;
-    for (; played < count && (played < LEAST || performance.now() < deadline); played++)
-      await playProbe(own, probeFixture(own), ending, played);
-    return played;
+    const fixture = probeFixture(own);
+    return await use({
+      play: async (ending, index) => {
+        failingCall = ending;
+        await playProbe(own, fixture, ending, index);
+      },
+    });
   } finally {
     await own.close();
   }
 }
 
-/** Returns the environment, whose call fails after its work if the ending is a failure. */
-function failing(environment: SimulatedEnvironment, ending: Ending): SimulatedEnvironment {
+/** Plays episodes, some at once. Returns their number. */
+async function playMany(own: OwnEnvironment, ending: Ending): Promise<number> {
+  const deadline = performance.now() + EPISODES_MS;
+  let played = 0;
+  for (; played < EPISODES && (played < LEAST || performance.now() < deadline); played += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => own.play(ending, played + i)));
+  return played;
+}
+
+/** Returns the environment, whose call fails after its work while the ending is that failure. */
+function failing(environment: SimulatedEnvironment, ending: () => Ending | undefined): SimulatedEnvironment {
   const fails = async <T>(work: Promise<T>): Promise<T> => {
     await work;
     throw new Error("A check made this call fail.");
   };
   return {
-    reset: (options) => (ending === "failed in reset" ? fails(environment.reset(options)) : environment.reset(options)),
+    reset: (options) =>
+      ending() === "failed in reset" ? fails(environment.reset(options)) : environment.reset(options),
     step: (action, options) =>
-      ending === "failed in step" ? fails(environment.step(action, options)) : environment.step(action, options),
+      ending() === "failed in step" ? fails(environment.step(action, options)) : environment.step(action, options),
     close: async () => environment.close?.(),
   };
-}
-
-function growth(
-  one: { readonly episodes: number; readonly bytes: number },
-  other: { readonly episodes: number; readonly bytes: number },
-): number {
-  return (other.bytes - one.bytes) / Math.max(1, other.episodes - one.episodes);
-}
-
-/** Returns V8's garbage collector, which programs do not see without a flag. */
-function garbageCollector(): () => void {
-  setFlagsFromString("--expose-gc");
-  return runInNewContext("gc") as () => void;
 }

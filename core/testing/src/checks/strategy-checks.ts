@@ -11,10 +11,8 @@ import type { Subject } from "../contract/subject.ts";
 const TASKS = 100;
 /** Time for one strategy in one role, in milliseconds. */
 const BUDGET_MS = 2_000;
-/** Part of the way from no answer to a right one that a strategy may earn by chance. */
-const NEGLIGIBLE = 0.01;
-/** Smallest number of episodes whose mean is compared. */
-const MIN_EPISODES = 5;
+/** Part of the way from no answer to a right one that is more than an error of rounding. */
+const ROUNDING = 1e-9;
 
 /** Checks of strategies that solve nothing: none earns a large part of the reward of a right answer. */
 export const strategyChecks: readonly EnvironmentCheck[] = [
@@ -43,7 +41,7 @@ export const strategyChecks: readonly EnvironmentCheck[] = [
             const all = await play(new Set(gold.keys()));
             if (excess(all) < excess(judged)) judged = all;
           }
-          if (judged.played < MIN_EPISODES) continue;
+          if (judged.played === 0) continue;
           const before = best.get(strategy.code);
           if (before === undefined || excess(judged) > excess(before)) best.set(strategy.code, judged);
         }
@@ -65,14 +63,14 @@ function excess({ mean, gold, nop }: Judged): number {
 }
 
 function isPaid(outcome: Judged): boolean {
-  return excess(outcome) > NEGLIGIBLE || outcome.share >= 0.2;
+  return excess(outcome) > ROUNDING || outcome.share >= 0.2;
 }
 
 function defectsOf(outcomes: readonly Judged[]): Defect[] {
   const paying = outcomes.filter((outcome) => excess(outcome) >= 0.5 || outcome.share >= 0.2);
   if (paying.length > 0) return [new Defect("STRATEGY_PAYS", `${paying.map(describe).join(".\n")}.`)];
   return outcomes
-    .filter((outcome) => excess(outcome) > NEGLIGIBLE)
+    .filter((outcome) => excess(outcome) > ROUNDING)
     .map(
       (outcome) =>
         new Defect(outcome.strategy.code, `${describe(outcome)}.`, { fix: entryOf(outcome.strategy.code).fix }),

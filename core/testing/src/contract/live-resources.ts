@@ -3,6 +3,8 @@ import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { collectGarbage } from "./collect-garbage.ts";
+import { WatchedListeners } from "./watched-listeners.ts";
 
 /** Resource that was acquired and not released. */
 export interface LeftResource {
@@ -12,7 +14,7 @@ export interface LeftResource {
   readonly stack?: string;
 }
 
-/** Watches what this process acquires: timers, handles, child processes, listeners of the process, temporary files. */
+/** Watches what this process acquires: timers, handles, child processes, listeners, temporary files. */
 export class LiveResources {
   /** Live resources with their stacks. One that does not keep the process alive is one too. */
   readonly #live = new Map<number, { readonly name: string; readonly stack: string }>();
@@ -23,6 +25,7 @@ export class LiveResources {
     },
     destroy: (id) => void this.#live.delete(id),
   });
+  readonly #listeners = new WatchedListeners();
   readonly #folder: string;
   readonly #folderBefore: string | undefined;
   #before: ReadonlyMap<string, number> = new Map();
@@ -40,13 +43,13 @@ export class LiveResources {
     const resources = new LiveResources(folder, before);
     resources.#before = await resources.#count();
     resources.#hook.enable();
+    resources.#listeners.start();
     return resources;
   }
 
   /** Waits until what was acquired is released, at most `withinMs`. Returns what is left, `least` or more of each. */
-  async left(withinMs: number, least: number): Promise<LeftResource[]> {
-    const deadline = performance.now() + withinMs;
-    for (;;) {
+  left(withinMs: number, least: number): Promise<LeftResource[]> {
+    return poll(withinMs, async () => {
       const now = await this.#count();
       const left = [...now].flatMap(([name, count]): LeftResource[] => {
         const more = count - (this.#before.get(name) ?? 0);
@@ -55,13 +58,18 @@ export class LiveResources {
       for (const [name, all = []] of Object.entries(Object.groupBy(this.#live.values(), (each) => each.name)))
         // The first timer is often one of this class.
         if (all.length >= least) left.unshift({ name, count: all.length, stack: all[all.length >> 1]?.stack ?? "" });
-      if (left.length === 0 || performance.now() > deadline) return left;
-      await delay(50);
-    }
+      return [...left, ...this.#listeners.left(least)];
+    });
+  }
+
+  /** Waits until listeners are removed, as {@link left}. Those of an object of the whole plugin can be found before its close only. */
+  leftListeners(withinMs: number, least: number): Promise<LeftResource[]> {
+    return poll(withinMs, async () => this.#listeners.left(least));
   }
 
   async stop(): Promise<void> {
     this.#hook.disable();
+    this.#listeners.stop();
     if (this.#folderBefore === undefined) delete process.env["TMPDIR"];
     else process.env["TMPDIR"] = this.#folderBefore;
     await rm(this.#folder, { recursive: true, force: true });
@@ -71,10 +79,21 @@ export class LiveResources {
     const counts = new Map<string, number>();
     const add = (name: string, count = 1): void => void counts.set(name, (counts.get(name) ?? 0) + count);
     for (const name of process.getActiveResourcesInfo()) if (!TRANSIENT.has(name)) add(`handle ${name}`);
-    for (const name of process.eventNames()) add(`listener of process "${String(name)}"`, process.listenerCount(name));
     add("temporary file", (await readdir(this.#folder, { recursive: true })).length);
     for (const name of await linuxResources()) add(name);
     return counts;
+  }
+}
+
+/** Looks until there is nothing, at most `withinMs`. */
+async function poll<T>(withinMs: number, look: () => Promise<T[]>): Promise<T[]> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const found = await look();
+    if (found.length === 0 || performance.now() > deadline) return found;
+    await delay(50);
+    // An object that nothing refers to is released.
+    collectGarbage();
   }
 }
 

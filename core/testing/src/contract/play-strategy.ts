@@ -1,4 +1,4 @@
-import { type Fixture, type JsonObject, type RoleId, roleOf, type Task } from "@mrlm/spec";
+import { type EnvironmentSession, type Fixture, type JsonObject, type RoleId, roleOf, type Task } from "@mrlm/spec";
 import { messageText, textMessage } from "@mrlm/kit";
 import { never, type Player, playEpisode, scriptedPlayer, type Transcript, withSession } from "./play.ts";
 import type { Strategy } from "./strategies.ts";
@@ -21,12 +21,15 @@ async function trainingTasks(subject: Subject, options: JsonObject | undefined, 
   return Promise.all(Array.from({ length: size }, (_, index) => source?.get("train", index) as Promise<Task>));
 }
 
+/** Number of episodes that are played at once. Each strategy plays so many, also where they are slow. */
+const AT_ONCE = 5;
+
 /** An episode of this task cannot be played, because the fixture's policy knows another one only. */
 class NotApplicable extends Error {}
 
 /**
  * Plays episodes of up to `count` tasks with a strategy in some roles, and returns the rewards of one of them. The other roles are played as in the gold fixture.
- * Stops after `budgetMs`.
+ * Begins no episode after `budgetMs`, except the first few.
  * @param gold total of a right answer
  */
 export async function playStrategy(
@@ -52,9 +55,11 @@ export async function playStrategy(
   const { determinism } = await subject.describe(options);
   const totals: number[] = [];
   const deadline = performance.now() + budgetMs;
-  await withSession(subject, options, async (session) => {
-    for (let index = 0; index < (tasks.length === 0 ? count : tasks.length); index++) {
-      if (performance.now() > deadline) break;
+  const episodes = tasks.length === 0 ? count : tasks.length;
+  let next = 0;
+  const playNext = async (session: EnvironmentSession): Promise<void> => {
+    while (next < episodes && (next < AT_ONCE || performance.now() < deadline)) {
+      const index = next++;
       const player = strategyPlayer(subject, fixture, strategy, { roles, tasks, index });
       const task = tasks[index];
       const first = await session.reset({
@@ -72,7 +77,8 @@ export async function playStrategy(
       if (played.unscored > 0) continue;
       for (const agent of played.acted) if (roleOf(agent) === role) totals.push(played.totals[agent] ?? 0);
     }
-  });
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, () => withSession(subject, options, playNext)));
   const played = Math.max(1, totals.length);
   return {
     strategy,

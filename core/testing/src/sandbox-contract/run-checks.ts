@@ -77,6 +77,7 @@ export const runChecks: readonly SandboxCheck[] = [
   {
     code: "SANDBOX_LIMIT",
     name: "a program that its limit of processor time ends keeps the lines that it printed",
+    quick: false,
     async run({ sandbox, programs }) {
       const limits = { cpuMs: 300, wallMs: 60_000 };
       const { stdout } = await sandbox.run({ code: `${programs.hello}\n${programs.loops}`, limits });
@@ -86,6 +87,7 @@ export const runChecks: readonly SandboxCheck[] = [
   {
     code: "SANDBOX_LIMIT",
     name: "a submission may ask for more memory than every one before it",
+    quick: false,
     async run({ sandbox, programs }) {
       for (const megabytes of [16, 512, 768]) {
         assert.equal(
@@ -111,6 +113,7 @@ export const runChecks: readonly SandboxCheck[] = [
   {
     code: "SANDBOX_LIMIT",
     name: "endless output is cut at the byte limit and flagged",
+    quick: false,
     async run({ sandbox, programs }) {
       const { stdout, stdoutTruncated, verdict } = await sandbox.run({
         code: programs.floods,
@@ -134,6 +137,7 @@ export const runChecks: readonly SandboxCheck[] = [
   {
     code: "CALL_ABORT_IGNORED",
     name: "an aborted run rejects with CANCELLED, and the next submission is as ever",
+    quick: false,
     async run({ sandbox, programs }) {
       const controller = new AbortController();
       const running = sandbox.run(

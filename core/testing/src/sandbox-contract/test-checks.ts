@@ -55,6 +55,7 @@ export const testChecks: readonly SandboxCheck[] = [
   {
     code: "SANDBOX_TEST",
     name: "at the deadline, finished tests keep their verdicts, the present one fails, the others are not run",
+    quick: false,
     async run({ sandbox, programs: { hangsAtThree, tests } }) {
       const suite = [tests.passes, tests.third, tests.passes].map((code, index) => ({ name: `${index}`, code }));
       const report = await sandbox.test(

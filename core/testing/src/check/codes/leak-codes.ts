@@ -4,6 +4,8 @@ export const LEAK_CODES = {
     severity: "error",
     title: "A call of the environment continues for more than 1 s after its signal was aborted.",
     fix: "Give the signal to everything that waits: `fetch`, timers of `node:timers/promises`, scorers, tools, sandboxes.",
+    // It still holds what it uses.
+    implies: ["RESOURCE_LEAKED", "MEMORY_LEAKED"],
   },
   EVENT_LOOP_BLOCKED: {
     severity: "warning",
@@ -19,5 +21,6 @@ export const LEAK_CODES = {
     severity: "error",
     title: "Timers, handles, child processes, listeners or files remain after episodes.",
     fix: "Release in `close` what `reset` and `step` acquire. The host calls it also after an abort and after an error.",
+    implies: ["MEMORY_LEAKED"],
   },
 } as const;
