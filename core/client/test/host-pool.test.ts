@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
-import type { Action, EnvironmentHost, JsonObject, SimulatedEnvironment } from "@mrlm/spec";
+import { type Action, type EnvironmentHost, type JsonObject, MrlmError, type SimulatedEnvironment } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "@mrlm/server";
@@ -23,8 +23,8 @@ async function serve(
   host = "127.0.0.1",
 ): Promise<EnvironmentServer> {
   const server = await serveEnvironments({
-    ...options,
     host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
+    ...options,
     address: `${host}:${port}`,
   });
   cleanups.push(() => server.close());
@@ -128,6 +128,22 @@ describe("a server that refuses a session", () => {
     });
     expect(performance.now() - before).toBeLessThan(5_000);
   });
+});
+
+test("servers that refuse all sessions, and can be reached, are asked once for each call", async () => {
+  let opened = 0;
+  const host: EnvironmentHost = Object.assign(new LocalHost({ source: await PluginHost.of([countingPlugin]) }), {
+    open: async () => {
+      opened++;
+      throw new MrlmError("SERVER_UNAVAILABLE", "the host was closed", { isRetryable: false });
+    },
+  });
+  const refusing = [await serve({ host }), await serve({ host })];
+  await expect(start(await connect(refusing), 1)).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
+  expect(opened).toBe(2);
+  const other = await serve();
+  await start(await connect([...refusing, other]), 3);
+  expect(other.stats().sessions).toBe(3);
 });
 
 describe("free places", () => {

@@ -57,7 +57,7 @@ export class HostPool implements EnvironmentHost, SessionPool {
    */
   async connect(connectMs: number): Promise<void> {
     const deadline = performance.now() + connectMs;
-    await this.#resolve();
+    void this.#resolve();
     for (let answered = Infinity; ;) {
       const members = [...this.#members.values()];
       const refused = members.find(
@@ -106,9 +106,8 @@ export class HostPool implements EnvironmentHost, SessionPool {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(new MrlmError("CANCELLED", "The connection to the environment servers was closed."));
     clearTimeout(this.#timer);
-    await this.#resolving;
     await Promise.all(Array.from(this.#members.values(), (member) => member.close()));
   }
 
@@ -133,9 +132,8 @@ export class HostPool implements EnvironmentHost, SessionPool {
         return await work(member);
       } catch (error) {
         if (!member.refused(error)) throw error;
-        // A lost server may be found again by this call. One that refuses is not asked twice.
-        if (MrlmError.hasCode(error, "SERVER_UNAVAILABLE") && error.retryDelayMs === undefined) continue;
-        refusals.add(member, member.address, error as MrlmError);
+        // A lost server may be found again by this call. One that answers with a refusal is not asked twice.
+        if (member.isReady) refusals.add(member, member.address, error as MrlmError);
       }
     }
   }
@@ -280,7 +278,7 @@ export class HostPool implements EnvironmentHost, SessionPool {
       if (member.isReady || member.isClosed || this.#reported.has(member)) return;
       this.#reported.add(member);
       this.#options.logger?.warn(
-        `The environment server at ${member.address} gives no answer. Other servers get its sessions until it does.`,
+        `The environment server at ${member.address} gives no answer. It gets sessions when it does.`,
         { reason: member.reason },
       );
     }, ABSENT_MS).unref();
