@@ -88,6 +88,13 @@ describe("at the start", () => {
     });
   });
 
+  test("a certificate that cannot be used is CONFIG_INVALID", async () => {
+    const tls = { ca: "none" } as never;
+    await expect(connectEnvironments(["127.0.0.1:1", "127.0.0.1:2"], { tls })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
+  });
+
   test("one with another token is UNAUTHENTICATED and named", async () => {
     const closed = await serve({ tokens: Tokens.of("other") });
     await expect(connectEnvironments([await serve(), closed].map(addressOf))).rejects.toMatchObject({

@@ -57,8 +57,13 @@ export class HostPool implements EnvironmentHost, SessionPool {
    */
   async connect(connectMs: number): Promise<void> {
     const deadline = performance.now() + connectMs;
-    void this.#resolve();
+    let fault: unknown;
+    this.#resolve().catch((error: unknown) => {
+      fault = error;
+      this.#changed();
+    });
     for (let answered = Infinity; ;) {
+      if (fault !== undefined) throw fault;
       const members = [...this.#members.values()];
       const refused = members.find(
         ({ fault }) => fault !== undefined && !MrlmError.hasCode(fault, "SERVER_UNAVAILABLE"),
@@ -239,7 +244,11 @@ export class HostPool implements EnvironmentHost, SessionPool {
 
   #resolveIn(milliseconds: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#resolve(), milliseconds).unref();
+    this.#timer = setTimeout(() => {
+      this.#resolve().catch((error: unknown) =>
+        this.#options.logger?.warn("An added environment server cannot be used.", { reason: String(error) }),
+      );
+    }, milliseconds).unref();
   }
 
   #add(server: ServerAddress): void {

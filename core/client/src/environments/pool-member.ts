@@ -112,7 +112,7 @@ export class PoolMember {
       if (error.retryDelayMs !== undefined) this.#stoppingAt = now;
       return true;
     }
-    return MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND", "PROTOCOL_VERSION", "UNAUTHENTICATED");
+    return MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND", "PROTOCOL_VERSION", "TLS_FAILED", "UNAUTHENTICATED");
   }
 
   /** Whether the server opens no new sessions because it stops. */
