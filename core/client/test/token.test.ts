@@ -33,3 +33,34 @@ describe.each(["stream", "unary"] as const)("an environment server with a token 
     await expect(connecting).rejects.toMatchObject({ code: "UNAUTHENTICATED", isRetryable: false });
   });
 });
+
+test("the clients of one named token share its places, and sessions stay those of their client", async () => {
+  const named = await serveEnvironments({
+    host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
+    address: "127.0.0.1:0",
+    tokens: new Tokens([
+      { name: "alice", token: "a1" },
+      { name: "bob", token: "b1" },
+    ]),
+    maxSessions: 2,
+    maxSessionsPerClient: 1,
+    maxQueue: 0,
+  });
+  const start = async (token: string, transport: "stream" | "unary") => {
+    const host = await connectEnvironments(`127.0.0.1:${named.port}`, { token, transport, reconnectMs: 1_000 });
+    const session = await host.open({ id: "counting" });
+    const started = session.reset({ seed: 1, signal: AbortSignal.timeout(2_000) });
+    return { host, started };
+  };
+  const first = await start("a1", "stream");
+  await first.started;
+  for (const transport of ["stream", "unary"] as const) {
+    const second = await start("a1", transport);
+    await expect(second.started).rejects.toMatchObject({ message: expect.stringContaining("of one client") });
+    await second.host.close();
+  }
+  const other = await start("b1", "unary");
+  await other.started;
+  await Promise.all([first.host.close(), other.host.close()]);
+  await named.close();
+});

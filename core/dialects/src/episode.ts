@@ -19,6 +19,8 @@ export interface EpisodeRequest {
   readonly task?: TaskId;
   readonly seed?: number;
   readonly leaseMs?: number;
+  /** Name of the client among those that share the places of the server. */
+  readonly client?: string;
 }
 
 /** End of an episode. */

@@ -64,16 +64,16 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
     if (url === null) return void response.writeHead(400).end();
     const exchange = new Exchange(request, response, url, maxRequestBytes);
     const dialect = dialects.find((each) => each.hasRoute(url.pathname));
-    answer(exchange, dialect, () => checkAccess(request.headers)).catch((error: unknown) => {
+    answer(exchange, dialect).catch((error: unknown) => {
       logFault(logger, error);
       response.destroy();
     });
   });
 
   /** Answers a request, also with the error of a refused one. */
-  async function answer(exchange: Exchange, dialect: Dialect | undefined, check: () => void): Promise<void> {
+  async function answer(exchange: Exchange, dialect: Dialect | undefined): Promise<void> {
     try {
-      check();
+      exchange.client = checkAccess(exchange.request.headers);
       if (dialect !== undefined) return await dialect.handle(exchange);
       const { method = "", url = "" } = exchange.request;
       throw new HttpError(404, new MrlmError("MESSAGE_INVALID", `There is no route ${method} ${url.slice(0, 100)}.`));

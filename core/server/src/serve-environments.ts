@@ -12,8 +12,7 @@ import {
 } from "@mrlm/wire";
 import { listen } from "./listen.ts";
 import { requireToken } from "./service/authentication.ts";
-import { authorizationOf } from "./service/client-name.ts";
-import { identityOf } from "./service/identity.ts";
+import { authorizationOf, callerOf } from "./service/caller.ts";
 import { MultiplexedClient } from "./service/multiplexed-client.ts";
 import { TlsCredentials } from "./service/tls-credentials.ts";
 import { unaryMethods } from "./service/unary-methods.ts";
@@ -92,14 +91,15 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   });
   const unary = unaryMethods(
     host,
-    { table, capacity: workers?.sessions ?? table },
+    { table, capacity: workers?.sessions ?? table, tokens },
     { instanceId: randomUUID(), version: VERSION, demonstrations: options.demonstrations ?? false },
     logger,
   );
-  const forwarding = workers && forwardingMethods(workers, { logger, maxMessageBytes });
+  const forwarding = workers && forwardingMethods(workers, { logger, maxMessageBytes, tokens });
   const multiplex = (call: ServerDuplexStream<Serialised, Serialised>): void => {
     const client =
-      forwarding?.multiplex(call) ?? new MultiplexedClient(call, identityOf(call), { table, logger, maxMessageBytes });
+      forwarding?.multiplex(call) ??
+      new MultiplexedClient(call, callerOf(call, tokens), { table, logger, maxMessageBytes });
     streams.set(client, authorizationOf(call.metadata));
     call.on("close", () => streams.delete(client));
   };

@@ -62,7 +62,7 @@ export function createAuthority(name = "test authority"): Authority {
       return {
         cert: certificate({
           issuer,
-          subject: distinguishedName(names[0] ?? "nobody"),
+          subject: distinguishedName(names[0] ?? "unnamed"),
           from: options.from ?? new Date(Date.now() - DAY_MS),
           to: options.to ?? new Date(Date.now() + DAY_MS),
           publicKey: own.publicKey,

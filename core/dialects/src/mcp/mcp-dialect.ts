@@ -102,7 +102,9 @@ export class McpDialect implements Dialect {
         "ROLES_UNSUPPORTED",
         `Environment ${id} has several agents (roles: ${names.join(", ")}), and an MCP client acts for one.`,
       );
-    return Episode.start(this.#context.sessions, OWNER, { ...choice, environment }, signal);
+    const { client } = exchange;
+    const request = { ...choice, environment, ...(client === undefined ? {} : { client }) };
+    return Episode.start(this.#context.sessions, OWNER, request, signal);
   }
 
   async #connect(episode: Episode): Promise<McpSession> {

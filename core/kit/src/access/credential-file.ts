@@ -32,10 +32,14 @@ export function readCredentialFile(file: CredentialFile): string {
 /** Reads a file without blocking this process. Otherwise as {@link readCredentialFile}. */
 export async function readCredentialFileAgain(file: CredentialFile): Promise<string> {
   try {
-    await using handle = await open(file.path, "r");
-    const buffer = Buffer.alloc(64 << 10);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-    if (bytesRead < buffer.length) return checkedText(file, buffer.subarray(0, bytesRead));
+    const handle = await open(file.path, "r");
+    try {
+      const buffer = Buffer.alloc(64 << 10);
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+      if (bytesRead < buffer.length) return checkedText(file, buffer.subarray(0, bytesRead));
+    } finally {
+      await handle.close();
+    }
   } catch (cause) {
     throw readFault(file, cause);
   }

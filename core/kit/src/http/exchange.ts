@@ -8,6 +8,8 @@ export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
+  /** Name of the token that the request carries, once its access was checked. */
+  client: string | undefined;
   readonly #maxBytes: number;
 
   /** @param maxBytes limit of the body */

@@ -2,7 +2,7 @@ import { ServerInterceptingCall, type ServerInterceptor } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
 import { MrlmError } from "@mrlm/spec";
 import { statusOfError } from "@mrlm/wire";
-import { authorizationOf } from "./client-name.ts";
+import { authorizationOf } from "./caller.ts";
 
 /** Methods without a token: probes of load balancers carry none, and get only the serving state. */
 const OPEN_TO_ALL = "/grpc.health.v1.Health/";

@@ -14,6 +14,7 @@ import {
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { logFault } from "../sessions/log-fault.ts";
+import type { Caller } from "./caller.ts";
 import { decodeReset, decodeStep, encodeStart } from "./session-codec.ts";
 
 /** The server stops reading requests when more bytes than the first limit wait for the client, until fewer than the second wait. */
@@ -40,6 +41,7 @@ type Answer = NonNullable<wire.SessionResponse["response"]>;
 export class MultiplexedClient {
   readonly #call: FrameStream;
   readonly #owner: string;
+  readonly #caller: Caller;
   readonly #table: SessionTable;
   readonly #logger: Logger;
   readonly #outbox: Outbox;
@@ -52,11 +54,12 @@ export class MultiplexedClient {
 
   constructor(
     call: FrameStream,
-    owner: string,
+    caller: Caller,
     server: { readonly table: SessionTable; readonly logger: Logger; readonly maxMessageBytes: number },
   ) {
     this.#call = call;
-    this.#owner = owner;
+    this.#owner = caller.owner;
+    this.#caller = caller;
     this.#table = server.table;
     this.#logger = server.logger;
     this.#assembler = new Assembler(server.maxMessageBytes);
@@ -127,10 +130,14 @@ export class MultiplexedClient {
       );
     switch (request?.$case) {
       case "reset":
-        return this.#await(requestId, this.#table.reset(this.#owner, decodeReset(request.reset)), (start) => ({
-          $case: "reset",
-          reset: encodeStart(start),
-        }));
+        return this.#await(
+          requestId,
+          this.#table.reset(this.#owner, decodeReset(request.reset, this.#caller)),
+          (start) => ({
+            $case: "reset",
+            reset: encodeStart(start),
+          }),
+        );
       case "step":
         return this.#await(requestId, this.#table.step(this.#owner, decodeStep(request.step)), (result) => ({
           $case: "step",

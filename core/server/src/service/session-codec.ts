@@ -8,8 +8,8 @@ import {
 } from "@mrlm/wire";
 import type { SessionReset, SessionStart, SessionStep } from "../sessions/requests.ts";
 
-/** Decodes a reset. Throws MESSAGE_INVALID. */
-export function decodeReset(request: wire.ResetRequest): SessionReset {
+/** Decodes a reset of a client. Throws MESSAGE_INVALID. */
+export function decodeReset(request: wire.ResetRequest, { client }: Pick<SessionReset, "client">): SessionReset {
   const { sessionId, epoch, environment, seed, task, leaseMs, deadlineMs } = request;
   checkName(task, "the name of a task");
   return {
@@ -20,6 +20,7 @@ export function decodeReset(request: wire.ResetRequest): SessionReset {
     ...(task !== "" && { task }),
     leaseMs,
     deadlineMs,
+    ...(client !== undefined && { client }),
   };
 }
 

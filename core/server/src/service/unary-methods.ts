@@ -1,4 +1,5 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
+import type { Tokens } from "@mrlm/kit/access";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import {
   ENVIRONMENT_PROTOCOL,
@@ -14,6 +15,7 @@ import type { Capacity } from "../sessions/capacity.ts";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
+import { callerOf } from "./caller.ts";
 import { identityOf } from "./identity.ts";
 import { decodeReset, decodeStep, encodeStart } from "./session-codec.ts";
 import { logFault } from "../sessions/log-fault.ts";
@@ -35,7 +37,11 @@ export interface ServerIdentity {
 /** Returns the unary methods of EnvironmentService. */
 export function unaryMethods(
   host: EnvironmentHost,
-  { table, capacity }: { readonly table: SessionTable; readonly capacity: Capacity },
+  {
+    table,
+    capacity,
+    tokens,
+  }: { readonly table: SessionTable; readonly capacity: Capacity; readonly tokens: Tokens | undefined },
   server: ServerIdentity,
   logger: Logger,
 ) {
@@ -59,9 +65,10 @@ export function unaryMethods(
       use: capacity.use(),
       isDraining: capacity.isDraining,
     })),
-    reset: unary<wire.ResetRequest, wire.ResetResponse>(async (call) =>
-      encodeStart(await answerOf(call, table.reset(identityOf(call), decodeReset(call.request)))),
-    ),
+    reset: unary<wire.ResetRequest, wire.ResetResponse>(async (call) => {
+      const caller = callerOf(call, tokens);
+      return encodeStart(await answerOf(call, table.reset(caller.owner, decodeReset(call.request, caller))));
+    }),
     step: unary<wire.StepRequest, wire.StepResponse>(async (call) =>
       encodeStep(await answerOf(call, table.step(identityOf(call), decodeStep(call.request)))),
     ),

@@ -1,5 +1,6 @@
 import type { EnvironmentDescription } from "@mrlm/spec";
 import { decodeError } from "@mrlm/wire";
+import type { Caller } from "../service/caller.ts";
 import type { Death } from "./death.ts";
 import type { FramedStream } from "./framed-stream.ts";
 import type { WorkerEnd } from "./worker-end.ts";
@@ -89,8 +90,8 @@ export class EnvironmentWorker {
   }
 
   /** Opens a stream for the requests of a client. */
-  open(owner: string): FramedStream {
-    const stream = openLink(this.process.link, owner);
+  open(caller: Caller): FramedStream {
+    const stream = openLink(this.process.link, caller);
     this.#links.add(stream);
     stream.on("close", () => this.#links.delete(stream));
     return stream;

@@ -17,6 +17,7 @@ import {
   sessionAddress,
 } from "@mrlm/wire";
 import type { MeasuredPhase } from "../observation/server-metrics.ts";
+import type { Caller } from "../service/caller.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
 import { FrameJoiner } from "./frame-joiner.ts";
@@ -68,6 +69,7 @@ interface Running {
  * frame that the worker wrote.
  */
 export class ForwardedClient {
+  readonly #caller: Caller;
   readonly #owner: string;
   readonly #sessions: RoutedSessions;
   readonly #sink: ClientSink;
@@ -83,11 +85,12 @@ export class ForwardedClient {
   #isEnding = false;
 
   constructor(
-    owner: string,
+    caller: Caller,
     sink: ClientSink,
     server: { readonly sessions: RoutedSessions; readonly logger: Logger; readonly maxMessageBytes: number },
   ) {
-    this.#owner = owner;
+    this.#caller = caller;
+    this.#owner = caller.owner;
     this.#sink = sink;
     this.#sessions = server.sessions;
     this.#logger = server.logger;
@@ -208,7 +211,7 @@ export class ForwardedClient {
       case "reset": {
         const address = sessionAddress("reset", body);
         const { epoch, deadlineMs } = address;
-        const session = this.#sessions.reset(address, this.#owner);
+        const session = this.#sessions.reset(address, this.#owner, this.#caller.client);
         this.#forward(requestId, session, { kind, entry, deadlineMs });
         const { worker, waitingReset: before } = session;
         if (worker !== undefined || (before !== undefined && before.epoch >= epoch)) return;
@@ -276,7 +279,7 @@ export class ForwardedClient {
   #linkTo(worker: EnvironmentWorker): Link {
     const known = this.#links.get(worker);
     if (known !== undefined) return known;
-    const stream = worker.open(this.#owner);
+    const stream = worker.open(this.#caller);
     const outbox = new Outbox((frame) => stream.writableEnded || stream.destroyed || stream.write(frame));
     const link: Link = { worker, stream, outbox, isEnded: false };
     this.#links.set(worker, link);

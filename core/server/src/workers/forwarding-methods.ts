@@ -1,4 +1,5 @@
 import { Metadata, type ServerDuplexStream, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import type { Tokens } from "@mrlm/kit/access";
 import type { Logger } from "@mrlm/spec";
 import {
   Assembler,
@@ -11,7 +12,7 @@ import {
   type Serialised,
   statusOfError,
 } from "@mrlm/wire";
-import { identityOf } from "../service/identity.ts";
+import { callerOf } from "../service/caller.ts";
 import { ForwardedClient } from "./forwarded-client.ts";
 import type { StreamFailure } from "./serve-worker.ts";
 import type { WorkerPool } from "./worker-pool.ts";
@@ -23,7 +24,7 @@ const REQUEST_ID = 1n;
 /** Makes the methods that concern sessions. Requests and responses are serialised. */
 export function forwardingMethods(
   pool: WorkerPool,
-  server: { readonly logger: Logger; readonly maxMessageBytes: number },
+  server: { readonly logger: Logger; readonly maxMessageBytes: number; readonly tokens: Tokens | undefined },
 ) {
   const shared = { ...server, sessions: pool.sessions };
   const unary =
@@ -36,7 +37,7 @@ export function forwardingMethods(
     renew: unary("renew"),
     multiplex: (call: ServerDuplexStream<Serialised, Serialised>): ForwardedClient => {
       const client = new ForwardedClient(
-        identityOf(call),
+        callerOf(call, server.tokens),
         {
           write: (frame) => call.write(frame),
           read: (isReading) => {
@@ -68,7 +69,7 @@ function forwardCall(
   kind: RequestKind,
   call: ServerUnaryCall<Serialised, Serialised>,
   answer: sendUnaryData<Serialised>,
-  server: ConstructorParameters<typeof ForwardedClient>[2],
+  server: ConstructorParameters<typeof ForwardedClient>[2] & { readonly tokens: Tokens | undefined },
 ): void {
   const pieces = new Assembler(Infinity);
   const end = (settle: () => void): void => {
@@ -77,7 +78,7 @@ function forwardCall(
     pool.clients.delete(client);
   };
   const client: ForwardedClient = new ForwardedClient(
-    identityOf(call),
+    callerOf(call, server.tokens),
     {
       write(frame) {
         for (const entry of entriesOf(frame)) {

@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import type { Caller } from "../service/caller.ts";
 import { FramedStream } from "./framed-stream.ts";
 
 /** Place at which a worker listens. */
@@ -16,8 +17,8 @@ interface Hello {
   readonly stream: string;
   /** Direction of the bytes on this connection. */
   readonly direction: "requests" | "responses";
-  /** Identity of the client whose requests follow. */
-  readonly owner: string;
+  /** Client whose requests follow. */
+  readonly caller: Caller;
 }
 
 /** Longest first line. An identity of a client is metadata of a call, which gRPC limits to 8 KiB. */
@@ -26,11 +27,11 @@ const HELLO_BYTES = 64 << 10;
 const HELLO_MS = 10_000;
 
 /** Opens a stream to a worker for the requests of one client. Connecting does not fail: the stream of a worker that is gone ends. */
-export function openLink({ path, token }: LinkAddress, owner: string): FramedStream {
+export function openLink({ path, token }: LinkAddress, caller: Caller): FramedStream {
   const stream = randomBytes(12).toString("hex");
   const open = (direction: Hello["direction"]): Socket => {
     const socket = connect({ path, allowHalfOpen: true });
-    socket.write(`${JSON.stringify({ token, stream, direction, owner } satisfies Hello)}\n`);
+    socket.write(`${JSON.stringify({ token, stream, direction, caller } satisfies Hello)}\n`);
     return socket;
   };
   const requests = open("requests");
@@ -41,7 +42,7 @@ export function openLink({ path, token }: LinkAddress, owner: string): FramedStr
 /** Listens for streams of the server process. */
 export async function listenForLinks(
   { path, token }: LinkAddress,
-  onStream: (stream: FramedStream, owner: string) => void,
+  onStream: (stream: FramedStream, caller: Caller) => void,
 ): Promise<Server> {
   const halves = new Map<string, { readonly hello: Hello; readonly socket: Socket }>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -56,7 +57,7 @@ export async function listenForLinks(
       }
       halves.delete(hello.stream);
       const [requests, responses] = hello.direction === "requests" ? [socket, other.socket] : [other.socket, socket];
-      onStream(new FramedStream(requests, responses, true), hello.owner);
+      onStream(new FramedStream(requests, responses, true), hello.caller);
     });
   });
   await new Promise<void>((resolve, reject) => {

@@ -50,10 +50,10 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
     return send({ type: "unready", error: encodeError(error) });
   }
   const streams = new Map<FramedStream, MultiplexedClient>();
-  const server = await listenForLinks(link, (stream, owner) => {
+  const server = await listenForLinks(link, (stream, caller) => {
     // A status of gRPC, with which the server process ends the client's stream.
     stream.on("error", (status: Partial<StatusObject>) => stream.fail(JSON.stringify(failureOf(status))));
-    streams.set(stream, new MultiplexedClient(stream, owner, { table, logger, maxMessageBytes }));
+    streams.set(stream, new MultiplexedClient(stream, caller, { table, logger, maxMessageBytes }));
     stream.on("close", () => streams.delete(stream));
   });
   const beat = setInterval(() => send({ type: "beat" }), BEAT_MS);
