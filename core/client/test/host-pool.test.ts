@@ -7,6 +7,7 @@ import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironment
 import { HostPool } from "../src/environments/host-pool.ts";
 import { type Resolve, ServerAddresses } from "../src/environments/server-addresses.ts";
 import { type ConnectEnvironmentsOptions, connectEnvironments } from "../src/index.ts";
+import { authority, serveCounting } from "./support/handshake-faults.ts";
 import { countingPlugin } from "./support/counting-plugin.ts";
 
 const { signal } = new AbortController();
@@ -235,6 +236,18 @@ describe("a name", () => {
     await until(() => remote.connected === 2);
     await start(remote, 4);
     expect(server.stats()).toMatchObject({ sessions: 4, streams: 1 });
+  });
+
+  test("is the name that the certificates of its servers have", async () => {
+    const identity = authority.issue({ names: ["pods.example"] });
+    const server = await serveCounting(identity);
+    cleanups.push(() => server.close());
+    const resolve = async () => targets("127.0.0.1");
+    const remote = await pool(`dns:pods.example:${server.port}`, resolve, { tls: { ca: authority.cert } });
+    await start(remote, 1);
+    await expect(
+      pool(`dns:other.example:${server.port}`, resolve, { tls: { ca: authority.cert } }),
+    ).rejects.toMatchObject({ code: "TLS_FAILED" });
   });
 
   test("of this machine resolves by the system", async () => {
