@@ -19,6 +19,8 @@ export interface EpisodeTools {
 /** Services that a host passes to an environment: those that its definition requires, and those of every environment. */
 export interface EnvironmentContext<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
   readonly logger: Logger;
+  /** W3C Trace Context of the call under way, `00-TRACE-PARENT-FLAGS`; `undefined` where the caller gave none. */
+  readonly trace?: string | undefined;
   /** Tasks under the options of the session. `get` rejects with TASK_NOT_FOUND if the definition has no `tasks`. */
   readonly tasks: TaskSource<Public, Private>;
   /** Returns a stream of random numbers. The same name and seed give the same numbers on every machine. */

@@ -1,9 +1,11 @@
 import type { Demonstration } from "./demonstration.ts";
 import type { Determinism } from "./determinism.ts";
-import type { SimulatedEnvironment } from "./environment.ts";
+import type { Action } from "./action.ts";
+import type { ResetOptions, SimulatedEnvironment, StepResult } from "./environment.ts";
 import type { Role } from "./environment-definition.ts";
 import type { RoleId, TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
+import type { Observation } from "./observation.ts";
 import type { Policy } from "./policy.ts";
 
 /** Description of an environment that a host offers, under given options. */
@@ -53,8 +55,16 @@ export interface ScriptedPlayer {
   readonly seed: number;
 }
 
+/** Trace of a call, for {@link EnvironmentSession}. */
+export interface TraceOptions {
+  /** W3C Trace Context of the caller: `00-TRACE-PARENT-FLAGS` in hexadecimal digits. The environment reads it as `EnvironmentContext.trace`. */
+  readonly trace?: string;
+}
+
 /** Live environment for one client. */
 export interface EnvironmentSession extends SimulatedEnvironment {
+  reset(options: ResetOptions & TraceOptions): Promise<Observation>;
+  step(action: Action, options: { readonly signal: AbortSignal } & TraceOptions): Promise<StepResult>;
   /** Description of the environment under the options of this session. */
   readonly description: EnvironmentDescription;
   close(): Promise<void>;

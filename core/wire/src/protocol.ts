@@ -6,6 +6,8 @@ export const ENGINE_PROTOCOL = { major: 1, minor: 0 } as const;
 
 /** Metadata key of a client's secret, to which its sessions are bound. */
 export const CLIENT_METADATA_KEY = "mrlm-client";
+/** Metadata of a unary call with the caller's trace (W3C Trace Context). */
+export const TRACE_METADATA_KEY = "traceparent";
 
 /** Approximate limit of frames and of messages with units, in bytes. */
 export const FRAME_BYTES = 1 << 20;

@@ -7,6 +7,7 @@ import {
   type MethodDefinition,
   credentials,
 } from "@grpc/grpc-js";
+import { TRACE_METADATA_KEY } from "@mrlm/wire";
 import { abortError, onAbort } from "./aborts.ts";
 import { checkAddress } from "./check-address.ts";
 
@@ -52,6 +53,7 @@ export class Channel {
     method: MethodDefinition<Request, Response>,
     request: Request,
     signals: readonly AbortSignal[],
+    trace?: string,
   ): Promise<Response> {
     for (const signal of signals) if (signal.aborted) throw this.#ended(signal);
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
@@ -60,7 +62,7 @@ export class Channel {
       method.requestSerialize,
       method.responseDeserialize,
       request,
-      this.#metadata,
+      trace === undefined ? this.#metadata : withTrace(this.#metadata, trace),
       (error, response) => {
         if (error === null) resolve(response as Response);
         else reject(error);
@@ -94,4 +96,10 @@ export class Channel {
   #ended(signal: AbortSignal): Error {
     return abortError(`A call to ${this.address}`, signal);
   }
+}
+
+function withTrace(metadata: Metadata, trace: string): Metadata {
+  const traced = metadata.clone();
+  traced.set(TRACE_METADATA_KEY, trace);
+  return traced;
 }

@@ -30,6 +30,8 @@ export interface CallOptions {
   readonly signals?: readonly AbortSignal[];
   /** Longest wait for a server that cannot be reached, in milliseconds. 0: the call is made once. */
   readonly waitMs: number;
+  /** W3C Trace Context, which the call carries as metadata. */
+  readonly trace?: string | undefined;
 }
 
 interface Waiting {
@@ -92,7 +94,7 @@ export class Connection {
     request: Request,
     options: CallOptions,
   ): Promise<Response> {
-    return this.call((channel) => channel.unary(method, request, options.signals ?? []), options);
+    return this.call((channel) => channel.unary(method, request, options.signals ?? [], options.trace), options);
   }
 
   /** Makes a call. After a connection loss it is made again on the next channel. */

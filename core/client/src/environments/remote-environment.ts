@@ -8,6 +8,7 @@ import {
   type Observation,
   type ResetOptions,
   type StepResult,
+  type TraceOptions,
 } from "@mrlm/spec";
 import {
   decodeObservation,
@@ -70,7 +71,7 @@ export class RemoteEnvironment implements EnvironmentSession {
     this.episode = listener.episode ?? this.id;
   }
 
-  async reset({ seed, task, signal }: ResetOptions): Promise<Observation> {
+  async reset({ seed, task, signal, trace }: ResetOptions & TraceOptions): Promise<Observation> {
     if (seed !== undefined && !Number.isSafeInteger(seed)) {
       throw new MrlmError("OPTIONS_INVALID", `The seed ${seed} is not a whole number within ±2^53.`, {
         hint: "Give a whole number as the seed.",
@@ -89,7 +90,7 @@ export class RemoteEnvironment implements EnvironmentSession {
         deadlineMs: 0,
         episode: this.episode === this.id ? NO_EPISODE : this.episode,
       };
-      const { observation, leaseMs } = await this.#transport.reset(request, [signal, this.#closing.signal]);
+      const { observation, leaseMs } = await this.#transport.reset(request, [signal, this.#closing.signal], trace);
       this.leaseMs = leaseMs;
       this.#listener.onLease(leaseMs);
       this.isOpen = true;
@@ -98,7 +99,7 @@ export class RemoteEnvironment implements EnvironmentSession {
     });
   }
 
-  async step(action: Action, { signal }: { readonly signal: AbortSignal }): Promise<StepResult> {
+  async step(action: Action, { signal, trace }: { readonly signal: AbortSignal } & TraceOptions): Promise<StepResult> {
     return this.#work("step", async () => {
       if (!this.#isActive) {
         const fault = this.#epoch === 0 ? "was stepped before any reset" : "was stepped after its episode had ended";
@@ -113,7 +114,7 @@ export class RemoteEnvironment implements EnvironmentSession {
       };
       this.#index++;
       try {
-        return decodeStep(await this.#transport.step(request, [signal, this.#closing.signal]));
+        return decodeStep(await this.#transport.step(request, [signal, this.#closing.signal], trace));
       } catch (error) {
         // The episode continues after these errors. All other errors end it, also on the server.
         if (!MrlmError.hasCode(error, "OPTIONS_INVALID", "STEP_OUT_OF_ORDER")) this.#isActive = false;

@@ -55,14 +55,14 @@ export class StreamTransport implements SessionTransport {
     this.#maxMessageBytes = maxMessageBytes;
   }
 
-  async reset(reset: wire.ResetRequest, signals: readonly AbortSignal[]): Promise<wire.ResetResponse> {
-    const response = await this.#request({ $case: "reset", reset }, signals);
+  async reset(reset: wire.ResetRequest, signals: readonly AbortSignal[], trace?: string): Promise<wire.ResetResponse> {
+    const response = await this.#request({ $case: "reset", reset }, signals, trace);
     if (response.$case === "reset") return response.reset;
     throw mismatch();
   }
 
-  async step(step: wire.StepRequest, signals: readonly AbortSignal[]): Promise<wire.StepResponse> {
-    const response = await this.#request({ $case: "step", step }, signals);
+  async step(step: wire.StepRequest, signals: readonly AbortSignal[], trace?: string): Promise<wire.StepResponse> {
+    const response = await this.#request({ $case: "step", step }, signals, trace);
     if (response.$case === "step") return response.step;
     throw mismatch();
   }
@@ -87,7 +87,7 @@ export class StreamTransport implements SessionTransport {
     this.#rejectAll(new MrlmError("CANCELLED", `The connection to ${this.#connection.address} was closed.`));
   }
 
-  async #request(request: Request, signals: readonly AbortSignal[]): Promise<Response> {
+  async #request(request: Request, signals: readonly AbortSignal[], trace = ""): Promise<Response> {
     if (this.#isEnded)
       throw new MrlmError("SESSION_NOT_FOUND", `The connection to ${this.#connection.address} was closed.`);
     for (const signal of signals) if (signal.aborted) throw abortError("A request", signal);
@@ -97,7 +97,7 @@ export class StreamTransport implements SessionTransport {
       request,
       cancel: false,
       chunk: undefined,
-      traceparent: "",
+      traceparent: trace,
     });
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     this.#pending.set(requestId, { bytes, resolve, reject });

@@ -12,12 +12,12 @@ export class UnaryTransport implements SessionTransport {
     this.#waitMs = waitMs;
   }
 
-  reset(request: wire.ResetRequest, signals: readonly AbortSignal[]): Promise<wire.ResetResponse> {
-    return this.#connection.unary(ENVIRONMENT_SERVICE.reset, request, { signals, waitMs: this.#waitMs });
+  reset(request: wire.ResetRequest, signals: readonly AbortSignal[], trace?: string): Promise<wire.ResetResponse> {
+    return this.#connection.unary(ENVIRONMENT_SERVICE.reset, request, { signals, waitMs: this.#waitMs, trace });
   }
 
-  step(request: wire.StepRequest, signals: readonly AbortSignal[]): Promise<wire.StepResponse> {
-    return this.#connection.unary(ENVIRONMENT_SERVICE.step, request, { signals, waitMs: this.#waitMs });
+  step(request: wire.StepRequest, signals: readonly AbortSignal[], trace?: string): Promise<wire.StepResponse> {
+    return this.#connection.unary(ENVIRONMENT_SERVICE.step, request, { signals, waitMs: this.#waitMs, trace });
   }
 
   close(request: wire.CloseRequest, signals: readonly AbortSignal[]): Promise<wire.CloseResponse> {

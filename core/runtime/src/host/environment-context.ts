@@ -16,6 +16,11 @@ import { declared, type Requirements } from "./requirements.ts";
 import type { SessionJudgements } from "./session-judgements.ts";
 import type { SessionTools } from "./session-tools.ts";
 
+/** Trace of the call under way in a session. */
+export interface CallTrace {
+  current: string | undefined;
+}
+
 /** Task source of an environment without tasks. */
 export const NO_TASKS: TaskSource = {
   splits: {},
@@ -34,10 +39,15 @@ export function environmentContext(parts: {
   readonly files: FileNames;
   readonly tools: SessionTools;
   readonly judgements: SessionJudgements;
+  /** Trace of the call under way; absent outside of sessions. */
+  readonly trace?: CallTrace;
 }): EnvironmentContext {
-  const { environment, requirements, clock, tools, judgements } = parts;
+  const { environment, requirements, clock, tools, judgements, trace } = parts;
   return {
     logger: parts.logger,
+    get trace() {
+      return trace?.current;
+    },
     tasks: parts.tasks,
     random: (name, seed) => randomStream(`environment/${environment}/${name}`, seed),
     scorer: (name) => {

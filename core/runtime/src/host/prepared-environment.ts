@@ -16,7 +16,7 @@ import { describeIssues, validateOptions } from "../plugins/standard-options.ts"
 import { describeThrown } from "../plugins/error-location.ts";
 import { type FileNames, RecordedFiles } from "./data-files.ts";
 import { type Deadlines, deadlinesOf } from "./deadlines.ts";
-import { environmentContext, NO_TASKS } from "./environment-context.ts";
+import { environmentContext, NO_TASKS, type CallTrace } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
 import { gatherRequirements, type Requirements } from "./requirements.ts";
 import { resolvedDeterminism } from "./resolved-determinism.ts";
@@ -117,15 +117,16 @@ function sessionParts(
   { definition, tasks, requirements, deadlines, files }: PreparedEnvironment,
   logger: Logger,
   session = "",
-): Pick<SessionPlan, "clock" | "judgements" | "tools"> & { readonly context: EnvironmentContext } {
+): Pick<SessionPlan, "clock" | "judgements" | "tools" | "trace"> & { readonly context: EnvironmentContext } {
   const clock = new PhaseClock(definition.id, deadlines, session);
   const tools = new SessionTools(clock, logger);
   const judgements = new SessionJudgements();
+  const trace: CallTrace = { current: undefined };
   const context = environmentContext({
     environment: definition.id,
-    ...{ logger, tasks, requirements, clock, files, tools, judgements },
+    ...{ logger, tasks, requirements, clock, files, tools, judgements, trace },
   });
-  return { clock, tools, judgements, context };
+  return { clock, tools, judgements, trace, context };
 }
 
 async function parseOptions(definition: EnvironmentDefinition, given: JsonObject | undefined): Promise<unknown> {

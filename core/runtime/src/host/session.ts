@@ -9,9 +9,11 @@ import {
   type ResetOptions,
   type SimulatedEnvironment,
   type StepResult,
+  type TraceOptions,
   unscored,
 } from "@mrlm/spec";
 import { describeThrown } from "../plugins/error-location.ts";
+import type { CallTrace } from "./environment-context.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import type { Phase } from "./deadlines.ts";
 import { validateResult } from "./validate-result.ts";
@@ -27,6 +29,7 @@ export interface SessionPlan {
   readonly logger: Logger;
   readonly tools: SessionTools;
   readonly judgements: SessionJudgements;
+  readonly trace: CallTrace;
   /** Creates the author's environment. */
   create(): SimulatedEnvironment | Promise<SimulatedEnvironment>;
   /** Checks seed and task, and chooses missing ones. */
@@ -69,9 +72,9 @@ export class Session implements EnvironmentSession {
     return this.#plan.description;
   }
 
-  async reset(options: ResetOptions): Promise<Observation> {
+  async reset(options: ResetOptions & TraceOptions): Promise<Observation> {
     const settled = this.#plan.settle(options);
-    const observation = await this.#work("setup", "reset", options.signal, async (signal) => {
+    const observation = await this.#work("setup", "reset", options, async (signal) => {
       this.#state = "over";
       await this.#plan.tools.close();
       this.#plan.judgements.clear();
@@ -90,12 +93,12 @@ export class Session implements EnvironmentSession {
     return observation;
   }
 
-  async step(given: Action, options: { readonly signal: AbortSignal }): Promise<StepResult> {
+  async step(given: Action, options: { readonly signal: AbortSignal } & TraceOptions): Promise<StepResult> {
     const action = this.#admit(given);
     const exhausted =
       action.finishReason === "exhausted" ? new Set([...this.#exhausted, action.agent]) : this.#exhausted;
     const before = { roles: this.description.roles, agents: this.#agents, ended: this.#ended, exhausted };
-    const returned = await this.#work("step", "step", options.signal, async (signal) =>
+    const returned = await this.#work("step", "step", options, async (signal) =>
       this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), before)),
     );
     const result = this.#limitTurns(this.#withServices(returned));
@@ -160,12 +163,13 @@ export class Session implements EnvironmentSession {
   async #work<T>(
     phase: Phase,
     call: "reset" | "step",
-    caller: AbortSignal,
+    { signal: caller, trace }: { readonly signal: AbortSignal } & TraceOptions,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (this.#state === "closed") throw this.#closedError();
     if (this.#busy) throw this.#busyError(call);
     this.#busy = true;
+    this.#plan.trace.current = trace;
     try {
       return await this.#plan.clock.run(phase, [caller, this.#gone.signal], work);
     } catch (error) {
@@ -174,6 +178,7 @@ export class Session implements EnvironmentSession {
       throw this.#blame(call, error);
     } finally {
       this.#busy = false;
+      this.#plan.trace.current = undefined;
     }
   }
 

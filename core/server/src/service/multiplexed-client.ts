@@ -102,11 +102,11 @@ export class MultiplexedClient {
   }
 
   #receive(envelope: wire.SessionRequest): void {
-    const { requestId, request, cancel, chunk } = envelope;
+    const { requestId, request, cancel, chunk, traceparent } = envelope;
     try {
       if (cancel) this.#cancel(requestId);
       else if (chunk !== undefined) this.#receivePiece(requestId, chunk);
-      else this.#dispatch(requestId, request);
+      else this.#dispatch(requestId, request, traceparent);
     } catch (error) {
       this.#fail(requestId, error);
     }
@@ -117,10 +117,10 @@ export class MultiplexedClient {
     if (whole === undefined) return;
     const { chunk: inner, ...envelope } = decoded(() => wire.SessionRequest.decode(whole), "its pieces are no request");
     if (inner !== undefined) throw invalid("a chunk holds a chunk");
-    this.#dispatch(requestId, envelope.request);
+    this.#dispatch(requestId, envelope.request, envelope.traceparent);
   }
 
-  #dispatch(requestId: bigint, request: wire.SessionRequest["request"]): void {
+  #dispatch(requestId: bigint, request: wire.SessionRequest["request"], trace: string): void {
     if (this.#running.has(requestId)) throw invalid(`request ${requestId} is still under way`);
     if (this.#running.size >= MAX_RUNNING)
       throw new MrlmError(
@@ -132,14 +132,14 @@ export class MultiplexedClient {
       case "reset":
         return this.#await(
           requestId,
-          this.#table.reset(this.#owner, decodeReset(request.reset, this.#caller)),
+          this.#table.reset(this.#owner, decodeReset(request.reset, this.#caller, trace)),
           (start) => ({
             $case: "reset",
             reset: encodeStart(start),
           }),
         );
       case "step":
-        return this.#await(requestId, this.#table.step(this.#owner, decodeStep(request.step)), (result) => ({
+        return this.#await(requestId, this.#table.step(this.#owner, decodeStep(request.step, trace)), (result) => ({
           $case: "step",
           step: encodeStep(result),
         }));

@@ -3,6 +3,7 @@ import type { Tokens } from "@mrlm/kit/access";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import {
   ENVIRONMENT_PROTOCOL,
+  TRACE_METADATA_KEY,
   checkName,
   decodeEnvironmentRef,
   encodeDemonstration,
@@ -67,10 +68,12 @@ export function unaryMethods(
     })),
     reset: unary<wire.ResetRequest, wire.ResetResponse>(async (call) => {
       const caller = callerOf(call, tokens);
-      return encodeStart(await answerOf(call, table.reset(caller.owner, decodeReset(call.request, caller))));
+      return encodeStart(
+        await answerOf(call, table.reset(caller.owner, decodeReset(call.request, caller, traceOf(call)))),
+      );
     }),
     step: unary<wire.StepRequest, wire.StepResponse>(async (call) =>
-      encodeStep(await answerOf(call, table.step(identityOf(call), decodeStep(call.request)))),
+      encodeStep(await answerOf(call, table.step(identityOf(call), decodeStep(call.request, traceOf(call))))),
     ),
     close: unary<wire.CloseRequest, wire.CloseResponse>(async (call) => {
       await table.close(identityOf(call), call.request.sessionId);
@@ -100,6 +103,10 @@ export function unaryMethods(
       return { demonstrations: found.map(encodeDemonstration) };
     }),
   };
+}
+
+function traceOf({ metadata }: ServerUnaryCall<unknown, unknown>): string {
+  return String(metadata.get(TRACE_METADATA_KEY)[0] ?? "");
 }
 
 /** Waits for an operation. gRPC reports a cancelled call and a lost connection in the same way, so the work is aborted only after a delay. */

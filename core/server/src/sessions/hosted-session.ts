@@ -127,8 +127,14 @@ export class HostedSession {
       await before?.promise.catch(() => undefined);
       this.#waitingResets--;
       const environment = this.#environment ?? (await this.#open(epoch, signal));
-      const observation = await this.#observe("reset", request.trace, () =>
-        environment.reset({ ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), signal }),
+      const { trace } = request;
+      const observation = await this.#observe("reset", trace, () =>
+        environment.reset({
+          ...(seed !== undefined && { seed }),
+          ...(task !== undefined && { task }),
+          ...(trace !== undefined && { trace }),
+          signal,
+        }),
       );
       return { observation, leaseMs: this.leaseMs, description: environment.description };
     });
@@ -137,7 +143,7 @@ export class HostedSession {
 
   step(request: SessionStep): Operation<StepResult> {
     this.touch();
-    const { epoch, index, action, deadlineMs = 0 } = request;
+    const { epoch, index, action, deadlineMs = 0, trace } = request;
     const latest = this.#latest;
     if (latest === undefined || epoch !== this.#epoch) {
       throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} got a step of epoch ${epoch}.`);
@@ -152,7 +158,9 @@ export class HostedSession {
     if (environment === undefined)
       throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
     const work = (signal: AbortSignal): Promise<StepResult> =>
-      this.#observe("step", request.trace, () => environment.step(action, { signal }));
+      this.#observe("step", trace, () =>
+        environment.step(action, trace === undefined ? { signal } : { signal, trace }),
+      );
     return this.#begin(index, new Operation("step", deadlineMs, work));
   }
 
@@ -171,19 +179,27 @@ export class HostedSession {
     const { metrics, logger } = this.#support;
     const { environment, client } = this;
     const started = performance.now();
-    return inCall({ session: this.#name, environment, client, ...(trace !== undefined && { trace }) }, async () => {
-      try {
-        return await work();
-      } catch (error) {
-        const code = MrlmError.isInstance(error) ? error.code : "INTERNAL";
-        metrics.failed(environment, phase, code);
-        logFault(logger, error);
-        if (code !== "INTERNAL") logger.debug("A call failed.", { phase, code });
-        throw error;
-      } finally {
-        metrics.called(environment, phase, started);
-      }
-    });
+    return inCall(
+      {
+        session: this.#name,
+        environment,
+        client,
+        ...(trace !== undefined && { trace: trace.split("-")[1] as string }),
+      },
+      async () => {
+        try {
+          return await work();
+        } catch (error) {
+          const code = MrlmError.isInstance(error) ? error.code : "INTERNAL";
+          metrics.failed(environment, phase, code);
+          logFault(logger, error);
+          if (code !== "INTERNAL" && code !== "CANCELLED") logger.debug("A call failed.", { phase, code });
+          throw error;
+        } finally {
+          metrics.called(environment, phase, started);
+        }
+      },
+    );
   }
 
   #begin<T extends Latest["operation"]>(index: number, operation: T): T {

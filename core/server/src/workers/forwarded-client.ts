@@ -118,8 +118,8 @@ export class ForwardedClient {
   }
 
   /** Receives one request without its envelope. */
-  begin(requestId: bigint, kind: RequestKind, body: Uint8Array): void {
-    this.#receive({ requestId, kind, body }, requestEntry(requestId, kind, body));
+  begin(requestId: bigint, kind: RequestKind, body: Uint8Array, trace?: string): void {
+    this.#receive({ requestId, kind, body }, requestEntry(requestId, kind, body, trace));
   }
 
   /** Reports that the client sends no more requests and waits for the responses. */
@@ -179,7 +179,7 @@ export class ForwardedClient {
     for (const { session, link } of this.#running.values()) if (link?.worker === worker) yield session;
   }
 
-  #receive(envelope: RequestEnvelope, entry: Uint8Array): void {
+  #receive(envelope: Omit<RequestEnvelope, "trace">, entry: Uint8Array): void {
     const { requestId, kind, body } = envelope;
     try {
       if (kind === "cancel") this.cancel(requestId);
@@ -193,13 +193,13 @@ export class ForwardedClient {
   #receivePiece(requestId: bigint, chunk: Uint8Array): void {
     const whole = this.#assembler.add(requestId, wire.Chunk.decode(chunk));
     if (whole === undefined) return;
-    const { kind, body } = requestEnvelope(whole);
+    const { kind, body, trace } = requestEnvelope(whole);
     if (kind === "chunk") throw invalid("a chunk holds a chunk");
     if (kind === "cancel" || kind === "unknown") throw unknownKind();
-    this.#dispatch({ requestId, kind, body }, requestEntry(requestId, kind, body));
+    this.#dispatch({ requestId, kind, body }, requestEntry(requestId, kind, body, trace));
   }
 
-  #dispatch({ requestId, kind, body }: RequestEnvelope, entry: Uint8Array): void {
+  #dispatch({ requestId, kind, body }: Omit<RequestEnvelope, "trace">, entry: Uint8Array): void {
     if (this.#running.has(requestId)) throw invalid(`request ${requestId} is still under way`);
     if (this.#running.size >= MAX_RUNNING)
       throw new MrlmError(

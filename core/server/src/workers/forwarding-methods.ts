@@ -11,6 +11,7 @@ import {
   responseEnvelope,
   type Serialised,
   statusOfError,
+  TRACE_METADATA_KEY,
 } from "@mrlm/wire";
 import { callerOf } from "../service/caller.ts";
 import { ForwardedClient } from "./forwarded-client.ts";
@@ -113,7 +114,7 @@ function forwardCall(
       pool.clients.delete(client);
     }, GRACE_MS).unref();
   });
-  client.begin(REQUEST_ID, kind, call.request);
+  client.begin(REQUEST_ID, kind, call.request, String(call.metadata.get(TRACE_METADATA_KEY)[0] ?? ""));
 }
 
 /** Returns the status of a stream that cannot continue. */

@@ -7,6 +7,7 @@ import { invalid } from "../invalid.ts";
 export const REQUEST_FIELD = { reset: 2, step: 3, close: 4, renew: 5 } as const;
 const ERROR_FIELD = 6;
 const CHUNK_FIELD = 7;
+const TRACE_FIELD = 8;
 
 /** Kind of a request. */
 export type RequestKind = keyof typeof REQUEST_FIELD;
@@ -22,6 +23,8 @@ export interface RequestEnvelope {
   readonly kind: RequestKind | "cancel" | "chunk" | "unknown";
   /** Serialised message of this kind. */
   readonly body: Uint8Array;
+  /** Empty: none. */
+  readonly trace: string;
 }
 
 /** Parts of a serialised ResetRequest, StepRequest or CloseRequest that a proxy reads. */
@@ -72,6 +75,7 @@ export function requestEnvelope(entry: Uint8Array): RequestEnvelope {
     let body: Uint8Array = NOTHING;
     let chunk: Uint8Array | undefined;
     let isCancel = false;
+    let trace = "";
     while (reader.pos < reader.len) {
       const [field, type] = reader.tag();
       const known = type === WireType.LengthDelimited ? KIND_OF.get(field) : undefined;
@@ -81,10 +85,11 @@ export function requestEnvelope(entry: Uint8Array): RequestEnvelope {
       } else if (field === 1 && type === WireType.Varint) requestId = BigInt(reader.uint64());
       else if (field === ERROR_FIELD && type === WireType.Varint) isCancel = reader.bool();
       else if (field === CHUNK_FIELD && type === WireType.LengthDelimited) chunk = reader.bytes();
+      else if (field === TRACE_FIELD && type === WireType.LengthDelimited) trace = reader.string();
       else reader.skip(type, field);
     }
-    if (isCancel) return { requestId, kind: "cancel", body: NOTHING };
-    return chunk === undefined ? { requestId, kind, body } : { requestId, kind: "chunk", body: chunk };
+    if (isCancel) return { requestId, kind: "cancel", body: NOTHING, trace };
+    return chunk === undefined ? { requestId, kind, body, trace } : { requestId, kind: "chunk", body: chunk, trace };
   }, "a request cannot be read");
 }
 
@@ -138,13 +143,14 @@ export function responseEnvelope(entry: Uint8Array): ResponseEnvelope {
 }
 
 /** Serialises a SessionRequest around a serialised message of its kind. */
-export function requestEntry(requestId: bigint, kind: RequestKind, body: Uint8Array): Uint8Array {
-  return new BinaryWriter()
+export function requestEntry(requestId: bigint, kind: RequestKind, body: Uint8Array, trace = ""): Uint8Array {
+  const writer = new BinaryWriter()
     .uint32((1 << 3) | WireType.Varint)
     .uint64(requestId)
     .uint32((REQUEST_FIELD[kind] << 3) | WireType.LengthDelimited)
-    .bytes(body)
-    .finish();
+    .bytes(body);
+  if (trace !== "") writer.uint32((TRACE_FIELD << 3) | WireType.LengthDelimited).string(trace);
+  return writer.finish();
 }
 
 /** Serialises a SessionRequest that cancels another. */
