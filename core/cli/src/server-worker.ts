@@ -5,7 +5,7 @@ import { lineLogger } from "./console/line-logger.ts";
 import { selectedEnvironments } from "./services/selected-environments.ts";
 import { recordWork } from "./services/work-record.ts";
 import { channelsToParent } from "./services/worker-channel.ts";
-import type { WorkerRequest } from "./services/worker-request.ts";
+import { BLOCKED_EVENT, type WorkerRequest } from "./services/worker-request.ts";
 
 const { exit } = process;
 const channels = channelsToParent();
@@ -16,7 +16,7 @@ const { directory, config, environments, dataRoot, anyData, link, record, leaseM
 );
 const endRecord = recordWork(record);
 const logger = lineLogger((line) => process.stderr.write(`${line}\n`));
-watchEventLoop({ stderr: true, ends: true, parent: process.ppid });
+watchEventLoop({ stderr: false, event: BLOCKED_EVENT, ends: true, parent: process.ppid });
 const plugins = await PluginHost.discover({
   directory,
   logger,

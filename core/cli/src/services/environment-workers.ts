@@ -8,7 +8,7 @@ import type { WorkerEnd, WorkerProcess } from "@mrlm/server";
 import { readRecord } from "./work-record.ts";
 import { channelsTo, type WorkerChannels } from "./worker-channel.ts";
 import { forwardOutput } from "./worker-output.ts";
-import type { WorkerRequest } from "./worker-request.ts";
+import { BLOCKED_EVENT, type WorkerRequest } from "./worker-request.ts";
 
 /** Options of {@link environmentWorkers}. */
 export interface EnvironmentWorkersOptions {
@@ -81,8 +81,12 @@ function startWorker(
   });
   children.add(child);
   const channels = channelsTo(child);
-  const endOutput = forwardOutput([child.stdout, child.stderr], (line) => print(`${name}: ${line}`));
   let killedFor: string | undefined;
+  const endOutput = forwardOutput([child.stdout, child.stderr], (line) => {
+    const blocked = blockedMessage(line);
+    if (blocked === undefined) print(`${name}: ${line}`);
+    else killedFor ??= blocked;
+  });
   const end = (reason?: string): void => {
     killedFor ??= reason;
     kill(child);
@@ -116,6 +120,16 @@ function startWorker(
   onStarted?.(channels);
   channels.channel("start").send({ ...request, link, record } satisfies WorkerRequest);
   return { pid: child.pid ?? 0, link, channel: channels.channel("server"), ended, kill: end };
+}
+
+/** Returns the message of the watchdog's event; `undefined` for other output. */
+function blockedMessage(line: string): string | undefined {
+  if (!line.startsWith(`{"event":"${BLOCKED_EVENT}"`)) return undefined;
+  try {
+    return String((JSON.parse(line) as { message?: unknown }).message).replace(/\.$/, "");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the resident memory of a process in MiB; 0 where the system has no /proc. */

@@ -15,3 +15,6 @@ export interface WorkerRequest {
   /** File for the record of the session at work. */
   readonly record: string;
 }
+
+/** Event that the watchdog of a worker prints before it ends the process. */
+export const BLOCKED_EVENT = "worker-blocked";

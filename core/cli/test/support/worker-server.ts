@@ -43,8 +43,13 @@ export async function workerServer(
 /** Opens a session and begins its episode. */
 export async function begin(host: EnvironmentHost, id: string): Promise<EnvironmentSession> {
   const session = await host.open({ id });
-  await session.reset({ signal });
-  return session;
+  try {
+    await session.reset({ signal });
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
 }
 
 /** Takes a step with a text. @returns the text of the observation, or the code of the error */

@@ -4,6 +4,7 @@ import type { Caller } from "../service/caller.ts";
 import type { Death } from "./death.ts";
 import type { FramedStream } from "./framed-stream.ts";
 import type { WorkerEnd } from "./worker-end.ts";
+import type { RoutedSession } from "./routed-sessions.ts";
 import { type LinkAddress, openLink } from "./link.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerChannel } from "./worker-messages.ts";
 
@@ -36,6 +37,9 @@ export class EnvironmentWorker {
   expired = 0;
   /** Time of its latest sign of life, in milliseconds of `performance.now()`. */
   aliveAt = performance.now();
+  /** Suspected session whose request is under way. */
+  tested: RoutedSession | undefined;
+  readonly #tests: { readonly session: RoutedSession; readonly begin: () => void }[] = [];
   readonly #links = new Set<FramedStream>();
   readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #resolveDeath: (death: Death) => void;
@@ -100,6 +104,24 @@ export class EnvironmentWorker {
   /** Whether a stream holds responses that have not been read. */
   get isDrained(): boolean {
     return this.#links.size === 0;
+  }
+
+  /** Begins a request of a suspected session when no other such request is under way. @returns a function to call at its end */
+  test(session: RoutedSession, begin: () => void): () => void {
+    const test = { session, begin };
+    this.#tests.push(test);
+    const next = (): void => {
+      const [first] = this.#tests;
+      this.tested = first?.session;
+      first?.begin();
+    };
+    if (this.#tests.length === 1) next();
+    return () => {
+      const isFirst = this.#tests[0] === test;
+      const at = this.#tests.indexOf(test);
+      if (at !== -1) this.#tests.splice(at, 1);
+      if (isFirst) next();
+    };
   }
 
   /** Reports why it died. */

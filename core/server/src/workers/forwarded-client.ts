@@ -59,7 +59,7 @@ interface Running {
   sentAt?: number;
   /** `undefined` while the session waits for a place. */
   link?: Link;
-  /** Ends the request's wait. */
+  /** Ends the request's wait, or its test. */
   leave?: () => void;
   timer?: NodeJS.Timeout;
 }
@@ -212,6 +212,7 @@ export class ForwardedClient {
         const address = sessionAddress("reset", body);
         const { epoch, deadlineMs } = address;
         const session = this.#sessions.reset(address, this.#owner, this.#caller.client);
+        session.index = -1;
         this.#forward(requestId, session, { kind, entry, deadlineMs });
         const { worker, waitingReset: before } = session;
         if (worker !== undefined || (before !== undefined && before.epoch >= epoch)) return;
@@ -220,9 +221,10 @@ export class ForwardedClient {
       }
       case "step": {
         this.#sessions.steps++;
-        const { sessionId, epoch } = sessionAddress("step", body);
+        const { sessionId, epoch, index } = sessionAddress("step", body);
         const session = this.#sessions.find(sessionId, this.#owner);
         if (session === undefined) throw this.#sessions.lostError(keyOf(sessionId), this.#owner, epoch);
+        session.index = index;
         return this.#forward(requestId, session, { kind, entry });
       }
       case "close": {
@@ -268,6 +270,13 @@ export class ForwardedClient {
   }
 
   #send(requestId: bigint, running: Running, worker: EnvironmentWorker, entry: Uint8Array): void {
+    const { session } = running;
+    if (running.kind === "close" || !isSuspect(session)) return this.#write(requestId, running, worker, entry);
+    const endTest = worker.test(session, () => this.#write(requestId, running, worker, entry));
+    running.leave = endTest;
+  }
+
+  #write(requestId: bigint, running: Running, worker: EnvironmentWorker, entry: Uint8Array): void {
     const link = this.#linkTo(worker);
     running.link = link;
     running.sentAt = performance.now();
@@ -307,7 +316,7 @@ export class ForwardedClient {
       if (running !== undefined && kind === "error") {
         running.session.isDoubtful = true;
         this.#countFailure(running, wire.SessionError.decode(body).code);
-      }
+      } else if (running !== undefined) this.#passed(running);
       this.#done(requestId);
     }
     this.#joiner.add(frame);
@@ -351,6 +360,11 @@ export class ForwardedClient {
     this.#answer(requestId, { $case: "error", error: encodeError(error) });
   }
 
+  /** Ends the suspicion of a session whose suspected request was answered. */
+  #passed({ kind, session }: Running): void {
+    if (kind !== "close" && isSuspect(session)) this.#sessions.acquit(session);
+  }
+
   #done(requestId: bigint): void {
     const running = this.#running.get(requestId);
     if (running === undefined) return;
@@ -381,6 +395,11 @@ export class ForwardedClient {
 
 function isMeasured(kind: RequestKind): kind is MeasuredPhase {
   return kind === "reset" || kind === "step" || kind === "close";
+}
+
+/** Whether the latest request of a session is one of those that may have ended a worker. */
+function isSuspect({ index, suspectIndex }: RoutedSession): boolean {
+  return suspectIndex !== undefined && index >= suspectIndex;
 }
 
 function unknownKind(): MrlmError {

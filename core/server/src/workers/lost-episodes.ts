@@ -5,6 +5,8 @@ interface Losses {
   readonly owner: string;
   /** Workers that it lost for a reason that could not be attributed. */
   count: number;
+  /** Least index of a request that was under way when it lost one: the step, -1 for a reset. */
+  index: number;
   /** Why it is not restored; with the epoch of its session that ended. */
   end?: { readonly error: MrlmError; readonly epoch: number };
   expiresAt: number;
@@ -18,9 +20,22 @@ const MAX_EPISODES = 100_000;
 export class LostEpisodes {
   readonly #episodes = new Map<string, Losses>();
 
-  /** Counts the loss of a worker. @returns the number of losses */
-  add(episode: string, owner: string): number {
-    return ++this.#of(episode, owner).count;
+  /** Counts the loss of a worker. @param index that of the latest request @returns the number of losses */
+  add(episode: string, owner: string, index: number): number {
+    const losses = this.#of(episode, owner);
+    losses.index = Math.min(losses.index, index);
+    return ++losses.count;
+  }
+
+  /** Returns the index of the first request that may have ended a worker; `undefined` for an episode that is not suspected. */
+  suspectIndex(episode: string, owner: string): number | undefined {
+    const known = this.#episodes.get(episode);
+    return known?.owner === owner && known.count > 0 ? known.index : undefined;
+  }
+
+  /** Forgets the losses of an episode, which has passed the request that was suspected. */
+  acquit(episode: string): void {
+    this.#episodes.delete(episode);
   }
 
   /** Records that an episode has ended with an error. */
@@ -38,7 +53,7 @@ export class LostEpisodes {
   #of(episode: string, owner: string): Losses {
     const now = performance.now();
     const known = this.#episodes.get(episode);
-    const losses: Losses = known?.owner === owner ? known : { owner, count: 0, expiresAt: 0 };
+    const losses: Losses = known?.owner === owner ? known : { owner, count: 0, index: Infinity, expiresAt: 0 };
     losses.expiresAt = now + REMEMBERED_MS;
     // The map is in the order of the latest losses.
     this.#episodes.delete(episode);

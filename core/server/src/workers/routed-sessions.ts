@@ -31,6 +31,10 @@ export interface RoutedSession {
   waitingReset?: { readonly epoch: number; fail(error: MrlmError): void };
   /** Its requests without a response. */
   underWay: number;
+  /** Index of its latest step; -1 after a reset. */
+  index: number;
+  /** Its episode lost a worker for an unknown reason at this index or after it: one such request at a time, so that the next loss can be attributed. */
+  suspectIndex: number | undefined;
   /** Its worker may not have it: it reported its end during a request, or answered with an error. */
   isDoubtful: boolean;
 }
@@ -172,6 +176,12 @@ export class RoutedSessions implements Capacity {
     }
   }
 
+  /** Reports that a suspected request of a session was answered: the episode did not end its worker. */
+  acquit(session: RoutedSession): void {
+    session.suspectIndex = undefined;
+    this.#lost.acquit(session.episode);
+  }
+
   /** Reports that a session's request has been answered. */
   answered(session: RoutedSession): void {
     if (--session.underWay > 0 || !session.isDoubtful) return;
@@ -182,7 +192,7 @@ export class RoutedSessions implements Capacity {
   /**
    * Ends the sessions of a worker that has died.
    * @param underWay sessions with a request that it had not answered
-   * @returns the environments that may have ended it, and the errors of the sessions
+   * @returns the environments that ended it, and the errors of the sessions
    */
   died(
     worker: EnvironmentWorker,
@@ -192,13 +202,17 @@ export class RoutedSessions implements Capacity {
     const lost = [...this.#sessions.values()].filter((session) => session.worker === worker);
     // The code of a session that has ended can run on, and end the worker.
     const isKnown = end.work !== undefined && end.work.session !== "";
-    const working = lost.filter(({ key }) => key === end.work?.session);
-    const suspects = isKnown ? working : underWay.size > 0 ? lost.filter((each) => underWay.has(each)) : lost;
+    const working = isKnown
+      ? lost.filter(({ key }) => key === end.work?.session)
+      : lost.filter((session) => session === worker.tested);
+    const isTested = working.length > 0;
+    const suspects =
+      isKnown || isTested ? working : underWay.size > 0 ? lost.filter((each) => underWay.has(each)) : lost;
     const errors = new Map<string, MrlmError>();
-    const isCertain = isKnown || (underWay.size > 0 && suspects.length === 1);
+    const isCertain = isKnown || isTested || (underWay.size > 0 && suspects.length === 1);
     for (const session of suspects) {
       const { id: environment, provider } = this.#workers.environmentOf(session.environment);
-      const losses = isCertain ? MAX_LOSSES : this.#lost.add(session.episode, session.owner);
+      const losses = isCertain ? MAX_LOSSES : this.#lost.add(session.episode, session.owner, session.index);
       if (losses < MAX_LOSSES) continue;
       const error = (isCertain ? sessionEndedWorker : sessionLostTwoWorkers)({ environment, provider }, end);
       errors.set(session.key, error);
@@ -207,7 +221,8 @@ export class RoutedSessions implements Capacity {
     }
     for (const session of lost) this.#remove(session);
     const shared = workerLost(end);
-    const environments = new Set(isCertain || underWay.size > 0 ? suspects.map(({ environment }) => environment) : []);
+    // A loss that cannot be attributed withdraws no environment: an operator or the system may have ended the process.
+    const environments = new Set(isCertain ? suspects.map(({ environment }) => environment) : []);
     if (end.work?.environment !== undefined) environments.add(end.work.environment);
     return {
       environments,
@@ -242,7 +257,8 @@ export class RoutedSessions implements Capacity {
     const end = new AbortController();
     const session: RoutedSession = {
       ...identity,
-      ...{ worker: undefined, epoch, underWay: 0, isDoubtful: false },
+      ...{ worker: undefined, epoch, underWay: 0, index: -1, isDoubtful: false },
+      suspectIndex: this.#lost.suspectIndex(identity.episode, identity.owner),
       placed: Promise.resolve() as unknown as Promise<EnvironmentWorker>,
     };
     this.#sessions.set(session.key, session);

@@ -33,7 +33,7 @@ const MAX_DEATHS = 5;
 const DEATHS_MS = 60_000;
 /** Pause before a worker is started again: none, then growing while it dies again within the time above. */
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 10_000;
 /** Time for what a dead worker had sent to be read. A slow client reads it later. */
 const DRAIN_MS = 500;
 /** Time in which a worker ends by itself when the server stops, in milliseconds. */
@@ -105,6 +105,11 @@ export class WorkerPool implements SessionWorkers {
   /** Processes of the workers. */
   get pids(): readonly number[] {
     return this.#workers.flatMap((worker) => (worker === undefined || worker.isDead ? [] : [worker.process.pid]));
+  }
+
+  /** Sessions of the worker with this process. */
+  sessionsOf(pid: number): number {
+    return this.#workers.find((worker) => worker?.process.pid === pid)?.sessions ?? 0;
   }
 
   /** Host of the workers' environments for calls that concern no session. */

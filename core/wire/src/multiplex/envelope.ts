@@ -32,6 +32,8 @@ export interface SessionAddress {
   readonly sessionId: Uint8Array;
   /** 0 in a CloseRequest. */
   readonly epoch: number;
+  /** -1 except in a StepRequest. */
+  readonly index: number;
   /** Id in the reference of the environment; empty except in a ResetRequest. */
   readonly environment: string;
   readonly deadlineMs: number;
@@ -99,6 +101,7 @@ export function sessionAddress(kind: "reset" | "step" | "close", body: Uint8Arra
     const reader = new BinaryReader(body);
     let sessionId: Uint8Array = NOTHING;
     let epoch = 0;
+    let index = kind === "step" ? 0 : -1;
     let environment = "";
     let deadlineMs = 0;
     let episode: Uint8Array = NOTHING;
@@ -108,12 +111,13 @@ export function sessionAddress(kind: "reset" | "step" | "close", body: Uint8Arra
       const isBytes = type === WireType.LengthDelimited;
       if (field === 1 && isBytes) sessionId = reader.bytes();
       else if (kind !== "close" && field === 2 && type === WireType.Varint) epoch = reader.uint32();
+      else if (kind === "step" && field === 3 && type === WireType.Varint) index = reader.uint32();
       else if (kind === "reset" && field === 3 && isBytes) environment = referencedId(reader.bytes());
       else if (kind !== "close" && field === deadlineField && type === WireType.Varint) deadlineMs = reader.uint32();
       else if (kind === "reset" && field === 8 && isBytes) episode = reader.bytes();
       else reader.skip(type, field);
     }
-    return { sessionId, epoch, environment, deadlineMs, episode };
+    return { sessionId, epoch, index, environment, deadlineMs, episode };
   }, `a ${kind} cannot be read`);
 }
 
