@@ -96,7 +96,7 @@ test("20 kills of a worker with 500 live sessions of two environments end its se
         await session.close().catch(() => undefined);
       }
     };
-    const lives = Array.from({ length: 500 }, (_, i) => live(i % 2 === 0 ? "calm" : "lethal"));
+    const loops = Array.from({ length: 500 }, (_, i) => live(i % 2 === 0 ? "calm" : "lethal"));
     let onKilled = 0;
     const baseline = { descriptors: 0, heap: 0 };
     for (let kill = 0; kill < 20; kill++) {
@@ -118,7 +118,7 @@ test("20 kills of a worker with 500 live sessions of two environments end its se
     const descriptors = readdirSync("/proc/self/fd").length;
     const heap = process.memoryUsage().heapUsed;
     isStopping = true;
-    await Promise.all(lives);
+    await Promise.all(loops);
     await sleep(200);
     console.log(
       JSON.stringify({ ...counts, onKilled, descriptors, heap, baseline, left: server.server.stats().sessions }),

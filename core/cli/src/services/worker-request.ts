@@ -1,6 +1,6 @@
 import type { LinkAddress } from "@mrlm/server";
 
-/** What a worker hosts, and how. The server process sends it first. */
+/** Environments that a worker hosts, with their place. The server process sends it first. */
 export interface WorkerRequest {
   /** Directory of the project, in which plugins are looked up. */
   readonly directory: string;

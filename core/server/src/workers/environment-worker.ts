@@ -124,8 +124,8 @@ export class EnvironmentWorker {
     };
   }
 
-  /** Reports why it died. */
-  died(death: Death): void {
+  /** Reports the consequences of its end. */
+  settle(death: Death): void {
     this.#resolveDeath(death);
   }
 

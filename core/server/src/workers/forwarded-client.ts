@@ -22,7 +22,8 @@ import { logFault } from "../sessions/log-fault.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
 import { FrameJoiner } from "./frame-joiner.ts";
 import type { FramedStream } from "./framed-stream.ts";
-import { keyOf, type RoutedSession, type RoutedSessions } from "./routed-sessions.ts";
+import { late, unknownKind } from "./request-errors.ts";
+import { isSuspect, keyOf, type RoutedSession, type RoutedSessions } from "./routed-sessions.ts";
 
 /** Client of the server process. */
 export interface ClientSink {
@@ -395,17 +396,4 @@ export class ForwardedClient {
 
 function isMeasured(kind: RequestKind): kind is MeasuredPhase {
   return kind === "reset" || kind === "step" || kind === "close";
-}
-
-/** Whether the latest request of a session is one of those that may have ended a worker. */
-function isSuspect({ index, suspectIndex }: RoutedSession): boolean {
-  return suspectIndex !== undefined && index >= suspectIndex;
-}
-
-function unknownKind(): MrlmError {
-  return invalid("a request is of a kind that this version does not know");
-}
-
-function late(deadlineMs: number): MrlmError {
-  return new MrlmError("DEADLINE_EXCEEDED", `The reset took longer than the ${deadlineMs} ms that its caller allows.`);
 }

@@ -9,7 +9,7 @@ const HEADER_BYTES = 5;
 const MAX_FRAME_BYTES = 4 << 20;
 
 /**
- * Stream of frames between the server process and a worker. It costs a fraction of a gRPC stream, and it delivers what a process had written before it died.
+ * Stream of frames between the server process and a worker. It costs a fraction of a gRPC stream, and it delivers what a process had written before it ended.
  * The client of grpc-js drops messages that it has received when the connection is lost, and a failed write to a socket drops what it has not yet read:
  * each direction has a socket of its own.
  *

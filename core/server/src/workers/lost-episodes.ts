@@ -7,7 +7,7 @@ interface Losses {
   count: number;
   /** Least index of a request that was under way when it lost one: the step, -1 for a reset. */
   index: number;
-  /** Why it is not restored; with the epoch of its session that ended. */
+  /** Error for which it is not restored, with the epoch of its session that ended. */
   end?: { readonly error: MrlmError; readonly epoch: number };
   expiresAt: number;
 }

@@ -190,11 +190,11 @@ export class RoutedSessions implements Capacity {
   }
 
   /**
-   * Ends the sessions of a worker that has died.
+   * Ends the sessions of a worker whose process has ended.
    * @param underWay sessions with a request that it had not answered
    * @returns the environments that ended it, and the errors of the sessions
    */
-  died(
+  lose(
     worker: EnvironmentWorker,
     end: WorkerEnd,
     underWay: ReadonlySet<RoutedSession>,
@@ -303,6 +303,11 @@ export class RoutedSessions implements Capacity {
     this.#sessions.delete(session.key);
     if (this.#isDraining && this.#sessions.size === 0) this.#empty.resolve();
   }
+}
+
+/** Whether the latest request of a session is one of those that may have ended a worker. */
+export function isSuspect({ index, suspectIndex }: RoutedSession): boolean {
+  return suspectIndex !== undefined && index >= suspectIndex;
 }
 
 /** Returns the key of a session id. Throws MESSAGE_INVALID. */

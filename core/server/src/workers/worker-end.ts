@@ -1,4 +1,4 @@
-/** Session at work when a process died, as far as the process could record it. */
+/** Session at work when a process ended, as far as the process could record it. */
 export interface LastWork {
   /** Key of the session. */
   readonly session: string;
@@ -10,7 +10,7 @@ export interface LastWork {
 export interface WorkerEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** Why the server process ended it, or what the process itself recorded: `it used 600 MiB of 512 MiB`. */
+  /** Reason for which the server process ended it, or the one that it recorded itself: `it used 600 MiB of 512 MiB`. */
   readonly reason?: string;
   /** Absent if no code of a session was running, or none was recorded. */
   readonly work?: LastWork;

@@ -31,7 +31,7 @@ export interface WorkerPoolOptions extends SessionLimits {
 /** An environment is withdrawn after this many deaths of workers within the time. */
 const MAX_DEATHS = 5;
 const DEATHS_MS = 60_000;
-/** Pause before a worker is started again: none, then growing while it dies again within the time above. */
+/** Pause before a worker is started again: none, then growing while it ends again within the time above. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 /** Time for what a dead worker had sent to be read. A slow client reads it later. */
@@ -55,7 +55,7 @@ export async function startWorkers(options: WorkerPoolOptions): Promise<WorkerPo
   return pool;
 }
 
-/** Processes that host the environments of a server. Each hosts all of them; one that dies is replaced. */
+/** Processes that host the environments of a server. Each hosts all of them; one that ends is replaced. */
 export class WorkerPool implements SessionWorkers {
   readonly sessions: RoutedSessions;
   /** Clients whose requests are forwarded. */
@@ -66,7 +66,7 @@ export class WorkerPool implements SessionWorkers {
   readonly #logger: Logger;
   readonly #startMs: number;
   readonly #silentMs: number;
-  /** Workers by their place; those that have died are replaced. */
+  /** Workers by their place; those that have ended are replaced. */
   readonly #workers: (EnvironmentWorker | undefined)[];
   readonly #listeners = new Set<(environment: string) => void>();
   readonly #waiting = new Set<() => void>();
@@ -209,11 +209,11 @@ export class WorkerPool implements SessionWorkers {
       await new Promise((resolve) => setTimeout(resolve, 5));
     const underWay = new Set([...this.clients].flatMap((client) => [...client.underWay(worker)]));
     const lost = worker.sessions;
-    const { environments, death } = this.sessions.died(worker, end, underWay);
+    const { environments, death } = this.sessions.lose(worker, end, underWay);
     this.#expired += worker.expired;
     worker.expired = 0;
-    if (this.#stopping.signal.aborted) return worker.died({ errorOf: () => stopping("ends its sessions") });
-    worker.died(death);
+    if (this.#stopping.signal.aborted) return worker.settle({ errorOf: () => stopping("ends its sessions") });
+    worker.settle(death);
     this.#logger.warn(`${worker.name} ended ${howItEnded(end)}; ${lost} sessions ended with it.`, {
       ...(environments.size > 0 && { environments: [...environments].join(", ") }),
     });
@@ -281,7 +281,7 @@ export class WorkerPool implements SessionWorkers {
     }
   }
 
-  /** Calls a worker; another one when it dies meanwhile, once. */
+  /** Calls a worker; another one when it ends meanwhile, once. */
   async #call<M extends keyof WorkerCalls>(
     method: M,
     given: Parameters<WorkerCalls[M]>,
