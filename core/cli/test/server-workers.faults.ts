@@ -74,16 +74,17 @@ describe("an episode that always ends its worker, among 63 others", () => {
 test("20 kills of a worker with 500 live sessions of two environments end its sessions only", async () => {
   const server = await workerServer(directory, { count: 2, maxSessions: 1_000, maxSessionsPerClient: 1_000 });
   try {
-    let isStopping = false;
+    const stopping = new AbortController();
+    const isStopping = (): boolean => stopping.signal.aborted;
     const counts = { steps: 0, missed: 0, lost: 0, failed: 0, other: [] as string[] };
     const live = async (id: string): Promise<void> => {
-      while (!isStopping) {
+      while (!isStopping()) {
         const session = await begin(server.host, id).catch(() => undefined);
         if (session === undefined) {
           await sleep(20);
           continue;
         }
-        for (let index = 0; !isStopping; index++) {
+        for (let index = 0; !isStopping(); index++) {
           const outcome = await act(session, "slow");
           if (outcome === `step ${index}`) counts.steps++;
           else {
@@ -117,7 +118,7 @@ test("20 kills of a worker with 500 live sessions of two environments end its se
     globalThis.gc?.();
     const descriptors = readdirSync("/proc/self/fd").length;
     const heap = process.memoryUsage().heapUsed;
-    isStopping = true;
+    stopping.abort();
     await Promise.all(loops);
     await sleep(200);
     console.log(
