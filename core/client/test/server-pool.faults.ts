@@ -8,14 +8,20 @@ const seed = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
 console.log(`FAULTS_SEED=${seed}`);
 
 let server: ServerProcess;
-beforeAll(async () => void (server = await ServerProcess.start()));
-afterAll(() => server.kill());
+let withWorkers: ServerProcess;
+beforeAll(async () => void ([server, withWorkers] = [await ServerProcess.start(), await ServerProcess.start(0, 2)]));
+afterAll(() => Promise.all([server.kill(), withWorkers.kill()]));
 
 /** Plays with four clients at a time and adds up their losses. */
-async function losses(transport: "stream" | "unary", midStep: number, midReset: number): Promise<number[]> {
+async function losses(
+  { port }: ServerProcess,
+  transport: "stream" | "unary",
+  midStep: number,
+  midReset: number,
+): Promise<number[]> {
   const plays = await Promise.all(
     Array.from({ length: 4 }, (_, client) =>
-      playDisturbed(server.port, {
+      playDisturbed(port, {
         seed: seed + 100 * client,
         transport,
         midStep: midStep / 4,
@@ -29,13 +35,19 @@ async function losses(transport: "stream" | "unary", midStep: number, midReset: 
 }
 
 test("1,000 connections that are reset during a step and 200 during a reset lose no call and repeat none", async () => {
-  const [midStep, midReset] = await losses("stream", 1_000, 200);
+  const [midStep, midReset] = await losses(server, "stream", 1_000, 200);
   expect(midStep).toBeGreaterThanOrEqual(1_000);
   expect(midReset).toBeGreaterThanOrEqual(200);
 }, 600_000);
 
 test("200 connections of unary calls that are reset during a step and 40 during a reset, too", async () => {
-  const [midStep, midReset] = await losses("unary", 200, 40);
+  const [midStep, midReset] = await losses(server, "unary", 200, 40);
+  expect(midStep).toBeGreaterThanOrEqual(200);
+  expect(midReset).toBeGreaterThanOrEqual(40);
+}, 600_000);
+
+test("200 connections to a server with two workers that are reset during a step and 40 during a reset, too", async () => {
+  const [midStep, midReset] = await losses(withWorkers, "stream", 200, 40);
   expect(midStep).toBeGreaterThanOrEqual(200);
   expect(midReset).toBeGreaterThanOrEqual(40);
 }, 600_000);

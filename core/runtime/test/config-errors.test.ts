@@ -169,6 +169,17 @@ describe("values", () => {
     ]);
   });
 
+  test("the address of the server is a text or a list of texts", () => {
+    const withAddress = (address: string) =>
+      `model: {path: m}\nstages: [{algorithm: sft}]\nserver: {address: ${address}, spawn: true}`;
+    expect(parse(withAddress("'dns:b:2'")).config.server.address).toBe("dns:b:2");
+    const { config, notices } = parse(withAddress("['b:2', '[::1]:3']"));
+    expect(config.server.address).toEqual(["b:2", "[::1]:3"]);
+    expect(notices).toEqual([expect.stringContaining("the one at b:2, [::1]:3 is running already.")]);
+    for (const wrong of ["[]", "['']", "[1]", "{a: 1}"])
+      expect(errorOf(withAddress(wrong)).message).toContain("run.yaml:3:");
+  });
+
   test("a file that is not there", () => {
     expect(() => loadConfig("/nowhere/run.yaml")).toThrow(expect.objectContaining({ code: "CONFIG_NOT_FOUND" }));
   });

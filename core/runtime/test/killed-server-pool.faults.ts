@@ -40,7 +40,7 @@ test(`${KILLS} times kill -9 of one of two servers and a restart leave every tra
   const rollouts = await runner({ host, replays });
   const long = { environment: { id: "counter", options: { goal: 40 } } };
   const expected = JSON.stringify(withoutSeconds(await collect(await runner({ host }), long)));
-  let isKilling = true;
+  const progress = { isKilling: true };
   const killing = (async () => {
     for (let kills = 0; kills < KILLS; kills++) {
       await sleep(random.integer(50, 600));
@@ -50,10 +50,11 @@ test(`${KILLS} times kill -9 of one of two servers and a restart leave every tra
       await sleep(random.integer(0, 300));
       servers[i] = await start(port);
     }
-    isKilling = false;
+    progress.isKilling = false;
   })();
   let collections = 0;
-  for (; isKilling; collections++) expect(JSON.stringify(withoutSeconds(await collect(rollouts, long)))).toBe(expected);
+  for (; progress.isKilling; collections++)
+    expect(JSON.stringify(withoutSeconds(await collect(rollouts, long)))).toBe(expected);
   await killing;
   await host.close();
   const { metrics } = replays.addTo({ iteration: 1, metrics: {}, seconds: {} });

@@ -13,8 +13,9 @@ export class ServerProcess {
     this.port = port;
   }
 
-  static async start(port = 0): Promise<ServerProcess> {
-    const child = fork(script, [String(port)], {
+  /** @param workers processes that host its environments; 0: the server itself */
+  static async start(port = 0, workers = 0): Promise<ServerProcess> {
+    const child = fork(script, [String(port), String(workers)], {
       execArgv: ["--conditions=mrlm-source"],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
