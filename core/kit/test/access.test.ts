@@ -150,6 +150,17 @@ describe("certificates", () => {
     close();
   });
 
+  test("that end within a week are reported", () => {
+    const to = new Date(Date.now() + 6 * 86_400_000);
+    const { cert, key } = authority.issue({ to });
+    const files = { cert: path("old-cert"), key: path("old-key") };
+    writeFileSync(files.cert, cert);
+    writeFileSync(files.key, key);
+    const { lines, close } = opened(files);
+    close();
+    expect(lines).toEqual([expect.stringContaining(`${files.cert} expires on ${to.toISOString().slice(0, 10)}`)]);
+  });
+
   test("are required of clients by a server with authorities", async () => {
     const server = createHttpServer(1_000, new ServerTls({ ...authority.issue(), ca: authority.cert }));
     server.on("request", (_, response) => response.end());

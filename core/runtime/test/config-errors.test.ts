@@ -95,6 +95,10 @@ describe("unknown keys", () => {
 describe("values", () => {
   const cases: [string, string][] = [
     ["seed: one", 'run.yaml:1:7: seed: must be a number, but it is "one"'],
+    ["server: {tls: {ca: a}}", "server.tls is for one that is already running: give its `address` too"],
+    ["server: {address: 'a:1', tls: {cert: a}}", "server.tls has one of `cert` and `key`: mutual TLS needs both"],
+    ["server: {address: 'a:1', tls: {cacert: a}}", 'unknown key "cacert" in server.tls'],
+    ["server: {address: 'a:1', tls: true}", "server.tls: must be an object"],
     ["seed: -1", "run.yaml:1:7: seed: must be at least 0, but it is -1"],
     ["seed: 1.5", "run.yaml:1:7: seed: must be a whole number, but it is 1.5"],
     [

@@ -11,7 +11,7 @@ export interface Certificate {
 export interface CertificateOptions {
   /** DNS names and IPv4 addresses. Default: localhost and 127.0.0.1. */
   readonly names?: readonly string[];
-  /** First and last moment of validity. Default: from a day ago until tomorrow. */
+  /** First and last moment of validity. Default: from a day ago, for 30 days. */
   readonly from?: Date;
   readonly to?: Date;
   /** Purposes that the certificate is limited to. Default: none, for any purpose. */
@@ -31,7 +31,7 @@ const ECDSA_WITH_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 /** Creates an authority with a key of its own. Certificates follow RFC 5280; keys are on the curve P-256. */
 export function createAuthority(name = "test authority"): Authority {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const validity = { from: new Date(Date.now() - 2 * DAY_MS), to: new Date(Date.now() + 2 * DAY_MS) };
+  const validity = { from: new Date(Date.now() - 2 * DAY_MS), to: new Date(Date.now() + 60 * DAY_MS) };
   const isAuthority = extension("2.5.29.19", true, sequence(der(0x01, Buffer.from([0xff]))));
   const issuer = distinguishedName(name);
   const cert = certificate({
@@ -64,7 +64,7 @@ export function createAuthority(name = "test authority"): Authority {
           issuer,
           subject: distinguishedName(names[0] ?? "unnamed"),
           from: options.from ?? new Date(Date.now() - DAY_MS),
-          to: options.to ?? new Date(Date.now() + DAY_MS),
+          to: options.to ?? new Date(Date.now() + 29 * DAY_MS),
           publicKey: own.publicKey,
           extensions,
           signer: privateKey,

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { type Logger, MrlmError } from "@mrlm/spec";
 import { type CredentialFile, readCredentialFile } from "./credential-file.ts";
 import { readTokens } from "./read-tokens.ts";
@@ -5,6 +6,10 @@ import { ServerTls } from "./server-tls.ts";
 import { checkIdentity, type TlsIdentity } from "./tls-identity.ts";
 import { Tokens } from "./tokens.ts";
 import { watchFiles } from "./watch-files.ts";
+
+const DAY_MS = 86_400_000;
+/** Time before its end in which a certificate is reported every day. */
+const EXPIRING_MS = 7 * DAY_MS;
 
 /** Files of a server's credentials. */
 export interface AccessFiles {
@@ -87,7 +92,20 @@ export function openServerAccess(files: AccessFiles, options: AccessOptions): Se
     };
     const { value, onChange } = open(list, read, "The old certificate stays in use.");
     const tls = new ServerTls(value);
-    onChange((identity) => tls.replace(identity));
+    const warnOfExpiry = (): void => {
+      const { validToDate } = new X509Certificate(tls.identity.cert as string);
+      if (validToDate.getTime() - Date.now() < EXPIRING_MS)
+        logger.warn(
+          `The certificate of ${cert} expires on ${validToDate.toISOString()}. Replace the file; the server reads it while it runs.`,
+        );
+    };
+    warnOfExpiry();
+    onChange((identity) => {
+      tls.replace(identity);
+      warnOfExpiry();
+    });
+    const timer = setInterval(warnOfExpiry, DAY_MS).unref();
+    ends.push(() => clearInterval(timer));
     return tls;
   };
 

@@ -27,7 +27,9 @@ export function createHttpServer(requestMs: number, tls?: ServerTls): Server {
 /** Creates an HTTPS server, whose new connections use the latest certificate. */
 function createSecureServer(options: ServerOptions, tls: ServerTls): Server {
   // A server without authorities accepts clients without a certificate.
-  const server = createTlsServer({ ...options, ...tls.identity, requestCert: tls.identity.ca !== undefined });
+  const { headersTimeout: handshakeTimeout = 0 } = options;
+  const requestCert = tls.identity.ca !== undefined;
+  const server = createTlsServer({ ...options, handshakeTimeout, ...tls.identity, requestCert });
   const end = tls.onReplaced(() => server.setSecureContext(tls.identity));
   return server.once("close", end);
 }
