@@ -1,3 +1,5 @@
+import { isStaleDeclaration } from "./stale-declarations.mjs";
+
 /** Files that npm adds to each package. */
 const ALWAYS = new Set(["package.json", "README.md", "LICENSE"]);
 
@@ -20,7 +22,7 @@ export function wrongFiles(manifest, files) {
       .map((name) => `lists ${name}, which is empty`),
     ...files.filter((file) => NEVER.test(file) || !(ALWAYS.has(file) || isListed(file))).map((file) => `holds ${file}`),
     ...files
-      .filter((file) => isStale(file, packed))
+      .filter((file) => isStaleDeclaration(file, (source) => packed.has(source)))
       .map((file) => `holds ${file} of a source that no longer exists: remove dist and build again`),
   ];
 }
@@ -37,10 +39,4 @@ function namedFiles({ exports = {}, bin = {}, mrlm }) {
   add(bin);
   add(mrlm?.entry);
   return named.filter((name) => !name.includes("*"));
-}
-
-/** A declaration is written beside the JavaScript of earlier builds, and stays there when its source is removed. @param {string} file @param {Set<string>} packed */
-function isStale(file, packed) {
-  const [, module] = /^dist\/(.+)\.d\.ts(?:\.map)?$/.exec(file) ?? [];
-  return module !== undefined && !packed.has(`src/${module}.ts`);
 }
