@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "@jest/globals";
 import { type CodeBlock, codeBlocks } from "./code-blocks/blocks.ts";
+import { jsonFaults } from "./code-blocks/json.ts";
 import { shellFaults } from "./code-blocks/shell.ts";
 import { compileFaults, isOfFile } from "./code-blocks/typescript.ts";
-import { yamlFaults } from "./code-blocks/yaml.ts";
+import { yamlFaults, yamlOptionFaults } from "./code-blocks/yaml.ts";
 
 const blocks = codeBlocks();
 const of = (...languages: string[]): CodeBlock[] => blocks.filter(({ language }) => languages.includes(language));
@@ -28,16 +29,13 @@ test("YAML has the keys and values of a configuration", () => {
   expect(of("yaml").flatMap((block) => placed(block, yamlFaults(block)))).toEqual([]);
 });
 
-test("JSON can be parsed", () => {
-  const faults = of("json", "jsonc").flatMap((block) => {
-    try {
-      JSON.parse(block.code.replaceAll(/^\s*\/\/.*$/gm, ""));
-      return [];
-    } catch (error) {
-      return placed(block, [(error as Error).message]);
-    }
-  });
-  expect(faults).toEqual([]);
+test("stages and environments have the options of the built-in algorithms and environments", async () => {
+  const faults = of("yaml").map(async (block) => placed(block, await yamlOptionFaults(block)));
+  expect((await Promise.all(faults)).flat()).toEqual([]);
+});
+
+test("JSON is a package.json with a valid manifest, settings of an MCP client, or a row of data", () => {
+  expect(of("json", "jsonc").flatMap((block) => placed(block, jsonFaults(block)))).toEqual([]);
 });
 
 test("Python can be compiled", () => {

@@ -3,6 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { ROOT } from "./code-blocks/blocks.ts";
 import { shellFaults } from "./code-blocks/shell.ts";
+import { gymnasium } from "./migrating/gymnasium.ts";
+import { mrlm } from "./migrating/mrlm.ts";
+import { openenv } from "./migrating/openenv.ts";
+import type { Rows } from "./migrating/row.ts";
+import { verifiers } from "./migrating/verifiers.ts";
 
 const guide = readFileSync(join(ROOT, "docs/guides/migrating.md"), "utf8");
 const sections = guide
@@ -10,9 +15,10 @@ const sections = guide
   .slice(1)
   .map((section) => ({
     title: section.slice(0, section.indexOf("\n")),
-    rows: Array.from(section.matchAll(/^\| (.+?) \| (.+) \|$/gm), ([, , ours]) => ours as string).filter(
-      (cell) => !/^(mrlm|---)$/.test(cell),
-    ),
+    rows: Array.from(section.matchAll(/^\| (.+?) \| (.+) \|$/gm), ([, theirs, ours]) => ({
+      theirs: theirs as string,
+      ours: ours as string,
+    })).filter(({ ours }) => !/^(mrlm|---)$/.test(ours)),
   }));
 
 /** Words of the sources of core, of the packages' names, and of the configuration. */
@@ -28,10 +34,33 @@ function wordsBelow(folder: string): string[] {
     .flatMap((path) => readFileSync(join(folder, path), "utf8").split(/\W+/));
 }
 
-describe.each(sections)("coming from $title", ({ rows }) => {
+/** Programs of the rows by the first word of a section's title. */
+const PROGRAMS: Readonly<Record<string, Rows>> = { Gymnasium: gymnasium, MRLM: mrlm, OpenEnv: openenv, verifiers };
+
+describe.each(sections)("coming from $title", ({ title, rows }) => {
+  const programs = PROGRAMS[title.split(" ")[0] as string] ?? {};
+
+  test("every row has a program, and every program a row", () => {
+    expect(Object.keys(programs).sort()).toEqual(rows.map(({ theirs }) => theirs).sort());
+  });
+
+  test.each(Object.entries(programs).filter(([, program]) => typeof program !== "string"))(
+    "the right column of %s is true",
+    async (_theirs, program) => {
+      if (typeof program !== "string") await program();
+    },
+  );
+
+  test("the right column of a row of commands has its command", () => {
+    for (const { theirs, ours } of rows) {
+      const program = programs[theirs];
+      if (typeof program === "string") expect(ours).toContain(`mrlm ${program}`);
+    }
+  });
+
   test("every command and name of mrlm exists", () => {
     expect(rows.length).toBeGreaterThanOrEqual(9);
-    const spans = rows.flatMap((row) => Array.from(row.matchAll(/`([^`]+)`/g), ([, code]) => code as string));
+    const spans = rows.flatMap(({ ours }) => Array.from(ours.matchAll(/`([^`]+)`/g), ([, code]) => code as string));
     const faults = spans.flatMap((code) => {
       if (code.startsWith("mrlm "))
         return shellFaults({

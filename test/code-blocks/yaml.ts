@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parseAllDocuments } from "yaml";
 import { type CodeBlock, ROOT } from "./blocks.ts";
+import { optionFaults } from "./options.ts";
 
 const schema = JSON.parse(readFileSync(join(ROOT, "docs/reference/config.schema.json"), "utf8")) as {
   properties: Record<string, object>;
@@ -29,4 +30,31 @@ function keyFaults(key: string, value: unknown): string[] {
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${key}${instancePath} ${message} ${JSON.stringify(params)}`,
   );
+}
+
+const NOT_OPTIONS = new Set(["algorithm", "name", "policies", "until"]);
+
+/** Returns what is wrong with the options of the built-in algorithms and environments of a YAML block. */
+export async function yamlOptionFaults({ code }: CodeBlock): Promise<string[]> {
+  const values = parseAllDocuments(code).map((document) => document.toJS() as Partial<Record<string, unknown>> | null);
+  const faults = values.flatMap((value) => [
+    ...objectsOf(value?.["stages"]).flatMap((stage) =>
+      typeof stage["algorithm"] === "string"
+        ? [
+            optionFaults(
+              stage["algorithm"],
+              Object.fromEntries(Object.entries(stage).filter(([key]) => !NOT_OPTIONS.has(key))),
+            ),
+          ]
+        : [],
+    ),
+    ...objectsOf(value?.["environments"]).flatMap(({ id, options = {} }) =>
+      typeof id === "string" ? [optionFaults(id, options as object)] : [],
+    ),
+  ]);
+  return (await Promise.all(faults)).flat();
+}
+
+function objectsOf(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.filter((each) => typeof each === "object" && each !== null) : [];
 }
