@@ -133,3 +133,26 @@ test("20 kills of a worker with 500 live sessions of two environments end its se
     await server.close();
   }
 }, 300_000);
+
+test("an environment that ends five workers within a minute is withdrawn, and the others continue", async () => {
+  const server = await workerServer(directory, { count: 2 });
+  try {
+    const withdrawn: string[] = [];
+    server.workers.onWithdrawn((environment) => withdrawn.push(environment));
+    const calm = await begin(server.host, "calm");
+    const outcomes: string[] = [];
+    for (let ends = 0; ends < 6; ends++) {
+      const session = await begin(server.host, "lethal").catch((error: Error) => error);
+      outcomes.push(session instanceof Error ? session.message : await act(session, "exit"));
+    }
+    expect(outcomes.slice(0, 5).every((outcome) => outcome.startsWith("ENVIRONMENT_FAILED"))).toBe(true);
+    expect(outcomes[5]).toMatch(/^Environment lethal@1 \(plugin lethal 1\.2\.3\) has been withdrawn/);
+    expect(withdrawn).toEqual(["lethal@1"]);
+    const outcome = await act(calm);
+    const other = outcome === "step 0" ? calm : await begin(server.host, "calm");
+    expect(await act(other)).toMatch(/^step/);
+    expect(server.lines.some((line) => line.includes("has been withdrawn"))).toBe(true);
+  } finally {
+    await server.close();
+  }
+}, 120_000);

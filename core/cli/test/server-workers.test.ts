@@ -11,6 +11,9 @@ test("a session that ends its worker fails by plugin, version and cause; the oth
   try {
     const [calm, lethal] = [await begin(server.host, "calm"), await begin(server.host, "lethal")];
     expect([await act(calm), await act(lethal)]).toEqual(["step 0", "step 0"]);
+    // 100 MB of output are read, cut and counted.
+    expect([await act(lethal, "print"), await act(calm)]).toEqual(["step 1", "step 1"]);
+    expect(server.lines.join("").length).toBeLessThan(200_000);
     const waits = act(calm, "forever");
     expect(await act(lethal, "throw")).toMatch(
       /^ENVIRONMENT_FAILED: Environment lethal@1 \(plugin lethal 1\.2\.3\) ended its worker process with exit code 1 \(uncaughtException: Error: thrown later\) in its step phase\.$/,
@@ -21,5 +24,17 @@ test("a session that ends its worker fails by plugin, version and cause; the oth
     expect(server.lines.some((line) => /^worker 1: .*thrown later/.test(line))).toBe(true);
   } finally {
     await server.close();
+  }
+}, 60_000);
+
+test("a plugin whose import never returns is reported, and leaves no process behind", async () => {
+  const folder = lethalProject("await new Promise(() => setInterval(() => undefined, 1000));");
+  try {
+    await expect(workerServer(folder, { startMs: 2_000 })).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      message: expect.stringMatching(/^worker 1 could not be started: it was not ready after 2 s/),
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }, 60_000);

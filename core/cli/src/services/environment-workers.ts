@@ -82,11 +82,13 @@ function startWorker(
   children.add(child);
   const channels = channelsTo(child);
   let killedFor: string | undefined;
-  const endOutput = forwardOutput([child.stdout, child.stderr], (line) => {
-    const blocked = blockedMessage(line);
-    if (blocked === undefined) print(`${name}: ${line}`);
-    else killedFor ??= blocked;
-  });
+  const outputs = [child.stdout, child.stderr].map((stream) =>
+    forwardOutput(stream, (line) => {
+      const blocked = blockedMessage(line);
+      if (blocked === undefined) print(`${name}: ${line}`);
+      else killedFor ??= blocked;
+    }),
+  );
   const end = (reason?: string): void => {
     killedFor ??= reason;
     kill(child);
@@ -106,7 +108,7 @@ function startWorker(
       clearInterval(memoryCheck);
       kill(child, true);
       children.delete(child);
-      endOutput();
+      for (const endOutput of outputs) endOutput();
       const { work, reason } = readRecord(record);
       for (const path of [record, link.path]) rmSync(path, { force: true });
       const why = killedFor ?? reason;

@@ -6,8 +6,11 @@ const LINE_LENGTH = 4_000;
 const PERIOD_LENGTH = 64_000;
 const PERIOD_MS = 10_000;
 
-/** Forwards what a process prints, line by line and within limits, so that a plugin that prints without end slows no other process. */
-export function forwardOutput(streams: readonly (Readable | null)[], print: (line: string) => void): () => void {
+/**
+ * Forwards one stream of a process's output, line by line and within limits, so that a plugin that prints without end slows no other process.
+ * @returns a function to call when the process has ended
+ */
+export function forwardOutput(stream: Readable | null, print: (line: string) => void): () => void {
   let left = PERIOD_LENGTH;
   let omitted = 0;
   const period = setInterval(() => endPeriod(), PERIOD_MS).unref();
@@ -26,22 +29,20 @@ export function forwardOutput(streams: readonly (Readable | null)[], print: (lin
     left -= shown.length;
     print(shown.length < line.length ? `${shown}...` : shown);
   };
-  for (const stream of streams) {
-    let rest = "";
-    stream?.setEncoding("utf8").on("data", (chunk: string) => {
-      if (left <= 0) {
-        omitted += chunk.length;
-        return;
-      }
-      const lines = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) forward(line);
-      if (rest.length <= LINE_LENGTH) return;
-      forward(rest);
-      rest = "";
-    });
-    stream?.on("end", () => forward(rest));
-  }
+  let rest = "";
+  stream?.setEncoding("utf8").on("data", (chunk: string) => {
+    if (left <= 0) {
+      omitted += chunk.length;
+      return;
+    }
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) forward(line);
+    if (rest.length <= LINE_LENGTH) return;
+    forward(rest);
+    rest = "";
+  });
+  stream?.on("end", () => forward(rest));
   return () => {
     clearInterval(period);
     endPeriod();
