@@ -101,19 +101,19 @@ test("20 kills of a worker with 500 live sessions of two environments end its se
     let onKilled = 0;
     const baseline = { descriptors: 0, heap: 0 };
     for (let kill = 0; kill < 20; kill++) {
-      while (server.workers.pids.length < 2 || server.server.stats().sessions < 500) await sleep(20);
+      while (server.workers.processes.length < 2 || server.server.stats().sessions < 500) await sleep(20);
       await sleep(300);
       if (kill === 1) {
         globalThis.gc?.();
         baseline.descriptors = readdirSync("/proc/self/fd").length;
         baseline.heap = process.memoryUsage().heapUsed;
       }
-      const pid = server.workers.pids[kill % 2] as number;
-      onKilled += server.workers.sessionsOf(pid);
-      process.kill(pid, "SIGKILL");
-      while (server.workers.pids.includes(pid)) await sleep(5);
+      const victim = server.workers.processes[kill % 2] as { readonly pid: number; readonly sessions: number };
+      onKilled += victim.sessions;
+      process.kill(victim.pid, "SIGKILL");
+      while (server.workers.processes.some(({ pid }) => pid === victim.pid)) await sleep(5);
     }
-    while (server.workers.pids.length < 2 || server.server.stats().sessions < 500) await sleep(20);
+    while (server.workers.processes.length < 2 || server.server.stats().sessions < 500) await sleep(20);
     await sleep(300);
     globalThis.gc?.();
     const descriptors = readdirSync("/proc/self/fd").length;

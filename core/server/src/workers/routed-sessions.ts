@@ -51,8 +51,8 @@ export interface SessionWorkers {
   environmentOf(id: string): { readonly id: string; readonly provider: string };
   /** Throws if new sessions of an environment are refused. */
   assertOffered(id: string): void;
-  /** Returns the worker for a new session. Waits while none is ready. */
-  choose(signal: AbortSignal): EnvironmentWorker | Promise<EnvironmentWorker>;
+  /** Returns the worker for a new session, which is counted from then on. Waits while none is ready. */
+  choose(signal: AbortSignal): Promise<EnvironmentWorker>;
 }
 
 const ID_BYTES = 16;
@@ -271,6 +271,7 @@ export class RoutedSessions implements Capacity {
 
   async #place(session: RoutedSession, signal: AbortSignal): Promise<EnvironmentWorker> {
     let isAdmitted = false;
+    let chosen: EnvironmentWorker | undefined;
     try {
       const started = performance.now();
       await this.#admission.enter(session, signal);
@@ -278,11 +279,12 @@ export class RoutedSessions implements Capacity {
       isAdmitted = true;
       signal.throwIfAborted();
       const worker = await this.#workers.choose(signal);
+      chosen = worker;
       signal.throwIfAborted();
       session.worker = worker;
-      worker.sessions++;
       return worker;
     } catch (error) {
+      if (chosen !== undefined) chosen.sessions--;
       if (isAdmitted) this.#admission.leave(session);
       this.#forget(session);
       throw error;

@@ -102,14 +102,11 @@ export class WorkerPool implements SessionWorkers {
     return { sessions: size, queued, opened, expired, resets, steps };
   }
 
-  /** Processes of the workers. */
-  get pids(): readonly number[] {
-    return this.#workers.flatMap((worker) => (worker === undefined || worker.isDead ? [] : [worker.process.pid]));
-  }
-
-  /** Sessions of the worker with this process. */
-  sessionsOf(pid: number): number {
-    return this.#workers.find((worker) => worker?.process.pid === pid)?.sessions ?? 0;
+  /** Processes of the workers, with their sessions. */
+  get processes(): readonly { readonly pid: number; readonly sessions: number }[] {
+    return this.#workers.flatMap((worker) =>
+      worker === undefined || worker.isDead ? [] : [{ pid: worker.process.pid, sessions: worker.sessions }],
+    );
   }
 
   /** Host of the workers' environments for calls that concern no session. */
@@ -166,8 +163,10 @@ export class WorkerPool implements SessionWorkers {
     if (withdrawn !== undefined) throw withdrawn;
   }
 
-  choose(signal: AbortSignal): EnvironmentWorker | Promise<EnvironmentWorker> {
-    return this.#least() ?? this.#chooseLater(signal);
+  async choose(signal: AbortSignal): Promise<EnvironmentWorker> {
+    const worker = this.#least() ?? (await this.#firstReady(signal));
+    worker.sessions++;
+    return worker;
   }
 
   /** Opens no new sessions, waits up to `graceMs` for the open ones, then ends the workers. */
@@ -258,7 +257,7 @@ export class WorkerPool implements SessionWorkers {
     return least;
   }
 
-  async #chooseLater(signal: AbortSignal): Promise<EnvironmentWorker> {
+  async #firstReady(signal: AbortSignal): Promise<EnvironmentWorker> {
     const { promise, resolve, reject } = Promise.withResolvers<EnvironmentWorker>();
     const wake = (): void => {
       const worker = this.#least();
@@ -288,7 +287,7 @@ export class WorkerPool implements SessionWorkers {
     signal: AbortSignal = this.#stopping.signal,
   ): Promise<Awaited<ReturnType<WorkerCalls[M]>>> {
     for (let attempt = 1; ; attempt++) {
-      const worker = await this.choose(signal);
+      const worker = this.#least() ?? (await this.#firstReady(signal));
       try {
         return await worker.call(method, given, signal);
       } catch (error) {
