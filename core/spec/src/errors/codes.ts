@@ -105,7 +105,8 @@ export const ERROR_CODES = {
     retryable: true,
   },
   ENVIRONMENT_FAILED: {
-    meaning: "An environment threw, or returned something malformed.",
+    meaning:
+      "An environment threw, returned something malformed, ended its worker process, or was withdrawn after it had ended five of them.",
     hint: "The message names the environment and its fault; its author must repair it.",
     retryable: false,
   },
@@ -302,7 +303,8 @@ export const ERROR_CODES = {
     retryable: false,
   },
   SESSION_NOT_FOUND: {
-    meaning: "A session does not exist (any more): its lease ended, it was closed, or the server was restarted.",
+    meaning:
+      "A session does not exist (any more): its lease ended, it was closed, its worker process ended, or the server was restarted.",
     hint: "Start the episode again.",
     retryable: false,
   },
