@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
+import { ServerTls } from "@mrlm/kit/access";
 import { connectEnvironments } from "../src/index.ts";
+import { fragileProxy } from "./support/fragile-proxy.ts";
 import { authority, handshakeError, HANDSHAKE_FAULTS, serveCounting } from "./support/handshake-faults.ts";
 import { rotate } from "./support/rotation.ts";
 
@@ -65,4 +67,29 @@ test.each([
 test("tokens and certificates are replaced under 8 clients that step: no client notices", async () => {
   const outcome = await rotate(randomStream("rotation", 1), 8, 2);
   expect(outcome).toMatchObject({ errors: [], refusedTokens: 2, certificates: 2 });
+});
+
+test("a certificate that is unusable after the first connection: calls wait until it is repaired", async () => {
+  const good = authority.issue();
+  const tls = new ServerTls(good);
+  const server = await serveCounting(tls);
+  const proxy = await fragileProxy(server.port);
+  const host = await connectEnvironments(`127.0.0.1:${proxy.port}`, {
+    tls: { ca: authority.cert },
+    reconnectMs: 1_500,
+  });
+  const session = await host.open({ id: "counting" });
+  await session.reset({ seed: 1, signal });
+  tls.replace(authority.issue({ to: new Date(Date.now() - 1_000) }));
+  proxy.cut();
+  await expect(host.list()).rejects.toMatchObject({
+    code: "SERVER_UNAVAILABLE",
+    message: expect.stringContaining("certificate has expired"),
+  });
+  const waiting = host.list();
+  tls.replace(good);
+  expect(await waiting).toHaveLength(1);
+  await host.close();
+  proxy.close();
+  await server.close();
 });

@@ -83,11 +83,11 @@ export const HANDSHAKE_FAULTS: Readonly<Record<string, (random: RandomStream) =>
 };
 
 /** Serves the counting environment on a free port of the loopback interface. */
-export async function serveCounting(tls: TlsIdentity | undefined): Promise<EnvironmentServer> {
+export async function serveCounting(tls: ServerTls | TlsIdentity | undefined): Promise<EnvironmentServer> {
   return serveEnvironments({
     host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
     address: "127.0.0.1:0",
-    ...(tls === undefined ? {} : { tls: new ServerTls(tls) }),
+    ...(tls === undefined ? {} : { tls: tls instanceof ServerTls ? tls : new ServerTls(tls) }),
   });
 }
 

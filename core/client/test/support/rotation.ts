@@ -1,5 +1,5 @@
 import { randomBytes, X509Certificate } from "node:crypto";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -35,7 +35,7 @@ const STEP: Action = {
 };
 
 /**
- * Replaces tokens and certificates of a server with mutual TLS while its clients step. Each replacement writes files in place or renames new ones, in a
+ * Replaces tokens and certificates of a server with mutual TLS while its clients step. Each replacement writes files in place, renames new ones or links to them, in a
  * random order, and is sometimes broken or cut off at first. Every client checks the order of its steps.
  */
 export async function rotate(random: RandomStream, clients: number, rotations: number): Promise<RotationOutcome> {
@@ -43,13 +43,18 @@ export async function rotate(random: RandomStream, clients: number, rotations: n
   const at = (name: string): string => join(folder, name);
   const files = { tokens: at("tokens"), cert: at("cert"), key: at("key"), clientCa: at("authority") };
   const own = { token: at("own-token"), cert: at("own-cert"), key: at("own-key") };
+  let links = 0;
   let token = writeCredentials();
   writeFileSync(files.clientCa, authority.cert);
 
   /** Writes one file in one of the ways in which operators do. */
   function put(path: string, content: string): void {
-    if (random.integer(0, 1) === 0) return writeFileSync(path, content);
-    writeFileSync(`${path}.new`, content);
+    const how = random.pick(["in place", "rename", "link"]);
+    if (how === "in place") return writeFileSync(path, content);
+    const file = how === "rename" ? `${path}.new` : `${path}.${++links}`;
+    writeFileSync(file, content);
+    // A mounted secret of Kubernetes is a link, which is replaced.
+    if (how === "link") symlinkSync(file, `${path}.new`);
     renameSync(`${path}.new`, path);
   }
 
