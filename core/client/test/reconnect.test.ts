@@ -216,7 +216,7 @@ describe("one seeded case of the faults suite", () => {
     "connections that are reset during steps and resets lose no call and repeat none (%s)",
     async (transport) => {
       const { port } = await startProcess();
-      const play = await playDisturbed(port, { seed: 7, transport, midStep: 6, midReset: 2, offsets: FIRST_CALLS });
+      const play = await playDisturbed([port], { seed: 7, transport, midStep: 6, midReset: 2, offsets: FIRST_CALLS });
       expect(play.disturbed).toEqual(play.undisturbed);
     },
   );

@@ -1,13 +1,12 @@
 import { randomStream, textMessage } from "@mrlm/kit";
 import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec";
 import { type ConnectEnvironmentsOptions, connectEnvironments } from "../../src/index.ts";
-import { fragileProxy } from "./fragile-proxy.ts";
+import { type Drops, fragileProxy } from "./fragile-proxy.ts";
 
 /** Connection losses by the calls that were under way, and the trajectories of the same calls with and without them. */
 export interface DisturbedPlay {
   readonly midStep: number;
   readonly midReset: number;
-  readonly calls: number;
   readonly disturbed: readonly string[];
   readonly undisturbed: readonly string[];
 }
@@ -37,18 +36,18 @@ const LARGE_BYTES = 300_000;
 const never = new AbortController().signal;
 
 /**
- * Plays `chain` sessions of a server through a proxy that resets each connection after a random number of bytes, from the client or from
+ * Plays `chain` sessions of servers through proxies that reset each connection after a random number of bytes, from the client or from
  * the server, until enough connections were lost. Then plays the same calls without the proxy.
  */
 export async function playDisturbed(
-  port: number,
+  ports: readonly number[],
   { seed, transport, midStep, midReset, offsets }: Disturbance,
 ): Promise<DisturbedPlay> {
   const random = randomStream("drops", seed);
   const losses = { midStep: 0, midReset: 0 };
   const pending = { step: 0, reset: 0 };
   let isEnough = false;
-  const proxy = await fragileProxy(port, {
+  const drops: Drops = {
     next() {
       if (isEnough) return { side: "client", bytes: Infinity };
       const [least, most] = random.pick(offsets);
@@ -60,54 +59,72 @@ export async function playDisturbed(
       if (pending.reset > 0) losses.midReset++;
       isEnough = losses.midStep >= midStep && losses.midReset >= midReset;
     },
-  });
-  const host = await connectEnvironments(`127.0.0.1:${proxy.port}`, { transport });
-  const direct = await connectEnvironments(`127.0.0.1:${port}`);
+  };
+  const proxies = await Promise.all(ports.map((port) => fragileProxy(port, drops)));
+  const host = await connectEnvironments(proxies.map(addressOf), { transport });
+  const direct = await connectEnvironments(`127.0.0.1:${ports[0]}`);
   try {
     const count = <T>(kind: keyof typeof pending, call: Promise<T>): Promise<T> => {
       pending[kind]++;
       return call.finally(() => pending[kind]--);
     };
+    const common = { hasLarge: transport === "stream", isMoved: ports.length > 1 };
     const plays = await Promise.all(
-      Array.from({ length: SESSIONS }, (_, session) => play(host, seed + session, () => isEnough, count, transport)),
+      Array.from({ length: SESSIONS }, (_, session) =>
+        play(host, { ...common, seed: seed + session, isEnough: () => isEnough, count }),
+      ),
     );
     const again = await Promise.all(
       plays.map(async ({ episodes }, session) => {
         let left = episodes;
-        return play(
-          direct,
-          seed + session,
-          () => --left <= 0,
-          (_, call) => call,
-          transport,
-        );
+        return play(direct, {
+          ...common,
+          seed: seed + session,
+          isEnough: () => --left <= 0,
+          count: (_, call) => call,
+        });
       }),
     );
-    const calls = plays.reduce((sum, { episodes }) => sum + episodes * (STEPS + 1), 0);
     const texts = (of: readonly { readonly text: string }[]) => of.map(({ text }) => text);
-    return { ...losses, calls, disturbed: texts(plays), undisturbed: texts(again) };
+    return { ...losses, disturbed: texts(plays), undisturbed: texts(again) };
   } finally {
     await Promise.all([host.close(), direct.close()]);
-    proxy.close();
+    for (const proxy of proxies) proxy.close();
   }
 }
+
+const addressOf = ({ port }: { readonly port: number }): string => `127.0.0.1:${port}`;
 
 /** Plays episodes in one session until enough. @returns all observations, rewards and ends as JSON */
 async function play(
   host: EnvironmentHost,
-  seed: number,
-  isEnough: () => boolean,
-  count: <T>(kind: "step" | "reset", call: Promise<T>) => Promise<T>,
-  transport: Disturbance["transport"],
+  {
+    seed,
+    hasLarge,
+    isMoved,
+    isEnough,
+    count,
+  }: {
+    readonly seed: number;
+    readonly hasLarge: boolean;
+    /** Whether each episode gets a session of its own, because a later episode may begin on another server. */
+    readonly isMoved: boolean;
+    isEnough(): boolean;
+    count<T>(kind: "step" | "reset", call: Promise<T>): Promise<T>;
+  },
 ): Promise<{ readonly episodes: number; readonly text: string }> {
   const random = randomStream("actions", seed);
-  const session: EnvironmentSession = await host.open({ id: "chain" });
+  let session: EnvironmentSession = await host.open({ id: "chain" });
   const seen: unknown[] = [];
   let episodes = 0;
   do {
+    if (isMoved && episodes > 0) {
+      await session.close();
+      session = await host.open({ id: "chain" });
+    }
     seen.push(await count("reset", session.reset({ seed: seed + episodes, signal: never })));
     for (let i = 0; i < STEPS; i++) {
-      const isLarge = transport === "stream" && random.next() < 0.02;
+      const isLarge = hasLarge && random.next() < 0.02;
       const text = `${episodes} ${i} ${isLarge ? "x".repeat(LARGE_BYTES) : ""}`;
       const message = textMessage("assistant", text);
       seen.push(

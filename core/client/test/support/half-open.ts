@@ -4,6 +4,7 @@ import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { connectEnvironments } from "../../src/index.ts";
 import { countingPlugin } from "./counting-plugin.ts";
+import { forkWorkers } from "./forked-workers.ts";
 import { fragileProxy } from "./fragile-proxy.ts";
 
 const KEEPALIVE_MS = 150;
@@ -16,10 +17,11 @@ const act = (text: string) =>
  * Lets connections become half-open, which neither side is informed of, while a step is under way and while a session is idle. Checks
  * that each side ends them: the server closes the sessions, and the client repeats its call on a new connection.
  */
-export async function playHalfOpen(transport: "stream" | "unary"): Promise<void> {
-  const source = await PluginHost.of([countingPlugin]);
+export async function playHalfOpen(transport: "stream" | "unary", workerCount = 0): Promise<void> {
+  const workers = workerCount === 0 ? undefined : await forkWorkers(workerCount);
   const server = await serveEnvironments({
-    host: new LocalHost({ source }),
+    host: workers?.host ?? new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
+    ...(workers && { workers }),
     address: "127.0.0.1:0",
     keepaliveMs: KEEPALIVE_MS,
   });
