@@ -74,10 +74,10 @@ test("mrlm serve beyond loopback: both ports have TLS and the tokens, and the fi
   writeFileSync(join(directory, "authority"), authority.cert);
   const server = new Mrlm([
     ...["serve", "--environments", "math", "--host", "0.0.0.0", "--port", "0", "--http-port", "0", "--json"],
-    "--demonstrations",
+    ...["--demonstrations", "--metrics-port", "0"],
     ...["--token-file", files.tokens, "--tls-cert", files.cert, "--tls-key", files.key],
   ]);
-  const { address, http } = await server.event(({ event }) => event === "listening");
+  const { address, http, metrics } = await server.event(({ event }) => event === "listening");
   const local = (listening: unknown): string => String(listening).replace("0.0.0.0", "127.0.0.1");
   const [grpc, mcp] = [local(address), new URL(`https://${local(http)}/mcp`)];
   const train = (section: object) =>
@@ -103,7 +103,14 @@ test("mrlm serve beyond loopback: both ports have TLS and the tokens, and the fi
   };
   expect((await get("Bearer another"))[0]).toBe(401);
   expect((await get(`Bearer ${token}`))[0]).not.toBe(401);
-  const client = await connectEnvironments(grpc, { token, tls: { ca: authority.cert } });
+  const tls = { ca: authority.cert };
+  await expect(connectEnvironments(grpc, { token: "none", tls })).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  const client = await connectEnvironments(grpc, { token, tls });
+  const session = await client.open({ id: "math" });
+  await session.reset({ seed: 1, signal: new AbortController().signal });
+  const scraped = await (await fetch(`http://${String(metrics)}/metrics`)).text();
+  expect(scraped).toMatch(/^mrlm_server_client_sessions{client="alice"} 1$/m);
+  expect(scraped).toMatch(/^mrlm_server_unauthenticated_total [1-9]/m);
   const fingerprint = replace("alice another\nbob a-third\n");
   while ((await get(""))[1] !== fingerprint) await sleep(50);
   while ((await get("Bearer another"))[0] === 401) await sleep(50);

@@ -74,9 +74,11 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   const environments = (await host.list()).map(({ id }) => id);
   const health = new Health([...SERVICES, ...environments]);
   workers?.onWithdrawn((environment) => health.set(environment, false));
-  const endMetrics = (workers?.sessions ?? table).metrics.observe({
+  const { metrics } = workers?.sessions ?? table;
+  const endMetrics = metrics.observe({
     capacity: workers?.sessions ?? table,
     environments,
+    clients: () => tokens?.names ?? [],
     bufferedBytes: () => streams.keys().reduce((sum, { bufferedBytes }) => sum + bufferedBytes, 0),
   });
   const server = new Server({
@@ -87,7 +89,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     // Detects that a client's machine is gone.
     "grpc.keepalive_time_ms": keepaliveMs,
     "grpc.keepalive_timeout_ms": keepaliveMs / 3,
-    ...(tokens === undefined ? {} : { interceptors: [requireToken(tokens)] }),
+    ...(tokens === undefined ? {} : { interceptors: [requireToken(tokens, () => metrics.unauthenticated())] }),
   });
   const unary = unaryMethods(
     host,

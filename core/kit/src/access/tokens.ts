@@ -31,6 +31,11 @@ export class Tokens {
     return new Tokens([{ name: undefined, token }]);
   }
 
+  /** Names of the clients with a valid token. */
+  get names(): readonly string[] {
+    return [...new Set(this.#entries.map(({ name }) => name).filter((name) => name !== undefined))];
+  }
+
   /**
    * Returns the client whose token a header `authorization: Bearer TOKEN` carries; `undefined` for any other header. Compares with every token, each
    * in constant time.

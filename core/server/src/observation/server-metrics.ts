@@ -9,6 +9,8 @@ export interface ObservedServer {
   readonly capacity: Capacity;
   /** Ids of the environments. */
   readonly environments: readonly string[];
+  /** Names of the clients that have a token. */
+  clients(): readonly string[];
   /** Responses that wait for slow clients, in bytes. */
   bufferedBytes(): number;
 }
@@ -32,12 +34,17 @@ export class ServerMetrics {
     advice: { explicitBucketBoundaries: SECONDS },
   });
   readonly #errors = this.#meter.createCounter("mrlm.server.errors", { description: "Calls that failed, by code" });
+  readonly #refused = this.#meter.createCounter("mrlm.server.unauthenticated", {
+    description: "gRPC calls without a valid token",
+  });
   readonly #restarts = this.#meter.createCounter("mrlm.server.worker.restarts", {
     description: "Workers that ended and were started again",
   });
   readonly #gauges = {
     sessions: this.#gauge("mrlm.server.sessions", "Open sessions by environment"),
     queued: this.#gauge("mrlm.server.queue.length", "Sessions that wait for a place, by environment"),
+    clientSessions: this.#gauge("mrlm.server.client.sessions", "Open sessions by the name of the client's token"),
+    clientQueued: this.#gauge("mrlm.server.client.queue.length", "Sessions that wait for a place, by client"),
     limit: this.#gauge("mrlm.server.sessions.limit", "Largest number of open sessions"),
     buffered: this.#gauge("mrlm.server.buffered", "Responses that wait for slow clients", "By"),
     draining: this.#gauge("mrlm.server.draining", "1 while the server stops"),
@@ -61,6 +68,11 @@ export class ServerMetrics {
     this.#wait.record((performance.now() - startedMs) / 1000);
   }
 
+  /** Counts a call without a valid token. */
+  unauthenticated(): void {
+    this.#refused.add(1);
+  }
+
   /** Counts a worker that was started again. */
   restarted(): void {
     this.#restarts.add(1);
@@ -77,14 +89,19 @@ export class ServerMetrics {
   }
 
   readonly #read: BatchObservableCallback = (result) => {
-    const { sessions, queued, limit, buffered, draining } = this.#gauges;
+    const { sessions, queued, clientSessions, clientQueued, limit, buffered, draining } = this.#gauges;
     let bytes = 0;
-    for (const { capacity, environments, bufferedBytes } of this.#servers) {
+    for (const { capacity, environments, clients, bufferedBytes } of this.#servers) {
       bytes += bufferedBytes();
       for (const environment of environments) {
         const use = capacity.use(environment);
         result.observe(sessions, use.sessions, { environment });
         result.observe(queued, use.queued, { environment });
+      }
+      for (const client of clients()) {
+        const use = capacity.useOfClient(client);
+        result.observe(clientSessions, use.sessions, { client });
+        result.observe(clientQueued, use.queued, { client });
       }
       result.observe(limit, capacity.limits.sessions);
       result.observe(draining, capacity.isDraining ? 1 : 0);

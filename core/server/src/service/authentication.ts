@@ -7,16 +7,20 @@ import { authorizationOf } from "./caller.ts";
 /** Methods without a token: probes of load balancers carry none, and get only the serving state. */
 const OPEN_TO_ALL = "/grpc.health.v1.Health/";
 
-/** Makes an interceptor that refuses calls without a valid `authorization: Bearer TOKEN`, except health checks, with UNAUTHENTICATED. */
-export function requireToken(tokens: Tokens): ServerInterceptor {
+/**
+ * Makes an interceptor that refuses calls without a valid `authorization: Bearer TOKEN`, except health checks, with UNAUTHENTICATED.
+ * @param onRefused called for each of them
+ */
+export function requireToken(tokens: Tokens, onRefused: () => void): ServerInterceptor {
   return (method, call) =>
     new ServerInterceptingCall(call, {
       start: (next) =>
         next({
           onReceiveMetadata(metadata, proceed) {
             if (method.path.startsWith(OPEN_TO_ALL) || tokens.holder(authorizationOf(metadata)) !== undefined)
-              proceed(metadata);
-            else call.sendStatus(statusOfError(new MrlmError("UNAUTHENTICATED", "The call carries no valid token.")));
+              return proceed(metadata);
+            onRefused();
+            call.sendStatus(statusOfError(new MrlmError("UNAUTHENTICATED", "The call carries no valid token.")));
           },
         }),
     });

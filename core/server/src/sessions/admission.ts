@@ -99,6 +99,11 @@ export class Admission {
     }
   }
 
+  /** Places and applicants of a client. */
+  useOfClient(client: string): PlaceUse {
+    return { sessions: this.#byClient.get(client) ?? 0, queued: this.#queue.get(client)?.size ?? 0 };
+  }
+
   /** Frees the place of an applicant that has entered. */
   leave({ client, environment }: Applicant): void {
     this.#taken--;

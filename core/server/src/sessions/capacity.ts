@@ -7,6 +7,8 @@ export interface Capacity {
   readonly isDraining: boolean;
   /** Use of the whole server, or of an environment by its id. */
   use(environment?: string): PlaceUse;
+  /** Use by a client with a name. */
+  useOfClient(client: string): PlaceUse;
 }
 
 /** Limits that a server states to its clients. */

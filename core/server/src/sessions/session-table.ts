@@ -104,6 +104,10 @@ export class SessionTable implements Capacity {
     return this.#admission.use(environment);
   }
 
+  useOfClient(client: string): PlaceUse {
+    return this.#admission.useOfClient(client);
+  }
+
   get stats(): SessionStats {
     return { sessions: this.#sessions.size, queued: this.#admission.use().queued, ...this.#counts };
   }

@@ -92,6 +92,10 @@ export class RoutedSessions implements Capacity {
     return this.#admission.use(environment);
   }
 
+  useOfClient(client: string): PlaceUse {
+    return this.#admission.useOfClient(client);
+  }
+
   get size(): number {
     return this.#sessions.size;
   }
