@@ -154,6 +154,19 @@ test("servers that refuse all sessions, and can be reached, are asked once for e
   expect(other.stats().sessions).toBe(3);
 });
 
+test("servers that offer an environment in different versions are reported once", async () => {
+  const versioned = async (version: string) => {
+    const host = new LocalHost({ source: await PluginHost.of([countingPlugin]) });
+    const provide = <T extends object>(described: T) => ({ ...described, providedBy: { name: "counting", version } });
+    const describeHere = host.describe.bind(host);
+    return serve({ host: Object.assign(host, { describe: async (ref: never) => provide(await describeHere(ref)) }) });
+  };
+  const logger = record();
+  const servers = [await versioned("1.0.0"), await versioned("1.1.0")];
+  await start(await connect(servers, { logger }), 6);
+  expect(logger.lines).toEqual([expect.stringMatching(/counting@1 in different versions: .*1\.1\.0.* at 127/)]);
+});
+
 describe("free places", () => {
   test("count the sessions of other clients: two clients fill servers of unequal size evenly", async () => {
     const servers = [await serve({ maxSessions: 8 }), await serve({ maxSessions: 16 })];

@@ -8,6 +8,7 @@ import {
   type TaskId,
 } from "@mrlm/spec";
 import { abortError, onAbort } from "../connection/aborts.ts";
+import { PackageWatch } from "./package-watch.ts";
 import { PoolMember } from "./pool-member.ts";
 import { type PoolCall, PooledSession, type SessionPool } from "./pooled-session.ts";
 import { Refusals, named } from "./refusals.ts";
@@ -33,6 +34,7 @@ export class HostPool implements EnvironmentHost, SessionPool {
   readonly #reconnectMs: number;
   readonly #resolveMs: number;
   readonly #members = new Map<string, PoolMember>();
+  readonly #packages: PackageWatch;
   readonly #reported = new Set<PoolMember>();
   readonly #closing = new AbortController();
   /** Calls that wait for a server. */
@@ -49,6 +51,7 @@ export class HostPool implements EnvironmentHost, SessionPool {
     this.#options = { ...options, reconnectMs: Math.min(reconnectMs, MEMBER_WAIT_MS) };
     this.#reconnectMs = reconnectMs;
     this.#resolveMs = resolveMs;
+    this.#packages = new PackageWatch(options.logger);
   }
 
   /**
@@ -141,6 +144,10 @@ export class HostPool implements EnvironmentHost, SessionPool {
         if (member.isReady) refusals.add(member, member.address, error as MrlmError);
       }
     }
+  }
+
+  opened({ address }: PoolMember, description: EnvironmentDescription): void {
+    this.#packages.note(address, description);
   }
 
   sweep(): void {

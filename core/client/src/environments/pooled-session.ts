@@ -24,6 +24,8 @@ export interface PoolCall<T> {
 export interface SessionPool {
   /** Makes a call on the preferred server, and on the next one where a server refuses it. Waits while no server can be reached. */
   place<T>(call: PoolCall<T>): Promise<T>;
+  /** Compares the version of an environment with those of other servers. */
+  opened(member: PoolMember, description: EnvironmentDescription): void;
   /** Drops removed servers without sessions. */
   sweep(): void;
 }
@@ -106,6 +108,7 @@ export class PooledSession implements EnvironmentSession {
     void this.#leave().catch(() => undefined);
     const session = await member.host.open(this.#ref, { ...(this.#restores && { restores: this.#restores }) });
     this.#seat = { member, session };
+    this.#pool.opened(member, session.description);
     this.#episode = session.episode;
     if (!this.#closing.signal.aborted) return session;
     await this.#leave();
