@@ -60,8 +60,23 @@ test("a run records the packages of its environments, and a resumed run reports 
   ]);
 });
 
+test("a run notices and records a package that its server replaces meanwhile", async () => {
+  const [first, second] = [
+    { name: "letters", version: "1.0.0" },
+    { name: "letters", version: "1.1.0" },
+  ];
+  const { run, notices } = await train(first, undefined, second);
+  expect(notices).toEqual([
+    `Environment ${letters.id} has changed during the run: it comes from letters 1.1.0, before from letters 1.0.0.`,
+  ]);
+  expect(run.readRecord()).toMatchObject({
+    environments: { [letters.id]: second },
+    environment_changes: [{ environment: letters.id, at: expect.any(String), from: first, to: second }],
+  });
+});
+
 /** Trains with environments of a package, in a new run or from the last checkpoint of one, and returns the notices about environments. */
-async function train(providedBy: EnvironmentPackage, resumed?: RunDirectory) {
+async function train(providedBy: EnvironmentPackage, resumed?: RunDirectory, replacement?: EnvironmentPackage) {
   const plugins = await PluginHost.of([
     definePlugin({ name: "test", environments: [letters], algorithms: [reinforce] }),
   ]);
@@ -72,12 +87,17 @@ async function train(providedBy: EnvironmentPackage, resumed?: RunDirectory) {
   const run = resumed ?? RunDirectory.create(prepared.config, prepared.sourceText);
   const name = resumed?.checkpoints.names()[0];
   const checkpoint = name === undefined ? undefined : await openCheckpoint(join(run.path, "checkpoints", name));
+  const describe = host.describe.bind(host);
+  let present = providedBy;
+  host.describe = async (environment) => ({ ...(await describe(environment)), providedBy: present });
   const notices: string[] = [];
   await trainRun({
     ...{ prepared, host, run, engine: new BigramEngine() },
     ...(checkpoint !== undefined && { checkpoint }),
-    onEvent: (event) =>
-      void (event.kind === "notice" && event.text.startsWith("Environment") && notices.push(event.text)),
+    onEvent(event) {
+      if (event.kind === "iteration") present = replacement ?? present;
+      if (event.kind === "notice" && event.text.startsWith("Environment")) notices.push(event.text);
+    },
   });
   return { run, notices };
 }

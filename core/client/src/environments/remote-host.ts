@@ -67,6 +67,12 @@ function restoredEpisode(
   return restores?.episode instanceof Uint8Array ? restores.episode : undefined;
 }
 
+/** Age at which a description is requested again. */
+const DESCRIBED_MS = 10_000;
+
+/** Descriptions by environment and options, with the time of their request. */
+type Descriptions = Map<string, { readonly promise: Promise<EnvironmentDescription>; readonly at: number }>;
+
 /** Host of the environments of one server. */
 export class RemoteHost implements EnvironmentHost {
   readonly #connection: Connection;
@@ -75,7 +81,7 @@ export class RemoteHost implements EnvironmentHost {
   readonly #leaseMs: number;
   readonly #reconnectMs: number;
   /** Descriptions by channel: a server that was restarted may offer other environments. */
-  readonly #descriptions = new WeakMap<Channel, Map<string, Promise<EnvironmentDescription>>>();
+  readonly #descriptions = new WeakMap<Channel, Descriptions>();
   /** Number of sessions that are being opened. */
   #opening = 0;
   #load: ServerLoad | undefined;
@@ -137,19 +143,34 @@ export class RemoteHost implements EnvironmentHost {
     return this.#describe(undefined, this.#reconnectMs);
   }
 
-  /** Makes at most one call for each environment and channel. */
+  /** Makes one call for each environment and channel. Later descriptions are at most one use behind: the server may replace packages. */
   async describe(environment: EnvironmentRef): Promise<EnvironmentDescription> {
     const channel = await this.#connection.reach({ waitMs: this.#reconnectMs });
-    const known = this.#descriptions.get(channel) ?? new Map<string, Promise<EnvironmentDescription>>();
+    const known = this.#descriptions.get(channel) ?? new Map();
     this.#descriptions.set(channel, known);
     const key = `${environment.id} ${JSON.stringify(environment.options ?? {})}`;
     const description = known.get(key);
-    if (description !== undefined) return description;
+    if (description !== undefined) {
+      if (performance.now() - description.at > DESCRIBED_MS) this.#renew(known, key, environment);
+      return description.promise;
+    }
     if (known.size >= MAX_DESCRIPTIONS) known.clear();
     const requested = this.#describeOne(environment);
-    known.set(key, requested);
+    known.set(key, { promise: requested, at: performance.now() });
     requested.catch(() => known.delete(key));
     return requested;
+  }
+
+  /** Replaces a description by a later one as soon as the server has answered. */
+  #renew(known: Descriptions, key: string, environment: EnvironmentRef): void {
+    const at = performance.now();
+    const { promise } = known.get(key) as { promise: Promise<EnvironmentDescription> };
+    known.set(key, { promise, at });
+    this.#describeOne(environment).then(
+      (description) => void known.set(key, { promise: Promise.resolve(description), at }),
+      // A session gets the error.
+      () => void known.delete(key),
+    );
   }
 
   async open(environment: EnvironmentRef, { restores }: OpenOptions = {}): Promise<RemoteEnvironment> {

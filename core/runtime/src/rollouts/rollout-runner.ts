@@ -38,6 +38,8 @@ export interface RolloutRunnerOptions {
   readonly logger: Logger;
   /** Counts sessions that are opened again. Default: one of its own, which only warns. */
   readonly replays?: ReplayWatch;
+  /** Called with the environment of each request: its server may have replaced the package. */
+  onDescription?(description: EnvironmentDescription): void;
   renderer(model: ModelId): Renderer;
   /** Longest sequence that the model and the configuration permit. */
   tokenLimit(model: ModelId): number;
@@ -67,7 +69,9 @@ export class RolloutRunner implements Rollouts {
     const { host, engine, isDeterministic, concurrency, maxWaitMs, logger, renderer } = this.#options;
     const stop = new AbortController();
     const signal = request.signal === undefined ? stop.signal : AbortSignal.any([request.signal, stop.signal]);
-    const plans = this.#plan(request, await host.describe(request.environment), signal);
+    const description = await host.describe(request.environment);
+    this.#options.onDescription?.(description);
+    const plans = this.#plan(request, description, signal);
     const samplers = new Map<ModelId, Promise<Sampler>>();
     const samplerOf = (model: ModelId): Promise<Sampler> => {
       const sampler = samplers.get(model) ?? engine.sampler(model);

@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { type EnvironmentPackage, type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import {
+  type EnvironmentDescription,
+  type EnvironmentPackage,
+  type JsonObject,
+  type JsonValue,
+  MrlmError,
+} from "@mrlm/spec";
 import { runOfStore } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
@@ -54,24 +60,27 @@ export class RunRecorder {
   environmentDifferences(): string[] {
     const before = (this.#before["environments"] as RecordedEnvironments | undefined) ?? {};
     return Object.entries(this.#record["environments"] as unknown as RecordedEnvironments).flatMap(([id, now]) => {
-      const was = before[id];
-      if (was === undefined) return [];
-      const changes = [
-        ...(was.name === now.name && was.version === now.version
-          ? []
-          : [`it comes from ${now.name} ${now.version}, before from ${was.name} ${was.version}`]),
-        ...(was.behaviour === now.behaviour
-          ? []
-          : [
-              was.behaviour === undefined || now.behaviour === undefined
-                ? `its package ${now.behaviour === undefined ? "no longer records" : "now records"} its behaviour`
-                : "its recorded behaviour is another one",
-            ]),
-      ];
+      const changes = packageChanges(before[id], now);
       return changes.length === 0
         ? []
         : [`Environment ${id} has changed since the run was last trained: ${changes.join("; ")}.`];
     });
+  }
+
+  /** Records that a server offers an environment in another package than before. @returns a notice, if it does */
+  environmentSeen({ id, providedBy: now }: EnvironmentDescription): string[] {
+    const environments = this.#record["environments"] as unknown as RecordedEnvironments;
+    const was = environments[id];
+    const changes = now === undefined ? [] : packageChanges(was, now);
+    if (changes.length === 0) return [];
+    const earlier = (this.#record["environment_changes"] as JsonValue[] | undefined) ?? [];
+    const change = { environment: id, at: new Date().toISOString(), from: was, to: now };
+    this.add(
+      JSON.parse(
+        JSON.stringify({ environments: { ...environments, [id]: now }, environment_changes: [...earlier, change] }),
+      ) as JsonObject,
+    );
+    return [`Environment ${id} has changed during the run: ${changes.join("; ")}.`];
   }
 
   /** Adds fields to the record. */
@@ -104,6 +113,23 @@ export function idOfRun(run: RunDirectory): string | undefined {
 /** Records the error that ended a run before its training began. */
 export function recordFailure(run: RunDirectory, error: unknown): void {
   writeFailure(run, run.readRecord(), error);
+}
+
+/** Describes the differences between two packages of an environment; none if the earlier one is unknown. */
+function packageChanges(was: EnvironmentPackage | undefined, now: EnvironmentPackage): string[] {
+  if (was === undefined) return [];
+  return [
+    ...(was.name === now.name && was.version === now.version
+      ? []
+      : [`it comes from ${now.name} ${now.version}, before from ${was.name} ${was.version}`]),
+    ...(was.behaviour === now.behaviour
+      ? []
+      : [
+          was.behaviour === undefined || now.behaviour === undefined
+            ? `its package ${now.behaviour === undefined ? "no longer records" : "now records"} its behaviour`
+            : "its recorded behaviour is another one",
+        ]),
+  ];
 }
 
 function writeFailure(run: RunDirectory, record: JsonObject, error: unknown): void {

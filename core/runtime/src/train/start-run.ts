@@ -1,5 +1,6 @@
 import {
   type Engine,
+  type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
   type EpisodeStore,
@@ -32,6 +33,8 @@ export interface StartParts extends Pick<RunContext, "prepared" | "run" | "logge
   readonly host: EnvironmentHost;
   readonly engine: Engine;
   readonly isDeterministic: boolean;
+  /** Called with each environment that is played. */
+  onDescription(description: EnvironmentDescription): void;
   /** Checkpoint to resume from; `undefined` starts at the beginning. */
   readonly checkpoint: Checkpoint | undefined;
   /** Opens the episode store; `resumedAt` is the last step of the run that is not repeated, -1 for none. */
@@ -108,7 +111,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
 }
 
 function rolloutRunner(
-  { host, isDeterministic, logger, prepared }: StartParts,
+  { host, isDeterministic, logger, onDescription, prepared }: StartParts,
   engine: Engine,
   models: ReadonlyMap<ModelId, LoadedModel>,
   { state, past, replays }: Pick<RunContext, "state" | "past" | "replays">,
@@ -129,6 +132,7 @@ function rolloutRunner(
     maxWaitMs: server.reconnect_seconds * 1000,
     logger,
     replays,
+    onDescription,
     renderer: (model) => playing(model).renderer,
     tokenLimit: (model) => Math.min(playing(model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
     version: (policy) => state.published[policy]?.version,

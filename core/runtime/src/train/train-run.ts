@@ -102,6 +102,9 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       },
       logger,
       onEvent,
+      onDescription: (description) => {
+        for (const text of record.environmentSeen(description)) onEvent({ kind: "notice", text });
+      },
       drain: options.drain ?? never,
       stop: options.stop ?? never,
     });
