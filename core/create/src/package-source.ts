@@ -3,6 +3,9 @@ import { join, resolve } from "node:path";
 import { fileFault, MrlmError } from "@mrlm/spec";
 import type { PackageManager } from "./package-manager.ts";
 
+const FROM =
+  "Name the root of a clone in which `npm run build` has run, or the folder of `npm pack --workspaces --pack-destination FOLDER`.";
+
 /** Source of the packages of mrlm that a project depends on. */
 export interface PackageSource {
   /** Returns the version or address of a package in `dependencies`. Throws USAGE for a package that the source lacks. */
@@ -22,14 +25,14 @@ export function localSource(given: string, manager: PackageManager): PackageSour
   try {
     if (!statSync(path).isDirectory()) throw Object.assign(new Error("it is no folder"), { code: undefined });
   } catch (error) {
-    throw new MrlmError("USAGE", `--from ${given} cannot be used: ${fileFault(error)}.`);
+    throw new MrlmError("USAGE", `--from ${given} cannot be used: ${fileFault(error)}.`, { hint: FROM });
   }
   const archives = readdirSync(path).filter((name) => name.endsWith(".tgz"));
   if (archives.length > 0) return tarballSource(path, archives);
   const folders = workspaceFolders(path);
   if (folders === undefined)
     throw new MrlmError("USAGE", `--from ${given} is neither a clone of mrlm nor a folder of tarballs.`, {
-      hint: "Name the root of a clone in which `npm run build` has run, or the folder of `npm pack --workspaces --pack-destination FOLDER`.",
+      hint: FROM,
     });
   return {
     specOf(name) {

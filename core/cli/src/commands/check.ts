@@ -21,6 +21,7 @@ import {
   findingOfFault,
   findPackage,
 } from "../services/check-package.ts";
+import { changedSince } from "../services/stale-build.ts";
 import { type PlayArguments, playForSignal } from "../services/play-for-signal.ts";
 
 /** Options of `mrlm check`. */
@@ -37,6 +38,9 @@ export async function check(context: CommandContext, target: string, args: Check
   if (args.update === true && args.only !== undefined)
     throw new MrlmError("USAGE", "--update records all environments: leave --only out.");
   const checked = findPackage(target, directory);
+  const changed = changedSince(checked);
+  if (changed !== undefined)
+    console.note(`note: ${changed} was changed after the build, which is what this command checks. Build it first.`);
   const interrupts = listenForInterrupts(console, "stopping");
   try {
     let outcome = await report(context, checked, {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { SimulatedEnvironment } from "@mrlm/spec";
 import { Defect } from "../check/defect.ts";
 import { collectGarbage } from "../contract/collect-garbage.ts";
@@ -101,7 +102,7 @@ function memoryCheck(name: string, endings: readonly Ending[]): EnvironmentCheck
             (performance.now() < end || episodes - first < endings.length)
           )
             await own.play(endings[episodes % endings.length] as Ending, episodes++);
-          measured.push({ episodes, bytes: usedBytes() });
+          measured.push({ episodes, bytes: await usedBytes() });
         }
         const grown = growthOf(measured);
         if (grown === undefined) return;
@@ -123,7 +124,10 @@ interface Measurement {
 }
 
 /** Returns the bytes of live objects, with the buffers outside of V8's heap. */
-function usedBytes(): number {
+async function usedBytes(): Promise<number> {
+  collectGarbage();
+  // Buffers of collected objects are freed afterwards.
+  await delay(1);
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

@@ -12,11 +12,11 @@ export const PROBLEMS = {
   FILE_SECRET: "Remove the secret from the package, and revoke it.",
   FILE_LARGE: "Load large data where it is used, or publish it elsewhere.",
   IMPORT_UNDECLARED: "Add the package to `dependencies` or `peerDependencies`.",
-  CHECK_FAILED: "Run `mrlm check`, and remove or acknowledge its findings.",
+  CHECK_FAILED: "Run `npx mrlm check`, and remove or acknowledge its findings.",
   PUBLINT_FAILED: "Correct package.json as publint states.",
   TYPES_WRONG: "Correct the types as attw states.",
   TOOL_MISSING: "Install it in the project: `npm install --save-dev publint @arethetypeswrong/cli`.",
-  BEHAVIOUR_UNRECORDED: "Run `mrlm check --update`, and list mrlm.behaviour.json under `files`.",
+  BEHAVIOUR_UNRECORDED: "Run `npx mrlm check --update`, and list mrlm.behaviour.json under `files`.",
   BEHAVIOUR_CHANGED: "Raise the number after `@` of the environment, or restore its behaviour.",
 } as const;
 
