@@ -9,13 +9,14 @@ import { BLOCKED_EVENT, type WorkerRequest } from "./services/worker-request.ts"
 
 const { exit } = process;
 const channels = channelsToParent();
-const { directory, config, environments, dataRoot, anyData, link, record, leaseMs } = await new Promise<WorkerRequest>(
-  (resolve) => {
+const { directory, config, environments, dataRoot, anyData, link, record, leaseMs, logsJson, name } =
+  await new Promise<WorkerRequest>((resolve) => {
     channels.channel("start").onMessage((body) => resolve(body as WorkerRequest));
-  },
-);
+  });
 const endRecord = recordWork(record);
-const logger = lineLogger((line) => process.stderr.write(`${line}\n`));
+const logger = logsJson
+  ? (await import("./console/json-logger.ts")).jsonLogger(process.stderr, Number(name.split(" ").at(-1)))
+  : lineLogger((line) => process.stderr.write(`${line}\n`));
 watchEventLoop({ stderr: false, event: BLOCKED_EVENT, ends: true, parent: process.ppid });
 const plugins = await PluginHost.discover({
   directory,

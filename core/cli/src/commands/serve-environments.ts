@@ -8,7 +8,7 @@ import { dialectServer } from "../services/dialect-server.ts";
 import { hostEnvironments } from "../services/hosted-environments.ts";
 import { portNumber } from "../arguments.ts";
 import { requireJails } from "../services/sandboxes.ts";
-import { serverLogger, startMetrics } from "../services/server-observation.ts";
+import { serverLogger, startMetrics, workerOutput } from "../services/server-observation.ts";
 import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { isLoopback, serverAccess } from "../services/server-access.ts";
@@ -52,12 +52,13 @@ export async function serveEnvironmentHost(
       environments: options.environments?.split(","),
       dataRoot: options.dataRoot ?? directory,
       anyData: options.anyData === true,
+      logsJson: options.log === "json",
     },
     workers: workerCount(options.workers, { source, isSpawned }),
     workerMemoryMb: workerMemory(options.workerMemoryMb),
     isSpawned,
     logger,
-    print: (line) => console.note(line),
+    print: workerOutput(options, console, logger),
   });
   const { host, sessions, workers } = hosted;
   try {

@@ -12,11 +12,11 @@ import { BLOCKED_EVENT, type WorkerRequest } from "./worker-request.ts";
 
 /** Options of {@link environmentWorkers}. */
 export interface EnvironmentWorkersOptions {
-  readonly request: Omit<WorkerRequest, "link" | "record">;
+  readonly request: Omit<WorkerRequest, "link" | "record" | "name">;
   /** Memory of one worker in MiB; default: that of Node, and no limit of other memory. */
   readonly memoryMb?: number;
-  /** Receives the output of the workers and of their environments. */
-  readonly print: (line: string) => void;
+  /** Receives each line that a worker or its environments print. @param name `worker 1` */
+  readonly print: (name: string, line: string) => void;
   /** Receives the channels of each started worker. */
   readonly onStarted?: (channels: WorkerChannels) => void;
 }
@@ -85,7 +85,7 @@ function startWorker(
   const outputs = [child.stdout, child.stderr].map((stream) =>
     forwardOutput(stream, (line) => {
       const blocked = blockedMessage(line);
-      if (blocked === undefined) print(`${name}: ${line}`);
+      if (blocked === undefined) print(name, line);
       else killedFor ??= blocked;
     }),
   );
@@ -120,7 +120,7 @@ function startWorker(
     child.once("exit", (exitCode, signal) => setTimeout(() => onEnd(exitCode, signal), OUTPUT_MS).unref());
   });
   onStarted?.(channels);
-  channels.channel("start").send({ ...request, link, record } satisfies WorkerRequest);
+  channels.channel("start").send({ ...request, name, link, record } satisfies WorkerRequest);
   return { pid: child.pid ?? 0, link, channel: channels.channel("server"), ended, kill: end };
 }
 

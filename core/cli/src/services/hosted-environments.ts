@@ -9,7 +9,7 @@ import type { WorkerRequest } from "./worker-request.ts";
 /** Options of {@link hostEnvironments}. */
 interface HostOptions {
   readonly source: EnvironmentSource;
-  readonly request: Omit<WorkerRequest, "link" | "record" | "leaseMs">;
+  readonly request: Omit<WorkerRequest, "link" | "record" | "leaseMs" | "name">;
   readonly limits: SessionLimits;
   /** 0: this process hosts the environments. */
   readonly workers: number;
@@ -17,7 +17,7 @@ interface HostOptions {
   /** The server belongs to the process that started it. */
   readonly isSpawned: boolean;
   readonly logger: Logger;
-  readonly print: (line: string) => void;
+  readonly print: (name: string, line: string) => void;
 }
 
 /** Environments of a server, in this process or in workers. */

@@ -18,6 +18,19 @@ export async function serverLogger({ log }: ObservationOptions, console: Console
   return jsonLogger(console.stderr);
 }
 
+/** Returns a function for the output of workers. Their own log lines are passed on as they are; other lines get the name of the worker. */
+export function workerOutput(
+  { log }: ObservationOptions,
+  console: Console,
+  logger: Logger,
+): (name: string, line: string) => void {
+  if (log !== "json") return (name, line) => console.note(`${name}: ${line}`);
+  return (name, line) => {
+    if (line.startsWith('{"level":')) console.note(line);
+    else logger.info(`${name}: ${line}`);
+  };
+}
+
 /** Serves the metrics of this process if the flags ask for it. Rejects with USAGE, PORT_IN_USE or CONFIG_INVALID. */
 export async function startMetrics(options: ObservationOptions): Promise<MetricsEndpoint | undefined> {
   const { metricsPort, metricsHost } = options;

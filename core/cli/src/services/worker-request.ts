@@ -11,6 +11,10 @@ export interface WorkerRequest {
   readonly anyData: boolean;
   /** Lease where a client states none; default: that of the server. */
   readonly leaseMs?: number | undefined;
+  /** Log lines are JSON. */
+  readonly logsJson: boolean;
+  /** Name in the output: `worker 1`. */
+  readonly name: string;
   readonly link: LinkAddress;
   /** File for the record of the session at work. */
   readonly record: string;

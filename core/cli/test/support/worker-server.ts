@@ -15,8 +15,15 @@ export async function workerServer(
   const logger: Logger = { debug: log, info: log, warn: log, error: log };
   const { memoryMb, ...pool } = options;
   const starter = environmentWorkers({
-    request: { directory, config: undefined, environments: undefined, dataRoot: directory, anyData: false },
-    print: log,
+    request: {
+      directory,
+      config: undefined,
+      environments: undefined,
+      dataRoot: directory,
+      anyData: false,
+      logsJson: false,
+    },
+    print: (name, line) => log(`${name}: ${line}`),
     ...(memoryMb === undefined ? {} : { memoryMb }),
   });
   const workers = await startWorkers({ count: 1, start: starter.start, logger, ...pool }).catch((error: unknown) => {
