@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
 import { afterAll, expect, test } from "@jest/globals";
-import { lethalProject } from "./support/lethal-project.ts";
+import { lethalProject, writeVersion } from "./support/lethal-project.ts";
 import { act, begin, workerServer } from "./support/worker-server.ts";
 
 const directory = lethalProject();
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test("a session that ends its worker fails by plugin, version and cause; the others are restored by the next worker", async () => {
+test("a session that ends its worker fails by plugin, version and cause; the others are restored by the next worker, which is replaced without a loss", async () => {
   const server = await workerServer(directory);
   try {
     const [calm, lethal] = [await begin(server.host, "calm"), await begin(server.host, "lethal")];
@@ -22,13 +22,17 @@ test("a session that ends its worker fails by plugin, version and cause; the oth
     const restored = await begin(server.host, "calm");
     expect([await act(restored), server.workers.restarts]).toEqual(["step 0", 1]);
     expect(server.lines.some((line) => /^worker 1: .*thrown later/.test(line))).toBe(true);
+    // A new version takes the new sessions; the session before continues.
+    writeVersion(directory, { version: "2.0.0", word: "new" });
+    await server.workers.reload(10_000);
+    expect([await act(restored), await act(await begin(server.host, "calm"))]).toEqual(["step 1", "new 0"]);
   } finally {
     await server.close();
   }
 }, 60_000);
 
 test("a plugin whose import never returns is reported, and leaves no process behind", async () => {
-  const folder = lethalProject("await new Promise(() => setInterval(() => undefined, 1000));");
+  const folder = lethalProject({ before: "await new Promise(() => setInterval(() => undefined, 1000));" });
   try {
     await expect(workerServer(folder, { startMs: 2_000 })).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",

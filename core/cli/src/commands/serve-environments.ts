@@ -7,6 +7,7 @@ import { listenForInterrupts } from "../interrupts.ts";
 import { dialectServer } from "../services/dialect-server.ts";
 import { hostEnvironments } from "../services/hosted-environments.ts";
 import { portNumber } from "../arguments.ts";
+import { reloadWorkers } from "../services/reload-workers.ts";
 import { requireJails } from "../services/sandboxes.ts";
 import { serverLogger, startMetrics, workerOutput } from "../services/server-observation.ts";
 import { sessionLimits } from "../services/session-limits.ts";
@@ -43,6 +44,11 @@ export async function serveEnvironmentHost(
   });
   // Instruments do nothing that are made before the metrics are served.
   const metrics = await startMetrics(options);
+  const count = workerCount(options.workers, { source, isSpawned });
+  if (options.reload === true && count === 0)
+    throw new MrlmError("USAGE", "--reload replaces workers, and this server has none: modules cannot be unloaded.", {
+      hint: "Start it with workers: mrlm serve --workers 1 --reload.",
+    });
   const hosted = await hostEnvironments({
     source,
     limits,
@@ -54,7 +60,7 @@ export async function serveEnvironmentHost(
       anyData: options.anyData === true,
       logsJson: options.log === "json",
     },
-    workers: workerCount(options.workers, { source, isSpawned }),
+    workers: count,
     workerMemoryMb: workerMemory(options.workerMemoryMb),
     isSpawned,
     logger,
@@ -88,7 +94,15 @@ export async function serveEnvironmentHost(
         ...http?.event,
         ...(metrics && { metrics: metrics.address }),
       });
+      const endReload =
+        workers !== undefined && options.reload === true
+          ? reloadWorkers(workers, {
+              ...{ plugins, drainMs, logger },
+              onReloaded: (ids) => ids.forEach((id) => server.setServing(id, true)),
+            })
+          : undefined;
       await ended(interrupts.drain, isSpawned);
+      endReload?.();
       await Promise.all([server.close(drainMs), http?.close(drainMs)]);
       interrupts.dispose();
     } finally {

@@ -20,4 +20,5 @@ export interface ServeOptions extends AccessOptions, LimitOptions, ObservationOp
   readonly demonstrations?: boolean;
   readonly workers?: string;
   readonly workerMemoryMb?: string;
+  readonly reload?: boolean;
 }

@@ -21,6 +21,7 @@ const OF_ENVIRONMENTS = {
   unsafeSandbox: "--unsafe-sandbox",
   workers: "--workers",
   workerMemoryMb: "--worker-memory-mb",
+  reload: "--reload",
   httpPort: "--http-port",
   dialects: "--dialects",
   revealRewards: "--reveal-rewards",

@@ -66,6 +66,10 @@ export function declareServe(program: Command, context: () => CommandContext): v
       "host the environments in this many supervised processes, 0 for the server process; default: 1 for a server started by hand that offers a plugin from outside @mrlm/, else 0",
     )
     .option("--worker-memory-mb <number>", "end a worker that uses more memory than this; default: no limit")
+    .option(
+      "--reload",
+      "on SIGHUP, and when the package of a plugin changes, check the new version and give it all new sessions; needs --workers",
+    )
     .option("--metrics-port <port>", "serve metrics for Prometheus at http://HOST:PORT/metrics; 0 for any free port")
     .option("--metrics-host <address>", "address of --metrics-port; default: 127.0.0.1")
     .addOption(

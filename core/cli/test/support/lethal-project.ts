@@ -41,27 +41,44 @@ const environment = (id: string, lethal: boolean): string => `{
   },
 }`;
 
-/** Makes a project with a plugin that has a harmless environment, \`calm@1\`, and one that ends its process. @param before code at its import */
-export function lethalProject(before = ""): string {
+/** Version of the plugin of a project. */
+interface Version {
+  readonly version?: string;
+  readonly apiVersion?: number;
+  /** Code at its import. */
+  readonly before?: string;
+  /** Beginning of the observations of `calm@1`. */
+  readonly word?: string;
+}
+
+/** Makes a project with a plugin that has a harmless environment, `calm@1`, and one that ends its process. */
+export function lethalProject(version: Version = {}): string {
   const directory = mkdtempSync(join(tmpdir(), "mrlm-lethal-"));
-  const folder = join(directory, "node_modules", "lethal");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(directory, "node_modules", "lethal"), { recursive: true });
   writeFileSync(
     join(directory, "package.json"),
     JSON.stringify({ name: "project", version: "1.0.0", dependencies: { lethal: "1.2.3" } }),
+  );
+  writeVersion(directory, version);
+  return directory;
+}
+
+/** Replaces the plugin of such a project. */
+export function writeVersion(directory: string, given: Version): void {
+  const { version = "1.2.3", apiVersion = 1, before = "", word = "step" } = given;
+  const folder = join(directory, "node_modules", "lethal");
+  const calm = environment("calm", false).replace('"step "', JSON.stringify(`${word} `));
+  writeFileSync(
+    join(folder, "index.js"),
+    `${before}\nexport default { apiVersion: 1, name: "lethal", environments: [${calm}, ${environment("lethal", true)}] };\n`,
   );
   writeFileSync(
     join(folder, "package.json"),
     JSON.stringify({
       name: "lethal",
-      version: "1.2.3",
+      version,
       type: "module",
-      mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:calm@1", "environment:lethal@1"] },
+      mrlm: { apiVersion, entry: "./index.js", provides: ["environment:calm@1", "environment:lethal@1"] },
     }),
   );
-  writeFileSync(
-    join(folder, "index.js"),
-    `${before}\nexport default { apiVersion: 1, name: "lethal", environments: [${environment("calm", false)}, ${environment("lethal", true)}] };\n`,
-  );
-  return directory;
 }

@@ -33,6 +33,8 @@ export class EnvironmentWorker {
   sessions = 0;
   isReady = false;
   isDead = false;
+  /** The server process has requested its end. */
+  isStopping = false;
   /** Leases of its sessions that have ended. */
   expired = 0;
   /** Time of its latest sign of life, in milliseconds of `performance.now()`. */

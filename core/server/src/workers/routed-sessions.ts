@@ -210,8 +210,13 @@ export class RoutedSessions implements Capacity {
       ? lost.filter(({ key }) => key === end.work?.session)
       : lost.filter((session) => session === worker.tested);
     const isTested = working.length > 0;
-    const suspects =
-      isKnown || isTested ? working : underWay.size > 0 ? lost.filter((each) => underWay.has(each)) : lost;
+    const suspects = worker.isStopping
+      ? []
+      : isKnown || isTested
+        ? working
+        : underWay.size > 0
+          ? lost.filter((each) => underWay.has(each))
+          : lost;
     const errors = new Map<string, MrlmError>();
     const isCertain = isKnown || isTested || (underWay.size > 0 && suspects.length === 1);
     for (const session of suspects) {

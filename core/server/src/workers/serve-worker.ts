@@ -66,11 +66,13 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
     try {
       const [ref, tasks] = given as [EnvironmentRef, readonly TaskId[]];
       const value =
-        method === "list"
-          ? await host.list()
-          : method === "describe"
-            ? await host.describe(ref)
-            : await host.demonstrate(ref, tasks, { signal: controller.signal });
+        method === "probe"
+          ? await probe(host)
+          : method === "list"
+            ? await host.list()
+            : method === "describe"
+              ? await host.describe(ref)
+              : await host.demonstrate(ref, tasks, { signal: controller.signal });
       send({ type: "answer", id, value });
     } catch (error) {
       logFault(logger, error);
@@ -114,6 +116,24 @@ export interface StreamFailure {
   readonly details: string;
   /** Serialised ErrorDetail in base64. */
   readonly error: string;
+}
+
+/** Begins an episode of each environment that works without options. */
+async function probe(host: EnvironmentHost): Promise<void> {
+  for (const { id } of await host.list()) {
+    try {
+      await host.describe({ id });
+    } catch (error) {
+      if (MrlmError.hasCode(error, "OPTIONS_INVALID")) continue;
+      throw error;
+    }
+    const session = await host.open({ id });
+    try {
+      await session.reset({ signal: new AbortController().signal });
+    } finally {
+      await session.close();
+    }
+  }
 }
 
 function failureOf({ code = 13, details = "", metadata }: Partial<StatusObject>): StreamFailure {

@@ -12,6 +12,8 @@ export interface WorkerChannel {
 
 /** Calls of the server process that concern no session. */
 export interface WorkerCalls {
+  /** Opens a session of each environment under default options and begins an episode. Rejects with the first error. */
+  probe(): Promise<void>;
   list(): Promise<readonly EnvironmentDescription[]>;
   describe(environment: EnvironmentRef): Promise<EnvironmentDescription>;
   demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[]): Promise<readonly Demonstration[]>;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { silentLogger } from "@mrlm/kit";
 import {
   type Demonstration,
@@ -38,6 +39,8 @@ const LONGEST_PAUSE_MS = 10_000;
 const DRAIN_MS = 500;
 /** Time in which a worker ends by itself when the server stops, in milliseconds. */
 const STOP_MS = 5_000;
+/** Interval in which a replaced worker is checked for its last session. */
+const RETIRE_CHECK_MS = 100;
 /** Interval in which the sessions of the server process and of the workers are compared. */
 const CHECK_MS = 10_000;
 /** Delay that a call of a client states that arrives while no worker is ready. */
@@ -70,6 +73,8 @@ export class WorkerPool implements SessionWorkers {
   readonly #workers: (EnvironmentWorker | undefined)[];
   readonly #listeners = new Set<(environment: string) => void>();
   readonly #waiting = new Set<() => void>();
+  /** Workers that hold their last sessions after they were replaced. */
+  readonly #retired = new Set<EnvironmentWorker>();
   readonly #deaths = new Map<string, number[]>();
   readonly #withdrawn = new Map<string, MrlmError>();
   readonly #watch: NodeJS.Timeout;
@@ -175,24 +180,77 @@ export class WorkerPool implements SessionWorkers {
     this.#stopping.abort();
     clearInterval(this.#watch);
     clearInterval(this.#check);
-    await Promise.all(
-      this.#workers.map(async (worker) => {
-        if (worker === undefined || worker.isDead) return;
-        worker.send({ type: "stop" });
-        const timer = setTimeout(() => worker.process.kill(), worker.isReady ? STOP_MS : 0);
-        await worker.process.ended;
-        clearTimeout(timer);
-      }),
-    );
+    const workers = [...this.#workers, ...this.#retired].filter((worker) => worker !== undefined);
+    await Promise.all(workers.map((worker) => this.#end(worker)));
+  }
+
+  /**
+   * Replaces the workers by processes that load the present versions of the plugins. The first of them is checked before it takes a session; it rejects with
+   * the reason, and the workers remain. The old ones get no new sessions, and end with their last one or after `drainMs`.
+   */
+  async reload(drainMs: number): Promise<readonly EnvironmentDescription[]> {
+    const first = this.#create(0);
+    let environments: readonly EnvironmentDescription[];
+    try {
+      environments = await first.ready;
+      await first.call("probe", []);
+    } catch (error) {
+      first.process.kill();
+      throw error;
+    }
+    this.#environments = environments;
+    this.#withdrawn.clear();
+    this.#deaths.clear();
+    this.#replace(0, first, drainMs);
+    for (let place = 1; place < this.#workers.length; place++) {
+      const worker = this.#create(place);
+      await worker.ready.then(
+        () => this.#replace(place, worker, drainMs),
+        (error: Error) => this.#logger.error(`${worker.name} could not be replaced: ${error.message}`),
+      );
+    }
+    return environments;
+  }
+
+  /** Gives a place to a worker. */
+  #replace(place: number, worker: EnvironmentWorker, drainMs: number): void {
+    const old = this.#workers[place];
+    this.#workers[place] = worker;
+    for (const wake of this.#waiting) wake();
+    if (old !== undefined && !old.isDead) void this.#retire(old, drainMs);
+  }
+
+  /** Ends a worker with its last session, or after a time. */
+  async #retire(worker: EnvironmentWorker, drainMs: number): Promise<void> {
+    this.#retired.add(worker);
+    const endsAt = performance.now() + drainMs;
+    while (worker.sessions > 0 && !worker.isDead && !this.#stopping.signal.aborted && performance.now() < endsAt)
+      await sleep(RETIRE_CHECK_MS);
+    if (!this.#stopping.signal.aborted) await this.#end(worker);
+    this.#retired.delete(worker);
+  }
+
+  async #end(worker: EnvironmentWorker): Promise<void> {
+    if (worker.isDead) return;
+    worker.isStopping = true;
+    worker.send({ type: "stop" });
+    const timer = setTimeout(() => worker.process.kill(), worker.isReady ? STOP_MS : 0);
+    await worker.process.ended;
+    clearTimeout(timer);
   }
 
   #launch(place: number): EnvironmentWorker {
+    const worker = this.#create(place);
+    this.#workers[place] = worker;
+    return worker;
+  }
+
+  #create(place: number): EnvironmentWorker {
     const name = `worker ${place + 1}`;
     const worker = new EnvironmentWorker(name, this.#options.start(name), {
       startMs: this.#startMs,
       onEnded: (from, keys) => this.sessions.ended(from, keys),
     });
-    this.#workers[place] = worker;
     worker.ready.then(
       () => {
         for (const wake of this.#waiting) wake();
@@ -204,8 +262,7 @@ export class WorkerPool implements SessionWorkers {
   }
 
   async #ended(place: number, worker: EnvironmentWorker, end: WorkerEnd): Promise<void> {
-    for (const waited = performance.now(); !worker.isDrained && performance.now() - waited < DRAIN_MS;)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const waited = performance.now(); !worker.isDrained && performance.now() - waited < DRAIN_MS;) await sleep(5);
     const underWay = new Set([...this.clients].flatMap((client) => [...client.underWay(worker)]));
     const lost = worker.sessions;
     const { environments, death } = this.sessions.lose(worker, end, underWay);
@@ -213,14 +270,18 @@ export class WorkerPool implements SessionWorkers {
     worker.expired = 0;
     if (this.#stopping.signal.aborted) return worker.settle({ errorOf: () => stopping("ends its sessions") });
     worker.settle(death);
+    const isPlaced = this.#workers[place] === worker;
+    // A worker that was not accepted, or that was replaced and had its last session.
+    if (worker.isStopping || (!isPlaced && !this.#retired.has(worker))) return;
     this.#logger.warn(`${worker.name} ended ${howItEnded(end)}; ${lost} sessions ended with it.`, {
       ...(environments.size > 0 && { environments: [...environments].join(", ") }),
     });
     for (const environment of environments) this.#countDeath(environment, end);
+    if (!isPlaced) return;
     const deaths = this.#record(`worker ${place}`);
     const pause = deaths === 1 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 2));
     const timer = setTimeout(() => {
-      if (this.#stopping.signal.aborted) return;
+      if (this.#stopping.signal.aborted || this.#workers[place] !== worker) return;
       this.restarts++;
       this.sessions.metrics.restarted();
       this.#launch(place).ready.then(
