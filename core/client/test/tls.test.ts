@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
 import { ServerTls } from "@mrlm/kit/access";
+import { closeHttpServer, createHttpServer, listen } from "@mrlm/kit/http";
 import { connectEnvironments } from "../src/index.ts";
 import { fragileProxy } from "./support/fragile-proxy.ts";
 import { authority, handshakeError, HANDSHAKE_FAULTS, serveCounting } from "./support/handshake-faults.ts";
@@ -50,6 +51,16 @@ test.each(Object.entries(HANDSHAKE_FAULTS))("%s: the client gets TLS_FAILED at o
     message:
       fault.message instanceof RegExp ? expect.stringMatching(fault.message) : expect.stringContaining(fault.message),
   });
+});
+
+test("the HTTPS port of a server is named", async () => {
+  const server = createHttpServer(1_000, new ServerTls(authority.issue()));
+  const { port } = await listen(server, "127.0.0.1:0");
+  await expect(connectEnvironments(`127.0.0.1:${port}`, { tls: { ca: authority.cert } })).rejects.toMatchObject({
+    code: "TLS_FAILED",
+    message: expect.stringContaining("no gRPC server"),
+  });
+  await closeHttpServer(server, () => 0, 0);
 });
 
 test.each([

@@ -28,10 +28,13 @@ export interface Authority {
 const DAY_MS = 86_400_000;
 const ECDSA_WITH_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 
-/** Creates an authority with a key of its own. Certificates follow RFC 5280; keys are on the curve P-256. */
-export function createAuthority(name = "test authority"): Authority {
+/**
+ * Creates an authority with a key of its own. Certificates follow RFC 5280; keys are on the curve P-256.
+ * @param to last moment of its validity. Default: in 60 days
+ */
+export function createAuthority(name = "test authority", to = new Date(Date.now() + 60 * DAY_MS)): Authority {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const validity = { from: new Date(Date.now() - 2 * DAY_MS), to: new Date(Date.now() + 60 * DAY_MS) };
+  const validity = { from: new Date(Date.now() - 2 * DAY_MS), to };
   const isAuthority = extension("2.5.29.19", true, sequence(der(0x01, Buffer.from([0xff]))));
   const issuer = distinguishedName(name);
   const cert = certificate({

@@ -40,7 +40,12 @@ export async function tlsFault(address: string, tls: ClientTls | undefined): Pro
       "Give the client `tls` (server.tls in a configuration), with the authority of the server's certificate as `ca`.",
     );
   }
-  if (wasEncrypted && (error === undefined || error.code === "ECONNRESET" || error.code === "EPIPE"))
+  // Without an alert the server may also have ended. A client with a certificate is refused in this way by servers on Node.
+  if (
+    tls.cert !== undefined &&
+    wasEncrypted &&
+    (error === undefined || error.code === "ECONNRESET" || error.code === "EPIPE")
+  )
     return refusal(server, tls);
   return error === undefined ? undefined : faultOfCode(server, address, tls, outcome);
 }
@@ -103,11 +108,17 @@ function faultOfCode(
       `The certificate of the server at ${address} belongs to another host: it is for ${namesOf(certificate)}, not for ${serverNameOf(address, tls)}`,
       "Connect to one of these names, or state the expected one by `tls.serverName` (server.tls.server_name in a configuration).",
     );
-  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID")
+  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") {
+    const [what, when] =
+      code === "CERT_HAS_EXPIRED"
+        ? [" expired on", certificate?.valid_to ?? ""]
+        : [" is not valid before", certificate?.valid_from ?? ""];
+    const isOwn = Date.parse(when) < Date.now() === (code === "CERT_HAS_EXPIRED");
     return fault(
-      `The certificate of the server at ${address} ${code === "CERT_HAS_EXPIRED" ? `expired on ${certificate?.valid_to}` : `is not valid before ${certificate?.valid_from}`}`,
+      `The certificate of the server at ${address}${isOwn ? `${what} ${when}` : " is valid, and that of its authority is not (any more)"}`,
       "Renew it on the server, which reads the changed file while it runs. If it is valid, correct the clock of this machine.",
     );
+  }
   if (/^(?:DEPTH_ZERO_|SELF_SIGNED|UNABLE_TO_|CERT_SIGNATURE|CERT_UNTRUSTED|CERT_CHAIN)/.test(code))
     return fault(
       `No authority that this client trusts has signed the certificate of the server at ${address}`,

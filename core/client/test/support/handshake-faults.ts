@@ -31,6 +31,10 @@ export const HANDSHAKE_FAULTS: Readonly<Record<string, (random: RandomStream) =>
     client: { ca: authority.cert },
     message: "is not valid before",
   }),
+  "an authority that has expired": (random) => {
+    const expired = createAuthority("old authority", new Date(Date.now() - 1_000 - random.integer(0, HOUR_MS)));
+    return { server: expired.issue(), client: { ca: expired.cert }, message: "that of its authority is not" };
+  },
   "a certificate of another host": (random) => {
     const name = `host-${random.integer(0, 999)}.example.org`;
     return {
