@@ -7,7 +7,7 @@ import type { Rows } from "./row.ts";
 
 const secret = singleTurn({
   id: "secret@1",
-  description: "Say the word.",
+  description: "The policy writes a word.",
   tasks: () => ({
     splits: { train: 1 },
     get: async () => ({ id: "train/0", public: { shown: "a word" }, private: { word: "xyzzy" } }),

@@ -1,5 +1,5 @@
 // Hosts environments for a server, in a process that their code may end or block. services/environment-workers.ts starts it.
-import { configuredPlugins, LocalHost, loadConfig, PluginHost, watchEventLoop } from "@mrlm/runtime";
+import { configuredPlugins, LocalHost, loadConfig, PluginHost, remoteServices, watchEventLoop } from "@mrlm/runtime";
 import { serveWorker } from "@mrlm/server";
 import { lineLogger } from "./console/line-logger.ts";
 import { selectedEnvironments } from "./services/selected-environments.ts";
@@ -23,8 +23,17 @@ const plugins = await PluginHost.discover({
   logger,
   ...(config === undefined ? {} : configuredPlugins(loadConfig(config.path, { overrides: config.set }))),
 });
+const source = await selectedEnvironments(plugins, environments);
+// Scorers, judges, sandboxes and toolsets are those of the server process: workers share them.
+const services = remoteServices(channels.channel("services"));
 const host = new LocalHost({
-  source: await selectedEnvironments(plugins, environments),
+  source: {
+    environments: () => source.environments(),
+    environment: (name) => source.environment(name),
+    packageOf: (id) => source.packageOf(id),
+    service: (kind, id, asker) => services.service(kind, id, asker),
+    close: () => source.close(),
+  },
   logger,
   ...(anyData ? { dataDirectory: dataRoot } : { dataRoot }),
 });

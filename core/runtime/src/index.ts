@@ -37,6 +37,8 @@ export { installHint } from "./plugins/install-hint.ts";
 export { parseManifest } from "./plugins/manifest.ts";
 export { PROVIDERS } from "./plugins/provider-table.ts";
 export type { AlgorithmSource, EnvironmentSource } from "./plugins/plugin-kinds.ts";
+export { remoteServices } from "./services/remote-services.ts";
+export { serveServices } from "./services/serve-services.ts";
 export { didYouMean, nearestName } from "./names/nearest.ts";
 export { resolveVersioned, withBareNames } from "./names/versioned.ts";
 export { canonicalJson } from "./names/canonical-json.ts";

@@ -1,5 +1,5 @@
-export { type CallContext, currentCall, inCall } from "./observation/call-context.ts";
-export { ServerMetrics } from "./observation/server-metrics.ts";
+export { type CallContext, currentCall, inCall } from "./sessions/call-context.ts";
+export { ServerMetrics } from "./sessions/server-metrics.ts";
 export { logFault } from "./sessions/log-fault.ts";
 export type { Operation } from "./sessions/operation.ts";
 export type { SessionReset, SessionStart, SessionStep } from "./sessions/requests.ts";

@@ -1,5 +1,5 @@
 import { connectEnvironments } from "@mrlm/client";
-import { type EnvironmentSource, LocalHost, watchEventLoop } from "@mrlm/runtime";
+import { type EnvironmentSource, LocalHost, serveServices, watchEventLoop } from "@mrlm/runtime";
 import { serveEnvironments, startWorkers, type WorkerPool } from "@mrlm/server";
 import { type SessionLimits, SessionTable } from "@mrlm/server/sessions";
 import type { EnvironmentHost, Logger } from "@mrlm/spec";
@@ -60,6 +60,7 @@ async function hostInWorkers(options: HostOptions): Promise<HostedEnvironments> 
   const starter = environmentWorkers({
     request: { ...options.request, leaseMs: limits.leaseMs },
     print,
+    onStarted: (channels) => serveServices(channels.channel("services"), options.source),
     ...(workerMemoryMb === undefined ? {} : { memoryMb: workerMemoryMb }),
   });
   try {

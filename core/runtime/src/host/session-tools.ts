@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { randomStream, silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit";
 import {
   type EpisodeTools,
   type JsonObject,
@@ -14,6 +13,7 @@ import {
 } from "@mrlm/spec";
 import { quoted } from "../names/nearest.ts";
 import { withPlugin } from "../plugins/service-plugins.ts";
+import { toolRandom } from "./tool-random.ts";
 import { DEFAULT_DEADLINES } from "./deadlines.ts";
 import { Countdown, PhaseClock } from "./phase-clock.ts";
 import { argumentFaults } from "./tool-arguments.ts";
@@ -60,7 +60,7 @@ export class SessionTools {
         const opening = async (): Promise<OpenToolset> => {
           const openedToolset = await toolset.open({
             ...episode,
-            random: (name) => randomStream(`tools/${id}/${name}${seed === null ? `/${randomUUID()}` : ""}`, seed ?? 0),
+            random: toolRandom(id, seed),
             queued: (wait) => this.#clock.paused(wait),
           });
           if (!Array.isArray(openedToolset?.tools) || typeof openedToolset.close !== "function")

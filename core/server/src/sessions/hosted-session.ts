@@ -7,8 +7,8 @@ import {
   MrlmError,
   type StepResult,
 } from "@mrlm/spec";
-import { inCall } from "../observation/call-context.ts";
-import type { MeasuredPhase, ServerMetrics } from "../observation/server-metrics.ts";
+import { inCall } from "./call-context.ts";
+import type { MeasuredPhase, ServerMetrics } from "./server-metrics.ts";
 import { invalid } from "./invalid.ts";
 import { logFault } from "./log-fault.ts";
 import { Operation } from "./operation.ts";

@@ -1,6 +1,6 @@
 import { silentLogger } from "@mrlm/kit";
 import { type EnvironmentHost, type Logger, MrlmError, type StepResult } from "@mrlm/spec";
-import { ServerMetrics } from "../observation/server-metrics.ts";
+import { ServerMetrics } from "./server-metrics.ts";
 import { Admission, type AdmissionLimits, type PlaceUse } from "./admission.ts";
 import { type Capacity, type CapacityLimits, capacityLimits } from "./capacity.ts";
 import { HostedSession, type SessionSupport } from "./hosted-session.ts";

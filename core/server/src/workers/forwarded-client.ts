@@ -16,7 +16,7 @@ import {
   responseEnvelope,
   sessionAddress,
 } from "@mrlm/wire";
-import type { MeasuredPhase } from "../observation/server-metrics.ts";
+import type { MeasuredPhase } from "../sessions/server-metrics.ts";
 import type { Caller } from "../service/caller.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import type { SessionAddress } from "@mrlm/wire";
-import { ServerMetrics } from "../observation/server-metrics.ts";
+import { ServerMetrics } from "../sessions/server-metrics.ts";
 import { Admission, type PlaceUse } from "../sessions/admission.ts";
 import { type Capacity, type CapacityLimits, capacityLimits } from "../sessions/capacity.ts";
 import { invalid } from "../sessions/invalid.ts";

@@ -1,5 +1,5 @@
 import { type Attributes, metrics, type BatchObservableCallback, type Observable } from "@opentelemetry/api";
-import type { Capacity } from "../sessions/capacity.ts";
+import type { Capacity } from "./capacity.ts";
 
 /** Call of an environment that is measured. */
 export type MeasuredPhase = "reset" | "step" | "close";

@@ -1,0 +1,213 @@
+import type {
+  GradingOptions,
+  Judge,
+  OpenToolset,
+  Sandbox,
+  SandboxSession,
+  Scorer,
+  Tool,
+  Toolset,
+  ToolDefinition,
+} from "@mrlm/spec";
+import type { ServiceKind, Services, ServiceTypes } from "../plugins/plugin-kinds.ts";
+import { recordPlugin } from "../plugins/service-plugins.ts";
+import { errorOf, type FromServices, type RemoteObject, type ServiceChannel } from "./service-messages.ts";
+
+/** Options of a call with the parts that are no data. */
+interface Parts {
+  readonly signal?: AbortSignal;
+  queued?<T>(wait: () => Promise<T>): Promise<T>;
+  progressed?(): void;
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly parts: Parts;
+}
+
+/** Returns the services of the process that serves them on this channel. They behave as services of this process; what an abort ends there ends the call here. */
+export function remoteServices(channel: ServiceChannel): Services {
+  const remote = new RemoteServices(channel);
+  return { service: (kind, id, asker) => remote.service(kind, id, asker) };
+}
+
+class RemoteServices {
+  readonly #channel: ServiceChannel;
+  readonly #pending = new Map<number, Pending>();
+  /** Ends of the waits for places that calls are in. */
+  readonly #waits = new Map<number, () => void>();
+  readonly #services = new Map<string, Promise<unknown>>();
+  /** Live values of objects, by id. */
+  readonly #values = new Map<number, RemoteObject["values"]>();
+  readonly #tools = new Map<number, Tool>();
+  #lastCall = 0;
+
+  constructor(channel: ServiceChannel) {
+    this.#channel = channel;
+    channel.onMessage((body) => this.#receive(body as FromServices));
+  }
+
+  service<K extends ServiceKind>(kind: K, id: string, asker: string): Promise<ServiceTypes[K]> {
+    const key = `${kind}:${id}`;
+    const known = this.#services.get(key) as Promise<ServiceTypes[K]> | undefined;
+    if (known !== undefined) return known;
+    const service = this.#request((call) => ({ type: "service", call, kind, id, asker }), {}) as Promise<
+      ServiceTypes[K]
+    >;
+    this.#services.set(key, service);
+    service.catch(() => this.#services.delete(key));
+    return service;
+  }
+
+  /** Calls a method with data, and with options as the last argument. */
+  #call<T>(object: number, method: string, given: readonly unknown[], options?: Parts): Promise<T> {
+    const { signal, queued, progressed, ...plain } = options ?? {};
+    signal?.throwIfAborted();
+    const parts = { signal: signal !== undefined, queued: queued !== undefined, progressed: progressed !== undefined };
+    return this.#request(
+      (call) => ({ type: "call", call, object, method, given, options: options && withoutFunctions(plain), parts }),
+      options ?? {},
+    ) as Promise<T>;
+  }
+
+  async #request(message: (call: number) => object, parts: Parts): Promise<unknown> {
+    const call = ++this.#lastCall;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#pending.set(call, { resolve, reject, parts });
+    const abort = (): void => this.#channel.send({ type: "abort", call });
+    parts.signal?.addEventListener("abort", abort, { once: true });
+    try {
+      this.#channel.send(message(call));
+      return await promise;
+    } finally {
+      this.#pending.delete(call);
+      parts.signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  #receive(message: FromServices): void {
+    if (message.type === "state") return void this.#values.set(message.object, message.values);
+    const pending = this.#pending.get(message.call);
+    if (message.type === "wait") return this.#wait(message, pending);
+    if (pending === undefined) return;
+    if (message.type === "progressed") pending.parts.progressed?.();
+    else if (message.type === "error") pending.reject(errorOf(message.error));
+    else pending.resolve(message.type === "object" ? this.#objectOf(message.object) : message.value);
+  }
+
+  #wait({ wait, isOver }: Extract<FromServices, { type: "wait" }>, pending: Pending | undefined): void {
+    if (isOver) {
+      this.#waits.get(wait)?.();
+      this.#waits.delete(wait);
+      return;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waits.set(wait, resolve);
+    pending?.parts.queued?.(() => promise).catch(() => undefined);
+  }
+
+  #objectOf(remote: RemoteObject): object {
+    this.#values.set(remote.id, remote.values);
+    const made = this.#make(remote);
+    recordPlugin(made, remote.plugin);
+    return made;
+  }
+
+  #make(remote: RemoteObject): object {
+    const { id, values } = remote;
+    switch (remote.kind) {
+      case "scorer":
+        return { ...defined(values), score: (request) => this.#call(id, "score", [], request) } satisfies Scorer;
+      case "judge":
+        return {
+          ...defined(values),
+          judge: (request, options: GradingOptions) => this.#call(id, "judge", [request], options),
+        } satisfies Judge;
+      case "sandbox":
+        return this.#sandbox(remote);
+      case "tool":
+        return {
+          ...defined(values),
+          open: ({ random: _, ...episode }) => this.#call(id, "open", [], episode),
+        } satisfies Toolset;
+      case "session":
+        return this.#session(remote);
+      case "opened":
+        return this.#opened(id);
+      case "function":
+        return this.#toolOf(remote);
+    }
+  }
+
+  #sandbox({ id, values }: RemoteObject): Sandbox {
+    return {
+      ...(values as unknown as Pick<Sandbox, "language" | "limits">),
+      run: (submission, options = {}) => this.#call(id, "run", [submission], options),
+      test: (submission, suite, options = {}) => this.#call(id, "test", [submission, suite], options),
+      session: (options = {}) => this.#call(id, "session", [], options),
+      warm: () => this.#call(id, "warm", []),
+      layers: () => this.#call(id, "layers", []),
+      // It is shared with others. The process that has it closes it.
+      close: async () => undefined,
+    };
+  }
+
+  #session({ id, methods }: RemoteObject): SandboxSession {
+    const values = this.#values;
+    return {
+      get end() {
+        return values.get(id)?.["end"] as SandboxSession["end"];
+      },
+      evaluate: (submission, options = {}) => this.#call(id, "evaluate", [submission], options),
+      ...(methods.includes("snapshot") && {
+        snapshot: (options = {}) => this.#call<string>(id, "snapshot", [], options),
+      }),
+      ...(methods.includes("restore") && {
+        restore: (name: string, options = {}) => this.#call<void>(id, "restore", [name], options),
+      }),
+      close: async () => {
+        if (!values.has(id)) return;
+        await this.#call(id, "close", []);
+        values.set(id, { end: "closed" });
+      },
+    };
+  }
+
+  #opened(id: number): OpenToolset {
+    const present = (): readonly Tool[] =>
+      ((this.#values.get(id)?.["tools"] ?? []) as readonly RemoteObject[]).map((tool) => this.#toolOf(tool));
+    return {
+      get tools() {
+        return present();
+      },
+      close: async () => {
+        await this.#call(id, "close", []);
+        for (const tool of (this.#values.get(id)?.["tools"] ?? []) as readonly RemoteObject[])
+          this.#tools.delete(tool.id);
+        this.#values.delete(id);
+      },
+    };
+  }
+
+  #toolOf({ id, values }: RemoteObject): Tool {
+    let tool = this.#tools.get(id);
+    if (tool === undefined) {
+      tool = {
+        ...(defined(values) as unknown as ToolDefinition),
+        call: (args, options) => this.#call(id, "call", [args], options),
+      };
+      this.#tools.set(id, tool);
+    }
+    return tool;
+  }
+}
+
+function defined(values: RemoteObject["values"]): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** Leaves out functions, which cannot be copied. */
+function withoutFunctions(options: object): object {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value !== "function"));
+}
