@@ -46,6 +46,12 @@ export class MultiplexedClient {
   readonly #logger: Logger;
   readonly #outbox: Outbox;
   readonly #assembler: Assembler;
+  /** Longest time without progress while the stream is paused, in milliseconds. */
+  readonly #stallMs: number;
+  /** Responses that are serialised when fewer bytes wait. Until then they take no memory besides that of the results, which the sessions keep. */
+  #later: wire.SessionResponse[] = [];
+  /** Runs while the stream is paused. */
+  #stall: NodeJS.Timeout | undefined;
   /** Requests under way; `undefined` for requests that cannot be cancelled. */
   readonly #running = new Map<bigint, Operation<unknown> | undefined>();
   #isGone = false;
@@ -63,6 +69,7 @@ export class MultiplexedClient {
     this.#table = server.table;
     this.#logger = server.logger;
     this.#assembler = new Assembler(server.maxMessageBytes);
+    this.#stallMs = server.table.limits.leaseMs;
     this.#outbox = new Outbox((frame) => !this.#isGone && call.write(frame));
     call.on("data", (frame: Serialised) => this.#receiveFrame(frame));
     call.on("drain", () => this.#drained());
@@ -181,26 +188,56 @@ export class MultiplexedClient {
     if (this.#isGone) return;
     this.#running.get(requestId)?.leave();
     this.#running.delete(requestId);
-    this.#outbox.add(requestId, serialise(wire.SessionResponse, { requestId, response, chunk: undefined }));
-    if (this.#outbox.pendingBytes > HIGH_WATER_BYTES) this.#call.pause();
+    this.#later.push({ requestId, response, chunk: undefined });
+    this.#serialise();
     // The outbox writes in the immediate that it has just scheduled, which runs before this one.
     if (this.#isEnding) setImmediate(() => this.#endWhenAnswered());
   }
 
+  /** Serialises responses until many bytes wait for the client. */
+  #serialise(): void {
+    let count = 0;
+    for (const each of this.#later) {
+      if (this.#outbox.pendingBytes > HIGH_WATER_BYTES) break;
+      this.#outbox.add(each.requestId, serialise(wire.SessionResponse, each));
+      count++;
+    }
+    this.#later.splice(0, count);
+    if (this.#outbox.pendingBytes <= HIGH_WATER_BYTES || this.#stall !== undefined) return;
+    this.#call.pause();
+    this.#stall = setTimeout(() => this.#stalled(), this.#stallMs);
+  }
+
   #drained(): void {
     this.#outbox.drained();
-    if (this.#outbox.pendingBytes < LOW_WATER_BYTES && this.#call.isPaused()) this.#call.resume();
+    this.#serialise();
+    if (this.#outbox.pendingBytes < LOW_WATER_BYTES && this.#stall !== undefined) {
+      clearTimeout(this.#stall);
+      this.#stall = undefined;
+      this.#call.resume();
+    }
+    this.#stall?.refresh();
     this.#endWhenAnswered();
   }
 
+  /** Ends the stream of a client that reads nothing. One that reads again sends its requests again, and gets the responses of sessions that still exist. */
+  #stalled(): void {
+    const problem = `The client read no responses for ${this.#stallMs / 1000} s while more than ${HIGH_WATER_BYTES >> 20} MiB waited for it.`;
+    this.#call.emit("error", statusOfError(new MrlmError("SERVER_UNAVAILABLE", problem)));
+  }
+
   #endWhenAnswered(): void {
-    if (this.#isEnding && this.#running.size === 0 && this.#outbox.pendingBytes === 0) this.#call.end();
+    if (!this.#isEnding || this.#running.size > 0 || this.#later.length > 0) return;
+    if (this.#outbox.pendingBytes === 0) this.#call.end();
   }
 
   /** Handles a lost connection. Requests under way continue, so that a client that reconnects within the lease gets their responses. */
   #gone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
+    clearTimeout(this.#stall);
+    this.#later = [];
+    this.#outbox.clear();
     for (const operation of this.#running.values()) operation?.leave();
     this.#running.clear();
   }

@@ -74,6 +74,14 @@ export class Outbox {
     return isDropped;
   }
 
+  /** Drops everything that is not written. */
+  clear(): void {
+    this.#entries.length = 0;
+    this.#later.length = 0;
+    this.#begunBytes = 0;
+    this.#pendingBytes = 0;
+  }
+
   /** Reports that the stream accepts more. */
   drained(): void {
     this.#isFull = false;
