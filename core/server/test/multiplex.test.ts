@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { environmentProto as wire } from "@mrlm/wire";
-import type { EnvironmentServer } from "../src/index.ts";
+import { type EnvironmentServer, serveEnvironments as serveInProcess } from "../src/index.ts";
 import { serve as serveEnvironments } from "./support/serve.ts";
 import { RawClient, type RawStream, resetRequest, shown, stepRequest } from "./support/raw-client.ts";
 import { type ScriptedHost, scriptedHost } from "./support/scripted-host.ts";
@@ -120,6 +120,34 @@ describe("the multiplexed stream", () => {
       answers.filter(({ response }) => response?.$case === "step" && shown(response.step)?.length === 1 << 20),
     ).toHaveLength(40);
     expect(answers.some(({ requestId }) => requestId === 2000n)).toBe(true);
+  });
+
+  test("a client that reads nothing for a whole lease loses its stream, and finds the responses on its next one", async () => {
+    const warned: string[] = [];
+    const log = (message: string): void => void warned.push(message);
+    const logger = { debug: log, info: log, warn: log, error: log };
+    const strict = await serveInProcess({ host, address: "127.0.0.1:0", leaseMs: 1_000, logger });
+    const [slow, again] = [new RawClient(strict.port, "slow"), new RawClient(strict.port, "slow")];
+    try {
+      const ids = Array.from({ length: 20 }, () => randomBytes(16));
+      await Promise.all(ids.map((id) => slow.reset(id, 1, { leaseMs: 600_000 })));
+      const stalled = slow.stream();
+      const ended = stalled.ended();
+      stalled.call.pause();
+      ids.forEach((id, i) => stalled.send(BigInt(i + 1), step(id, 0, `large ${1 << 20}`)));
+      await until(() => warned.length > 0);
+      stalled.call.resume();
+      expect(await ended).toBe("SERVER_UNAVAILABLE");
+      const next = again.stream();
+      ids.forEach((id, i) => next.send(BigInt(i + 1), step(id, 0, `large ${1 << 20}`)));
+      const answers = await next.received(20);
+      expect(answers.every(({ response }) => response?.$case === "step")).toBe(true);
+      expect([host.steps, warned]).toEqual([20, [expect.stringContaining("The client read no responses for 1 s")]]);
+    } finally {
+      slow.close();
+      again.close();
+      await strict.close();
+    }
   });
 
   test("a session that is reset or closed while it waits for room leaves its place to others", async () => {

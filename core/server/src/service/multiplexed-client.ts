@@ -18,20 +18,22 @@ import type { Caller } from "./caller.ts";
 import { decodeReset, decodeStep, encodeStart } from "./session-codec.ts";
 
 /** The server stops reading requests when more bytes than the first limit wait for the client, until fewer than the second wait. */
-const HIGH_WATER_BYTES = 32 << 20;
-const LOW_WATER_BYTES = 8 << 20;
+const HIGH_WATER_BYTES = 8 << 20;
+const LOW_WATER_BYTES = 2 << 20;
+/** Limit of bytes in frames that the stream has not sent. */
+const WRITTEN_BYTES = 1 << 20;
 /** Limit of requests under way on one stream. Each takes memory until its response is sent, and repeated ones wait for the same step. */
 const MAX_RUNNING = 16_384;
 
 /** Stream of serialised frames in both directions. An emitted `error` ends it with a status of gRPC. */
 interface FrameStream {
   // oxlint-disable-next-line typescript/no-explicit-any
-  on(event: "data" | "drain" | "end" | "cancelled" | "error" | "close", listener: (...args: any[]) => void): unknown;
+  on(event: "data" | "end" | "cancelled" | "error" | "close", listener: (...args: any[]) => void): unknown;
   emit(event: "error", status: unknown): boolean;
-  write(frame: Serialised): boolean;
+  /** @param onSent runs when the frame has left the process */
+  write(frame: Serialised, onSent: () => void): unknown;
   pause(): unknown;
   resume(): unknown;
-  isPaused(): boolean;
   end(): unknown;
 }
 
@@ -46,14 +48,16 @@ export class MultiplexedClient {
   readonly #logger: Logger;
   readonly #outbox: Outbox;
   readonly #assembler: Assembler;
-  /** Longest time without progress while the stream is paused, in milliseconds. */
+  /** Longest time in which a client may read nothing while the stream is paused, in milliseconds. */
   readonly #stallMs: number;
-  /** Responses that are serialised when fewer bytes wait. Until then they take no memory besides that of the results, which the sessions keep. */
+  /** Responses that are serialised when fewer bytes wait. Before, they need little memory: the sessions keep the results anyway. */
   #later: wire.SessionResponse[] = [];
-  /** Runs while the stream is paused. */
+  /** Set while the stream is paused. */
   #stall: NodeJS.Timeout | undefined;
   /** Requests under way; `undefined` for requests that cannot be cancelled. */
   readonly #running = new Map<bigint, Operation<unknown> | undefined>();
+  /** Bytes in frames that the stream has not sent. */
+  #writtenBytes = 0;
   #isGone = false;
   /** No more requests are received: the client sends none, or the stream ends. */
   #isEnding = false;
@@ -70,9 +74,8 @@ export class MultiplexedClient {
     this.#logger = server.logger;
     this.#assembler = new Assembler(server.maxMessageBytes);
     this.#stallMs = server.table.limits.leaseMs;
-    this.#outbox = new Outbox((frame) => !this.#isGone && call.write(frame));
+    this.#outbox = new Outbox((frame) => this.#write(frame));
     call.on("data", (frame: Serialised) => this.#receiveFrame(frame));
-    call.on("drain", () => this.#drained());
     call.on("end", () => {
       this.#isEnding = true;
       this.#endWhenAnswered();
@@ -84,7 +87,7 @@ export class MultiplexedClient {
 
   /** Responses that wait for the client, in bytes. */
   get bufferedBytes(): number {
-    return this.#outbox.pendingBytes;
+    return this.#outbox.pendingBytes + this.#writtenBytes;
   }
 
   /** Ends the stream after the responses to the requests under way. The client sends later ones again on its next stream. */
@@ -188,41 +191,49 @@ export class MultiplexedClient {
     if (this.#isGone) return;
     this.#running.get(requestId)?.leave();
     this.#running.delete(requestId);
-    this.#later.push({ requestId, response, chunk: undefined });
-    this.#serialise();
+    const entry = { requestId, response, chunk: undefined };
+    if (this.#outbox.pendingBytes > HIGH_WATER_BYTES) this.#later.push(entry);
+    else this.#send(entry);
     // The outbox writes in the immediate that it has just scheduled, which runs before this one.
     if (this.#isEnding) setImmediate(() => this.#endWhenAnswered());
   }
 
-  /** Serialises responses until many bytes wait for the client. */
-  #serialise(): void {
-    let count = 0;
-    for (const each of this.#later) {
-      if (this.#outbox.pendingBytes > HIGH_WATER_BYTES) break;
-      this.#outbox.add(each.requestId, serialise(wire.SessionResponse, each));
-      count++;
-    }
-    this.#later.splice(0, count);
+  #send(response: wire.SessionResponse): void {
+    this.#outbox.add(response.requestId, serialise(wire.SessionResponse, response));
     if (this.#outbox.pendingBytes <= HIGH_WATER_BYTES || this.#stall !== undefined) return;
     this.#call.pause();
     this.#stall = setTimeout(() => this.#stalled(), this.#stallMs);
   }
 
-  #drained(): void {
+  /** Writes a frame. Returns whether the stream accepts more: gRPC itself would hold 16 frames, whatever their size. */
+  #write(frame: Serialised): boolean {
+    if (this.#isGone) return false;
+    this.#writtenBytes += frame.length;
+    this.#call.write(frame, () => this.#sent(frame.length));
+    return this.#writtenBytes < WRITTEN_BYTES;
+  }
+
+  #sent(bytes: number): void {
+    this.#writtenBytes -= bytes;
+    if (this.#isGone || !this.#outbox.isFull || this.#writtenBytes >= WRITTEN_BYTES) return;
+    this.#stall?.refresh();
     this.#outbox.drained();
-    this.#serialise();
-    if (this.#outbox.pendingBytes < LOW_WATER_BYTES && this.#stall !== undefined) {
+    let sent = 0;
+    while (sent < this.#later.length && this.#outbox.pendingBytes <= HIGH_WATER_BYTES)
+      this.#send(this.#later[sent++] as wire.SessionResponse);
+    this.#later.splice(0, sent);
+    if (this.#stall !== undefined && this.#outbox.pendingBytes < LOW_WATER_BYTES) {
       clearTimeout(this.#stall);
       this.#stall = undefined;
       this.#call.resume();
     }
-    this.#stall?.refresh();
     this.#endWhenAnswered();
   }
 
   /** Ends the stream of a client that reads nothing. One that reads again sends its requests again, and gets the responses of sessions that still exist. */
   #stalled(): void {
     const problem = `The client read no responses for ${this.#stallMs / 1000} s while more than ${HIGH_WATER_BYTES >> 20} MiB waited for it.`;
+    this.#logger.warn(problem);
     this.#call.emit("error", statusOfError(new MrlmError("SERVER_UNAVAILABLE", problem)));
   }
 

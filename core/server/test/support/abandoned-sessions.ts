@@ -3,10 +3,10 @@ import { type Measure, MeasuredProcess } from "./measured-process.ts";
 import { RawClient, resetRequest, stepRequest } from "./raw-client.ts";
 
 const environment = { id: "letters@1", optionsJson: "" };
-/** Longer than the sessions of a round take to open on a slow machine. */
+/** A round of thousands of sessions opens within less than this on a slow machine. */
 const LEASE_MS = 4_000;
 
-/** Memory of a server without sessions: before clients abandoned theirs, and after each round. */
+/** Memory of a server without sessions: after a first, smaller round, and after each round. */
 export interface Abandonment {
   readonly before: Measure;
   readonly after: readonly Measure[];
@@ -16,21 +16,24 @@ export interface Abandonment {
  * Opens sessions and abandons them, in rounds: a third of the clients end their connections between calls, a third during a step, and a third stay connected
  * without a request. Waits after each round until the server has closed every environment.
  */
-export async function abandonSessions(sessions: number, rounds: number): Promise<Abandonment> {
+export async function abandonSessions(sessions: number, rounds: number, leaseMs = LEASE_MS): Promise<Abandonment> {
   const server = await MeasuredProcess.start({ maxSessions: sessions, maxSessionsPerClient: sessions });
   const closed = () => server.until(({ environments, stats }) => environments === 0 && stats.sessions === 0);
   try {
-    await abandon(server, Math.min(sessions, 1_000), closed);
-    const before = await closed();
+    const before = await abandon(server, { sessions: Math.min(sessions, 1_000), leaseMs }, closed);
     const after: Measure[] = [];
-    for (let i = 0; i < rounds; i++) after.push(await abandon(server, sessions, closed));
+    for (let i = 0; i < rounds; i++) after.push(await abandon(server, { sessions, leaseMs }, closed));
     return { before, after };
   } finally {
     await server.end();
   }
 }
 
-async function abandon(server: MeasuredProcess, sessions: number, closed: () => Promise<Measure>): Promise<Measure> {
+async function abandon(
+  server: MeasuredProcess,
+  { sessions, leaseMs }: { readonly sessions: number; readonly leaseMs: number },
+  closed: () => Promise<Measure>,
+): Promise<Measure> {
   const kinds = ["between calls", "during a step", "connected"] as const;
   const clients = await Promise.all(
     kinds.map(async (kind, index) => {
@@ -41,7 +44,7 @@ async function abandon(server: MeasuredProcess, sessions: number, closed: () => 
       ids.forEach((id, i) =>
         stream.send(BigInt(i + 1), {
           $case: "reset",
-          reset: resetRequest(id, 1, { environment, leaseMs: LEASE_MS }),
+          reset: resetRequest(id, 1, { environment, leaseMs }),
         }),
       );
       await stream.received(count);

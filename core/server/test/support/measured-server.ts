@@ -7,8 +7,9 @@ import { serveEnvironments } from "../../src/index.ts";
 import type { Measure } from "./measured-process.ts";
 
 const live = { environments: 0 };
+const letters = Buffer.from(randomBytes(1 << 20).toString("hex"));
 
-/** Environment with 8 KiB of state. A step with the message `send N` returns N random characters, and `wait` waits until it is aborted. */
+/** Environment with 8 KiB of state. A step with the message `send N` returns N characters, and `wait` waits until it is aborted. */
 const plugin = definePlugin({
   name: "letters",
   environments: [
@@ -27,8 +28,10 @@ const plugin = definePlugin({
             const [part] = parts;
             const [word, size] = part?.type === "text" ? part.text.split(" ") : [];
             if (word === "wait") await new Promise((resolve) => signal.addEventListener("abort", resolve));
-            const text = randomBytes(Number(size ?? 8) / 2).toString("hex");
-            return singleStep({ messages: [textMessage("user", `${state[0]} ${text}`)] });
+            const begin = state[0] ?? 0;
+            return singleStep({
+              messages: [textMessage("user", letters.toString("latin1", begin, begin + Number(size ?? 8)))],
+            });
           },
           async close() {
             live.environments--;

@@ -44,6 +44,11 @@ export class Outbox {
     return this.#pendingBytes;
   }
 
+  /** Whether the stream accepts no more until `drained` is called. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
   add(requestId: bigint, bytes: Uint8Array): void {
     const entry = { requestId, bytes, offset: 0 };
     if (isLarge(entry) && (this.#later.length > 0 || !this.#fits(entry))) this.#later.push(entry);
