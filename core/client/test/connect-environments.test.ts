@@ -101,6 +101,25 @@ describe("connecting", () => {
     expect(described).toBe(3);
   });
 
+  test("requests an old description again, because a server may replace packages", async () => {
+    const host = new LocalHost({ source: await PluginHost.of([countingPlugin]) });
+    const server = await serveEnvironments({ host, address: "127.0.0.1:0" });
+    cleanups.push(() => server.close());
+    const remote = await connectEnvironments(`127.0.0.1:${server.port}`);
+    cleanups.push(() => remote.close());
+    const described = async () => (await remote.describe({ id: "counting" })).description;
+    const before = await described();
+    const describe = host.describe.bind(host);
+    host.describe = async (environment) => ({ ...(await describe(environment)), description: "replaced" });
+    expect(await described()).toBe(before);
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 11_000;
+    cleanups.push(() => (performance.now = now));
+    // The old one is used once more.
+    expect(await described()).toBe(before);
+    while ((await described()) !== "replaced") await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+
   test("to several servers spreads the sessions, and continues without one that is lost", async () => {
     const servers = [await serve(), await serve()] as const;
     const remote = await connectEnvironments(

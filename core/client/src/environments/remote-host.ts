@@ -175,14 +175,24 @@ export class RemoteHost implements EnvironmentHost {
 
   async open(environment: EnvironmentRef, { restores }: OpenOptions = {}): Promise<RemoteEnvironment> {
     this.#opening++;
-    const description = await this.describe(environment).finally(() => this.#opening--);
-    const session: RemoteEnvironment = new RemoteEnvironment(environment, description, this.#transport, this.#leaseMs, {
-      episode: restoredEpisode(restores),
-      onLease: (leaseMs) => this.#leases.granted(leaseMs),
-      onClose: () => this.#leases.sessions.delete(session),
-    });
-    this.#leases.sessions.add(session);
-    return session;
+    try {
+      const description = await this.describe(environment);
+      const session: RemoteEnvironment = new RemoteEnvironment(
+        environment,
+        description,
+        this.#transport,
+        this.#leaseMs,
+        {
+          episode: restoredEpisode(restores),
+          onLease: (leaseMs) => this.#leases.granted(leaseMs),
+          onClose: () => this.#leases.sessions.delete(session),
+        },
+      );
+      this.#leases.sessions.add(session);
+      return session;
+    } finally {
+      this.#opening--;
+    }
   }
 
   async demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[]): Promise<readonly Demonstration[]> {
