@@ -190,6 +190,19 @@ describe("a session", () => {
     expect(await call(server.url(), session, "observe")).toMatchObject({ status: 404 });
   });
 
+  test("counts for the name of its token", async () => {
+    const tokens = new Tokens([
+      { name: "alice", token: "a1" },
+      { name: "bob", token: "b1" },
+    ]);
+    server = await served({ tokens, maxSessions: 3, maxSessionsPerClient: 1, maxQueue: 0 });
+    const of = (token: string) => ({ authorization: `Bearer ${token}` });
+    expect(await open(server.url(), of("a1"))).toMatch(/^[0-9a-f]{32}$/);
+    const { status, body } = await raw(server.url(), { body: INITIALIZE, headers: of("a1") });
+    expect([status, body]).toMatchObject([503, code("RESOURCE_EXHAUSTED")]);
+    expect(await open(server.url(), of("b1"))).toMatch(/^[0-9a-f]{32}$/);
+  });
+
   test("takes calls at the same time in order, 64 of them, and is apart from other sessions", async () => {
     server = await served();
     const [one, other] = await Promise.all([
