@@ -4,7 +4,6 @@ import type { Caller } from "../service/caller.ts";
 import type { Death } from "./death.ts";
 import type { FramedStream } from "./framed-stream.ts";
 import type { WorkerEnd } from "./worker-end.ts";
-import type { RoutedSession } from "./routed-sessions.ts";
 import { type LinkAddress, openLink } from "./link.ts";
 import type { FromWorker, ToWorker, WorkerCalls, WorkerChannel } from "./worker-messages.ts";
 
@@ -40,8 +39,8 @@ export class EnvironmentWorker {
   /** Time of its latest sign of life, in milliseconds of `performance.now()`. */
   aliveAt = performance.now();
   /** Suspected session whose request is under way. */
-  tested: RoutedSession | undefined;
-  readonly #tests: { readonly session: RoutedSession; readonly begin: () => void }[] = [];
+  tested: object | undefined;
+  readonly #tests: { readonly session: object; readonly begin: () => void }[] = [];
   readonly #links = new Set<FramedStream>();
   readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #resolveDeath: (death: Death) => void;
@@ -109,7 +108,7 @@ export class EnvironmentWorker {
   }
 
   /** Begins a request of a suspected session when no other such request is under way. @returns a function to call at its end */
-  test(session: RoutedSession, begin: () => void): () => void {
+  test(session: object, begin: () => void): () => void {
     const test = { session, begin };
     this.#tests.push(test);
     const next = (): void => {
