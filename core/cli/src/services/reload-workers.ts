@@ -28,7 +28,9 @@ export function reloadWorkers(
     readonly onReloaded: (environments: readonly string[]) => void;
   },
 ): () => void {
-  const directories = [...new Set(plugins.registry.entries.flatMap(({ directory }) => directory ?? []))];
+  // Services are those of this process: a new version of their packages cannot be loaded.
+  const hosts = plugins.registry.entries.filter(({ provides }) => provides.some((id) => id.startsWith("environment:")));
+  const directories = [...new Set(hosts.flatMap(({ directory }) => directory ?? []))];
   const look = (): string => directories.map(stateOf).join("\n");
   let active = look();
   let seen = active;
