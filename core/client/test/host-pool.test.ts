@@ -154,6 +154,31 @@ test("servers that refuse all sessions, and can be reached, are asked once for e
   expect(other.stats().sessions).toBe(3);
 });
 
+test("a server on which an environment fails does not attract the episodes", async () => {
+  let opened = 0;
+  const host: EnvironmentHost = Object.assign(new LocalHost({ source: await PluginHost.of([countingPlugin]) }), {
+    open: async () => {
+      opened++;
+      throw new MrlmError("ENVIRONMENT_FAILED", "it was withdrawn", { isRetryable: false });
+    },
+  });
+  const remote = await connect([await serve({ host }), await serve()]);
+  const play = async (count: number) => {
+    const sessions = await Promise.all(Array.from({ length: count }, () => remote.open({ id: "counting" })));
+    const resets = await Promise.allSettled(sessions.map((session) => session.reset({ signal })));
+    return resets.filter(({ status }) => status === "rejected").length;
+  };
+  let failed = 0;
+  for (let i = 0; i < 20; i++) failed += await play(1);
+  expect([failed, opened]).toEqual([3, 3]);
+  expect(await play(20)).toBe(0);
+  const now = performance.now.bind(performance);
+  performance.now = () => now() + 31_000;
+  cleanups.push(() => (performance.now = now));
+  // One episode tries the server again.
+  expect([await play(20), opened]).toEqual([1, 4]);
+});
+
 test("servers that offer an environment in different versions are reported once", async () => {
   const versioned = async (version: string) => {
     const host = new LocalHost({ source: await PluginHost.of([countingPlugin]) });

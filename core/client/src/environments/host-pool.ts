@@ -165,7 +165,7 @@ export class HostPool implements EnvironmentHost, SessionPool {
     present: PoolMember | undefined,
   ): PoolMember | undefined {
     const usable = this.#ofInstances().filter((member) => !refusals.has(member));
-    if (present !== undefined && !present.isStopping && usable.includes(present)) return present;
+    if (present?.isPreferred(environment) === true && usable.includes(present)) return present;
     return usable.toSorted((a, b) => PoolMember.compare(a, b, environment))[0];
   }
 

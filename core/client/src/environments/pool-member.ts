@@ -1,6 +1,7 @@
 import { type EnvironmentRef, MrlmError } from "@mrlm/spec";
 import { pause } from "../connection/aborts.ts";
 import { Backoff } from "../connection/backoff.ts";
+import { ResetFaults } from "./reset-faults.ts";
 import { type ConnectEnvironmentsOptions, RemoteHost } from "./remote-host.ts";
 import type { ServerAddress } from "./server-addresses.ts";
 
@@ -24,6 +25,8 @@ const FRESH_WAIT_MS = 250;
 export class PoolMember {
   readonly address: string;
   readonly host: RemoteHost;
+  /** Environments that fail there. */
+  readonly faults = new ResetFaults();
   /** Whether the list of addresses no longer names the server: it gets no new sessions. */
   isRemoved = false;
   /** Order of servers that are equal in all else. It is random, so that many clients do not all begin with the same server. */
@@ -115,6 +118,11 @@ export class PoolMember {
     return MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND", "PROTOCOL_VERSION", "TLS_FAILED", "UNAUTHENTICATED");
   }
 
+  /** Whether a session stays on the server for its next episode. */
+  isPreferred({ id }: EnvironmentRef): boolean {
+    return !this.isStopping && !this.faults.isAvoided(id);
+  }
+
   /** Whether the server opens no new sessions because it stops. */
   get isStopping(): boolean {
     const load = this.host.load;
@@ -137,7 +145,8 @@ export class PoolMember {
   }
 
   #rank(environment: EnvironmentRef): number {
-    if (this.isStopping) return 2;
+    if (this.isStopping) return 3;
+    if (this.faults.isAvoided(environment.id)) return 2;
     const now = performance.now();
     const { at, until } = this.#full;
     const isFull = now < until && !((this.host.load?.at ?? 0) > at && this.#freeShare(environment) > 0);

@@ -71,7 +71,7 @@ export class PooledSession implements EnvironmentSession {
         environment: this.#ref,
         present: this.#seat?.member,
         signals: [options.signal, this.#closing.signal],
-        work: async (member) => (await this.#sessionOn(member)).reset(options),
+        work: (member) => member.faults.watch(this.#ref.id, async () => (await this.#sessionOn(member)).reset(options)),
       });
     } finally {
       this.#isResetting = false;
