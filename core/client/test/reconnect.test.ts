@@ -212,14 +212,14 @@ describe("a session", () => {
 });
 
 describe("one seeded case of the faults suite", () => {
-  test.each(TRANSPORTS)(
-    "connections that are reset during steps and resets lose no call and repeat none (%s)",
-    async (transport) => {
-      const { port } = await startProcess();
-      const play = await playDisturbed([port], { seed: 7, transport, midStep: 6, midReset: 2, offsets: FIRST_CALLS });
-      expect(play.disturbed).toEqual(play.undisturbed);
-    },
-  );
+  test("connections that are reset during steps and resets lose no call and repeat none", async () => {
+    const { port } = await startProcess();
+    const drops = { midStep: 6, midReset: 2, offsets: FIRST_CALLS };
+    const plays = await Promise.all(
+      TRANSPORTS.map((transport, i) => playDisturbed([port], { seed: 7 + i, transport, ...drops })),
+    );
+    for (const { disturbed, undisturbed } of plays) expect(disturbed).toEqual(undisturbed);
+  });
 
   test("half-open connections end on both sides", () => playHalfOpen("stream"));
 });
