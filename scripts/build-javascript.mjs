@@ -33,6 +33,10 @@ for (const workspace of packages()) {
     dts: false,
     splitting: true,
     sourcemap: true,
+    esbuildOptions: (options) => {
+      // The packages hold their sources: maps need no copy of them.
+      options.sourcesContent = false;
+    },
     clean: false,
     removeNodeProtocol: false, // node:sqlite exists under its full name only
     skipNodeModulesBundle: true,
