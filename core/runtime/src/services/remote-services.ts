@@ -11,7 +11,13 @@ import type {
 } from "@mrlm/spec";
 import type { ServiceKind, Services, ServiceTypes } from "../plugins/plugin-kinds.ts";
 import { recordPlugin } from "../plugins/service-plugins.ts";
-import { errorOf, type FromServices, type RemoteObject, type ServiceChannel } from "./service-messages.ts";
+import {
+  type CallParts,
+  errorOf,
+  type FromServices,
+  type RemoteObject,
+  type ServiceChannel,
+} from "./service-messages.ts";
 
 /** Options of a call with the parts that are no data. */
 interface Parts {
@@ -63,8 +69,8 @@ class RemoteServices {
   /** Calls a method with data, and with options as the last argument. */
   #call<T>(object: number, method: string, given: readonly unknown[], options?: Parts): Promise<T> {
     const { signal, queued, progressed, ...plain } = options ?? {};
-    signal?.throwIfAborted();
-    const parts = { signal: signal !== undefined, queued: queued !== undefined, progressed: progressed !== undefined };
+    const state = signal === undefined ? false : signal.aborted ? "aborted" : "active";
+    const parts: CallParts = { signal: state, queued: queued !== undefined, progressed: progressed !== undefined };
     return this.#request(
       (call) => ({ type: "call", call, object, method, given, options: options && withoutFunctions(plain), parts }),
       options ?? {},

@@ -88,6 +88,7 @@ class ServedServices {
     const { call } = message;
     const controller = new AbortController();
     this.#calls.set(call, controller);
+    if (message.type === "call" && message.parts.signal === "aborted") controller.abort(ABORTED);
     const done = message.type === "service" ? this.#service(message) : this.#call(message, controller.signal);
     void done
       .catch((error: unknown): FromServices => ({ type: "error", call, error: errorMessage(error) }))
@@ -106,9 +107,10 @@ class ServedServices {
   async #call(message: Extract<ToServices, { type: "call" }>, signal: AbortSignal): Promise<FromServices> {
     const { call, object, method, given, options, parts } = message;
     const entry = this.#entries.get(object);
-    const target = entry?.object[method];
-    if (entry === undefined || typeof target !== "function")
-      throw new Error(`A worker called ${method} of an object that it does not have.`);
+    // What was closed has no entry. Its own error for a call afterwards has the same code.
+    if (entry === undefined) throw new MrlmError("SESSION_NOT_FOUND", `It was closed before a call of ${method}.`);
+    const target = entry.object[method];
+    if (typeof target !== "function") throw new TypeError(`A ${entry.kind} has no method ${method}.`);
     const last = options === undefined ? [] : [this.#options(call, entry, method, { options, parts, signal })];
     const value: unknown = await target.call(entry.object, ...given, ...last);
     if (method === "close") this.#forget(object, entry);
@@ -132,7 +134,7 @@ class ServedServices {
     const seed = (options as { readonly seed?: number | null }).seed ?? null;
     return {
       ...options,
-      ...(parts.signal && { signal }),
+      ...(parts.signal !== false && { signal }),
       ...(parts.queued && { queued: <T>(wait: () => Promise<T>) => this.#queued(call, wait) }),
       ...(parts.progressed && { progressed: () => this.#send({ type: "progressed", call }) }),
       ...(kind === "tool" && method === "open" && { random: toolRandom(name, seed) }),

@@ -26,7 +26,8 @@ export interface RemoteObject {
 
 /** Options of a call that are no data. */
 export interface CallParts {
-  readonly signal: boolean;
+  /** Whether there is a signal, and whether it is aborted already. */
+  readonly signal: false | "active" | "aborted";
   readonly queued: boolean;
   readonly progressed: boolean;
 }
