@@ -2,6 +2,7 @@ import { type Logger, MrlmError } from "@mrlm/spec";
 import {
   Assembler,
   cancelEntry,
+  decodedPart,
   encodeError,
   entriesOf,
   environmentProto as wire,
@@ -19,9 +20,9 @@ import {
 import type { MeasuredPhase } from "../sessions/server-metrics.ts";
 import type { Caller } from "../service/caller.ts";
 import { logFault } from "../sessions/log-fault.ts";
+import { type ClientLink, openClientLink } from "./client-link.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
 import { FrameJoiner } from "./frame-joiner.ts";
-import type { FramedStream } from "./framed-stream.ts";
 import { late, unknownKind } from "./request-errors.ts";
 import { isSuspect, keyOf, type RoutedSession, type RoutedSessions } from "./routed-sessions.ts";
 
@@ -45,21 +46,13 @@ const MAX_RUNNING = 16_384;
 /** Time in which the process of a closed stream must be seen to have ended, in milliseconds. */
 const DEATH_MS = 3_000;
 
-/** Stream to a worker for this client's requests. */
-interface Link {
-  readonly worker: EnvironmentWorker;
-  readonly stream: FramedStream;
-  readonly outbox: Outbox;
-  isEnded: boolean;
-}
-
 interface Running {
   readonly session: RoutedSession;
   readonly kind: RequestKind;
   /** Time at which it was sent to the worker, in milliseconds of `performance.now()`. */
   sentAt?: number;
   /** `undefined` while the session waits for a place. */
-  link?: Link;
+  link?: ClientLink;
   /** Ends the request's wait, or its test. */
   leave?: () => void;
   timer?: NodeJS.Timeout;
@@ -80,7 +73,7 @@ export class ForwardedClient {
   readonly #answers: Outbox;
   readonly #assembler: Assembler;
   readonly #running = new Map<bigint, Running>();
-  readonly #links = new Map<EnvironmentWorker, Link>();
+  readonly #links = new Map<EnvironmentWorker, ClientLink>();
   #isGone = false;
   #isHalfClosed = false;
   #isEnding = false;
@@ -192,7 +185,7 @@ export class ForwardedClient {
   }
 
   #receivePiece(requestId: bigint, chunk: Uint8Array): void {
-    const whole = this.#assembler.add(requestId, wire.Chunk.decode(chunk));
+    const whole = this.#assembler.add(requestId, decodedPart(wire.Chunk, chunk));
     if (whole === undefined) return;
     const { kind, body, trace } = requestEnvelope(whole);
     if (kind === "chunk") throw invalid("a chunk holds a chunk");
@@ -237,7 +230,7 @@ export class ForwardedClient {
       case "renew":
         return this.#answer(requestId, {
           $case: "renew",
-          renew: { gone: this.#sessions.renew(wire.RenewRequest.decode(body).sessionIds, this.#owner) },
+          renew: { gone: this.#sessions.renew(decodedPart(wire.RenewRequest, body).sessionIds, this.#owner) },
         });
       default:
         throw unknownKind();
@@ -286,25 +279,20 @@ export class ForwardedClient {
     if (link.outbox.pendingBytes > HIGH_WATER_BYTES) this.#sink.read(false);
   }
 
-  #linkTo(worker: EnvironmentWorker): Link {
+  #linkTo(worker: EnvironmentWorker): ClientLink {
     const known = this.#links.get(worker);
     if (known !== undefined) return known;
-    const stream = worker.open(this.#caller);
-    const outbox = new Outbox((frame) => stream.writableEnded || stream.destroyed || stream.write(frame));
-    const link: Link = { worker, stream, outbox, isEnded: false };
-    this.#links.set(worker, link);
-    stream.on("data", (frame: Uint8Array) => this.#receiveResponses(frame));
-    stream.on("drain", () => {
-      outbox.drained();
-      const isLow = [...this.#links.values()].every((each) => each.outbox.pendingBytes < LOW_WATER_BYTES);
-      if (isLow) this.#sink.read(true);
+    const link = openClientLink(worker, this.#caller, {
+      onFrame: (frame) => this.#receiveResponses(frame),
+      onFault: (error) => logFault(this.#logger, error),
+      onDrained: () => {
+        if ([...this.#links.values()].every(({ outbox }) => outbox.pendingBytes < LOW_WATER_BYTES))
+          this.#sink.read(true);
+      },
+      onFailure: (text) => this.#sink.fail(text),
+      onEnd: () => void (this.#isGone || this.#lose(link)),
     });
-    stream.on("failure", (text: string) => this.#sink.fail(text));
-    for (const event of ["end", "close"])
-      stream.on(event, () => {
-        link.isEnded = true;
-        if (!this.#isGone) void this.#lose(link);
-      });
+    this.#links.set(worker, link);
     return link;
   }
 
@@ -326,7 +314,7 @@ export class ForwardedClient {
   }
 
   /** Ends the requests on the stream of a worker that is gone, with the reason of its death. */
-  async #lose(link: Link): Promise<void> {
+  async #lose(link: ClientLink): Promise<void> {
     const requests = [...this.#running].filter(([, running]) => running.link === link);
     if (requests.length === 0) return void this.#unlink(link);
     const alive = Promise.withResolvers<undefined>();
@@ -340,7 +328,7 @@ export class ForwardedClient {
       if (this.#running.get(requestId) === running) this.#fail(requestId, death.errorOf(running.session.key));
   }
 
-  #unlink(link: Link): void {
+  #unlink(link: ClientLink): void {
     if (this.#links.get(link.worker) === link) this.#links.delete(link.worker);
     link.stream.end();
     if (this.#links.size === 0) this.#sink.read(true);

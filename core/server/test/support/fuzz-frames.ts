@@ -1,6 +1,6 @@
 import { ENVIRONMENT_SERVICE, environmentProto as wire } from "@mrlm/wire";
 import fc from "fast-check";
-import { serveEnvironments } from "../../src/index.ts";
+import { serve } from "./serve.ts";
 import { RawClient, resetRequest, shown, stepRequest } from "./raw-client.ts";
 import { scriptedHost } from "./scripted-host.ts";
 
@@ -94,7 +94,7 @@ const EXPECTED = new Set([
 export async function fuzzFrames(seed: number, numRuns: number): Promise<number> {
   const logged: string[] = [];
   const log = (message: string, fields?: object): void => void logged.push(`${message} ${JSON.stringify(fields)}`);
-  const server = await serveEnvironments({
+  const server = await serve({
     host: scriptedHost(),
     address: "127.0.0.1:0",
     logger: { debug: log, info: log, warn: log, error: log },

@@ -195,6 +195,11 @@ function isLastPiece(chunk: Uint8Array): boolean {
   return isLast;
 }
 
+/** Decodes a part of an envelope. Throws MESSAGE_INVALID. */
+export function decodedPart<T>(codec: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T {
+  return read(() => codec.decode(bytes), "a part of a request cannot be read");
+}
+
 function read<T>(decode: () => T, problem: string): T {
   try {
     return decode();
