@@ -13,7 +13,10 @@ const { signal } = new AbortController();
 const folder = temporaryDirectory();
 
 test("mrlm serve: a client plays an episode, which metrics and logs show without its content; Ctrl-C ends the server", async () => {
-  const observed = ["--metrics-port", "0", "--log", "json"];
+  const token = "CANARY-0123456789abcdef0123456789abcdef";
+  const tokenFile = join(folder, "canary-token");
+  writeFileSync(tokenFile, `trainer ${token}\n`, { mode: 0o600 });
+  const observed = ["--metrics-port", "0", "--log", "json", "--token-file", tokenFile];
   const server = new Mrlm([
     "serve",
     "--environments",
@@ -26,7 +29,13 @@ test("mrlm serve: a client plays an episode, which metrics and logs show without
   ]);
   const { address, environments, metrics } = await server.event(({ event }) => event === "listening");
   expect(environments).toEqual(["math@1"]);
-  const host = await connectEnvironments(address as string);
+  await expect(connectEnvironments(address as string, { token: `${token}-false` })).rejects.toMatchObject({
+    code: "UNAUTHENTICATED",
+  });
+  const host = await connectEnvironments(address as string, { token });
+  await expect(host.describe({ id: "math", options: { style: "CANARY" } })).rejects.toMatchObject({
+    code: "OPTIONS_INVALID",
+  });
   await expect(host.describe({ id: "mth" })).rejects.toMatchObject({
     code: "ENVIRONMENT_NOT_FOUND",
     message: expect.stringContaining('Did you mean "math"?'),
@@ -55,6 +64,8 @@ test("mrlm serve: a client plays an episode, which metrics and logs show without
   expect(scraped).toMatch(/^mrlm_server_call_duration_count{environment="math@1",phase="step"} 2$/m);
   expect(scraped).toMatch(/^mrlm_server_errors_total{environment="math@1",phase="step",code="STEP_OUT_OF_ORDER"} 1$/m);
   expect(scraped).toMatch(/^mrlm_server_sessions{environment="math@1"} 1$/m);
+  expect(scraped).toMatch(/^mrlm_server_client_sessions{client="trainer"} 1$/m);
+  expect(scraped).toMatch(/^mrlm_server_unauthenticated_total [1-9]/m);
   expect(scraped).toMatch(/^process_memory_rss [1-9]/m);
   await session.close();
   await host.close();
@@ -66,7 +77,7 @@ test("mrlm serve: a client plays an episode, which metrics and logs show without
     msg: "A call failed.",
     environment: "math@1",
     session: expect.stringMatching(/^[0-9a-f]{16}$/),
-    client: expect.stringMatching(/^client-[0-9a-f]{8}$/),
+    client: "trainer",
     fields: { phase: "step", code: "STEP_OUT_OF_ORDER" },
   });
   expect(stdout + stderr + scraped).not.toContain("CANARY");

@@ -26,27 +26,24 @@ test.each<[string, Transport]>([
   ["in process", inProcess],
   ["over a stream", overGrpc()],
   ["over unary calls", overGrpc({ transport: "unary" })],
-])(
-  "%s a call carries the trace of its caller to the environment; a malformed one is ignored",
-  async (name, transport) => {
-    const local = new LocalHost({ source: await PluginHost.of([plugin]) });
-    const host = await transport(local);
-    const session = await host.open({ id: "tracing" });
-    const shown = async (trace?: string): Promise<string[]> => {
-      const options = { signal, ...(trace !== undefined && { trace }) };
-      const first = await session.reset(options);
-      const { observation } = await session.step(act, options);
-      return [first, observation].map(({ messages }) => JSON.stringify(messages[0]?.parts));
-    };
-    const twice = (text: string): string[] =>
-      [text, text].map((each) => JSON.stringify([{ type: "text", text: each }]));
-    expect(await shown(TRACE)).toEqual(twice(TRACE));
-    expect(await shown(OTHER)).toEqual(twice(OTHER));
-    expect(await shown()).toEqual(twice("undefined"));
-    if (name !== "in process")
-      expect(await shown(`00-${"0".repeat(32)}-b7ad6b7169203331-01`)).toEqual(twice("undefined"));
-    await session.close();
-    await host.close();
-    await local.close();
-  },
-);
+])("%s a call carries the trace of its caller to the environment; a malformed one is ignored", async (_, transport) => {
+  const local = new LocalHost({ source: await PluginHost.of([plugin]) });
+  const host = await transport(local);
+  const session = await host.open({ id: "tracing" });
+  const shown = async (trace?: string): Promise<string[]> => {
+    const options = { signal, ...(trace !== undefined && { trace }) };
+    const first = await session.reset(options);
+    const { observation } = await session.step(act, options);
+    return [first, observation].map(({ messages }) => JSON.stringify(messages[0]?.parts));
+  };
+  const twice = (text: string): string[] => [text, text].map((each) => JSON.stringify([{ type: "text", text: each }]));
+  expect(await shown(TRACE)).toEqual(twice(TRACE));
+  expect(await shown(OTHER)).toEqual(twice(OTHER));
+  expect(await shown()).toEqual(twice("undefined"));
+  expect(await shown(`cc${TRACE.slice(2)}-later`)).toEqual(twice(TRACE));
+  for (const malformed of [`00-${"0".repeat(32)}-b7ad6b7169203331-01`, `${TRACE}-x`, `ff${TRACE.slice(2)}`, "CANARY"])
+    expect(await shown(malformed)).toEqual(twice("undefined"));
+  await session.close();
+  await host.close();
+  await local.close();
+});

@@ -18,6 +18,7 @@ export * from "./fixture.ts";
 export * from "./environment-context.ts";
 export * from "./environment-definition.ts";
 export * from "./environment-host.ts";
+export * from "./trace.ts";
 export * from "./scorer.ts";
 export * from "./judge.ts";
 export * from "./sandbox.ts";

@@ -36,6 +36,8 @@ export async function serveMetrics(host: string, port: number): Promise<MetricsE
   } catch (cause) {
     throw listenError(host, port, cause as NodeJS.ErrnoException);
   }
+  // A server that does not start must not stay for its metrics.
+  server.unref();
   const provider = new MeterProvider({ readers: [exporter] });
   metrics.setGlobalMeterProvider(provider);
   const endDelay = observeProcess();

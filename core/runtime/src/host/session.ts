@@ -6,13 +6,14 @@ import {
   type Logger,
   MrlmError,
   type Observation,
+  readTrace,
   type ResetOptions,
   type SimulatedEnvironment,
   type StepResult,
   type TraceOptions,
   unscored,
 } from "@mrlm/spec";
-import { describeThrown } from "../plugins/error-location.ts";
+import { describeThrown, locateThrown } from "../plugins/error-location.ts";
 import type { CallTrace } from "./environment-context.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import type { Phase } from "./deadlines.ts";
@@ -169,7 +170,7 @@ export class Session implements EnvironmentSession {
     if (this.#state === "closed") throw this.#closedError();
     if (this.#busy) throw this.#busyError(call);
     this.#busy = true;
-    this.#plan.trace.current = trace;
+    this.#plan.trace.current = trace === undefined ? undefined : readTrace(trace);
     try {
       return await this.#plan.clock.run(phase, [caller, this.#gone.signal], work);
     } catch (error) {
@@ -258,7 +259,9 @@ export class Session implements EnvironmentSession {
   #disposeQuietly(instance: SimulatedEnvironment | undefined): void {
     const { logger } = this.#plan;
     this.#dispose(instance).catch((error: unknown) =>
-      logger.warn(`Closing environment ${this.description.id} after a failure failed too.`, { error: String(error) }),
+      logger.warn(`Closing environment ${this.description.id} after a failure failed too.`, {
+        error: locateThrown(error),
+      }),
     );
   }
 

@@ -10,6 +10,14 @@ export function describeThrown(error: unknown): string {
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 }
 
+/** Describes a thrown value without its message, which may quote an episode: `TypeError (index.ts:12:7)`. */
+export function locateThrown(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const { name, message, stack = "" } = error;
+  const place = placeOf(stack.slice(stack.indexOf(message) + message.length));
+  return place === undefined ? name : `${name} (${place})`;
+}
+
 /** Returns the file's name without its folders, which clients of a server must not see. */
 function placeOf(stack: string): string | undefined {
   for (const line of stack.split("\n")) {

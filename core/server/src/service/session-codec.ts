@@ -22,7 +22,7 @@ export function decodeReset(
     environment: decodeEnvironmentRef(environment),
     ...(seed !== undefined && { seed: fromInt64(seed, "a seed") }),
     ...(task !== "" && { task }),
-    ...(isTrace(trace) && { trace }),
+    ...(trace !== "" && { trace }),
     leaseMs,
     deadlineMs,
     ...(client !== undefined && { client }),
@@ -37,10 +37,5 @@ export function encodeStart({ observation, leaseMs, description }: SessionStart)
 /** Decodes a step. Throws MESSAGE_INVALID. @param trace its `traceparent`; empty for none */
 export function decodeStep(request: wire.StepRequest, trace: string): SessionStep {
   const { sessionId, epoch, index, action, deadlineMs } = request;
-  return { sessionId, epoch, index, action: decodeAction(action), deadlineMs, ...(isTrace(trace) && { trace }) };
-}
-
-/** Whether a text is a `traceparent` of W3C Trace Context, whose trace and parent are not zero. A receiver ignores any other text. */
-function isTrace(text: string): boolean {
-  return /^[0-9a-e][0-9a-f]-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(text);
+  return { sessionId, epoch, index, action: decodeAction(action), deadlineMs, ...(trace !== "" && { trace }) };
 }

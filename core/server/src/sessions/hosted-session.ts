@@ -5,12 +5,13 @@ import {
   type EnvironmentSession,
   type Logger,
   MrlmError,
+  readTrace,
   type StepResult,
 } from "@mrlm/spec";
 import { inCall } from "./call-context.ts";
 import type { MeasuredPhase, ServerMetrics } from "./server-metrics.ts";
 import { invalid } from "./invalid.ts";
-import { logFault } from "./log-fault.ts";
+import { logFailure } from "./log-fault.ts";
 import { Operation } from "./operation.ts";
 import type { SessionReset, SessionStart, SessionStep } from "./requests.ts";
 
@@ -122,12 +123,12 @@ export class HostedSession {
     const before = this.#latest?.operation;
     before?.abort(new MrlmError("CANCELLED", "The session was reset during another call."));
     const { seed, task, deadlineMs = 0 } = request;
+    const trace = this.#traceOf(request);
     const operation = new Operation("reset", deadlineMs, async (signal) => {
       this.#waitingResets++;
       await before?.promise.catch(() => undefined);
       this.#waitingResets--;
       const environment = this.#environment ?? (await this.#open(epoch, signal));
-      const { trace } = request;
       const observation = await this.#observe("reset", trace, () =>
         environment.reset({
           ...(seed !== undefined && { seed }),
@@ -143,7 +144,7 @@ export class HostedSession {
 
   step(request: SessionStep): Operation<StepResult> {
     this.touch();
-    const { epoch, index, action, deadlineMs = 0, trace } = request;
+    const { epoch, index, action, deadlineMs = 0 } = request;
     const latest = this.#latest;
     if (latest === undefined || epoch !== this.#epoch) {
       throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} got a step of epoch ${epoch}.`);
@@ -157,6 +158,7 @@ export class HostedSession {
     const environment = this.#environment;
     if (environment === undefined)
       throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
+    const trace = this.#traceOf(request);
     const work = (signal: AbortSignal): Promise<StepResult> =>
       this.#observe("step", trace, () =>
         environment.step(action, trace === undefined ? { signal } : { signal, trace }),
@@ -190,16 +192,21 @@ export class HostedSession {
         try {
           return await work();
         } catch (error) {
-          const code = MrlmError.isInstance(error) ? error.code : "INTERNAL";
-          metrics.failed(environment, phase, code);
-          logFault(logger, error);
-          if (code !== "INTERNAL" && code !== "CANCELLED") logger.debug("A call failed.", { phase, code });
+          metrics.failed(environment, phase, error);
+          logFailure(logger, phase, error);
           throw error;
         } finally {
           metrics.called(environment, phase, started);
         }
       },
     );
+  }
+
+  /** Returns the trace of a request. A malformed one is counted and ignored. */
+  #traceOf({ trace }: { readonly trace?: string }): string | undefined {
+    const known = trace === undefined ? undefined : readTrace(trace);
+    if (known === undefined && trace !== undefined) this.#support.metrics.malformedTrace();
+    return known;
   }
 
   #begin<T extends Latest["operation"]>(index: number, operation: T): T {
@@ -229,6 +236,7 @@ export class HostedSession {
       signal.throwIfAborted();
       return environment;
     } catch (error) {
+      this.#support.metrics.failed(this.environment, "reset", error);
       // A later reset that waits for this one will open the environment.
       const isWanted = !this.#isClosed && (this.#environment !== undefined || epoch !== this.#epoch);
       if (!isWanted) this.#support.discard(this);

@@ -15,7 +15,7 @@ export interface SessionReset {
   readonly deadlineMs?: number;
   /** Name of the client among those that share the places of the server. Default: the owner. */
   readonly client?: string;
-  /** W3C Trace Context of the caller. */
+  /** `traceparent` of the caller as it came. */
   readonly trace?: string;
   /** Called once when the session is no longer in the table, for any reason. Only that of the first reset counts. */
   readonly onEnd?: () => void;
@@ -29,7 +29,7 @@ export interface SessionStep {
   readonly index: number;
   readonly action: Action;
   readonly deadlineMs?: number;
-  /** W3C Trace Context of the caller. */
+  /** `traceparent` of the caller as it came. */
   readonly trace?: string;
 }
 

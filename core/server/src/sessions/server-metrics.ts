@@ -1,8 +1,14 @@
 import { type Attributes, metrics, type BatchObservableCallback, type Observable } from "@opentelemetry/api";
+import { isErrorCode, MrlmError } from "@mrlm/spec";
 import type { Capacity } from "./capacity.ts";
 
 /** Call of an environment that is measured. */
 export type MeasuredPhase = "reset" | "step" | "close";
+
+/** Whether requests of a kind are calls that are measured. */
+export function isMeasured(kind: string): kind is MeasuredPhase {
+  return kind === "reset" || kind === "step" || kind === "close";
+}
 
 /** State of a server that is read when its metrics are. */
 export interface ObservedServer {
@@ -37,6 +43,9 @@ export class ServerMetrics {
   readonly #refused = this.#meter.createCounter("mrlm.server.unauthenticated", {
     description: "gRPC calls without a valid token",
   });
+  readonly #malformedTraces = this.#meter.createCounter("mrlm.server.malformed.traces", {
+    description: "Requests whose traceparent is malformed and ignored",
+  });
   readonly #restarts = this.#meter.createCounter("mrlm.server.worker.restarts", {
     description: "Workers that ended and were started again",
   });
@@ -58,9 +67,16 @@ export class ServerMetrics {
     this.#duration.record((performance.now() - startedMs) / 1000, this.#of(environment, phase));
   }
 
-  /** Counts a failed call. @param code of the error; `INTERNAL` for a fault of the server */
-  failed(environment: string, phase: MeasuredPhase, code: string): void {
-    this.#errors.add(1, { ...this.#of(environment, phase), code });
+  /** Counts a failed call. @param environment empty for a call that reached none @param failure an error, or its code */
+  failed(environment: string, phase: MeasuredPhase, failure: unknown): void {
+    const code = MrlmError.isInstance(failure) ? failure.code : String(failure);
+    // Other versions and plugins may have codes of their own, any number of them.
+    this.#errors.add(1, { ...this.#of(environment, phase), code: isErrorCode(code) ? code : "INTERNAL" });
+  }
+
+  /** Counts a request whose `traceparent` is ignored. */
+  malformedTrace(): void {
+    this.#malformedTraces.add(1);
   }
 
   /** Records the wait of a session for a place that began at this time of `performance.now()`. */

@@ -58,7 +58,6 @@ export class SessionTable implements Capacity {
   readonly metrics = new ServerMetrics();
   readonly #admission: Admission;
   readonly #leases: { readonly defaultMs: number; readonly maxMs: number };
-  readonly #logger: Logger;
   readonly #support: SessionSupport;
   readonly #sweeper: NodeJS.Timeout;
   readonly #counts = { opened: 0, expired: 0, resets: 0, steps: 0 };
@@ -81,7 +80,6 @@ export class SessionTable implements Capacity {
     const { leaseMs = 60_000, maxLeaseMs = 3_600_000 } = limits;
     this.#admission = new Admission(admissionLimits(limits));
     this.#leases = { defaultMs: leaseMs, maxMs: maxLeaseMs };
-    this.#logger = logger;
     this.#support = {
       host,
       logger,
@@ -119,20 +117,30 @@ export class SessionTable implements Capacity {
 
   /** Starts an episode. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SESSION_BUSY, STEP_OUT_OF_ORDER, or SERVER_UNAVAILABLE while the server stops. */
   reset(owner: string, request: SessionReset): Operation<SessionStart> {
-    const key = keyOf(request.sessionId);
-    // A malformed request must not create a session.
-    if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
-    this.#counts.resets++;
-    const session = this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner);
-    // A session that begins one episode after the other would otherwise use the whole time of the drain, and then lose an episode.
-    if (this.#isDraining && request.epoch > session.epoch) throw stopping("begins no new episodes");
-    return session.reset(request);
+    try {
+      const key = keyOf(request.sessionId);
+      // A malformed request must not create a session.
+      if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
+      this.#counts.resets++;
+      const session = this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner);
+      // A session that begins one episode after the other would otherwise use the whole time of the drain, and then lose an episode.
+      if (this.#isDraining && request.epoch > session.epoch) throw stopping("begins no new episodes");
+      return session.reset(request);
+    } catch (error) {
+      this.metrics.failed("", "reset", error);
+      throw error;
+    }
   }
 
   /** Acts in an episode. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SESSION_BUSY, STEP_OUT_OF_ORDER or EPISODE_ENDED. */
   step(owner: string, request: SessionStep): Operation<StepResult> {
     this.#counts.steps++;
-    return this.#find(keyOf(request.sessionId), owner).step(request);
+    try {
+      return this.#find(keyOf(request.sessionId), owner).step(request);
+    } catch (error) {
+      this.metrics.failed("", "step", error);
+      throw error;
+    }
   }
 
   /** Closes a session. Does nothing for an unknown session or another owner's. */
@@ -200,11 +208,8 @@ export class SessionTable implements Capacity {
 
   async #end(session: HostedSession, reason: MrlmError): Promise<void> {
     this.#forget(session);
-    try {
-      await session.close(reason);
-    } catch (error) {
-      this.#logger.warn("An environment could not be closed.", { error: String(error) });
-    }
+    // The session has written the failure of its environment to the log.
+    await session.close(reason).catch(() => undefined);
   }
 
   #forget(session: HostedSession): void {

@@ -1,4 +1,4 @@
-import { type Logger, MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError, readTrace } from "@mrlm/spec";
 import {
   Assembler,
   cancelEntry,
@@ -17,7 +17,7 @@ import {
   responseEnvelope,
   sessionAddress,
 } from "@mrlm/wire";
-import type { MeasuredPhase } from "../sessions/server-metrics.ts";
+import { isMeasured } from "../sessions/server-metrics.ts";
 import type { Caller } from "../service/caller.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import { type ClientLink, openClientLink } from "./client-link.ts";
@@ -112,8 +112,8 @@ export class ForwardedClient {
   }
 
   /** Receives one request without its envelope. */
-  begin(requestId: bigint, kind: RequestKind, body: Uint8Array, trace?: string): void {
-    this.#receive({ requestId, kind, body }, requestEntry(requestId, kind, body, trace));
+  begin(requestId: bigint, kind: RequestKind, body: Uint8Array, trace = ""): void {
+    this.#receive({ requestId, kind, body, trace }, requestEntry(requestId, kind, body, trace));
   }
 
   /** Reports that the client sends no more requests and waits for the responses. */
@@ -173,13 +173,14 @@ export class ForwardedClient {
     for (const { session, link } of this.#running.values()) if (link?.worker === worker) yield session;
   }
 
-  #receive(envelope: Omit<RequestEnvelope, "trace">, entry: Uint8Array): void {
+  #receive(envelope: RequestEnvelope, entry: Uint8Array): void {
     const { requestId, kind, body } = envelope;
     try {
       if (kind === "cancel") this.cancel(requestId);
       else if (kind === "chunk") this.#receivePiece(requestId, body);
       else this.#dispatch(envelope, entry);
     } catch (error) {
+      this.#countFailure(kind, error);
       this.#refuse(requestId, error);
     }
   }
@@ -190,10 +191,11 @@ export class ForwardedClient {
     const { kind, body, trace } = requestEnvelope(whole);
     if (kind === "chunk") throw invalid("a chunk holds a chunk");
     if (kind === "cancel" || kind === "unknown") throw unknownKind();
-    this.#dispatch({ requestId, kind, body }, requestEntry(requestId, kind, body, trace));
+    this.#dispatch({ requestId, kind, body, trace }, requestEntry(requestId, kind, body, trace));
   }
 
-  #dispatch({ requestId, kind, body }: Omit<RequestEnvelope, "trace">, entry: Uint8Array): void {
+  #dispatch({ requestId, kind, body, trace }: RequestEnvelope, entry: Uint8Array): void {
+    if (trace !== "" && readTrace(trace) === undefined) this.#sessions.metrics.malformedTrace();
     if (this.#running.has(requestId)) throw invalid(`request ${requestId} is still under way`);
     if (this.#running.size >= MAX_RUNNING)
       throw new MrlmError(
@@ -304,7 +306,7 @@ export class ForwardedClient {
       const running = this.#running.get(requestId);
       if (running !== undefined && kind === "error") {
         running.session.isDoubtful = true;
-        this.#countFailure(running, wire.SessionError.decode(body).code);
+        this.#countFailure(running.kind, wire.SessionError.decode(body).code, running.session.environment);
       } else if (running !== undefined) this.#passed(running);
       this.#done(requestId);
     }
@@ -338,7 +340,7 @@ export class ForwardedClient {
   #fail(requestId: bigint, error: unknown): void {
     const running = this.#running.get(requestId);
     if (running === undefined) return;
-    this.#countFailure(running, MrlmError.isInstance(error) ? error.code : "INTERNAL");
+    this.#countFailure(running.kind, error, running.session.environment);
     this.#done(requestId);
     this.#refuse(requestId, error);
   }
@@ -365,8 +367,8 @@ export class ForwardedClient {
     this.#sessions.answered(running.session);
   }
 
-  #countFailure({ session, kind }: Running, code: string): void {
-    if (isMeasured(kind)) this.#sessions.metrics.failed(session.environment, kind, code);
+  #countFailure(kind: string, failure: unknown, environment = ""): void {
+    if (isMeasured(kind)) this.#sessions.metrics.failed(environment, kind, failure);
   }
 
   #answer(requestId: bigint, response: NonNullable<wire.SessionResponse["response"]>): void {
@@ -380,8 +382,4 @@ export class ForwardedClient {
     if (this.#isGone || !this.#isHalfClosed || this.#running.size > 0) return;
     if (this.#answers.pendingBytes === 0 && this.#joiner.pendingBytes === 0) this.#sink.end();
   }
-}
-
-function isMeasured(kind: RequestKind): kind is MeasuredPhase {
-  return kind === "reset" || kind === "step" || kind === "close";
 }
