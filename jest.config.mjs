@@ -22,7 +22,8 @@ export default {
       { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "es6" }, sourceMaps: "inline" },
     ],
   },
-  maxWorkers: 3,
+  // Tests of processes wait more than they compute: four files at a time keep two cores at work.
+  maxWorkers: 4,
   // Node frees the heap of a worker after its last event. With the contexts of hundreds of test files this takes longer than the default of 500 ms.
   workerGracefulExitTimeout: 20_000,
   testTimeout: 120_000,

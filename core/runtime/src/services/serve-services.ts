@@ -107,7 +107,7 @@ class ServedServices {
   async #call(message: Extract<ToServices, { type: "call" }>, signal: AbortSignal): Promise<FromServices> {
     const { call, object, method, given, options, parts } = message;
     const entry = this.#entries.get(object);
-    // What was closed has no entry. Its own error for a call afterwards has the same code.
+    // A closed object has no entry. A session of this process returns the same code for a call after its end.
     if (entry === undefined) throw new MrlmError("SESSION_NOT_FOUND", `It was closed before a call of ${method}.`);
     const target = entry.object[method];
     if (typeof target !== "function") throw new TypeError(`A ${entry.kind} has no method ${method}.`);
