@@ -7,7 +7,6 @@ import { randomStream, silentLogger } from "@mrlm/kit";
 import { ReplayWatch } from "../src/rollouts/replay-watch.ts";
 import { collect, runner, withoutSeconds } from "./support/rollouts.ts";
 
-const KILLS = 20;
 const script = new URL("./support/counter-server.ts", import.meta.url);
 const children = new Set<ChildProcess>();
 afterAll(() => {
@@ -29,35 +28,42 @@ async function start(port = 0): Promise<{ port: number; kill(): Promise<void> }>
   return { port: bound, kill };
 }
 
-test(`${KILLS} times kill -9 of one of two servers and a restart leave every trajectory as it would have been`, async () => {
-  // FAULTS_SEED repeats a run.
-  const seed = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
-  console.log(`FAULTS_SEED=${seed}`);
-  const random = randomStream("kills", seed);
-  const servers = [await start(), await start()];
-  const host = await connectEnvironments(servers.map(({ port }) => `127.0.0.1:${port}`));
-  const replays = new ReplayWatch(silentLogger);
-  const rollouts = await runner({ host, replays });
-  const long = { environment: { id: "counter", options: { goal: 40 } } };
-  const expected = JSON.stringify(withoutSeconds(await collect(await runner({ host }), long)));
-  const progress = { isKilling: true };
-  const killing = (async () => {
-    for (let kills = 0; kills < KILLS; kills++) {
-      await sleep(random.integer(50, 600));
-      const i = random.integer(0, 1);
-      const { port, kill } = servers[i] as (typeof servers)[0];
-      await kill();
-      await sleep(random.integer(0, 300));
-      servers[i] = await start(port);
-    }
-    progress.isKilling = false;
-  })();
-  let collections = 0;
-  for (; progress.isKilling; collections++)
-    expect(JSON.stringify(withoutSeconds(await collect(rollouts, long)))).toBe(expected);
-  await killing;
-  await host.close();
-  const { metrics } = replays.addTo({ iteration: 1, metrics: {}, seconds: {} });
-  console.log(JSON.stringify({ collections, ...metrics }));
-  expect(metrics["replays/SESSION_NOT_FOUND"]).toBeGreaterThan(KILLS);
-}, 600_000);
+test.each([
+  [10, 1],
+  [20, 2],
+])(
+  "%i times kill -9 and restart of one of %i servers leave every trajectory as it would have been",
+  async (wanted, count) => {
+    // FAULTS_SEED repeats a run.
+    const seed = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
+    console.log(`FAULTS_SEED=${seed}`);
+    const random = randomStream("kills", seed);
+    const servers = await Promise.all(Array.from({ length: count }, () => start()));
+    const host = await connectEnvironments(servers.map(({ port }) => `127.0.0.1:${port}`));
+    const replays = new ReplayWatch(silentLogger);
+    const rollouts = await runner({ host, replays });
+    const long = { environment: { id: "counter", options: { goal: 40 } } };
+    const expected = JSON.stringify(withoutSeconds(await collect(await runner({ host }), long)));
+    const progress = { isKilling: true };
+    const killing = (async () => {
+      for (let kills = 0; kills < wanted; kills++) {
+        await sleep(random.integer(50, 600));
+        const i = random.integer(0, count - 1);
+        const { port, kill } = servers[i] as (typeof servers)[0];
+        await kill();
+        await sleep(random.integer(0, 300));
+        servers[i] = await start(port);
+      }
+      progress.isKilling = false;
+    })();
+    let collections = 0;
+    for (; progress.isKilling; collections++)
+      expect(JSON.stringify(withoutSeconds(await collect(rollouts, long)))).toBe(expected);
+    await killing;
+    await host.close();
+    const { metrics } = replays.addTo({ iteration: 1, metrics: {}, seconds: {} });
+    console.log(JSON.stringify({ collections, ...metrics }));
+    expect(metrics["replays/SESSION_NOT_FOUND"]).toBeGreaterThan(wanted);
+  },
+  600_000,
+);
