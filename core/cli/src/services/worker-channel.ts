@@ -21,7 +21,14 @@ export function channelsTo(child: ChildProcess): WorkerChannels {
   const channels = new Channels((message) => {
     if (child.connected) child.send(message, () => undefined);
   }, closed.signal);
-  child.on("message", (message) => channels.receive(message as TopicMessage));
+  child.on("message", (message) => {
+    try {
+      channels.receive(message as TopicMessage);
+    } catch {
+      // Code of a plugin has found a way to send messages of its own.
+      child.kill("SIGKILL");
+    }
+  });
   return channels;
 }
 

@@ -1,4 +1,4 @@
-import { Metadata, type ServerDuplexStream, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { Metadata, type ServerDuplexStream, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
 import type { Logger } from "@mrlm/spec";
 import {
@@ -120,8 +120,12 @@ function forwardCall(
 /** Returns the status of a stream that cannot continue. */
 function statusOf(failure: string | Error): object {
   if (typeof failure !== "string") return statusOfError(failure);
-  const { code, details, error } = JSON.parse(failure) as StreamFailure;
   const metadata = new Metadata();
-  if (error !== "") metadata.set(ERROR_METADATA_KEY, Buffer.from(error, "base64"));
-  return { code, details, metadata };
+  try {
+    const { code, details, error } = JSON.parse(failure) as StreamFailure;
+    if (error !== "") metadata.set(ERROR_METADATA_KEY, Buffer.from(error, "base64"));
+    return { code: Number(code), details: String(details), metadata };
+  } catch {
+    return { code: status.INTERNAL, details: "A worker ended the stream without a reason.", metadata };
+  }
 }
