@@ -19,6 +19,7 @@ import { unaryMethods } from "./service/unary-methods.ts";
 import { type SessionLimits, type SessionStats, SessionTable } from "./sessions/session-table.ts";
 import { Health } from "./standard/health.ts";
 import { reflectionMethods } from "./standard/reflection.ts";
+import { withUndecodable } from "./unary.ts";
 import { VERSION } from "./version.ts";
 import { forwardingMethods } from "./workers/forwarding-methods.ts";
 import type { WorkerPool } from "./workers/worker-pool.ts";
@@ -105,8 +106,8 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     streams.set(client, authorizationOf(call.metadata));
     call.on("close", () => streams.delete(client));
   };
-  if (forwarding === undefined) server.addService(ENVIRONMENT_SERVICE, { ...unary, multiplex });
-  else server.addService(FORWARDED_ENVIRONMENT_SERVICE, { ...unary, ...forwarding, multiplex });
+  if (forwarding === undefined) server.addService(withUndecodable(ENVIRONMENT_SERVICE), { ...unary, multiplex });
+  else server.addService(withUndecodable(FORWARDED_ENVIRONMENT_SERVICE), { ...unary, ...forwarding, multiplex });
   server.addService(HEALTH_SERVICE, health.methods);
   for (const service of REFLECTION_SERVICES) server.addService(service, reflectionMethods(SERVICES));
   // The client of an ended stream reconnects, with its new token.

@@ -1,5 +1,30 @@
 import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
-import { statusOfError } from "@mrlm/wire";
+import { invalid, statusOfError } from "@mrlm/wire";
+
+/** Request whose bytes could not be decoded. */
+class Undecodable {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** Makes the methods of a service pass requests that cannot be decoded to {@link unary}, which refuses them. gRPC itself would answer INTERNAL. */
+export function withUndecodable<Service extends object>(service: Service): Service {
+  const methods = Object.entries(service).map(([name, method]) => {
+    const { requestDeserialize } = method as { requestDeserialize: (bytes: Buffer) => unknown };
+    const decode = (bytes: Buffer): unknown => {
+      try {
+        return requestDeserialize(bytes);
+      } catch (error) {
+        return new Undecodable((error as Error).message);
+      }
+    };
+    return [name, { ...method, requestDeserialize: decode }] as const;
+  });
+  return Object.fromEntries(methods) as Service;
+}
 
 /**
  * Makes the handler of a unary method. A thrown error becomes the call's status, with the whole error in the trailing metadata.
@@ -12,6 +37,7 @@ export function unary<Request, Response>(
   return async (call: ServerUnaryCall<Request, Response>, answer: sendUnaryData<Response>): Promise<void> => {
     let response: Response;
     try {
+      if (call.request instanceof Undecodable) throw invalid(`a request cannot be decoded (${call.request.reason})`);
       response = await handle(call);
     } catch (error) {
       onError(error);

@@ -7,6 +7,8 @@ import { ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, MAX_UNFINISHED, envir
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
 import { reflectionMethods } from "../src/standard/reflection.ts";
 import { fuzzFrames } from "./support/fuzz-frames.ts";
+import { fuzzUnary } from "./support/fuzz-unary.ts";
+import { sendTooMuch } from "./support/too-large.ts";
 import { RawClient, type RawStream, resetRequest, shown, stepRequest } from "./support/raw-client.ts";
 import { type ScriptedHost, scriptedHost } from "./support/scripted-host.ts";
 
@@ -272,8 +274,15 @@ describe("S6, S7: demonstrations", () => {
   });
 });
 
-test("S5: damaged frames end in errors of the request or of the stream, never in a fault of the server", async () => {
+test("S5: a request of one byte more than the limit is refused, and its stream continues", async () => {
+  await serve({ maxMessageBytes: 2 << 20 });
+  expect(await sendTooMuch(connect("attacker"), 2 << 20)).toEqual(["MESSAGE_INVALID", "renew", 8]);
+  await works();
+});
+
+test("S5: damaged frames and unary requests end in errors of the request or of the stream, never in a fault of the server", async () => {
   // afterEach closes a server.
   await serve();
   expect(await fuzzFrames(1, 60)).toBeGreaterThan(60);
+  expect(await fuzzUnary(1, 30)).toBeGreaterThan(30);
 });

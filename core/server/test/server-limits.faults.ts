@@ -1,17 +1,35 @@
 import { expect, test } from "@jest/globals";
+import { serveEnvironments } from "../src/index.ts";
 import { abandonSessions } from "./support/abandoned-sessions.ts";
 import { fuzzFrames } from "./support/fuzz-frames.ts";
+import { fuzzUnary } from "./support/fuzz-unary.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { scriptedHost } from "./support/scripted-host.ts";
 import { stopReading } from "./support/slow-reader.ts";
+import { sendTooMuch } from "./support/too-large.ts";
 
 const MIB = 1 << 20;
 const mib = (bytes: number): string => (bytes / MIB).toFixed(1);
 
-test("4,000 sequences of damaged frames end in errors, and leave the server at work for others", async () => {
-  // FAULTS_SEED repeats a run.
-  const seed = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
+// FAULTS_SEED repeats a run.
+const seed = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
+
+test("80,000 damaged frames end in errors of their stream or request, and leave the server at work for others", async () => {
   console.log(`FAULTS_SEED=${seed}`);
-  const frames = await fuzzFrames(seed, 4_000);
-  expect(frames).toBeGreaterThan(4_000);
+  expect(await fuzzFrames(seed, 16_000)).toBeGreaterThan(80_000);
+}, 600_000);
+
+test("20,000 damaged unary requests end in errors, and leave the server at work for others", async () => {
+  console.log(`FAULTS_SEED=${seed}`);
+  expect(await fuzzUnary(seed, 4_000)).toBeGreaterThan(20_000);
+}, 600_000);
+
+test("2 requests of 64 MiB and one byte are refused, and their stream continues", async () => {
+  const server = await serveEnvironments({ host: scriptedHost(), address: "127.0.0.1:0" });
+  const client = new RawClient(server.port, "attacker");
+  expect(await sendTooMuch(client, 64 << 20)).toEqual(["MESSAGE_INVALID", "renew", 8]);
+  client.close();
+  await server.close();
 }, 600_000);
 
 test("30,000 abandoned sessions, in three rounds, end with their leases and leave no memory", async () => {

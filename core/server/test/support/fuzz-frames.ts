@@ -7,8 +7,13 @@ import { scriptedHost } from "./scripted-host.ts";
 type Request = wire.SessionRequest;
 
 const id = fc.bigInt(1n, 6n);
-const session = fc.integer({ min: 0, max: 3 }).map((number) => Buffer.alloc(number === 3 ? 5 : 16, number));
+/** Sessions 0 to 2, and ids that are too short or too long. */
+const session = fc
+  .integer({ min: 0, max: 5 })
+  .map((number) => Buffer.alloc([16, 16, 16, 0, 15, 17][number] ?? 0, number));
 const small = fc.integer({ min: 0, max: 3 });
+/** Epochs and indices. */
+const count = fc.oneof({ weight: 9, arbitrary: small }, { weight: 1, arbitrary: fc.constant(2 ** 32 - 1) });
 const options = fc.constantFrom(
   "",
   "{}",
@@ -18,11 +23,12 @@ const options = fc.constantFrom(
   "[".repeat(2_000),
   JSON.stringify("x".repeat(3_000)),
 );
-const request: fc.Arbitrary<Request["request"]> = fc.oneof(
+/** Request of a session. */
+export const request: fc.Arbitrary<Request["request"]> = fc.oneof(
   fc
     .record({
       session,
-      epoch: small,
+      epoch: count,
       options,
       task: fc.constantFrom("", "train/0", "constructor/0", "x".repeat(2_000)),
     })
@@ -30,7 +36,7 @@ const request: fc.Arbitrary<Request["request"]> = fc.oneof(
       $case: "reset" as const,
       reset: resetRequest(sessionId, epoch, { task, environment: { id: "counting@1", optionsJson } }),
     })),
-  fc.record({ session, epoch: small, index: small }).map(({ session: sessionId, epoch, index }) => ({
+  fc.record({ session, epoch: count, index: count }).map(({ session: sessionId, epoch, index }) => ({
     $case: "step" as const,
     step: stepRequest(sessionId, epoch, index, "x"),
   })),
@@ -80,7 +86,7 @@ const damaged = fc.oneof(
 /** Sequences on one connection: nghttp2 ends a connection after 1,000 reset streams and 33 more each second, and each sequence resets one. */
 const SEQUENCES_PER_CONNECTION = 500;
 const SENTINEL = 1_000_000n;
-const EXPECTED = new Set([
+export const EXPECTED = new Set([
   "MESSAGE_INVALID",
   "SESSION_NOT_FOUND",
   "STEP_OUT_OF_ORDER",
@@ -107,7 +113,7 @@ export async function fuzzFrames(seed: number, numRuns: number): Promise<number>
   try {
     await bystander.reset(own, 1);
     await fc.assert(
-      fc.asyncProperty(fc.array(damaged, { minLength: 1, maxLength: 6 }), async (sequence) => {
+      fc.asyncProperty(fc.array(damaged, { minLength: 1, maxLength: 10, size: "max" }), async (sequence) => {
         if (steps % SEQUENCES_PER_CONNECTION === 0) {
           client.close();
           client = new RawClient(server.port, "attacker");

@@ -51,6 +51,14 @@ export class RawClient {
     });
   }
 
+  /** Sends raw bytes. Returns the status code of gRPC. */
+  status(path: string, bytes: Buffer): Promise<number> {
+    const asIs = (message: Buffer): Buffer => message;
+    return new Promise((resolve) => {
+      this.#client.makeUnaryRequest(path, asIs, asIs, bytes, this.#metadata, (error) => resolve(error?.code ?? 0));
+    });
+  }
+
   reset(sessionId: Uint8Array, epoch: number, extra: Partial<wire.ResetRequest> = {}): Promise<wire.ResetResponse> {
     return this.unary(ENVIRONMENT_SERVICE.reset, resetRequest(sessionId, epoch, extra));
   }
