@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
 import { definePlugin, observe, singleStep, textMessage } from "@mrlm/kit";
@@ -84,6 +85,12 @@ test("failures, refusals and malformed traces are counted under known labels; lo
       return name === undefined ? [] : [[name, Number(value)]];
     }),
   );
+  const guide = readFileSync(new URL("../../../docs/guides/serving.md", import.meta.url), "utf8");
+  const documented = new Set(guide.match(/\b(?:mrlm|process|nodejs)_[a-z_]+(?=[`{ ])/g));
+  // Nothing happened that these count.
+  for (const quiet of ["worker_restarts_total", "unauthenticated_total", "client_sessions", "client_queue_length"])
+    expect(documented.delete(`mrlm_server_${quiet}`)).toBe(true);
+  expect(Array.from(scraped.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name).sort()).toEqual([...documented].sort());
   const errors = (phase: string, code: string): string =>
     `mrlm_server_errors_total{environment="quoting@1",phase="${phase}",code="${code}"}`;
   expect(values).toMatchObject({
