@@ -3,28 +3,28 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { attempt, ROOT, userEnvironment } from "../../test/lifecycle/support/program.ts";
 
-const BROKEN = join(ROOT, "core/testing/fixtures/broken");
+const FOLDERS = ["core/testing/fixtures/broken", "test/plugins/broken"].map((folder) => join(ROOT, folder));
 
 /** Checks every broken plugin by the command: how many have their defect found, and how many other findings there are. */
 export async function brokenFigures(): Promise<Record<string, number>> {
-  const names = readdirSync(BROKEN).sort();
+  const directories = FOLDERS.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
   let found = 0;
   let others = 0;
-  const waiting = names.values();
+  const waiting = directories.values();
   const checkNext = async (): Promise<void> => {
-    for (const name of waiting) await check(name);
+    for (const directory of waiting) await check(directory);
   };
-  const check = async (name: string): Promise<void> => {
-    const { expects } = JSON.parse(readFileSync(join(BROKEN, name, "package.json"), "utf8")) as { expects: string };
-    const codes = await findingsOf(join(BROKEN, name));
+  const check = async (directory: string): Promise<void> => {
+    const { expects } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { expects: string };
+    const codes = await findingsOf(directory);
     const isFound = codes.includes(expects);
     found += isFound ? 1 : 0;
     others += codes.length - (isFound ? 1 : 0);
-    if (!isFound || codes.length > 1) console.error(`${name}: expected ${expects}, found ${codes.join(", ")}`);
+    if (!isFound || codes.length > 1) console.error(`${directory}: expected ${expects}, found ${codes.join(", ")}`);
   };
   // Most checks wait more than they compute.
   await Promise.all(Array.from({ length: cpus().length }, checkNext));
-  return { broken_plugins: names.length, broken_found: found, false_findings: others };
+  return { broken_plugins: directories.length, broken_found: found, false_findings: others };
 }
 
 /** Returns the codes of the findings that are not acknowledged. */
