@@ -72,7 +72,12 @@ test("mrlm serve: a client plays an episode, which metrics and logs show without
   server.child.kill("SIGINT");
   const { stdout, stderr, ...end } = await server.finished;
   expect(end).toMatchObject({ code: 0, signal: null });
-  expect(JSON.parse(stderr.split("\n").find((line) => line.startsWith("{")) as string)).toMatchObject({
+  const lines = stderr
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.at(-1)).toMatchObject({ level: "info", msg: expect.stringMatching(/^finishing the calls under way/) });
+  expect(lines[0]).toMatchObject({
     level: "debug",
     msg: "A call failed.",
     environment: "math@1",

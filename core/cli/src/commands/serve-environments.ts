@@ -9,7 +9,7 @@ import { hostEnvironments } from "../services/hosted-environments.ts";
 import { portNumber } from "../arguments.ts";
 import { reloadWorkers } from "../services/reload-workers.ts";
 import { requireJails } from "../services/sandboxes.ts";
-import { serverLogger, startMetrics, workerOutput } from "../services/server-observation.ts";
+import { serverConsole, serverLogger, startMetrics, workerOutput } from "../services/server-observation.ts";
 import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { isLoopback, serverAccess } from "../services/server-access.ts";
@@ -81,7 +81,7 @@ export async function serveEnvironmentHost(
     });
     try {
       const http = serveHttp && (await serveHttp(at, { ...shared, ...(await hosted.forDialects()) }));
-      const interrupts = listenForInterrupts(console, "finishing the calls under way");
+      const interrupts = listenForInterrupts(serverConsole(options, console, logger), "finishing the calls under way");
       const address = `${at}:${server.port}`;
       console.print(`serving ${offered.join(", ")} on ${address}`);
       for (const line of http?.lines ?? []) console.print(line);

@@ -18,6 +18,12 @@ export async function serverLogger({ log }: ObservationOptions, console: Console
   return jsonLogger(console.stderr);
 }
 
+/** Returns the console of a server. With `--log json` its notes are lines of the log too. */
+export function serverConsole({ log }: ObservationOptions, console: Console, logger: Logger): Console {
+  if (log !== "json") return console;
+  return { ...console, note: (text) => logger[text.startsWith("error ") ? "error" : "info"](text.trim()) };
+}
+
 /** Returns a function for the output of workers. Their own log lines are passed on as they are; other lines get the name of the worker. */
 export function workerOutput(
   { log }: ObservationOptions,

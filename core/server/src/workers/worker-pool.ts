@@ -286,7 +286,11 @@ export class WorkerPool implements SessionWorkers {
       this.sessions.metrics.restarted();
       this.#launch(place).ready.then(
         () => this.#logger.info(`${worker.name} is ready again.`),
-        (error: Error) => this.#logger.error(`${worker.name} could not be started again: ${error.message}`),
+        (error: Error) => {
+          // A server that stops ends its workers, also those that are not ready.
+          if (!this.#stopping.signal.aborted)
+            this.#logger.error(`${worker.name} could not be started again: ${error.message}`);
+        },
       );
     }, pause);
     this.#stopping.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
