@@ -1,8 +1,10 @@
 import { expect, test } from "@jest/globals";
+import { connectEnvironments } from "@mrlm/client";
 import { inProcess, overGrpc, type Transport } from "@mrlm/testing";
 import { definePlugin, observe, singleStep, textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentContext, score } from "@mrlm/spec";
+import { serveByWorker } from "../../server/test/support/serve-by-worker.ts";
 
 const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const OTHER = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-00";
@@ -22,10 +24,27 @@ const plugin = definePlugin({
   environments: [{ id: "tracing@1", description: "Shows traces.", determinism: "full", roles: { agent: {} }, create }],
 });
 
+/** Returns a transport to a server that forwards to a worker. */
+function byWorker(transport: "stream" | "unary"): Transport {
+  return async (local) => {
+    const server = await serveByWorker({ host: local, address: "127.0.0.1:0" });
+    const host = await connectEnvironments(`127.0.0.1:${server.port}`, { transport });
+    return {
+      ...(await inProcess(host)),
+      async close() {
+        await host.close();
+        await server.close();
+      },
+    };
+  };
+}
+
 test.each<[string, Transport]>([
   ["in process", inProcess],
   ["over a stream", overGrpc()],
   ["over unary calls", overGrpc({ transport: "unary" })],
+  ["over a stream, to a worker", byWorker("stream")],
+  ["over unary calls, to a worker", byWorker("unary")],
 ])("%s a call carries the trace of its caller to the environment; a malformed one is ignored", async (_, transport) => {
   const local = new LocalHost({ source: await PluginHost.of([plugin]) });
   const host = await transport(local);
