@@ -1,4 +1,4 @@
-import { Client, credentials } from "@grpc/grpc-js";
+import { createRequire } from "node:module";
 import { expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
 import { textMessage } from "@mrlm/kit";
@@ -8,10 +8,28 @@ import { Mrlm } from "./support/mrlm.ts";
 const { signal } = new AbortController();
 const { SERVING, NOT_SERVING } = healthProto.HealthCheckResponse_ServingStatus;
 
+type Response = healthProto.HealthCheckResponse;
+
+/** Client of gRPC, as a probe of another program has it. */
+interface Probe {
+  makeServerStreamRequest(
+    path: string,
+    serialize: (request: healthProto.HealthCheckRequest) => Buffer,
+    deserialize: (bytes: Buffer) => Response,
+    request: healthProto.HealthCheckRequest,
+  ): AsyncIterable<Response>;
+  close(): void;
+}
+
+const grpc = createRequire(new URL("../../core/client/package.json", import.meta.url))("@grpc/grpc-js") as {
+  readonly Client: new (address: string, credentials: unknown) => Probe;
+  readonly credentials: { createInsecure(): unknown };
+};
+
 /** Returns the states of a service, one for each change. */
-function watch(client: Client, service: string): AsyncIterator<healthProto.HealthCheckResponse> {
+function watch(probe: Probe, service: string): AsyncIterator<Response> {
   const { path, requestSerialize, responseDeserialize } = HEALTH_SERVICE.watch;
-  const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, { service });
+  const call = probe.makeServerStreamRequest(path, requestSerialize, responseDeserialize, { service });
   return call[Symbol.asyncIterator]();
 }
 
@@ -28,7 +46,7 @@ test.each(["0", "1"])(
     const session = await host.open(ref);
     const { agent } = await session.reset({ task: "train/5", signal });
     const other = await host.open(ref);
-    const probe = new Client(address as string, credentials.createInsecure());
+    const probe = new grpc.Client(address as string, grpc.credentials.createInsecure());
     const watches = ["", "math@1"].map((service) => watch(probe, service));
     const states = async () =>
       (await Promise.all(watches.map((each) => each.next()))).map(({ value }) => value?.status);
