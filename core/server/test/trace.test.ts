@@ -4,7 +4,7 @@ import { inProcess, overGrpc, type Transport } from "@mrlm/testing";
 import { definePlugin, observe, singleStep, textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentContext, score } from "@mrlm/spec";
-import { serveByWorker } from "../../server/test/support/serve-by-worker.ts";
+import { serveByWorker } from "./support/serve-by-worker.ts";
 
 const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const OTHER = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-00";
