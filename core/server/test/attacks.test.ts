@@ -121,7 +121,8 @@ describe("S5: memory that a client makes a server hold", () => {
       traceparent: "",
     }));
     send(stream, resets);
-    await stream.received(100 - 16);
+    // One opens the environment, and 16 wait.
+    await stream.received(100 - 17);
     expect(codesOf(stream)).toContain("SESSION_BUSY");
     gate.resolve();
     await stream.received(100);

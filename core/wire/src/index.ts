@@ -19,6 +19,7 @@ export * from "./grpc/services.ts";
 export * from "./grpc/status.ts";
 export * from "./multiplex/assembler.ts";
 export * from "./multiplex/envelope.ts";
+export * from "./multiplex/inbox.ts";
 export * from "./multiplex/outbox.ts";
 export * from "./grpc/schema.ts";
 export * as engineProto from "./gen/mrlm/engine/v1/engine.ts";

@@ -3,6 +3,7 @@ import { MrlmError } from "@mrlm/spec";
 import {
   Assembler,
   ENVIRONMENT_SERVICE,
+  Inbox,
   Outbox,
   type Serialised,
   decodeError,
@@ -151,18 +152,23 @@ export class StreamTransport implements SessionTransport {
     const call = channel.duplex(ENVIRONMENT_SERVICE.multiplex);
     const outbox = new Outbox((frame) => call.write(frame));
     const assembler = new Assembler(this.#maxMessageBytes);
+    const inbox = new Inbox<wire.SessionResponse>((response) => this.#receive(response, assembler));
+    const lost = (error: ServiceError): void => {
+      inbox.drain();
+      this.#lost(call, channel, error);
+    };
     this.#call = call;
     this.#outbox = outbox;
-    call.on("data", (frame: wire.MultiplexResponse) => {
+    call.on("data", ({ responses }: wire.MultiplexResponse) => {
       this.#connection.confirm(channel);
-      for (const response of frame.responses) this.#receive(response, assembler);
+      inbox.add(responses);
     });
     call.on("drain", () => outbox.drained());
     call.on("error", (error: ServiceError) => {
       const isRenewed = this.#connection.renews(error);
-      this.#lost(call, channel, isRenewed ? connectionLoss(error.details) : error);
+      lost(isRenewed ? connectionLoss(error.details) : error);
     });
-    call.on("end", () => this.#lost(call, channel, connectionLoss("it ended the stream")));
+    call.on("end", () => lost(connectionLoss("it ended the stream")));
     for (const [requestId, { bytes }] of this.#pending) outbox.add(requestId, bytes);
   }
 

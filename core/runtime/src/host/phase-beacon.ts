@@ -19,16 +19,20 @@ const indices = new Map<string, number>();
 const places: EnvironmentPhase[] = [];
 let onPlace: (place: EnvironmentPhase) => void = () => undefined;
 
-/** Marks the start of an environment's code. Each call is followed by one of {@link leavePhase}. */
-export function enterPhase(environment: string, phase: Phase, limitMs: number): void {
-  const key = `${phase} ${limitMs} ${environment}`;
+/** Returns the index of a phase for {@link enterPhase}. */
+export function indexOfPhase(place: EnvironmentPhase): number {
+  const key = `${place.phase} ${place.limitMs} ${place.environment}`;
   let index = indices.get(key);
   if (index === undefined) {
-    const place = { environment, phase, limitMs };
     index = places.push(place) - 1;
     indices.set(key, index);
     onPlace(place);
   }
+  return index;
+}
+
+/** Marks the start of an environment's code. Each call is followed by one of {@link leavePhase}. */
+export function enterPhase(index: number): void {
   Atomics.store(phaseBeacon, WORD.last, index);
   Atomics.add(phaseBeacon, WORD.running, 1);
 }
@@ -38,7 +42,7 @@ export function leavePhase(): void {
   Atomics.sub(phaseBeacon, WORD.running, 1);
 }
 
-/** Calls the listener with each phase that `WORD.last` can index, in order: the known ones now, later ones when they are first entered. */
+/** Calls the listener with each phase that `WORD.last` can index, in order: the known ones now, later ones when they are first indexed. */
 export function onPhase(listener: (place: EnvironmentPhase) => void): void {
   onPlace = listener;
   places.forEach(listener);

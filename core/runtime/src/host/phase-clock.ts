@@ -1,6 +1,8 @@
 import { type GradingOptions, MrlmError } from "@mrlm/spec";
-import { enterPhase, leavePhase, sessionTracking } from "./phase-beacon.ts";
+import { Countdown } from "./countdown.ts";
 import type { Deadlines, Phase } from "./deadlines.ts";
+import { type EnvironmentPhase, indexOfPhase, sessionTracking } from "./phase-beacon.ts";
+import { PhaseRun } from "./phase-run.ts";
 
 /**
  * Runs an environment's phases against their deadlines. Grading within a step counts against the deadline of scoring and not
@@ -10,7 +12,9 @@ export class PhaseClock {
   readonly #environment: string;
   readonly #deadlines: Deadlines;
   readonly #session: string;
-  #running: { readonly countdown: Countdown; readonly signal: AbortSignal } | undefined;
+  /** Entered phases, with their indices for the watchdog. */
+  readonly #places: { [phase in Phase]?: { readonly place: EnvironmentPhase; readonly index: number } } = {};
+  #running: Pick<PhaseRun<never>, "countdown" | "signal"> | undefined;
 
   /** @param session name of the session in reports */
   constructor(environment: string, deadlines: Deadlines, session = "") {
@@ -22,55 +26,31 @@ export class PhaseClock {
   /**
    * Runs a phase. Rejects with DEADLINE_EXCEEDED after its deadline and with CANCELLED if the caller aborts. In both cases the signal of the work is aborted,
    * and its later results are ignored.
+   * @param work reads the signal when it needs it
    */
-  async run<T>(
+  run<T>(
     phase: Phase,
     callers: readonly AbortSignal[],
-    work: (signal: AbortSignal) => T | Promise<T>,
+    work: (options: { readonly signal: AbortSignal }) => T | Promise<T>,
   ): Promise<T> {
-    const controller = new AbortController();
-    const { promise: stopped, reject } = Promise.withResolvers<never>();
-    stopped.catch(() => undefined);
-    const stop = (error: MrlmError): void => {
-      reject(error);
-      controller.abort(error);
-    };
-    const limit = this.#deadlines[phase];
-    const countdown = new Countdown(limit, () =>
-      stop(
-        new MrlmError(
-          "DEADLINE_EXCEEDED",
-          `Environment ${this.#environment} took longer than ${limit} ms in its ${phase} phase.`,
-        ),
-      ),
+    const run = new PhaseRun<T>(this.#placeOf(phase), callers, () => {
+      if (this.#running === run) this.#running = undefined;
+    });
+    this.#running = run;
+    const { tracker } = sessionTracking;
+    run.start(
+      tracker === undefined
+        ? work
+        : (options) => tracker({ environment: this.#environment, session: this.#session, phase }, () => work(options)),
     );
-    // Listeners instead of AbortSignal.any, which costs more than the rest of a step's bookkeeping.
-    const onAbort = (): void =>
-      stop(
-        new MrlmError("CANCELLED", `The ${phase} phase of environment ${this.#environment} was given up.`, {
-          cause: callers.find(({ aborted }) => aborted)?.reason,
-        }),
-      );
-    if (callers.some(({ aborted }) => aborted)) onAbort();
-    for (const caller of callers) caller.addEventListener("abort", onAbort, { once: true });
-    this.#running = { countdown, signal: controller.signal };
-    enterPhase(this.#environment, phase, limit);
-    try {
-      if (controller.signal.aborted) return await stopped;
-      const tracked = async (): Promise<T> => work(controller.signal);
-      const { tracker } = sessionTracking;
-      return await Promise.race([
-        tracker === undefined
-          ? tracked()
-          : tracker({ environment: this.#environment, session: this.#session, phase }, tracked),
-        stopped,
-      ]);
-    } finally {
-      leavePhase();
-      countdown.stop();
-      this.#running = undefined;
-      for (const caller of callers) caller.removeEventListener("abort", onAbort);
-    }
+    return run.promise;
+  }
+
+  #placeOf(phase: Phase): { readonly place: EnvironmentPhase; readonly index: number } {
+    const known = this.#places[phase];
+    if (known !== undefined) return known;
+    const place = { environment: this.#environment, phase, limitMs: this.#deadlines[phase] };
+    return (this.#places[phase] = { place, index: indexOfPhase(place) });
   }
 
   /** Waits while the clock of the running phase is paused. */
@@ -119,69 +99,5 @@ async function pausing<T>(countdown: Countdown | undefined, wait: () => Promise<
     return await wait();
   } finally {
     countdown?.resume();
-  }
-}
-
-/** Node ends a longer timer at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** Timer that can be paused, and restarted up to a ceiling. */
-export class Countdown {
-  #left: number;
-  /** Time left until the ceiling. */
-  #ceiling: number;
-  readonly #expired: () => void;
-  #timer: NodeJS.Timeout | undefined;
-  #since = 0;
-  /** Number of running gradings. */
-  #pauses = 0;
-
-  constructor(milliseconds: number, expired: () => void, ceiling = milliseconds) {
-    this.#left = Math.min(milliseconds, ceiling);
-    this.#ceiling = ceiling;
-    this.#expired = expired;
-    this.#start();
-  }
-
-  /** Whether no restart could have given more time. */
-  get isAtCeiling(): boolean {
-    return this.#left >= this.#ceiling;
-  }
-
-  pause(): void {
-    if (this.#pauses++ > 0 || this.#timer === undefined) return;
-    clearTimeout(this.#timer);
-    this.#elapse();
-  }
-
-  resume(): void {
-    if (--this.#pauses === 0 && this.#timer !== undefined) this.#start();
-  }
-
-  /** Counts from `milliseconds` again, but not beyond the ceiling. */
-  restart(milliseconds: number): void {
-    if (this.#timer === undefined) return;
-    if (this.#pauses === 0) {
-      clearTimeout(this.#timer);
-      this.#elapse();
-    }
-    this.#left = Math.min(milliseconds, this.#ceiling);
-    if (this.#pauses === 0) this.#start();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  #elapse(): void {
-    const elapsed = performance.now() - this.#since;
-    this.#left -= elapsed;
-    this.#ceiling -= elapsed;
-  }
-
-  #start(): void {
-    this.#since = performance.now();
-    this.#timer = setTimeout(this.#expired, Math.min(LONGEST_TIMER_MS, Math.max(0, this.#left)));
   }
 }

@@ -35,5 +35,8 @@ export function createScriptedPolicy(
   } catch (error) {
     throw thrownBy("its creation", error, failed);
   }
-  return checkedPolicy(policy, { failed, run: (signal, work) => clock.run("step", [signal], work) });
+  return checkedPolicy(policy, {
+    failed,
+    run: (signal, work) => clock.run("step", [signal], (options) => work(options.signal)),
+  });
 }

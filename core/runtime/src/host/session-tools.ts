@@ -15,7 +15,8 @@ import { quoted } from "../names/nearest.ts";
 import { withPlugin } from "../plugins/service-plugins.ts";
 import { toolRandom } from "./tool-random.ts";
 import { DEFAULT_DEADLINES } from "./deadlines.ts";
-import { Countdown, PhaseClock } from "./phase-clock.ts";
+import { Countdown } from "./countdown.ts";
+import { PhaseClock } from "./phase-clock.ts";
 import { argumentFaults } from "./tool-arguments.ts";
 import { limitOutput } from "./tool-output.ts";
 

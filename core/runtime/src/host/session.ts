@@ -21,7 +21,7 @@ import { validateResult } from "./validate-result.ts";
 import { firstAgents } from "./roles.ts";
 import type { SessionJudgements } from "./session-judgements.ts";
 import type { SessionTools } from "./session-tools.ts";
-import { checkObservation, checkStep, type Checked } from "./step-check.ts";
+import { checkObservation, checkStep, type Checked, type Participants } from "./step-check.ts";
 
 /** Environment of a session, prepared by the host. */
 export interface SessionPlan {
@@ -36,6 +36,11 @@ export interface SessionPlan {
   /** Checks seed and task, and chooses missing ones. */
   settle(options: ResetOptions): Omit<ResetOptions, "signal">;
   onClose(): void;
+}
+
+/** Options of an author's call. The signal is made when it is read. */
+interface PhaseOptions {
+  readonly signal: AbortSignal;
 }
 
 type State = "new" | "active" | "over" | "closed";
@@ -75,7 +80,7 @@ export class Session implements EnvironmentSession {
 
   async reset(options: ResetOptions & TraceOptions): Promise<Observation> {
     const settled = this.#plan.settle(options);
-    const observation = await this.#work("setup", "reset", options, async (signal) => {
+    const observation = await this.#work("setup", "reset", options, async ({ signal }) => {
       this.#state = "over";
       await this.#plan.tools.close();
       this.#plan.judgements.clear();
@@ -99,9 +104,7 @@ export class Session implements EnvironmentSession {
     const exhausted =
       action.finishReason === "exhausted" ? new Set([...this.#exhausted, action.agent]) : this.#exhausted;
     const before = { roles: this.description.roles, agents: this.#agents, ended: this.#ended, exhausted };
-    const returned = await this.#work("step", "step", options, async (signal) =>
-      this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), before)),
-    );
+    const returned = await this.#work("step", "step", options, (phase) => this.#stepChecked(action, before, phase));
     const result = this.#limitTurns(this.#withServices(returned));
     this.#exhausted = exhausted;
     this.#agents = Object.keys(result.terminated);
@@ -165,7 +168,7 @@ export class Session implements EnvironmentSession {
     phase: Phase,
     call: "reset" | "step",
     { signal: caller, trace }: { readonly signal: AbortSignal } & TraceOptions,
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (options: PhaseOptions) => Promise<T>,
   ): Promise<T> {
     if (this.#state === "closed") throw this.#closedError();
     if (this.#busy) throw this.#busyError(call);
@@ -183,20 +186,27 @@ export class Session implements EnvironmentSession {
     }
   }
 
-  async #stepOrUnscored(action: Action, signal: AbortSignal): Promise<unknown> {
+  async #stepChecked(action: Action, before: Participants, options: PhaseOptions): Promise<StepResult> {
+    let returned: unknown;
     try {
-      return await this.#instance?.step(action, { signal });
+      returned = await this.#instance?.step(action, options);
     } catch (error) {
-      if (signal.aborted || !MrlmError.hasCode(error, ...UNSCORED_CODES)) throw error;
-      const living = this.#agents.filter((agent) => !this.#ended.has(agent));
-      const all = <T>(value: T): Record<AgentId, T> => Object.fromEntries(living.map((agent) => [agent, value]));
-      return {
-        observation: { agent: "", messages: [] },
-        rewards: all(unscored(error.code, error.message)),
-        terminated: {},
-        truncated: all(true),
-      };
+      if (!MrlmError.hasCode(error, ...UNSCORED_CODES) || options.signal.aborted) throw error;
+      returned = this.#unscoredStep(error);
     }
+    return this.#accept("step", checkStep(returned, before));
+  }
+
+  /** Returns the result of a step whose reward could not be computed: the episode ends for all agents. */
+  #unscoredStep({ code, message }: MrlmError): unknown {
+    const living = this.#agents.filter((agent) => !this.#ended.has(agent));
+    const all = <T>(value: T): Record<AgentId, T> => Object.fromEntries(living.map((agent) => [agent, value]));
+    return {
+      observation: { agent: "", messages: [] },
+      rewards: all(unscored(code, message)),
+      terminated: {},
+      truncated: all(true),
+    };
   }
 
   /** Adds the usage of tools and the judgements of this step to its `info`. */

@@ -1,12 +1,13 @@
 import type { JsonValue } from "@mrlm/spec";
 import { z } from "zod";
 import { withoutZodPrefix } from "../plugins/schema-messages.ts";
+import { isJsonObject, isPlainObject, quickAction, quickObservation, quickStepResult } from "./quick-copy.ts";
 
 // Values that authors may return. Parsing copies the members of the contract and drops the rest, so that an observation in process equals one that was sent
 // over gRPC.
 
 const jsonObject = z.custom<Record<string, JsonValue>>(
-  (value) => isPlainObject(value) && isJson(value),
+  isJsonObject,
   "must be a JSON object, with at most 1,000 levels",
 );
 
@@ -98,14 +99,24 @@ const MAKERS: Readonly<Partial<Record<keyof typeof SCHEMAS, string>>> = {
 /** Depth of the problem up to which the hint names the helper for the complete value. */
 const MAX_OUTER_PATH = 2;
 
-/**
- * Validates a value that an author's code returned.
- * @returns the problem as text, or the value without unknown members
- */
-export function validateResult<T>(
-  what: keyof typeof SCHEMAS,
-  value: unknown,
-): { readonly value: T } | { readonly problem: string } {
+/** Copies that make the schema unnecessary for most values. */
+const QUICK: Readonly<Partial<Record<keyof typeof SCHEMAS, (value: unknown) => unknown>>> = {
+  action: quickAction,
+  observation: quickObservation,
+  stepResult: quickStepResult,
+};
+
+/** Value without unknown members, or the problem as text. */
+type Validated<T> = { readonly value: T } | { readonly problem: string };
+
+/** Validates a value that an author's code returned. */
+export function validateResult<T>(what: keyof typeof SCHEMAS, value: unknown): Validated<T> {
+  const copy = QUICK[what]?.(value);
+  return copy === undefined ? validateBySchema(what, value) : { value: copy as T };
+}
+
+/** Validates a value by its schema alone. */
+export function validateBySchema<T>(what: keyof typeof SCHEMAS, value: unknown): Validated<T> {
   const result = SCHEMAS[what].safeParse(dropDefaults(value));
   if (result.success) return { value: result.data as T };
   const { issues } = result.error;
@@ -130,19 +141,4 @@ function dropDefaults(value: unknown): unknown {
   return Object.fromEntries(
     members.map(([key, member]) => [key, key === "observation" ? dropDefaults(member) : member]),
   );
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
-}
-
-/** Nesting of JSON values, below what overflows the stack of a parser or a codec. */
-const MAX_DEPTH = 1_000;
-
-function isJson(value: unknown, depth = 0): boolean {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
-  if (typeof value === "number") return Number.isFinite(value);
-  if (depth === MAX_DEPTH) return false;
-  if (Array.isArray(value)) return value.every((element) => isJson(element, depth + 1));
-  return isPlainObject(value) && Object.values(value).every((member) => isJson(member, depth + 1));
 }

@@ -1,6 +1,6 @@
 import { MrlmError, type OpenPolicy, type Player, type PolicyEpisode, type PolicySource } from "@mrlm/spec";
 import { checkedPolicy, type PolicyGuard, thrownBy } from "../host/checked-policy.ts";
-import { Countdown } from "../host/phase-clock.ts";
+import { Countdown } from "../host/countdown.ts";
 import { FATAL } from "../rollouts/fatal-codes.ts";
 
 /** Longest call of a policy without a limit of its own. */

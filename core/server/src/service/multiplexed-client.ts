@@ -2,6 +2,7 @@ import { type Logger, MrlmError } from "@mrlm/spec";
 import {
   Assembler,
   FRAME_BYTES,
+  Inbox,
   Outbox,
   type Serialised,
   encodeError,
@@ -22,6 +23,8 @@ const HIGH_WATER_BYTES = 8 << 20;
 const LOW_WATER_BYTES = 2 << 20;
 /** Limit of bytes in frames that the stream has not sent. */
 const WRITTEN_BYTES = 1 << 20;
+/** The server stops reading requests when more than this number wait for their turn. */
+const MAX_WAITING = 1_024;
 /** Limit of requests under way on one stream. Each takes memory until its response is sent, and repeated ones wait for the same step. */
 const MAX_RUNNING = 16_384;
 
@@ -54,6 +57,10 @@ export class MultiplexedClient {
   #later: wire.SessionResponse[] = [];
   /** Set while the stream is paused. */
   #stall: NodeJS.Timeout | undefined;
+  readonly #inbox = new Inbox<wire.SessionRequest>(
+    (request) => this.#receive(request),
+    () => this.#resume(),
+  );
   /** Requests under way; `undefined` for requests that cannot be cancelled. */
   readonly #running = new Map<bigint, Operation<unknown> | undefined>();
   /** Bytes in frames that the stream has not sent. */
@@ -77,6 +84,7 @@ export class MultiplexedClient {
     this.#outbox = new Outbox((frame) => this.#write(frame));
     call.on("data", (frame: Serialised) => this.#receiveFrame(frame));
     call.on("end", () => {
+      this.#inbox.drain();
       this.#isEnding = true;
       this.#endWhenAnswered();
     });
@@ -92,6 +100,7 @@ export class MultiplexedClient {
 
   /** Ends the stream after the responses to the requests under way. The client sends later ones again on its next stream. */
   end(): void {
+    this.#inbox.clear();
     this.#isEnding = true;
     // The outbox writes the latest responses in an immediate of its own.
     setImmediate(() => this.#endWhenAnswered());
@@ -105,7 +114,8 @@ export class MultiplexedClient {
       const { requests } = decoded(() => wire.MultiplexRequest.decode(frame), "a frame holds no requests");
       if (requests.length > MAX_RUNNING)
         throw invalid(`a frame has ${requests.length} requests; ${MAX_RUNNING} are allowed`);
-      for (const request of requests) this.#receive(request);
+      this.#inbox.add(requests);
+      if (this.#inbox.length > MAX_WAITING) this.#call.pause();
     } catch (error) {
       this.#call.emit("error", statusOfError(error));
     }
@@ -172,9 +182,16 @@ export class MultiplexedClient {
 
   #await<T>(requestId: bigint, operation: Operation<T>, answer: (response: T) => Answer): void {
     this.#running.set(requestId, operation.join());
-    operation.promise
-      .then((response) => this.#answer(requestId, answer(response)))
-      .catch((error: unknown) => this.#fail(requestId, error));
+    operation.promise.then(
+      (response) => {
+        try {
+          this.#answer(requestId, answer(response));
+        } catch (error) {
+          this.#fail(requestId, error);
+        }
+      },
+      (error: unknown) => this.#fail(requestId, error),
+    );
   }
 
   #cancel(requestId: bigint): void {
@@ -225,9 +242,13 @@ export class MultiplexedClient {
     if (this.#stall !== undefined && this.#outbox.pendingBytes < LOW_WATER_BYTES) {
       clearTimeout(this.#stall);
       this.#stall = undefined;
-      this.#call.resume();
+      this.#resume();
     }
     this.#endWhenAnswered();
+  }
+
+  #resume(): void {
+    if (this.#stall === undefined && this.#inbox.length === 0) this.#call.resume();
   }
 
   /** Ends the stream of a client that reads nothing. One that reads again sends its requests again, and gets the responses of sessions that still exist. */
@@ -249,6 +270,7 @@ export class MultiplexedClient {
     clearTimeout(this.#stall);
     this.#later = [];
     this.#outbox.clear();
+    this.#inbox.clear();
     for (const operation of this.#running.values()) operation?.leave();
     this.#running.clear();
   }

@@ -61,6 +61,8 @@ export class HostedSession {
   #environment: EnvironmentSession | undefined;
   #epoch = 0;
   #latest: Latest | undefined;
+  /** Of the steps. Only one is under way at a time. */
+  #controller = new AbortController();
   #waitingResets = 0;
   #isClosed = false;
 
@@ -163,7 +165,8 @@ export class HostedSession {
       this.#observe("step", trace, () =>
         environment.step(action, trace === undefined ? { signal } : { signal, trace }),
       );
-    return this.#begin(index, new Operation("step", deadlineMs, work));
+    if (this.#controller.signal.aborted) this.#controller = new AbortController();
+    return this.#begin(index, new Operation("step", deadlineMs, work, this.#controller));
   }
 
   /** Aborts the call under way and closes the environment. */
@@ -181,25 +184,23 @@ export class HostedSession {
     const { metrics, logger } = this.#support;
     const { environment, client } = this;
     const started = performance.now();
-    return inCall(
-      {
-        session: this.#name,
-        environment,
-        client,
-        ...(trace !== undefined && { trace: trace.split("-")[1] as string }),
-      },
-      async () => {
-        try {
-          return await work();
-        } catch (error) {
-          metrics.failed(environment, phase, error);
-          logFailure(logger, phase, error);
-          throw error;
-        } finally {
-          metrics.called(environment, phase, started);
-        }
-      },
-    );
+    const call = {
+      session: this.#name,
+      environment,
+      client,
+      ...(trace !== undefined && { trace: trace.split("-")[1] as string }),
+    };
+    try {
+      return await inCall(call, work);
+    } catch (error) {
+      inCall(call, () => {
+        metrics.failed(environment, phase, error);
+        logFailure(logger, phase, error);
+      });
+      throw error;
+    } finally {
+      metrics.called(environment, phase, started);
+    }
   }
 
   /** Returns the trace of a request. A malformed one is counted and ignored. */

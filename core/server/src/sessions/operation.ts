@@ -9,30 +9,50 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 export class Operation<T> {
   readonly promise: Promise<T>;
-  readonly #controller = new AbortController();
+  readonly #controller: AbortController;
   #timer: NodeJS.Timeout | undefined;
   #waiters = 0;
   #isSettled = false;
 
-  /** @param deadlineMs 0: only the deadline of the host */
-  constructor(what: string, deadlineMs: number, work: (signal: AbortSignal) => Promise<T>) {
+  /**
+   * @param deadlineMs 0: only the deadline of the host
+   * @param controller of the signal of the work, for operations that follow each other: making one takes as long as the rest of a step. Default: a new one
+   */
+  constructor(
+    what: string,
+    deadlineMs: number,
+    work: (signal: AbortSignal) => Promise<T>,
+    controller = new AbortController(),
+  ) {
+    this.#controller = controller;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.promise = promise.finally(() => {
-      this.#isSettled = true;
-      clearTimeout(this.#timer);
-    });
-    this.promise.catch(() => undefined);
+    this.promise = promise;
+    promise.catch(() => undefined);
     if (deadlineMs > 0 && deadlineMs <= MAX_TIMER_MS) {
       this.#timer = setTimeout(() => {
+        this.#isSettled = true;
         const late = new MrlmError(
           "DEADLINE_EXCEEDED",
           `The ${what} took longer than the ${deadlineMs} ms that its caller allows.`,
         );
         reject(late);
-        this.#controller.abort(late);
+        controller.abort(late);
       }, deadlineMs);
     }
-    work(this.#controller.signal).then(resolve, reject);
+    const settle = (): void => {
+      this.#isSettled = true;
+      clearTimeout(this.#timer);
+    };
+    work(controller.signal).then(
+      (value) => {
+        settle();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settle();
+        reject(error);
+      },
+    );
   }
 
   get isSettled(): boolean {
