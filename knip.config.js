@@ -9,6 +9,7 @@ export default {
         "benchmarks/sandbox/soak/main.ts",
         "benchmarks/train/fuzz/main.ts",
         "benchmarks/*/environment/index.ts",
+        "benchmarks/server/{bare-echo,health-probe}.ts", // processes
         "examples/**/*.ts",
         "test/**/*.test.ts",
         "test/**/*.learning.ts",
@@ -25,6 +26,7 @@ export default {
       ignoreDependencies: [
         // Plugins: mrlm finds them by their manifests, in the direct dependencies of the project.
         "@mrlm/.*",
+        "@grpc/grpc-js", // the one of @mrlm/wire, which benchmarks/server measures alone
         // Commands that scripts/ runs.
         "@arethetypeswrong/cli",
         "@bufbuild/buf",

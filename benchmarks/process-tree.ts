@@ -19,6 +19,11 @@ export function treeMemoryMib(root: number): number {
   return tree(root).reduce((sum, { pid }) => sum + pssKib(pid), 0) / 1024;
 }
 
+/** Returns the processes that a process has started and that run. */
+export function childrenOf(parent: number): number[] {
+  return tree(parent).flatMap((process) => (process.parent === parent ? [process.pid] : []));
+}
+
 function tree(root: number): Process[] {
   const processes = new Map<number, Process>();
   for (const name of readdirSync("/proc")) {

@@ -78,8 +78,8 @@ const forbidden = {
   "templates/algorithm/test/a.ts": ['import "@mrlm/runtime";', ["plugin-tests-import-testing-too"]],
   "test/a.ts": ['import "../core/kit/src/index.ts";', ["core-by-its-name"]],
   "examples/typescript/b.ts": ['import "../../algorithms/grpo/src/index.ts";', ["packages-by-their-name"]],
-  "benchmarks/wire/a.ts": ['import "@grpc/grpc-js";', ["grpc-stays-in-three-packages"]],
-  "benchmarks/wire/b.ts": ['import "../../test/support.ts";', ["benchmarks-import-no-tests"]],
+  "benchmarks/store/a.ts": ['import "@grpc/grpc-js";', ["grpc-stays-in-three-packages"]],
+  "benchmarks/store/b.ts": ['import "../../test/support.ts";', ["benchmarks-import-no-tests"]],
   "scripts/a.mjs": ['import "zod";', ["scripts-need-no-packages"]],
   "scripts/b.mjs": ['import "@mrlm/kit";', ["scripts-need-no-packages"]],
 };
