@@ -48,3 +48,12 @@ export function workerLost(end: WorkerEnd): MrlmError {
     `The session's worker process ended ${howItEnded(end)}; another session or the system ended it.`,
   );
 }
+
+/** Returns the error of a worker that could not be started: its own, or one that names the end of its process. */
+export function notStarted({ name }: { readonly name: string }, error: unknown): Error {
+  if (MrlmError.isInstance(error)) return error;
+  return new MrlmError("SERVER_UNAVAILABLE", `${name} could not be started: ${(error as Error).message}.`, {
+    isRetryable: false,
+    hint: "Its output is above. An import that never returns, or that ends the process, is in one of the plugins that are served.",
+  });
+}

@@ -9,7 +9,7 @@ import {
   MrlmError,
   type TaskId,
 } from "@mrlm/spec";
-import { howItEnded } from "./death.ts";
+import { howItEnded, notStarted } from "./death.ts";
 import { EnvironmentWorker, type StartWorker } from "./environment-worker.ts";
 import type { WorkerEnd } from "./worker-end.ts";
 import type { ForwardedClient } from "./forwarded-client.ts";
@@ -135,15 +135,7 @@ export class WorkerPool implements SessionWorkers {
     const [first] = await Promise.all(
       workers.map((worker) =>
         worker.ready.catch((error: unknown) => {
-          if (MrlmError.isInstance(error)) throw error;
-          throw new MrlmError(
-            "SERVER_UNAVAILABLE",
-            `${worker.name} could not be started: ${(error as Error).message}.`,
-            {
-              isRetryable: false,
-              hint: "Its output is above. An import that never returns, or that ends the process, is in one of the plugins that are served.",
-            },
-          );
+          throw notStarted(worker, error);
         }),
       ),
     );
@@ -196,7 +188,7 @@ export class WorkerPool implements SessionWorkers {
       await first.call("probe", []);
     } catch (error) {
       first.process.kill();
-      throw error;
+      throw notStarted(first, error);
     }
     this.#environments = environments;
     this.#withdrawn.clear();
