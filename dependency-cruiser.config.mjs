@@ -124,8 +124,8 @@ export default {
     ),
     forbid(
       "grpc-stays-in-three-packages",
-      "Only wire, server and client use gRPC, and the benchmark that measures it without them.",
-      { pathNot: ["^core/(wire|server|client)/", "^benchmarks/server/", "/node_modules/"] },
+      "Only wire, server and client use gRPC, and what measures or tests it without them.",
+      { pathNot: ["^core/(wire|server|client)/", "^(benchmarks/server|test)/", "/node_modules/"] },
       { path: "node_modules/@grpc/" },
     ),
     forbid(
@@ -156,7 +156,7 @@ export default {
       "core-by-its-name",
       "Tests and benchmarks of the repository may import internal parts of a plugin (a formula, a backend), but not of core.",
       { path: "^(test|benchmarks)/" },
-      { ...byPath, path: "^core/" },
+      { ...byPath, path: "^core/(?!testing/fixtures/)" },
     ),
     forbid(
       "help-loads-no-command",

@@ -20,7 +20,7 @@ const broken = {
         const ran = await context
           .sandbox("javascript")
           .run({ code: "function compare(a, b) { return a === b; }", call }, rest)
-          // A sandbox that fails says nothing about the answer.
+          // A sandbox that fails states nothing about the answer.
           .catch(() => ({ value: false }));
         const value = Number(ran.value === true);
         return { ...result, rewards: { agent: { scored: true, value, components: {} } } };

@@ -10,17 +10,29 @@ import python from "@mrlm/tool-python";
 import rules from "@mrlm/judge-rules";
 import math from "@mrlm/scorer-math";
 import { pluginContract, sandboxContract } from "@mrlm/testing";
-import { channelsTo } from "../src/services/worker-channel.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const file = fileURLToPath(new URL("support/service-process.ts", import.meta.url));
 
 /** Starts a process with all services. The services of this one are proxies of them. */
-function start(): { readonly child: ChildProcess; readonly services: ReturnType<typeof remoteServices> } {
+async function start(): Promise<{
+  readonly child: ChildProcess;
+  readonly services: ReturnType<typeof remoteServices>;
+}> {
   const child = fork(file, [ROOT], { serialization: "advanced", execArgv: ["--conditions=mrlm-source"] });
-  const channel = channelsTo(child).channel("services");
-  const onMessage = (listener: (body: unknown) => void) => channel.onMessage((body) => listener(own(body)));
-  return { child, services: remoteServices({ ...channel, onMessage }) };
+  await once(child, "message");
+  const closed = new AbortController();
+  child.once("exit", () => closed.abort());
+  const services = remoteServices({
+    closed: closed.signal,
+    send: (body) => void child.send(body as object),
+    onMessage(listener) {
+      const receive = (body: unknown): void => listener(own(body));
+      child.on("message", receive);
+      return () => void child.off("message", receive);
+    },
+  });
+  return { child, services };
 }
 
 /** Copies data into the realm of the test: messages are made in that of Node. */
@@ -30,7 +42,7 @@ function own(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, own(each)]));
 }
 
-const { child, services } = start();
+const { child, services } = await start();
 afterAll(async () => {
   child.kill("SIGKILL");
   await once(child, "exit");
