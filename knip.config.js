@@ -9,7 +9,7 @@ export default {
         "benchmarks/sandbox/soak/main.ts",
         "benchmarks/train/fuzz/main.ts",
         "benchmarks/*/environment/index.ts",
-        "benchmarks/server/{bare-echo,health-probe}.ts", // processes
+        "benchmarks/server/{bare-echo,health-probe,soak/main,soak/client}.ts", // processes
         "examples/**/*.ts",
         "test/**/*.test.ts",
         "test/**/*.learning.ts",

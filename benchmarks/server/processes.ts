@@ -63,6 +63,11 @@ export function openEnvPython(enginePython: string): string {
   return output.trim().split("\n").at(-1) as string;
 }
 
+/** Resident memory of a process, in MiB. */
+export function memoryMib(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
 /** Peak of the resident memory of a process, in MiB. */
 export function peakMemoryMib(pid: number): number {
   return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
