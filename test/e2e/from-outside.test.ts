@@ -50,7 +50,18 @@ test("npx that is killed takes its command along: npm's shell does not pass the 
 test("what an environment throws outside of its calls ends the command with an error that names it", async () => {
   const directory = environmentOf("stray", "", 'setTimeout(() => { throw new Error("no caller awaits this"); }, 1);');
   const config = writeConfig(folder, { ...TINY, plugins: { [directory]: true }, environments: [{ id: "stray" }] });
-  const server = new Mrlm(["serve", "--config", config, "--environments", "stray", "--port", "0", "--json"]);
+  const inServer = ["--workers", "0"];
+  const server = new Mrlm([
+    "serve",
+    "--config",
+    config,
+    "--environments",
+    "stray",
+    "--port",
+    "0",
+    "--json",
+    ...inServer,
+  ]);
   const { address } = await server.event(({ event }) => event === "listening");
   const client = await connectEnvironments(address as string).catch(() => undefined);
   const asked = client

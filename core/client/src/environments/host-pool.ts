@@ -303,10 +303,13 @@ export class HostPool implements EnvironmentHost, SessionPool {
   #unreachable(waitedMs: number): MrlmError {
     if (this.#members.size === 0 && this.#resolveFault !== undefined) return this.#resolveFault;
     const members = [...this.#members.values()];
-    const reasons = members.map(({ address, reason }) => `${address}: ${reason}`).join("; ");
+    const reasons = [
+      ...members.map(({ address, reason }) => `${address}: ${reason}`),
+      ...this.#addresses.unresolved.map((target) => `${target}: the name service has given no address.`),
+    ];
     return new MrlmError(
       "SERVER_UNAVAILABLE",
-      `None of ${members.length} environment servers could be reached for ${Math.round(waitedMs)} ms. ${reasons}`,
+      `None of ${reasons.length} environment servers could be reached for ${Math.round(waitedMs)} ms. ${reasons.join("; ")}`,
       { isRetryable: false },
     );
   }

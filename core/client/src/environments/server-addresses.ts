@@ -41,6 +41,11 @@ export class ServerAddresses {
     return this.isFixed && this.#fixed.length === 1 ? this.#fixed[0] : undefined;
   }
 
+  /** Names without a known address. */
+  get unresolved(): string[] {
+    return this.#names.filter(({ known }) => known.length === 0).map(({ target }) => target);
+  }
+
   /** Whether the addresses never change. */
   get isFixed(): boolean {
     return this.#names.length === 0;
