@@ -33,6 +33,7 @@ const policy = (model: string): CreateModelOptions => ({
 async function train(
   engine: Engine,
   model: string,
+  onPublished: (version: number) => Promise<void> = async () => undefined,
 ): Promise<{ samples: SampleResult[][]; norms: number[]; version: number }> {
   const sampler = await engine.sampler(model);
   const samples: SampleResult[][] = [];
@@ -55,6 +56,7 @@ async function train(
     await engine.forwardBackward({ model, units, outputs: { logprob: true }, normalizer: 100, loss });
     norms.push((await engine.optimStep({ model, learningRate: 1e-2 })).gradNorm);
     ({ version } = await engine.publish(model));
+    await onPublished(version);
   }
   await sampler.close();
   return { samples, norms, version };
@@ -103,27 +105,25 @@ async function chat(
     ]);
     const { address, models } = await server.event(({ event }) => event === "listening");
     expect(models).toEqual(["policy"]);
-    const fingerprints = new Set<string>();
     const training = new AbortController();
     const clients = Array.from({ length: 4 }, async (_, i) => {
       while (!training.signal.aborted) {
         const answer = await chat(address, { content: `count ${i}`, n: 2 });
         expect(answer.choices).toHaveLength(2);
-        fingerprints.add(answer.system_fingerprint);
       }
     });
-    const served = await train(engine, "policy");
+    const served = await train(engine, "policy", async (version) => {
+      expect((await chat(address, { content: "a" })).system_fingerprint).toBe(`weights-${version}`);
+    });
     training.abort();
     await Promise.all(clients);
     expect(served).toEqual(alone);
-    expect(fingerprints.size).toBeGreaterThan(1);
     const scored = await fetch(`http://${String(address)}/v1/completions`, {
       method: "POST",
       body: JSON.stringify({ model: "policy", prompt: "12 ab", echo: true, max_tokens: 0, logprobs: 0 }),
     });
     const { choices } = (await scored.json()) as { choices: { logprobs: { token_logprobs: number[] } }[] };
     expect(choices[0]?.logprobs.token_logprobs).toHaveLength(5);
-    expect((await chat(address, { content: "a" })).system_fingerprint).toBe(`weights-${served.version}`);
     server.child.kill("SIGTERM");
     expect(await server.finished).toMatchObject({ code: 0, signal: null });
     // The server has sent no numbered call: the trainer's next one is in order.
