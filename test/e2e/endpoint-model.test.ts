@@ -30,6 +30,8 @@ test("mrlm collect plays a model of an endpoint without an engine; sft and dpo l
     [
       ...["collect", "--json", "--model", "openai:tiny", "--base-url", server.baseUrl, "--environment", "nim"],
       ...["-n", "8", "--group-size", "4", "--player", "second={scripted: random}", "-o", file, "--store", store],
+      // One episode at a time: the answers of the server depend on the order of the requests.
+      ...["--set", "sampling.concurrency=1"],
     ],
     { OPENAI_API_KEY: KEY },
   ).finally(() => void server.close());
