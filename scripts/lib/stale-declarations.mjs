@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { packages } from "./repository.mjs";
 
 /**
- * Returns whether a file of a package is the declaration of a source that no longer exists. `tsc` writes declarations beside the JavaScript of earlier builds, and
- * removes none.
+ * Returns whether a file of a package is the declaration of a source that no longer exists, or a map of a declaration, which builds no longer write. `tsc` writes
+ * declarations beside the JavaScript of earlier builds, and removes none.
  * @param {string} file path in the package, with `/` @param {(source: string) => boolean} exists
  */
 export function isStaleDeclaration(file, exists) {
-  const [, module] = /^dist\/(.+)\.d\.ts(?:\.map)?$/.exec(file) ?? [];
+  if (/^dist\/.+\.d\.ts\.map$/.test(file)) return true;
+  const [, module] = /^dist\/(.+)\.d\.ts$/.exec(file) ?? [];
   return module !== undefined && !exists(`src/${module}.ts`);
 }
 

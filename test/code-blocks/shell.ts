@@ -63,7 +63,7 @@ function commandFaults(words: readonly string[], folder: string): string[] {
       args.find((word) => !word.startsWith("-")),
       folder,
     );
-  return PROGRAMS.has(program) || /^"?[./~$]/.test(program) ? [] : [`unknown program ${program}`];
+  return PROGRAMS.has(program) || /^"?[./~$]|^venv\/bin\//.test(program) ? [] : [`unknown program ${program}`];
 }
 
 function npxFaults(args: readonly string[], folder: string): string[] {

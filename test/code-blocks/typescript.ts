@@ -61,7 +61,6 @@ export async function compileFaults(blocks: readonly CodeBlock[]): Promise<strin
         composite: false,
         incremental: false,
         declaration: false,
-        declarationMap: false,
         noUnusedLocals: false,
         noUnusedParameters: false,
       },

@@ -85,3 +85,26 @@ test("mrlm check removes the temporary files of a plugin that leaves them", asyn
   expect(code).toBe(0);
   expect(readdirSync(temporary)).toEqual([]);
 }, 60_000);
+
+test("mrlm check refuses a misspelt part beside a right one, and states that --update recorded nothing", async () => {
+  const [misspelt, nothing] = await Promise.all([
+    run(["check", "environments/nim", "--only", "nim", "--only", "environment:nom"]),
+    run(["check", "plugins/scorer-math", "--quick", "--update"]),
+  ]);
+  expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining('has no part "environment:nom".') });
+  expect(nothing.stdout).toContain("Nothing was written to mrlm.behaviour.json");
+}, 60_000);
+
+test("mrlm check asks npm whether the recorded behaviour is packed", async () => {
+  const plugin = countingWith("packed", "", "");
+  const file = join(plugin, "package.json");
+  const { private: _, ...manifest } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+  await run(["check", plugin, "--quick", "--update"]);
+  const found: unknown[] = [];
+  for (const files of [["index.js", "*.json"], ["index.js"]]) {
+    writeFileSync(file, JSON.stringify({ ...manifest, files }));
+    const { events } = await run(["check", plugin, "--quick", "--json"]);
+    found.push(events.filter(({ event }) => event === "finding").map(({ code }) => code));
+  }
+  expect(found).toEqual([[], ["BEHAVIOUR_OUTDATED"]]);
+}, 60_000);

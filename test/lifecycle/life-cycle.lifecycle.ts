@@ -6,6 +6,10 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { gymnasium } from "../migrating/gymnasium.ts";
+import { mrlm as mrlmRows } from "../migrating/mrlm.ts";
+import { openenv } from "../migrating/openenv.ts";
+import { verifiers } from "../migrating/verifiers.ts";
 import { attempt, type Ended, ROOT, run, userEnvironment } from "./support/program.ts";
 import { Registry } from "./support/registry.ts";
 
@@ -113,12 +117,26 @@ describeWithEngine("with the engine", () => {
       server.kill();
     }
   }, 600_000);
+
+  test("the commands that the tables for authors of other libraries state were among those that this suite ran", () => {
+    const commands = [gymnasium, mrlmRows, openenv, verifiers]
+      .flatMap((rows) => Object.values(rows))
+      .filter((program) => typeof program === "string")
+      // Words in capitals stand for a name or a file.
+      .map((text) => text.replaceAll(/ [A-Z]+$/g, ""));
+    expect(commands.filter((text) => !executed.some((line) => `${line} `.startsWith(`${text} `)))).toEqual([]);
+    expect(commands.length).toBeGreaterThan(0);
+  });
 });
 
 const npm = (directory: string, ...args: string[]): Promise<string> => run("npm", args, directory, registry.env);
 const command = (directory: string): string => join(directory, "node_modules/.bin/mrlm");
-const mrlm = (directory: string, ...args: string[]): Promise<Ended> =>
-  attempt(command(directory), args, directory, registry.env);
+/** Commands that were run, without the name of the program. */
+const executed: string[] = [];
+const mrlm = (directory: string, ...args: string[]): Promise<Ended> => {
+  executed.push(args.join(" "));
+  return attempt(command(directory), args, directory, registry.env);
+};
 
 async function versions(): Promise<readonly string[]> {
   const response = await fetch(`${registry.address}/mrlm-shift`);

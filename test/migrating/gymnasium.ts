@@ -4,6 +4,7 @@ import { randomStream } from "@mrlm/kit";
 import { serveEnvironments } from "@mrlm/server";
 import { MrlmError, score, unscored } from "@mrlm/spec";
 import { environmentContract } from "@mrlm/testing";
+import nimPlugin from "@mrlm/environment-nim";
 import { act, call, guessing, never, numberOf, plugin, withHost, withSession } from "./guessing.ts";
 import type { Rows } from "./row.ts";
 
@@ -87,13 +88,14 @@ export const gymnasium: Rows = {
       assert.equal(randomStream("number", 1).integer(0, 9), randomStream("number", 1).integer(0, 9));
     }),
   "`gymnasium.utils.env_checker.check_env`": async () => {
-    const tests: string[] = [];
+    const tests: (() => Promise<void>)[] = [];
     const registry = {
       describe: (_name: string, body: () => void) => body(),
-      test: (name: string) => void tests.push(name),
+      test: (_name: string, body: () => Promise<void>) => void tests.push(body),
     };
-    environmentContract({ plugins: [plugin], environment: "guessing@1", registry });
+    environmentContract({ plugins: [nimPlugin], environment: "nim@1", registry });
     assert(tests.length > 20);
+    for (const body of tests) await body();
   },
   "`gymnasium.vector.AsyncVectorEnv`": () =>
     withHost(async (host) => {

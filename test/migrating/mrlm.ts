@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { definePlugin } from "@mrlm/kit";
 import { type ConfigOptions, parseConfig } from "@mrlm/runtime";
+import { commands } from "./commands.ts";
 import { guessing, withHost } from "./guessing.ts";
 import type { Rows } from "./row.ts";
 
@@ -17,7 +18,7 @@ const path: ConfigOptions & { readonly path: string } = { path: "old.yaml" };
 const translated = () => parseConfig(LEGACY, path);
 
 export const mrlm: Rows = {
-  "`mrlm train`, `serve`, `eval`, `collect`, `info`": "info",
+  "`mrlm train`, `serve`, `eval`, `collect`, `info`": commands.ofMrlm,
   "`experiment_name`": async () => assert.equal(translated().config.name, "old"),
   "`eval_envs[].env_type`": async () => assert.equal(translated().config.environments[0]?.id, "code"),
   "`eval_envs[].mode: client`, `server`": async () =>

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { connectEnvironments } from "@mrlm/client";
 import { definePlugin, singleTurn } from "@mrlm/kit";
 import { serveEnvironments } from "@mrlm/server";
+import { commands } from "./commands.ts";
 import { act, never, numberOf, plugin, withHost, withSession } from "./guessing.ts";
 import type { Rows } from "./row.ts";
 
@@ -65,8 +66,8 @@ export const openenv: Rows = {
         await server.close();
       }
     }),
-  "`openenv init NAME`": "create environment NAME",
-  "`openenv validate`": "check",
+  "`openenv init NAME`": commands.create,
+  "`openenv validate`": commands.check,
   "`openenv push`": "publish",
   rubrics: () =>
     withSession(async (session) => {
@@ -76,5 +77,5 @@ export const openenv: Rows = {
       const { rewards: judged } = await session.step(act("give up"), { signal: never });
       assert.equal(judged["agent"]?.scored, false);
     }),
-  "MCP tools of an environment": "serve --http-port 8080 --dialects mcp",
+  "MCP tools of an environment": commands.serveMcp,
 };

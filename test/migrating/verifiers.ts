@@ -12,6 +12,7 @@ import {
   readJsonl,
   singleTurn,
 } from "@mrlm/kit";
+import { commands } from "./commands.ts";
 import { act, call, guessing, never, numberOf, withHost, withSession } from "./guessing.ts";
 import type { Rows } from "./row.ts";
 
@@ -125,8 +126,8 @@ export const verifiers: Rows = {
     assert.equal(placeAnswer("42", answerPlace.parse("answer")), "<answer>42</answer>");
     assert.equal(placeAnswer("42", answerPlace.parse("boxed")), "\\boxed{42}");
   },
-  "`vf-eval ENV -m MODEL -n 20 -r 3`": "eval --model openai:MODEL --environment ENV -n 20 --samples 3",
-  "`vf-init NAME`, `prime env init`": "create environment NAME",
+  "`vf-eval ENV -m MODEL -n 20 -r 3`": commands.evalEndpoint,
+  "`vf-init NAME`, `prime env init`": commands.create,
   "the Environments Hub, `prime env push`, `prime env install`": "plugins add NAME",
   "`GRPOTrainer`, prime-rl": "train --config FILE",
 };

@@ -1,6 +1,8 @@
 // Checks a plugin, in a process that its code may end, block or change. services/check-package.ts starts it.
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { inspect } from "node:util";
 import { discoverPlugins, importPlugin, type PluginPackage, readPluginPackage, requiredSandboxes } from "@mrlm/runtime";
 import { MrlmError, type Plugin } from "@mrlm/spec";
 import {
@@ -17,16 +19,20 @@ import {
 } from "@mrlm/testing";
 import { globalChanges, globalState } from "./services/global-changes.ts";
 import type { CheckMessage, CheckRequest } from "./services/plugin-check.ts";
-import { faultOfOutput } from "./services/plugin-fault.ts";
+import { faultOf, faultOfOutput } from "./services/plugin-fault.ts";
 import { interceptOutput } from "./services/printed-output.ts";
 import { openWorkerPort } from "./services/worker-port.ts";
 
 const IMPORT_MS = 10_000;
+/** Time for a process that the import started to end, in milliseconds. */
+const PROCESS_MS = 1_000;
+/** Uncaught errors that are reported. */
+const MAX_UNCAUGHT = 5;
 /** Time beyond that of a check, in which it must have given up by itself, in milliseconds. */
 const GRACE_MS = 10_000;
 
 const printed = interceptOutput();
-const { request, send, end } = await openWorkerPort<CheckRequest, CheckMessage>();
+const { request, send, started, end } = await openWorkerPort<CheckRequest, CheckMessage>();
 const { directory, project, only, quick, skip } = request;
 const places = new SourcePlaces(directory);
 let current = "package";
@@ -39,18 +45,28 @@ const report = (code: FindingCode, error: unknown, about?: string): void =>
     finding: findingOf(code, error, { subject: current, places, acknowledged, ...(about !== undefined && { about }) }),
   });
 
-process.on("uncaughtException", (error) => report("UNCAUGHT_ERROR", error));
+/** Uncaught errors that were reported. An interval that throws does so in each part, often with a number that rises. */
+const uncaught = new Set<string>();
+process.on("uncaughtException", (error) => {
+  const text = (error instanceof Error ? error.message : inspect(error)).replaceAll(/\d+/g, "0");
+  if (uncaught.has(text) || uncaught.size === MAX_UNCAUGHT) return;
+  uncaught.add(text);
+  report("UNCAUGHT_ERROR", error);
+});
 
 const own = readPluginPackage(directory) as PluginPackage;
 send({ event: "phase", name: "import", nextMs: IMPORT_MS });
 const before = globalState();
 const plugin = await load(own);
 const changes = globalChanges(before);
-if (plugin !== undefined && request.onlyBehaviour === true) await sendBehaviour(await subjectOf(own, plugin));
-else if (plugin !== undefined) {
+const subject = plugin && (await subjectOf(own, plugin));
+// Changes of the plugins that it requires are not its own.
+const known = globalChanges(before);
+if (subject !== undefined && request.onlyBehaviour === true) await sendBehaviour(subject);
+else if (subject !== undefined) {
+  const { plugin } = subject;
   const acknowledgements = (plugin.environments ?? []).map((each) => each.acknowledged);
   acknowledged = Object.assign({}, plugin.acknowledged, ...acknowledgements) as Acknowledgements;
-  const subject = await subjectOf(own, plugin);
   const parts = partsOf(subject, only);
   send({
     event: "parts",
@@ -58,6 +74,7 @@ else if (plugin !== undefined) {
   });
   if (!skip.includes("package")) {
     if (changes.length > 0) reportChanges(changes);
+    await reportProcesses();
     reportOutput();
   }
   for (const part of parts) if (!skip.includes(part.subject)) await check(subject, part.subject);
@@ -82,8 +99,8 @@ async function load(found: PluginPackage): Promise<Plugin | undefined> {
   }
 }
 
-/** Adds the plugins that provide what this one requires, directly or through another. */
-async function subjectOf(found: PluginPackage, loaded: Plugin): Promise<PluginSubject> {
+/** Adds the plugins that provide what this one requires, directly or through another. Reports the first that cannot be loaded, and returns `undefined`. */
+async function subjectOf(found: PluginPackage, loaded: Plugin): Promise<PluginSubject | undefined> {
   const entries = [directory, project]
     .flatMap((from) => discoverPlugins(from, {}, from, undefined, () => undefined))
     .filter(({ name }, i, all) => name !== found.name && all.findIndex((other) => other.name === name) === i);
@@ -95,7 +112,17 @@ async function subjectOf(found: PluginPackage, loaded: Plugin): Promise<PluginSu
     if (entry === undefined || taken.has(entry.name)) continue;
     taken.add(entry.name);
     wanted.push(...entry.requires);
-    plugins.push(await entry.load((provision) => requiredSandboxes(entries, provision)));
+    send({ event: "provider", name: entry.name, requirement: id, nextMs: IMPORT_MS });
+    try {
+      plugins.push(await entry.load((provision) => requiredSandboxes(entries, provision)));
+    } catch (error) {
+      const { message } = faultOf(error);
+      report(
+        "REQUIREMENT_MISSING",
+        new Error(`${id} is provided by ${entry.name}, which cannot be loaded: ${message}`),
+      );
+      return undefined;
+    }
   }
   const packageJson = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as Record<string, unknown>;
   return { directory, packageJson, plugin: loaded, plugins };
@@ -112,7 +139,7 @@ async function check(subject: PluginSubject, part: string): Promise<void> {
   const definition = subject.plugin.environments?.find(({ id }) => part === `environment:${id}`);
   if (definition !== undefined && isOpenable && !quick)
     send({ event: "speed", subject: part, speeds: await measureEnvironment(subject.plugins, definition) });
-  const after = globalChanges(before).filter((change) => !changes.includes(change));
+  const after = globalChanges(before).filter((change) => !known.includes(change));
   if (after.length > 0) reportChanges(after);
   send({ event: "part", subject: part });
 }
@@ -127,6 +154,22 @@ function reportChanges(changed: readonly string[]): void {
   const [first = ""] = changed;
   const message = `Its code changed ${changed.slice(0, 5).join(", ")}${more}, which all code of the process shares.`;
   report("GLOBAL_CHANGED", new Error(message), first.split(".").at(-1));
+}
+
+/** Reports what the import started and left running. A host cannot end it: it has neither an episode nor an environment. */
+async function reportProcesses(): Promise<void> {
+  let left = started();
+  for (
+    const deadline = performance.now() + PROCESS_MS;
+    left.length > 0 && performance.now() < deadline;
+    left = started()
+  )
+    await delay(50);
+  const [first] = left;
+  if (first === undefined) return;
+  const which = left.length === 1 ? "a process that still runs" : `${left.length} processes that still run`;
+  const program = basename(first.command.split(" ", 1)[0] ?? "");
+  report("RESOURCE_LEAKED", new Error(`Its import started ${which}: ${first.command.slice(0, 100)}.`), program);
 }
 
 function reportOutput(): void {

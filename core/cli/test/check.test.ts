@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import type { Finding } from "@mrlm/testing";
 import { findPackage } from "../src/services/check-package.ts";
-import { BROKEN, findingsOf, statedDefect } from "./support/broken-plugins.ts";
+import { BROKEN, BROKEN_PROVIDERS, findingsOf, findingsWithProvider, statedDefect } from "./support/broken-plugins.ts";
 
 /** A sample of the broken plugins. `npm run test:faults -- broken` checks all of them. */
 const SAMPLE = [
@@ -34,4 +34,11 @@ test("a package that is no plugin, and a folder without a package, are errors", 
   expect(() => findPackage(".", here)).toThrow('Package @mrlm/cli is no plugin: its package.json has no "mrlm" field.');
   expect(() => findPackage("src", here)).toThrow('There is no package "src".');
   expect(BROKEN.length).toBeGreaterThan(10);
+});
+
+test("a required plugin that cannot be loaded is named, in place of what follows from it", async () => {
+  const [[code, text]] = Object.entries(BROKEN_PROVIDERS) as [[string, string]];
+  expect(await findingsWithProvider(code)).toMatchObject([
+    { code: "REQUIREMENT_MISSING", message: expect.stringContaining(text) },
+  ]);
 });

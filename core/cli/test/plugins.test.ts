@@ -1,9 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { addPlugin, listPlugins, removePlugin, searchPlugins } from "../src/commands/plugins.ts";
 import { createConsole } from "../src/console/console.ts";
@@ -94,6 +95,22 @@ test("add shows what a plugin provides and requires, asks, and runs no install s
   );
   expect(existsSync(join(project, "node_modules/mrlm-chess/index.js"))).toBe(true);
   expect(existsSync(join(project, "node_modules/mrlm-chess/ran"))).toBe(false);
+  for (const spec of [
+    "./source/mrlm-chess",
+    "..",
+    "~/a",
+    "me/a",
+    "file:a",
+    "a@npm:b",
+    "a@../b",
+    "a.tgz",
+    "git@b:c/a.git",
+    "--x",
+  ])
+    await expect(add(spec, { yes: true })).rejects.toMatchObject({
+      code: "USAGE",
+      message: expect.stringContaining(spec),
+    });
   await expect(add("plain", { yes: true })).rejects.toMatchObject({ code: "PLUGIN_INVALID" });
   await expect(add("future", { yes: true })).rejects.toMatchObject({ code: "PLUGIN_API_VERSION" });
   await expect(add("none", { yes: true })).rejects.toMatchObject({ code: "PLUGIN_NOT_FOUND" });
@@ -112,9 +129,14 @@ test("list names what was skipped, and remove takes a plugin out", async () => {
   const list = (why: boolean) => printed((context) => listPlugins(context, { why }));
   expect(await list(false)).toMatch(/mrlm-chess +1\.2\.0 +scorer:chess@1\nskipped absent: it is not installed/);
   expect(await list(true)).toMatch(/path +\S*node_modules\/mrlm-chess\n[^]*missing +sandbox:python[^]*skipped absent/);
-  await printed((context) => removePlugin(context, "mrlm-chess"));
+  const remove = (name: string) => printed((context) => removePlugin(context, name));
+  await expect(remove("mrlm-ches")).rejects.toMatchObject({ message: expect.stringMatching(/mean "mrlm-chess"\?/) });
+  await remove("mrlm-chess");
   expect(await list(false)).not.toContain("mrlm-chess");
   await expect(printed((context) => removePlugin(context, "mrlm-chess"))).rejects.toMatchObject({
     code: "PLUGIN_NOT_FOUND",
   });
+  // The registry answers in this process.
+  await promisify(execFile)("npm", ["install", "--silent", "--no-audit", "plain"], { cwd: project });
+  await expect(printed((context) => removePlugin(context, "plain"))).rejects.toMatchObject({ code: "PLUGIN_INVALID" });
 }, 120_000);

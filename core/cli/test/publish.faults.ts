@@ -98,5 +98,8 @@ test("every problem is reported together, before anything is sent", async () => 
   registry.refuse(403);
   expect((await run(publish, { yes: true })).problems).toContain("REGISTRY_REFUSES");
   registry.refuse(undefined);
+  setField({ version: "1.0.2-beta.1" });
+  expect((await run(publish, { yes: true })).problems).toContain("TAG_MISSING");
+  expect((await run(publish, { yes: true, tag: "next" })).problems).not.toContain("TAG_MISSING");
   expect(registry.requests.slice(before).filter((request) => request.startsWith("PUT"))).toEqual([]);
 }, 180_000);

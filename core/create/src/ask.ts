@@ -1,7 +1,7 @@
 import { cancel, select, text } from "@clack/prompts";
 import { MrlmError } from "@mrlm/spec";
 import { type ProjectName, projectName } from "./project-name.ts";
-import { type Kind, kindOf, KINDS } from "./templates.ts";
+import { type Kind, kindOf, KINDS, similarKind } from "./templates.ts";
 
 /** Answers that the command line gives. */
 export interface Given {
@@ -20,9 +20,13 @@ export async function answers(
   };
   const missing = known.kind === undefined ? "kind" : known.name === undefined ? "name" : undefined;
   if (missing !== undefined && !isTerminal)
-    throw new MrlmError("USAGE", `The ${missing} of the project is missing.`, {
-      hint: `Name both, for example: create environment my-environment. The kinds are ${Object.keys(KINDS).join(", ")}.`,
-    });
+    throw new MrlmError(
+      "USAGE",
+      `The ${missing} of the project is missing.${missing === "kind" ? similarKind(given.name ?? "") : ""}`,
+      {
+        hint: `Name both, for example: create environment my-environment. The kinds are ${Object.keys(KINDS).join(", ")}.`,
+      },
+    );
   return { kind: known.kind ?? (await askKind()), name: known.name ?? (await askName()) };
 }
 

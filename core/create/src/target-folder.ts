@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileFault, MrlmError } from "@mrlm/spec";
 
@@ -32,7 +32,8 @@ export function assertTarget(folder: string, isMerge: boolean): void {
  * @throws OUTPUT_INVALID where the folder cannot be made or written
  */
 export function writeProject(folder: string, files: ReadonlyMap<string, string>): Written {
-  const kept = [...files.keys()].filter((path) => existsSync(join(folder, path)) || hasOther(folder, path));
+  assertFolders(folder, files.keys());
+  const kept = [...files.keys()].filter((path) => isEntry(join(folder, path)) || hasOther(folder, path));
   const added = [...files].filter(([path]) => !kept.includes(path));
   let staged: string | undefined;
   try {
@@ -59,6 +60,23 @@ export function writeProject(folder: string, files: ReadonlyMap<string, string>)
     if (staged !== undefined) rmSync(staged, { recursive: true, force: true });
   }
   return { kept };
+}
+
+/** Throws OUTPUT_INVALID for a file in the place of a folder of the project, before anything is written. */
+function assertFolders(folder: string, paths: Iterable<string>): void {
+  for (const path of paths)
+    for (let parent = dirname(path); parent !== "."; parent = dirname(parent)) {
+      const place = join(folder, parent);
+      if (!isEntry(place) || (existsSync(place) && statSync(place).isDirectory())) continue;
+      throw new MrlmError("OUTPUT_INVALID", `The project cannot be written to ${folder}: ${parent} is no folder.`, {
+        hint: `Move ${place} away, or choose another name.`,
+      });
+    }
+}
+
+/** Returns whether a path exists, also as a link that leads nowhere. */
+function isEntry(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Moves files into a folder that has others. package.json is the last: without it the folder is no project. */

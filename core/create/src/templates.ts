@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, nearestName } from "@mrlm/spec";
 import type { ProjectName } from "./project-name.ts";
 
 /** Kinds of projects, and what each creates. */
@@ -20,9 +20,15 @@ export type Kind = keyof typeof KINDS;
 /** Returns a kind by its name. Throws USAGE. */
 export function kindOf(name: string): Kind {
   if (Object.hasOwn(KINDS, name)) return name as Kind;
-  throw new MrlmError("USAGE", `"${name}" is no kind of project.`, {
+  throw new MrlmError("USAGE", `"${name}" is no kind of project.${similarKind(name)}`, {
     hint: `The kinds are ${Object.keys(KINDS).join(", ")}.`,
   });
+}
+
+/** Returns ` Did you mean the kind "environment"?`, or an empty text for a name that is close to no kind. */
+export function similarKind(name: string): string {
+  const nearest = nearestName(name, Object.keys(KINDS));
+  return nearest === undefined ? "" : ` Did you mean the kind "${nearest}"?`;
 }
 
 /** Names that npm would leave out of a package, or read, are written with an underscore in place of the dot or before the name. */
@@ -35,8 +41,13 @@ const RENAMED: Readonly<Record<string, string>> = {
 /** Returns the files of a template, and those of all templates, by their paths in the project, with the names of the project in them. */
 export function templateFiles(kind: Kind, { packageName, id }: ProjectName): Map<string, string> {
   const files = new Map([...filesOf("common"), ...filesOf(kind)]);
+  // In one pass: the name of a package can contain `my-environment` itself.
+  const placeholder = new RegExp(`(mrlm-)?my-${kind}`, "g");
   for (const [path, text] of files)
-    files.set(path, text.replaceAll(`mrlm-my-${kind}`, packageName).replaceAll(`my-${kind}`, id));
+    files.set(
+      path,
+      text.replace(placeholder, (_match, isPackage?: string) => (isPackage === undefined ? id : packageName)),
+    );
   return files;
 }
 

@@ -5,7 +5,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -130,6 +132,29 @@ describe("a project", () => {
     expect(names(project)).toEqual(expect.arrayContaining(["package.json", "other.txt", "test"]));
   });
 
+  test("--merge keeps a link that leads nowhere, and writes nothing where a file is in the place of a folder", async () => {
+    const project = join(folder, "chess");
+    mkdirSync(project);
+    symlinkSync("elsewhere", join(project, "tsconfig.json"));
+    writeFileSync(join(project, "test"), "mine");
+    await expect(environment("chess", { merge: true })).rejects.toMatchObject({
+      code: "OUTPUT_INVALID",
+      message: expect.stringContaining("test is no folder"),
+    });
+    expect(names(project)).toEqual(["test", "tsconfig.json"]);
+    rmSync(join(project, "test"));
+    expect((await environment("chess", { merge: true })).kept).toEqual(["tsconfig.json"]);
+    expect(readlinkSync(join(project, "tsconfig.json"))).toBe("elsewhere");
+  });
+
+  test("the name of a template within the name of the project is replaced once", async () => {
+    await create({ kind: "environment", name: "@me/my-environment-2" }, folder);
+    expect(JSON.parse(readFileSync(join(folder, "my-environment-2", "package.json"), "utf8"))).toMatchObject({
+      name: "@me/my-environment-2",
+      mrlm: { provides: ["environment:my-environment-2@1"] },
+    });
+  });
+
   test("below a file, and in a folder that cannot be written", async () => {
     writeFileSync(join(folder, "chess"), "");
     await expect(environment("chess")).rejects.toMatchObject({
@@ -233,9 +258,13 @@ test("the command: missing and wrong arguments are errors with exit code 2, and 
       ["environment", "Chess"],
     ]) {
       expect([args, await main(args, folder)]).toEqual([args, 2]);
-      expect(errors.pop()).toMatch(/^error USAGE: [^\n]+\.\n {2}\S/);
+      expect(errors.pop()).toMatch(/^error USAGE: [^\n]+[.?]\n {2}\S/);
     }
     expect(names()).toEqual([]);
+    for (const args of [["enviroment"], ["Envronment", "chess"]]) {
+      expect(await main(args, folder)).toBe(2);
+      expect(errors.pop()).toMatch(/^error USAGE: .*Did you mean the kind "environment"\?\n/);
+    }
     expect(await main(["environment", "chess"], folder)).toBe(0);
     expect(await main(["--help"], folder)).toBe(0);
     expect(names()).toEqual(["chess"]);

@@ -45,7 +45,11 @@ function report({ environment, phase, limitMs }: EnvironmentPhase): void {
   const message = `Environment ${environment} has blocked its process for ${Math.round(stillMs / 1000)} s in its ${phase} phase, whose deadline is ${limitMs / 1000} s: it handled nothing else in that time.`;
   const hint =
     "Look there for an endless loop or a call that waits without `await`; long computations belong in a worker, a child process or a sandbox.";
-  if (options.stderr) write(2, `error ${code}: ${message}\n  ${hint}\n`);
+  if (options.stderr === "text") write(2, `error ${code}: ${message}\n  ${hint}\n`);
+  if (options.stderr === "json") {
+    const line = { level: "error", time: new Date().toISOString(), fields: { code, hint }, msg: message };
+    write(2, `${JSON.stringify(line)}\n`);
+  }
   if (options.event !== undefined) write(1, `${JSON.stringify({ event: options.event, code, message, hint })}\n`);
 }
 

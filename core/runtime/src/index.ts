@@ -39,7 +39,7 @@ export { PROVIDERS } from "./plugins/provider-table.ts";
 export type { AlgorithmSource, EnvironmentSource } from "./plugins/plugin-kinds.ts";
 export { remoteServices } from "./services/remote-services.ts";
 export { serveServices } from "./services/serve-services.ts";
-export { didYouMean, nearestName } from "./names/nearest.ts";
+export { didYouMean } from "./names/nearest.ts";
 export { resolveVersioned, withBareNames } from "./names/versioned.ts";
 export { canonicalJson } from "./names/canonical-json.ts";
 export { type ConfigOptions, loadConfig, type LoadedConfig, parseConfig } from "./config/load-config.ts";
@@ -89,6 +89,7 @@ export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.
 export { idOfRun, recordFailure } from "./train/run-recorder.ts";
 export { adapterDirectory, modelDirectory, type NamedModel, policiesOf } from "./run/model-directory.ts";
 export { type LearningCurve, learningCurve } from "./run/learning-curve.ts";
+export { encodeBytes } from "./run/message-json.ts";
 export { MetricsFile, type MetricsRow } from "./run/metrics-file.ts";
 export { diagnose } from "./diagnosis/diagnose.ts";
 export { type ExaminedFile, examineFile } from "./diagnosis/examine-file.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { LocalHost, nearestName, parseConfig, PluginHost } from "@mrlm/runtime";
+import { LocalHost, parseConfig, PluginHost } from "@mrlm/runtime";
 import { definePlugin } from "@mrlm/kit";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, nearestName } from "@mrlm/spec";
 import { stringify } from "yaml";
 import { z } from "zod";
 import { describeIssues, validateOptions } from "../src/plugins/standard-options.ts";

@@ -215,7 +215,7 @@ describe("what an author returned", () => {
     });
   });
 
-  test.each(["CANCELLED", "ENGINE_EXITED", "SERVER_UNAVAILABLE"] as const)(
+  test.each(["CANCELLED", "ENGINE_EXITED", "RESOURCE_EXHAUSTED", "SERVER_UNAVAILABLE", "SESSION_NOT_FOUND"] as const)(
     "an author's %s is ENVIRONMENT_FAILED: it must not end the run",
     async (code) => {
       const session = await sessionOf({ step: () => Promise.reject(new MrlmError(code, "my own")) });

@@ -43,3 +43,4 @@ export * from "./errors/codes.ts";
 export * from "./errors/error-code.ts";
 export * from "./errors/file-fault.ts";
 export * from "./errors/mrlm-error.ts";
+export * from "./errors/nearest-name.ts";

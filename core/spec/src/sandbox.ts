@@ -11,6 +11,11 @@ export interface SandboxLimits {
   readonly outputBytes: number;
 }
 
+/** File that may hold any bytes. */
+export interface EncodedFile {
+  readonly base64: string;
+}
+
 /** Code to run. Submissions are isolated from each other, also in sequence. */
 export interface Submission {
   readonly code: string;
@@ -22,8 +27,10 @@ export interface Submission {
   readonly stdin?: string;
   /** Command-line arguments of the program, without its name. */
   readonly arguments?: readonly string[];
-  /** Text files in the working directory of the submission, by relative path. */
-  readonly files?: Readonly<Record<string, string>>;
+  /** Files in the working directory of the submission, by relative path. */
+  readonly files?: Readonly<Record<string, string | EncodedFile>>;
+  /** Files to return when `run` ends, by path relative to the working directory. */
+  readonly fetchFiles?: readonly string[];
   readonly limits?: Partial<SandboxLimits>;
 }
 
@@ -59,6 +66,11 @@ export interface SandboxResult {
   readonly stderr: string;
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;
+  /**
+   * The files of `Submission.fetchFiles` in base64. A file is missing if it does not exist, is no regular file of the working directory, or does not fit
+   * into 4 MiB with those before it; all are missing if a limit ended the submission.
+   */
+  readonly files?: Readonly<Record<string, string>>;
   readonly wallMs: number;
   readonly cpuMs: number;
   /** Largest measured memory growth of the interpreter in bytes. */

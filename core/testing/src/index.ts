@@ -19,6 +19,7 @@ export {
   checkPlugin,
   type CheckPluginOptions,
   findingOf,
+  isNamed,
   partsOf,
 } from "./check-plugin/check-plugin.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";

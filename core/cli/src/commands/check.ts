@@ -1,6 +1,6 @@
-import { discoverPlugins, projectDirectory } from "@mrlm/runtime";
+import { BEHAVIOUR_FILE, discoverPlugins, projectDirectory } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
-import type { Finding } from "@mrlm/testing";
+import { type Finding, isNamed } from "@mrlm/testing";
 import type { CommandContext } from "../command-context.ts";
 import {
   badge,
@@ -38,6 +38,7 @@ export async function check(context: CommandContext, target: string, args: Check
   if (args.update === true && args.only !== undefined)
     throw new MrlmError("USAGE", "--update records all environments: leave --only out.");
   const checked = findPackage(target, directory);
+  if (args.only !== undefined) assertParts(checked, args.only);
   const changed = changedSince(checked);
   if (changed !== undefined)
     console.note(`note: ${changed} was changed after the build, which is what this command checks. Build it first.`);
@@ -86,7 +87,7 @@ async function report(
   const findings: Finding[] = [];
   const parts = new Map<string, number>();
   const speeds: string[] = [];
-  let checks = 0;
+  let [checks, recorded] = [0, 0];
   try {
     for await (const message of checkPackage(checked, options)) {
       if (message.event === "parts")
@@ -101,6 +102,7 @@ async function report(
         findings.push(message.finding);
         emitFinding(console, message.finding);
       }
+      if (message.event === "recorded") recorded = message.environments;
       if (message.event === "speed") {
         speeds.push(describeSpeeds(message.subject, message.speeds));
         console.emit({
@@ -113,13 +115,14 @@ async function report(
   } finally {
     bar.clear();
   }
-  if (options.only !== undefined && parts.size === 0 && findings.length === 0)
-    throw new MrlmError("USAGE", `${checked.name} has no part ${options.only.map((name) => `"${name}"`).join(", ")}.`, {
-      hint: `Its parts: ${["package", ...provisionsOf(checked)].join(", ")}. The kind and the version may be left out.`,
-    });
   reportFindings(console, findings);
   for (const line of speeds) console.print(line);
-  if (options.update === true) console.print("mrlm.behaviour.json records the fixtures of its environments.");
+  if (options.update === true)
+    console.print(
+      recorded === 0
+        ? `Nothing was written to ${BEHAVIOUR_FILE}: no fixture of an environment could be played.`
+        : `${BEHAVIOUR_FILE} records the fixtures of ${recorded} environment${recorded === 1 ? "" : "s"}.`,
+    );
   const seconds = (performance.now() - start) / 1_000;
   return { name: checked.name, version: checked.version, parts: [...parts.keys()], checks, findings, seconds };
 }
@@ -133,10 +136,16 @@ function reportFindings(console: Console, findings: readonly Finding[]): void {
     console.print(`${describeFindings(subject, own)}\n`);
 }
 
-/** Lists what the manifest of a package provides. */
-function provisionsOf({ json: { mrlm } }: CheckedPackage): readonly string[] {
+/** Throws USAGE for a name that is no part of the package. A manifest without parts has a finding. */
+function assertParts({ name, json: { mrlm } }: CheckedPackage, only: readonly string[]): void {
   const { provides } = mrlm as { readonly provides?: unknown };
-  return Array.isArray(provides) ? provides.map(String) : [];
+  if (!Array.isArray(provides)) return;
+  const parts = ["package", ...provides.map(String)];
+  const unknown = only.filter((part) => !parts.some((subject) => isNamed(subject, part)));
+  if (unknown.length === 0) return;
+  throw new MrlmError("USAGE", `${name} has no part ${unknown.map((part) => `"${part}"`).join(", ")}.`, {
+    hint: `Its parts: ${parts.join(", ")}. The kind and the version may be left out.`,
+  });
 }
 
 /** Returns the folder whose plugins play: the working directory's if the checked package is among them, else the package's. */

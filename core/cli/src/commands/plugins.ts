@@ -1,5 +1,5 @@
 import { confirm, isCancel } from "@clack/prompts";
-import { installHint } from "@mrlm/runtime";
+import { didYouMean, installHint } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { table } from "../console/table.ts";
@@ -135,12 +135,20 @@ async function confirmed(question: string): Promise<void> {
 export async function removePlugin({ console, directory }: CommandContext, name: string): Promise<void> {
   const { project, plugins, skipped } = installedPlugins(directory);
   const known = [...plugins, ...skipped].find((each) => each.name === name);
-  if (known === undefined || ("directory" in known && known.directory === project))
-    throw new MrlmError("PLUGIN_NOT_FOUND", `${name} is no dependency of the project ${project}.`, {
+  if (known === undefined || ("directory" in known && known.directory === project)) {
+    const removable = plugins.filter((each) => each.directory !== project).map((each) => each.name);
+    const similar = didYouMean(name, removable);
+    throw new MrlmError("PLUGIN_NOT_FOUND", `${name} is no dependency of the project ${project}.${similar}`, {
       hint: "`mrlm plugins list` prints its plugins.",
     });
+  }
   const manager = packageManagerOf(project);
-  const exitCode = await runForUser(manager, [manager === "npm" ? "uninstall" : "remove", name], project);
+  const remove = manager === "npm" ? "uninstall" : "remove";
+  if ("fault" in known && known.fault.code === "NO_PLUGIN")
+    throw new MrlmError("PLUGIN_INVALID", `${name} is a dependency of ${project}, and no plugin.`, {
+      hint: `\`${manager} ${remove} ${name}\` removes it.`,
+    });
+  const exitCode = await runForUser(manager, [remove, name], project);
   if (exitCode !== 0) throw new MrlmError("NPM_FAILED", `${manager} could not remove ${name}: exit code ${exitCode}.`);
   console.emit({ event: "removed", name });
 }

@@ -27,9 +27,12 @@ export async function publish(
   const checked = findPackage(target, directory);
   const { name, version } = checked;
   const bar = progressBar(console, "publish", { isBrief: true });
-  const { problems, findings, packed } = await examinePackage(checked, (step) => bar.update(0, 1, step)).finally(() =>
-    bar.clear(),
-  );
+  const { publishConfig } = checked.json as { readonly publishConfig?: { readonly tag?: string } };
+  const namedTag = args.tag ?? publishConfig?.tag;
+  const { problems, findings, packed } = await examinePackage(checked, {
+    tag: namedTag,
+    onStep: (step) => bar.update(0, 1, step),
+  }).finally(() => bar.clear());
   try {
     if (packed !== undefined) console.print(`${fileTable(packed.files)}\n`);
     for (const subject of new Set(findings.map((finding) => finding.subject)))
@@ -40,7 +43,7 @@ export async function publish(
         )}\n`,
       );
     for (const { code, message } of problems) console.print(`problem ${code}: ${message}\n  ${PROBLEMS[code]}`);
-    const tag = args.tag ?? "latest";
+    const tag = namedTag ?? "latest";
     const files = packed?.files.map(({ path, content }) => ({ path, bytes: content.length })) ?? [];
     console.emit({
       event: "examined",

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  asOutputFault,
   BEHAVIOUR_FILE,
   type Behaviour,
   type BehaviourDifference,
@@ -11,11 +12,13 @@ import {
   packageDirectory,
   readBehaviour,
   readPluginPackage,
+  writeAtomically,
 } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { type Finding, type FindingCode, findingOf, SourcePlaces } from "@mrlm/testing";
-import type { CheckMessage, CheckRequest } from "./plugin-check.ts";
+import type { CheckMessage, CheckRequest, ProviderMessage } from "./plugin-check.ts";
 import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
+import { packedNames } from "./packed-names.ts";
 import { pluginProcess } from "./plugin-process.ts";
 
 /** Package that is checked. */
@@ -97,20 +100,28 @@ export async function* checkPackage(
   const skip: string[] = [];
   let behaviour: Behaviour["environments"] | undefined;
   let hasFailed = false;
+  const uncaught = new Set<string>();
   for (;;) {
     const request: CheckRequest = { directory, project, quick, skip, ...(only !== undefined && { only }) };
     const checking = pluginProcess<CheckMessage>("check-worker", request as never, { signal });
     let [current, during, hasParts] = ["package", "its import", false];
+    let provider: ProviderMessage | undefined;
     let turn = await checking.next();
     for (; turn.done !== true; turn = await checking.next()) {
       const message = turn.value;
-      if (message.event === "parts") hasParts = true;
+      if (message.event === "provider") provider = message;
+      if (message.event === "parts") [hasParts, provider] = [true, undefined];
       if (message.event === "phase") during = message.name === "behaviour" ? "the recording of its fixtures" : during;
       if (message.event === "phase" && message.name === "behaviour") current = "behaviour";
       if (message.event === "started") [current, during] = [message.subject, `the check "${message.check}"`];
       if (message.event === "part") skip.push(message.subject);
       if (message.event === "finding" && message.finding.severity === "error") hasFailed = true;
       if (message.event === "behaviour") behaviour = message.environments;
+      if (message.event === "finding" && message.finding.code === "UNCAUGHT_ERROR") {
+        // The import of each process throws it again.
+        if (uncaught.has(message.finding.message)) continue;
+        uncaught.add(message.finding.message);
+      }
       yield message.event === "finding" ? { ...message, finding: inManifest(message.finding, directory) } : message;
     }
     const { value: ended } = turn;
@@ -118,6 +129,11 @@ export async function* checkPackage(
     const printed = faultOfOutput(ended.printed);
     if (printed !== undefined) yield found("OUTPUT_EXCESSIVE", printed.message, subject);
     if (ended.kind === "done") break;
+    if (provider !== undefined) {
+      const { name, requirement } = provider;
+      const { message } = faultOfEnd(ended, `the import of ${name}, which provides ${requirement}`);
+      return yield found("REQUIREMENT_MISSING", message, "package");
+    }
     const { code, message } = faultOfEnd(ended, during);
     yield found(code as FindingCode, message, subject);
     // Without its import there is nothing to check.
@@ -126,10 +142,30 @@ export async function* checkPackage(
   }
   if (behaviour === undefined) return;
   if (!quick && only === undefined && !hasFailed) yield* elsewhere({ directory, project }, behaviour, found, signal);
-  if (update) writeFileSync(join(directory, BEHAVIOUR_FILE), formatBehaviour(behaviour));
-  else yield* differences(checked, behaviour, found);
-  if (isLeftOut(checked))
-    yield found("BEHAVIOUR_OUTDATED", `\`files\` of the package.json does not list ${BEHAVIOUR_FILE}.`, "package");
+  const count = Object.keys(behaviour).length;
+  if (update && count > 0) {
+    writeBehaviour(directory, behaviour);
+    yield { event: "recorded", environments: count };
+  } else yield* differences(checked, behaviour, found);
+  if (await isLeftOut(checked))
+    yield found(
+      "BEHAVIOUR_OUTDATED",
+      `npm does not pack ${BEHAVIOUR_FILE}: list it in \`files\` of the package.json.`,
+      "package",
+    );
+}
+
+/** Writes the recorded behaviour. Throws OUTPUT_INVALID where it cannot be written. */
+function writeBehaviour(directory: string, environments: Behaviour["environments"]): void {
+  try {
+    writeAtomically(join(directory, BEHAVIOUR_FILE), formatBehaviour(environments));
+  } catch (error) {
+    throw asOutputFault(
+      error,
+      `${BEHAVIOUR_FILE} cannot be written in ${directory}`,
+      "Check a copy in which you may write.",
+    );
+  }
 }
 
 /** Describes what the code of a plugin did to its process as a finding. */
@@ -157,13 +193,16 @@ async function* elsewhere(
 ): AsyncGenerator<CheckMessage> {
   const request: CheckRequest = { ...where, quick: true, skip: [], onlyBehaviour: true };
   const env = { TZ: "Pacific/Kiritimati", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" };
-  for await (const message of pluginProcess<CheckMessage>("check-worker", request as never, {
-    signal,
-    env,
-    cwd: tmpdir(),
-  })) {
+  const surroundings = `in a process with TZ=${env.TZ}, LANG=${env.LANG} and another working directory`;
+  const checking = pluginProcess<CheckMessage>("check-worker", request as never, { signal, env, cwd: tmpdir() });
+  let during = "its import";
+  let turn = await checking.next();
+  for (; turn.done !== true; turn = await checking.next()) {
+    const message = turn.value;
+    if (message.event === "phase" && message.name === "behaviour") during = "the recording of its fixtures";
+    if (message.event === "finding")
+      yield found("PROCESS_DEPENDENT", `${withoutEnd(message.finding.message)}, ${surroundings}.`, "package");
     if (message.event !== "behaviour") continue;
-    const surroundings = `in a process with TZ=${env.TZ}, LANG=${env.LANG} and another working directory`;
     for (const environment of Object.keys(behaviour))
       if (!Object.hasOwn(message.environments, environment))
         yield found("PROCESS_DEPENDENT", `No fixture can be played ${surroundings}.`, `environment:${environment}`);
@@ -172,6 +211,14 @@ async function* elsewhere(
         about: differences[0].fixture,
       });
   }
+  const { value: ended } = turn;
+  if (ended.kind === "done") return;
+  yield found("PROCESS_DEPENDENT", `${withoutEnd(faultOfEnd(ended, during).message)}, ${surroundings}.`, "package");
+}
+
+/** Returns a message without its full stop. */
+function withoutEnd(message: string): string {
+  return message.replace(/\.$/, "");
 }
 
 function* differences(
@@ -224,9 +271,13 @@ function sentence([first, ...others]: Filled<BehaviourDifference>): string {
 }
 
 /** Returns whether a published package would lack the recorded behaviour. */
-function isLeftOut({ directory, json: { files, private: isPrivate } }: CheckedPackage): boolean {
-  if (isPrivate === true || files === undefined || !existsSync(join(directory, BEHAVIOUR_FILE))) return false;
-  return !files.some((file) => [BEHAVIOUR_FILE, "*", ".", "**"].includes(file.replace(/^\.?\//, "")));
+async function isLeftOut({ directory, json: { files, private: isPrivate } }: CheckedPackage): Promise<boolean> {
+  if (isPrivate === true || !existsSync(join(directory, BEHAVIOUR_FILE))) return false;
+  const isListed = files?.includes(BEHAVIOUR_FILE) === true && !files.some((file) => file.startsWith("!"));
+  if (isListed) return false;
+  // Patterns of `files` and .npmignore mean what npm makes of them.
+  const packed = await packedNames(directory);
+  return packed !== undefined && !packed.includes(BEHAVIOUR_FILE);
 }
 
 /** Adds the line of the manifest to a finding about it. */

@@ -16,9 +16,17 @@ export interface CheckRequest {
   readonly skip: readonly string[];
 }
 
+/** The import of another plugin, which provides what the checked one requires, begins. */
+export interface ProviderMessage {
+  readonly event: "provider";
+  readonly name: string;
+  readonly requirement: string;
+}
+
 /** Message of check-worker.ts. */
 export type CheckMessage = { readonly nextMs?: number } & (
   | { readonly event: "phase"; readonly name: "import" | "behaviour" | "end" }
+  | ProviderMessage
   | { readonly event: "parts"; readonly parts: readonly { readonly subject: string; readonly checks: number }[] }
   | { readonly event: "started"; readonly subject: string; readonly check: string }
   | { readonly event: "ended"; readonly subject: string; readonly check: string; readonly seconds: number }
@@ -26,4 +34,6 @@ export type CheckMessage = { readonly nextMs?: number } & (
   | { readonly event: "finding"; readonly finding: Finding }
   | { readonly event: "speed"; readonly subject: string; readonly speeds: readonly MeasuredSpeed[] }
   | { readonly event: "behaviour"; readonly environments: Behaviour["environments"] }
+  /** The recorded behaviour was written. Sent by the command's process. */
+  | { readonly event: "recorded"; readonly environments: number }
 );

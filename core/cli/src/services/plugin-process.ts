@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type JsonValue, MrlmError } from "@mrlm/spec";
+import { beforeEndBySignal } from "./end-by-signal.ts";
+import { endProcesses } from "./end-processes.ts";
 import { addPrinted, type Printed } from "./printed-output.ts";
 
 /** Message of a worker that runs code of plugins. */
@@ -43,7 +45,7 @@ export async function* pluginProcess<Message extends WorkerMessage>(
   const file = isSource ? `../${worker}.ts` : `./${worker}.js`;
   const temporary = mkdtempSync(join(tmpdir(), "mrlm-plugin-"));
   // In a group of its own, so that what it starts ends with it.
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [], {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [String(process.pid), temporary], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     serialization: "json",
     env: { ...process.env, ...env, TMPDIR: temporary, TMP: temporary, TEMP: temporary },
@@ -51,14 +53,17 @@ export async function* pluginProcess<Message extends WorkerMessage>(
     detached: process.platform !== "win32",
     execArgv: ["--enable-source-maps", ...(isSource ? ["--conditions=mrlm-source"] : [])],
   });
-  const queue = new MessageQueue<Message>(child, START_MS);
-  const stop = (): void => kill(child);
+  const stop = (): void => {
+    if (child.pid !== undefined) endProcesses(child.pid, temporary);
+  };
+  const queue = new MessageQueue<Message>(child, stop, START_MS);
   const remove = (): void => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
   const onExit = (): void => {
     stop();
     remove();
   };
   process.once("exit", onExit);
+  const offSignals = beforeEndBySignal(onExit);
   signal?.addEventListener("abort", stop, { once: true });
   try {
     child.send(request as JsonValue & object, () => undefined);
@@ -77,6 +82,7 @@ export async function* pluginProcess<Message extends WorkerMessage>(
     // It could still write files.
     await ended.promise;
     process.off("exit", onExit);
+    offSignals();
     remove();
   }
 }
@@ -84,7 +90,7 @@ export async function* pluginProcess<Message extends WorkerMessage>(
 /** Messages of a process in the order in which they came, then its end. */
 class MessageQueue<Message extends WorkerMessage> {
   readonly #messages: Message[] = [];
-  readonly #child: ChildProcess;
+  readonly #stop: () => void;
   #end: ProcessEnd | undefined;
   #isDone = false;
   #isLate = false;
@@ -92,8 +98,8 @@ class MessageQueue<Message extends WorkerMessage> {
   #timer: NodeJS.Timeout | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(child: ChildProcess, startMs: number) {
-    this.#child = child;
+  constructor(child: ChildProcess, stop: () => void, startMs: number) {
+    this.#stop = stop;
     child.on("message", (value) => this.#receive(value as unknown as Message));
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (chunk: Buffer) => (this.#printed = addPrinted(this.#printed, chunk)));
@@ -126,7 +132,7 @@ class MessageQueue<Message extends WorkerMessage> {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#isLate = !this.#isDone;
-      kill(this.#child);
+      this.#stop();
     }, withinMs);
   }
 
@@ -136,17 +142,6 @@ class MessageQueue<Message extends WorkerMessage> {
     this.#end ??= { kind, exitCode, signal, printed: this.#printed };
     this.#wake();
   }
-}
-
-/** Kills the process, and what it started: that can live longer than the process. */
-function kill(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // The group has no process.
-  }
-  if (!hasEnded(child)) child.kill("SIGKILL");
 }
 
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {

@@ -1,5 +1,5 @@
-import { nearestName, parseManifest, PROVIDERS } from "@mrlm/runtime";
-import { MrlmError, type PluginManifest } from "@mrlm/spec";
+import { parseManifest, PROVIDERS } from "@mrlm/runtime";
+import { MrlmError, nearestName, type PluginManifest } from "@mrlm/spec";
 import { queryNpm } from "./npm.ts";
 
 /** Version of a plugin in the registry. */
@@ -31,14 +31,22 @@ interface ViewedPackage {
   readonly dist?: { readonly attestations?: unknown };
 }
 
+/** Name of a package, with a version, range or tag after `@`. */
+const REGISTRY_SPEC = /^(@[\w~-][\w.~-]*\/)?\w[\w.~-]*(@[^/:\\]+)?$/;
+
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
 
 /**
  * Reads what the registry states about a package, without downloading its code.
  * @param spec name, or name and version: `mrlm-chess`, `mrlm-chess@1.2.0`
- * @throws PLUGIN_NOT_FOUND, PLUGIN_INVALID, PLUGIN_API_VERSION, NPM_FAILED
+ * @throws USAGE for a path or an address, PLUGIN_NOT_FOUND, PLUGIN_INVALID, PLUGIN_API_VERSION, NPM_FAILED
  */
 export async function viewPackage(spec: string, directory: string): Promise<RegistryPackage> {
+  // npm would describe a folder by its name, and the package of that name in the registry can be another one.
+  if (!REGISTRY_SPEC.test(spec) || /\.(tgz|tar|tar\.gz)$/i.test(spec))
+    throw new MrlmError("USAGE", `"${spec}" is no name of a package in the registry.`, {
+      hint: "Name a package, for example mrlm-chess or @me/mrlm-chess@1.2.0. Install a folder, a tarball or a git address by your package manager.",
+    });
   const viewed = await view(spec, directory);
   const { name, version, description = "", mrlm, peerDependencies, scripts = {}, time = {}, dist } = viewed;
   if (mrlm === undefined)

@@ -190,7 +190,7 @@ function otherHost(random: RandomStream): string {
 
 /** Ports that the rule holds for: that of environments, also with HTTP, and that of policies. */
 function port(random: RandomStream): Partial<ServeOptions> {
-  return random.pick<Partial<ServeOptions>>([{}, { httpPort: "0" }, { model: "nowhere" }]);
+  return random.pick<Partial<ServeOptions>>([{}, { httpPort: ["0"] }, { model: "nowhere" }]);
 }
 
 function text(random: RandomStream, length: number): string {

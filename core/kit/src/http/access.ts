@@ -19,7 +19,8 @@ export function accessCheck(options: {
   readonly isLoopback: boolean;
 }): AccessCheck {
   const { tokens, isLoopback } = options;
-  return ({ host, origin, authorization }) => {
+  return (headers) => {
+    const { host, origin } = headers;
     if (isLoopback && tokens === undefined && !isLoopbackName(`http://${host}`))
       throw refused(
         `The request names the host ${JSON.stringify(host ?? "")}`,
@@ -30,17 +31,23 @@ export function accessCheck(options: {
         `The request comes from a web page of ${JSON.stringify(origin)}`,
         "Pages of other origins may not use this server.",
       );
-    const holder = tokens?.holder(authorization);
+    const holder = tokens?.holder(authorizationOf(headers));
     if (tokens !== undefined && holder === undefined)
       throw new HttpError(401, new MrlmError("UNAUTHENTICATED", "The request carries no valid token."));
     return holder?.name;
   };
 }
 
+/** Returns the header with the token. Clients of some protocols send the token as `x-api-key`. */
+function authorizationOf({ authorization, "x-api-key": key }: IncomingHttpHeaders): string | undefined {
+  return authorization ?? (typeof key === "string" ? `Bearer ${key}` : undefined);
+}
+
 /** Whether the host of a URL is a name of the loopback interface. */
 function isLoopbackName(url: string): boolean {
   const hostname = URL.parse(url)?.hostname ?? "";
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+  // Every name below `localhost` is of the loopback interface too (RFC 6761, section 6.3).
+  return /^(.+\.)?localhost$/.test(hostname) || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }
 
 function refused(fact: string, hint: string): HttpError {

@@ -1,6 +1,6 @@
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, nearestName } from "@mrlm/spec";
 import type { z } from "zod";
-import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
+import { firstNamed, quoted } from "../names/nearest.ts";
 import { withoutZodPrefix, issueMessage, intendedIssues, valueAt } from "../plugins/schema-messages.ts";
 import type { OptionIssue } from "../plugins/standard-options.ts";
 import { optionAlias } from "./option-aliases.ts";

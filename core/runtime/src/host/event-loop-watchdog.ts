@@ -4,8 +4,8 @@ import { phaseBeacon, onPhase, WORD } from "./phase-beacon.ts";
 
 /** Reaction to an environment that blocks the process. */
 export interface WatchdogOptions {
-  /** Prints the error to stderr. */
-  readonly stderr: boolean;
+  /** Prints the error to stderr: for people, or as a line of a log in JSON. */
+  readonly stderr?: "text" | "json";
   /** Prints the error to stdout as a JSON object with this `event`. */
   readonly event?: string;
   /** Kills the process, which can handle neither signals nor requests. */

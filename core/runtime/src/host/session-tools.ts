@@ -11,6 +11,7 @@ import {
   type ToolResult,
   type Toolset,
 } from "@mrlm/spec";
+import { locateThrown } from "../plugins/error-location.ts";
 import { quoted } from "../names/nearest.ts";
 import { withPlugin } from "../plugins/service-plugins.ts";
 import { toolRandom } from "./tool-random.ts";
@@ -109,7 +110,7 @@ export class SessionTools {
     try {
       await toolset.close();
     } catch (error) {
-      this.#logger.warn(`Closing toolset ${id} after an episode failed.`, { error: String(error) });
+      this.#logger.warn(`Closing toolset ${id} after an episode failed.`, { error: locateThrown(error) });
     }
   }
 

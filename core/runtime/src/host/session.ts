@@ -52,7 +52,14 @@ const CLOSED = new MrlmError("SESSION_NOT_FOUND", "The session has been closed."
 const UNSCORED_CODES = ["SANDBOX_FAILED", "SCORER_FAILED", "TOOL_FAILED"] as const;
 
 /** Error codes that would end or delay a whole run. If an environment throws one of them, only the environment has failed. */
-const NOT_AN_AUTHORS = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVAILABLE"] as const;
+const NOT_AN_AUTHORS = [
+  "CANCELLED",
+  "ENGINE_EXITED",
+  "ENGINE_UNAVAILABLE",
+  "RESOURCE_EXHAUSTED",
+  "SERVER_UNAVAILABLE",
+  "SESSION_NOT_FOUND",
+] as const;
 
 /**
  * Session of an author's environment. Checks the order of calls, deadlines, the turn limit and returned values. After a failure the instance is discarded,

@@ -1,5 +1,6 @@
+import { nearestName } from "@mrlm/spec";
 import type { z } from "zod";
-import { firstNamed, nearestName } from "../names/nearest.ts";
+import { firstNamed } from "../names/nearest.ts";
 
 type Path = readonly (string | number)[];
 

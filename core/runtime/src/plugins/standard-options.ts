@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { nearestName } from "@mrlm/spec";
 import type { z } from "zod";
 import { knownKeys } from "./schema-keys.ts";
-import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
+import { firstNamed, quoted } from "../names/nearest.ts";
 import { issueMessage, intendedIssues, valueAt } from "./schema-messages.ts";
 
 /** Issue that a schema reports. */

@@ -1,4 +1,4 @@
-// A host in a separate process, whose environment never yields in `step`; argv[2] is how long past its deadline that may last.
+// A host in a separate process, whose environment never yields in `step`; argv[2] is how long past its deadline that may last, argv[3] the form on stderr.
 import { LocalHost, PluginHost, watchEventLoop } from "@mrlm/runtime";
 import { definePlugin, observe, textMessage } from "@mrlm/kit";
 import { counterEnvironment, never, messageOf } from "./counter-environment.ts";
@@ -11,7 +11,12 @@ const environment = counterEnvironment({
   deadlines: { stepMs: 200 },
   create: () => ({ reset: async () => observe([textMessage("user", "go")]), step: async () => endless() }),
 });
-watchEventLoop({ stderr: true, event: "blocked", ends: true, graceMs: Number(process.argv[2]) });
+watchEventLoop({
+  stderr: process.argv[3] as "text" | "json",
+  event: "blocked",
+  ends: true,
+  graceMs: Number(process.argv[2]),
+});
 const host = new LocalHost({
   source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]),
 });

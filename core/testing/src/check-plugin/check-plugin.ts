@@ -64,7 +64,8 @@ function withPlace({ error, about, ...finding }: Found, places: SourcePlaces): F
   return place === undefined ? finding : { ...finding, place };
 }
 
-function isNamed(subject: string, name: string): boolean {
+/** Whether a name is that of a part: `environment:math@1`, `environment:math`, `math@1` or `math`. */
+export function isNamed(subject: string, name: string): boolean {
   const id = subject.slice(subject.indexOf(":") + 1);
   return [subject, id].some((full) => full === name || full.startsWith(`${name}@`));
 }

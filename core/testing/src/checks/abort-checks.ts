@@ -5,7 +5,7 @@ import { Defect } from "../check/defect.ts";
 import { withEnvironment } from "../contract/changed-environment.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
 import { playFixture, withSession } from "../contract/play.ts";
-import { playProbe, probeFixture, probeOptions } from "../contract/probe-episode.ts";
+import { playProbe, probeFixture, probeOptions, turnsOf } from "../contract/probe-episode.ts";
 import { makeSubject } from "../contract/subject.ts";
 import { inProcess } from "../transports.ts";
 
@@ -13,6 +13,8 @@ import { inProcess } from "../transports.ts";
 const LATE_MS = 1_000;
 /** Time after which a call that continues is no longer waited for, in milliseconds. */
 const GIVE_UP_MS = 5_000;
+/** Turns of an episode that are aborted, one in each episode. */
+const MAX_ABORTED_TURNS = 16;
 /** Block of the event loop that other sessions notice, in milliseconds. */
 const BLOCKED_MS = 250;
 /** Episodes in which a block must repeat: the system can stop a process once. */
@@ -32,8 +34,11 @@ export const abortChecks: readonly EnvironmentCheck[] = [
       const watched = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
       try {
         const fixture = probeFixture(watched);
-        for (const ending of ["aborted in reset", "aborted in step"] as const)
-          for (let index = 0; index < 4; index++) await playProbe(watched, fixture, ending, index);
+        for (let afterMs = 0; afterMs < 4; afterMs++)
+          await playProbe(watched, fixture, "aborted in reset", { turn: 0, afterMs });
+        const turns = await turnsOf(watched, fixture);
+        for (let n = 0; n < Math.max(4, Math.min(turns, MAX_ABORTED_TURNS)); n++)
+          await playProbe(watched, fixture, "aborted in step", { turn: n % turns, afterMs: n % 4 });
         await calls.settled();
       } finally {
         await watched.close();

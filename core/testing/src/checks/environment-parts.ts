@@ -11,10 +11,12 @@ import { behaviourChecks, contractChecks } from "./environment-checks.ts";
 import { openingChecks } from "./opening-checks.ts";
 
 /** Returns the environments of a plugin, with the checks of {@link environmentContract} in their order: the cheapest and most general first. */
-export const environmentParts: PartsOf = ({ plugin, plugins }) =>
+export const environmentParts: PartsOf = ({ plugin, plugins, directory }) =>
   (plugin.environments ?? []).map((definition) => {
-    const subject = (transport: Transport) => async () =>
-      makeSubject(plugins, definition.id, transport, await startingOptions(definition));
+    const subject = (transport: Transport) => async () => ({
+      ...(await makeSubject(plugins, definition.id, transport, await startingOptions(definition))),
+      directory,
+    });
     const [local, remote] = [subject(inProcess), subject(overGrpc())];
     return {
       subject: `environment:${definition.id}`,

@@ -1,6 +1,6 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { canonicalJson } from "@mrlm/runtime";
 import type { EnvironmentDefinition, JsonObject, JsonValue } from "@mrlm/spec";
+import { compileSchema, OPTIONS } from "../check/compile-schema.ts";
 import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
 import { variantsOf } from "../contract/option-variants.ts";
@@ -55,7 +55,7 @@ export const optionChecks: readonly EnvironmentCheck[] = [
     run: async ({ definition }) => {
       const { optionsJsonSchema: jsonSchema } = definition;
       if (jsonSchema === undefined || definition.options === undefined) return [];
-      const validate = new Ajv2020({ strict: false, logger: false, validateFormats: false }).compile(jsonSchema);
+      const validate = compileSchema(jsonSchema, OPTIONS);
       const base = (await startingOptions(definition)) ?? {};
       const defects: Defect[] = [];
       for (const [name, property] of propertiesOf(definition)) {

@@ -1,9 +1,10 @@
 import { createHook } from "node:async_hooks";
 import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { collectGarbage } from "./collect-garbage.ts";
+import { countableLevels, countFiles } from "./count-files.ts";
 import { WatchedListeners } from "./watched-listeners.ts";
 
 /** Resource that was acquired and not released. */
@@ -12,6 +13,15 @@ export interface LeftResource {
   readonly count: number;
   /** Stack of the first acquisition, where it is known. */
   readonly stack?: string;
+  /** Whether another program could have acquired it: a file in a folder that is not of this process alone. */
+  readonly isShared?: boolean;
+}
+
+/** Folder whose files are counted. */
+interface WatchedFolder {
+  readonly path: string;
+  /** Name of one of its files. */
+  readonly name: string;
 }
 
 /** Watches what this process acquires: timers, handles, child processes, listeners, temporary files. */
@@ -28,19 +38,30 @@ export class LiveResources {
   readonly #listeners = new WatchedListeners();
   readonly #folder: string;
   readonly #folderBefore: string | undefined;
+  readonly #folders: readonly WatchedFolder[];
+  /** Number of levels of each that are counted. */
+  readonly #depths = new Map<string, number>();
   #before: ReadonlyMap<string, number> = new Map();
 
-  private constructor(folder: string, folderBefore: string | undefined) {
+  private constructor(folder: string, folderBefore: string | undefined, folders: readonly WatchedFolder[]) {
     this.#folder = folder;
     this.#folderBefore = folderBefore;
+    this.#folders = folders;
   }
 
-  /** Begins to watch. Temporary files go to a folder of their own until {@link stop}. */
-  static async start(): Promise<LiveResources> {
+  /**
+   * Begins to watch. Temporary files go to a folder of their own until {@link stop}.
+   * @param directory folder of the plugin's package, in a process that does nothing but check the plugin: files are found there, in the working directory and in
+   * the folder of temporary files that the import saw, too
+   */
+  static async start(directory?: string): Promise<LiveResources> {
     const before = process.env["TMPDIR"];
-    const folder = await mkdtemp(join(tmpdir(), "mrlm-check-"));
+    const outer = tmpdir();
+    const folder = await mkdtemp(join(outer, "mrlm-check-"));
     process.env["TMPDIR"] = folder;
-    const resources = new LiveResources(folder, before);
+    const temporary = { path: directory === undefined ? folder : outer, name: TEMPORARY_FILE };
+    const others = directory === undefined ? [] : foldersOf(directory, process.cwd());
+    const resources = new LiveResources(folder, before, [temporary, ...others]);
     resources.#before = await resources.#count();
     resources.#hook.enable();
     resources.#listeners.start();
@@ -53,7 +74,8 @@ export class LiveResources {
       const now = await this.#count();
       const left = [...now].flatMap(([name, count]): LeftResource[] => {
         const more = count - (this.#before.get(name) ?? 0);
-        return more >= least ? [{ name, count: more }] : [];
+        const isShared = this.#folders.some((each) => each.name === name && name !== TEMPORARY_FILE);
+        return more >= least ? [{ name, count: more, isShared }] : [];
       });
       for (const [name, all = []] of Object.entries(Object.groupBy(this.#live.values(), (each) => each.name)))
         // The first timer is often one of this class.
@@ -79,10 +101,24 @@ export class LiveResources {
     const counts = new Map<string, number>();
     const add = (name: string, count = 1): void => void counts.set(name, (counts.get(name) ?? 0) + count);
     for (const name of process.getActiveResourcesInfo()) if (!TRANSIENT.has(name)) add(`handle ${name}`);
-    add("temporary file", (await readdir(this.#folder, { recursive: true })).length);
+    const paths = this.#folders.map(({ path }) => path);
+    for (const { path, name } of this.#folders) {
+      const depth = this.#depths.get(path) ?? (await countableLevels(path, paths));
+      this.#depths.set(path, depth);
+      add(name, await countFiles(path, paths, depth));
+    }
     for (const name of await linuxResources()) add(name);
     return counts;
   }
+}
+
+const TEMPORARY_FILE = "temporary file";
+
+/** Returns the folders in which a plugin may write by mistake. A working directory within the package is a part of it. */
+function foldersOf(directory: string, working: string): WatchedFolder[] {
+  const own = { path: directory, name: "file in the package's folder" };
+  const isWithin = working === directory || working.startsWith(`${directory}${sep}`);
+  return isWithin ? [own] : [own, { path: working, name: "file in the working directory" }];
 }
 
 /** Looks until there is nothing, at most `withinMs`. */

@@ -1,5 +1,5 @@
 import type { EnvironmentSession, Fixture, JsonObject, SimulatedEnvironment } from "@mrlm/spec";
-import { never, playFixture } from "./play.ts";
+import { never, playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
 /** End of an episode of a check. */
@@ -18,18 +18,56 @@ export function probeFixture({ fixtures }: Subject): Fixture | undefined {
   return fixtures.find(({ kind }) => kind === "gold") ?? fixtures[0];
 }
 
+/** Place of an episode at which a probe ends it. */
+export interface ProbePlace {
+  /** Index of the step, from 0. */
+  readonly turn: number;
+  /** Milliseconds after the begin of the call. */
+  readonly afterMs: number;
+}
+
+/** Different turns at which the probes of one ending end their episodes. */
+const PLACES = 4;
+const LONGEST_DELAY_MS = 3;
+
+/** Returns the n-th of several places that are spread over an episode: its first and its last turn, and some between them, each with several delays. */
+export function placeOf(n: number, turns: number): ProbePlace {
+  const places = Math.min(PLACES, turns);
+  const nth = (n + Math.floor(n / PLACES)) % places;
+  const turn = places === 1 ? 0 : Math.round((nth * (turns - 1)) / (places - 1));
+  return { turn, afterMs: n % (LONGEST_DELAY_MS + 1) };
+}
+
+const turnsOfFixtures = new WeakMap<Fixture, Promise<number>>();
+
+/** Returns the number of turns of a fixture, which is played once; 1 for one that cannot be played. */
+export async function turnsOf(subject: Subject, fixture: Fixture | undefined): Promise<number> {
+  if (fixture === undefined) return 1;
+  let turns = turnsOfFixtures.get(fixture);
+  if (turns === undefined) {
+    turns = withSession(subject, fixture.options, (session) => playFixture(subject, fixture, session)).then(
+      ({ steps }) => Math.max(1, steps.length),
+      // Another check reports why it fails.
+      () => 1,
+    );
+    turnsOfFixtures.set(fixture, turns);
+  }
+  return turns;
+}
+
 /** Opens a session, lets an episode end in some way, and closes the session. Ignores errors: they are wanted. */
 export async function playProbe(
   subject: Subject,
   fixture: Fixture | undefined,
   ending: Ending,
-  index: number,
+  place: ProbePlace,
 ): Promise<void> {
   const session = await subject.host.open(subject.ref(fixture?.options));
   try {
-    if (ending === "aborted in reset") await aborted((signal) => session.reset({ signal }), index);
-    else if (ending === "closed in reset") await closed(session, () => session.reset({ signal: never }), index);
-    else if (fixture !== undefined) await playFixture(subject, fixture, endedInStep(session, fixture, ending, index));
+    if (ending === "aborted in reset") await aborted((signal) => session.reset({ signal }), place);
+    else if (ending === "closed in reset") await closed(session, () => session.reset({ signal: never }), place);
+    else if (fixture !== undefined)
+      await playFixture(subject, fixture, endedInStep(session, await turnsOf(subject, fixture), ending, place));
   } catch {
     // Another check reports why an episode fails.
   } finally {
@@ -40,30 +78,29 @@ export async function playProbe(
 /** Returns the session with an abort or its end in a step, if the ending has one. */
 function endedInStep(
   session: EnvironmentSession,
-  { policy }: Fixture,
+  turns: number,
   ending: Ending,
-  index: number,
+  place: ProbePlace,
 ): SimulatedEnvironment {
   if (ending !== "aborted in step" && ending !== "aborted in scoring" && ending !== "closed in step") return session;
-  // The first action may only ask for the slow work. Most environments score in the step after the last action of the fixture.
-  const last = Array.isArray(policy) ? policy.length - 1 : 0;
-  let turnsLeft = ending === "aborted in scoring" ? last : index % 4 < 2 ? 0 : 1;
+  // Most environments score in the last step.
+  let turnsLeft = ending === "aborted in scoring" ? turns - 1 : place.turn;
   return {
     reset: (options) => session.reset(options),
     step: (action, options) => {
       if (turnsLeft-- !== 0) return session.step(action, options);
       return ending === "closed in step"
-        ? closed(session, () => session.step(action, options), index)
-        : aborted((signal) => session.step(action, { signal }), index);
+        ? closed(session, () => session.step(action, options), place)
+        : aborted((signal) => session.step(action, { signal }), place);
     },
   };
 }
 
 /** Calls, and aborts at once, when a new environment is still created, or a few milliseconds later. */
-async function aborted<T>(call: (signal: AbortSignal) => Promise<T>, index: number): Promise<T> {
+async function aborted<T>(call: (signal: AbortSignal) => Promise<T>, place: ProbePlace): Promise<T> {
   const controller = new AbortController();
   const work = call(controller.signal);
-  const timer = afterMs(index % 4, () => controller.abort());
+  const timer = after(place, () => controller.abort());
   try {
     return await work;
   } finally {
@@ -72,9 +109,9 @@ async function aborted<T>(call: (signal: AbortSignal) => Promise<T>, index: numb
 }
 
 /** Calls, and closes the session at once or a few milliseconds later. */
-async function closed<T>(session: EnvironmentSession, call: () => Promise<T>, index: number): Promise<T> {
+async function closed<T>(session: EnvironmentSession, call: () => Promise<T>, place: ProbePlace): Promise<T> {
   const work = call();
-  const timer = afterMs(index % 4, () => void close(session));
+  const timer = after(place, () => void close(session));
   try {
     return await work;
   } finally {
@@ -83,8 +120,8 @@ async function closed<T>(session: EnvironmentSession, call: () => Promise<T>, in
 }
 
 /** Acts at once for 0 ms. */
-function afterMs(ms: number, act: () => void): ReturnType<typeof setTimeout> | undefined {
-  if (ms > 0) return setTimeout(act, ms);
+function after({ afterMs }: ProbePlace, act: () => void): ReturnType<typeof setTimeout> | undefined {
+  if (afterMs > 0) return setTimeout(act, afterMs);
   act();
   return undefined;
 }

@@ -18,6 +18,8 @@ import { watch, type Watched } from "./watched-definition.ts";
 
 /** Subject of a check: an environment over one transport. */
 export interface Subject {
+  /** Folder of the plugin's package; absent in tests, where others use this process and the working directory too. */
+  readonly directory?: string;
   readonly host: EnvironmentHost;
   /** Plugins that provide the environment and its requirements. */
   readonly plugins: readonly AnyPlugin[];

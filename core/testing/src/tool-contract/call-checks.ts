@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonObject, JsonValue, ToolCallExample, ToolDefinition } from "@mrlm/spec";
 import { settles } from "../provision/settles.ts";
 import { Defect } from "../check/defect.ts";
-import { compileSchema } from "./compile-schema.ts";
+import { compileSchema, PARAMETERS } from "../check/compile-schema.ts";
 import { call, callAll, openEpisode, textOf, type ToolCheck, type ToolSubject, withEpisode } from "./tool-subject.ts";
 
 /** Checks of single calls: results, invalid arguments, abort. */
@@ -75,7 +75,7 @@ const VALUES: readonly JsonValue[] = [null, {}, [], "text", 0.5, true, -1e9, [nu
 
 /** Returns arguments that the schema of a tool rejects: another type than an object, a missing or an unknown key, and a wrong value for each key. */
 function invalidArguments({ parameters }: ToolDefinition, sample: JsonObject): JsonObject[] {
-  const validate = compileSchema(parameters);
+  const validate = compileSchema(parameters, PARAMETERS);
   const required = Array.isArray(parameters["required"]) ? (parameters["required"] as readonly string[]) : [];
   const candidates: JsonValue[] = [
     null,

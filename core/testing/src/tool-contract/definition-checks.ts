@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ToolDefinition } from "@mrlm/spec";
 import { Defect } from "../check/defect.ts";
-import { compileSchema } from "./compile-schema.ts";
+import { compileSchema, PARAMETERS } from "../check/compile-schema.ts";
 import { type ToolCheck, withEpisode } from "./tool-subject.ts";
 
 /** Checks of the definitions of tools: names, descriptions, JSON Schemas, and equality with the opened tools. */
@@ -44,7 +44,10 @@ export const definitionChecks: readonly ToolCheck[] = [
       withEpisode(subject, async ({ tools }) => {
         for (const { name, parameters } of tools) {
           assert.equal(parameters["type"], "object", `The parameters of ${name} are not of type "object".`);
-          assert.doesNotThrow(() => compileSchema(parameters), `The parameters of ${name} are no valid JSON Schema.`);
+          assert.doesNotThrow(
+            () => compileSchema(parameters, PARAMETERS),
+            `The parameters of ${name} are no valid JSON Schema.`,
+          );
           assert.deepEqual(
             JSON.parse(JSON.stringify(parameters)),
             parameters,

@@ -28,7 +28,9 @@ export async function gitFiles(
       .filter((line) => line !== "");
   try {
     const files = await git("ls-files", "-z", "--cached", "--others", "--exclude-standard");
-    const changed = (await git("status", "--porcelain", "-z", "--", ".")).map((line) => line.slice(3));
+    const changed = (await git("status", "--porcelain", "--untracked-files=all", "-z", "--", ".")).map((line) =>
+      line.slice(3),
+    );
     return { files, changed };
   } catch {
     return undefined;

@@ -20,17 +20,27 @@ export interface Examination {
   readonly packed: PackedCopy | undefined;
 }
 
-/** Dependencies that the registry cannot resolve for another user. */
-const LINKED = /^(file|link|portal|workspace|git|git\+\w+|https?):|^[./~]/;
+/** Returns whether a dependency is an address or a path: only ranges and tags have neither a colon nor a slash, and `npm:` is another name of a package. */
+function isLinked(spec: string): boolean {
+  return (/[:/\\]/.test(spec) && !spec.startsWith("npm:")) || /^(\.+|~)$/.test(spec);
+}
 
 /** Examines a package in the order of cost, and returns every problem. Sends nothing to the registry. */
-export async function examinePackage(checked: CheckedPackage, onStep: (step: string) => void): Promise<Examination> {
+export async function examinePackage(
+  checked: CheckedPackage,
+  { tag, onStep }: { readonly tag: string | undefined; readonly onStep: (step: string) => void },
+): Promise<Examination> {
   const { directory, name, version } = checked;
   const fields = checked.json as unknown as PackageFields & { private?: boolean };
   const problems: Problem[] = [];
   if (fields.private === true)
     problems.push({ code: "PACKAGE_PRIVATE", message: `${name} is private in its package.json.` });
   problems.push(...linkedDependencies(fields));
+  if (tag === undefined && /^\d+\.\d+\.\d+-/.test(version))
+    problems.push({
+      code: "TAG_MISSING",
+      message: `${version} is a prerelease, and would be installed as the latest.`,
+    });
   const git = await gitFiles(directory);
   if (git !== undefined && git.changed.length > 0)
     problems.push({
@@ -38,7 +48,7 @@ export async function examinePackage(checked: CheckedPackage, onStep: (step: str
       message: `git has changes that are not committed: ${git.changed.slice(0, 5).join(", ")}${git.changed.length > 5 ? ", ..." : ""}.`,
     });
   onStep("asking the registry");
-  const registry = await registryState(name, version, directory);
+  const registry = await registryState({ name, version, publishConfig: fields.publishConfig }, directory);
   problems.push(...registry.problems);
   onStep("building and packing a copy");
   const packed = await packCleanCopy(directory, git?.files);
@@ -69,10 +79,15 @@ export async function examinePackage(checked: CheckedPackage, onStep: (step: str
   }
 }
 
-function linkedDependencies({ dependencies, peerDependencies, optionalDependencies }: PackageFields): Problem[] {
+/** Returns a problem for each dependency that the registry cannot resolve for another user. */
+export function linkedDependencies({
+  dependencies,
+  peerDependencies,
+  optionalDependencies,
+}: Omit<PackageFields, "name">): Problem[] {
   return [dependencies, peerDependencies, optionalDependencies].flatMap((each) =>
     Object.entries(each ?? {})
-      .filter(([, spec]) => LINKED.test(spec))
+      .filter(([, spec]) => isLinked(spec))
       .map(([dependency, spec]): Problem => ({
         code: "DEPENDENCY_LINKED",
         message: `${dependency} is "${spec}", which other machines do not have.`,

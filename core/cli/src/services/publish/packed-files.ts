@@ -8,18 +8,24 @@ const MAX_BYTES = 10 * 1_000_000;
 /** Files that no package needs: secrets, installed packages, tests. */
 const FORBIDDEN: readonly (readonly [RegExp, string])[] = [
   [/(^|\/)\.env(\..+)?$/, "it holds variables of an environment"],
-  [/(^|\/)\.npmrc$/, "it can hold a token of npm"],
-  [/\.(pem|key|p12|pfx|jks)$|(^|\/)id_(rsa|dsa|ecdsa|ed25519)$/, "it can be a private key"],
+  [/(^|\/)\.(npmrc|yarnrc\.yml|netrc|pypirc|git-credentials)$/, "it can hold a token or a password"],
+  [/\.(pem|key|p12|pfx|jks|keystore|ppk)$|(^|\/)id_(rsa|dsa|ecdsa|ed25519)(_sk)?$/, "it can be a private key"],
   [/(^|\/)node_modules\//, "dependencies are installed, not packed"],
-  [/(^|\/)(test|tests|__tests__)\/|\.(test|spec)\.[cm]?[jt]sx?$/, "it is a test"],
+  [/(^|\/)(test|tests|__tests__)\/|\.(test|spec)(\.d)?\.[cm]?[jt]sx?(\.map)?$/, "it is a test"],
   [/(^|\/)\.git\//, "it is history"],
 ];
 
+/** Private keys, and tokens of npm, GitHub, GitLab, AWS, Hugging Face, OpenAI, Anthropic and Slack, by the forms that these services document. */
 const SECRETS = [
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY( BLOCK)?-----/,
   /\bnpm_[A-Za-z0-9]{36}\b/,
-  /\bghp_[A-Za-z0-9]{36}\b/,
-  /\bAKIA[A-Z0-9]{16}\b/,
+  /\bgh[pousr]_[A-Za-z0-9]{36}\b/,
+  /\bgithub_pat_[A-Za-z0-9_]{60,}\b/,
+  /\bglpat-[A-Za-z0-9_-]{20,}/,
+  /\b(AKIA|ASIA)[A-Z0-9]{16}\b/,
+  /\bhf_[A-Za-z]{34}\b/,
+  /\bsk-(proj|svcacct|ant-api03)-[A-Za-z0-9_-]{40,}/,
+  /\bxox[abpr]-[A-Za-z0-9-]{20,}/,
 ];
 
 /** Fields of package.json that decide about its files. */
@@ -29,6 +35,8 @@ export interface PackageFields {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  /** Configuration of npm with which it publishes this package. */
+  readonly publishConfig?: Readonly<Record<string, string>>;
 }
 
 /** Returns the problems of the files of a packed plugin. */

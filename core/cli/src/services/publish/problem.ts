@@ -1,6 +1,7 @@
 /** Reasons for which a package is not published, and what its author does. docs/guides/publishing.md has each; a test compares both. */
 export const PROBLEMS = {
   PACKAGE_PRIVATE: "Remove `private` from package.json.",
+  TAG_MISSING: "Name a tag, for example `--tag next`.",
   VERSION_TAKEN: "Raise `version` in package.json.",
   REGISTRY_REFUSES: "Log in to the registry: `npm login`. In CI, set up trusted publishing or a token.",
   TREE_DIRTY: "Commit or remove the changes, so that the published package is a commit.",

@@ -19,8 +19,8 @@ export const LEAK_CODES = {
   },
   RESOURCE_LEAKED: {
     severity: "error",
-    title: "Timers, handles, child processes, listeners or files remain after episodes.",
-    fix: "Release in `close` what `reset` and `step` acquire. The host calls it also after an abort and after an error.",
+    title: "Timers, handles, child processes, listeners or files remain after episodes, or processes after the import.",
+    fix: "Release in `close` what `reset` and `step` acquire. The host calls it also after an abort and after an error. An import starts nothing.",
     implies: ["MEMORY_LEAKED"],
   },
 } as const;
