@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const PLUGIN = "@mrlm/benchmark-server";
 const NODE_FLAGS = ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"];
+/** Plugin for programs that clients send. */
+const SANDBOX = { "@mrlm/sandbox-python": join(root, "plugins/sandbox-python") };
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** Running server. */
@@ -18,20 +20,32 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts `mrlm serve` in a project whose one dependency is the plugin of the benchmark. */
-export async function serveOurs(...flags: string[]): Promise<ServerProcess> {
+/** Starts `mrlm serve` in a project with the plugin of the benchmark. */
+export function serveOurs(...flags: string[]): Promise<ServerProcess> {
+  return serve("address", flags);
+}
+
+/** Starts `mrlm serve` with an HTTP port for the echo alone, which is the port of the result, and a sandbox. */
+export function serveOurHttp(...flags: string[]): Promise<ServerProcess> {
+  return serve("http", ["--http-port", "echo@1=0", ...flags]);
+}
+
+/** @param field of the event `listening` with the address of the result */
+async function serve(field: "address" | "http", flags: readonly string[]): Promise<ServerProcess> {
   const project = mkdtempSync(join(tmpdir(), "mrlm-bench-server-"));
   mkdirSync(join(project, "node_modules/@mrlm"), { recursive: true });
-  symlinkSync(here("environment"), join(project, "node_modules", PLUGIN));
-  writeFileSync(join(project, "package.json"), JSON.stringify({ dependencies: { [PLUGIN]: "*" } }));
+  const plugins = { [PLUGIN]: here("environment"), ...(field === "http" && SANDBOX) };
+  for (const [name, folder] of Object.entries(plugins)) symlinkSync(folder, join(project, "node_modules", name));
+  const dependencies = Object.fromEntries(Object.keys(plugins).map((name) => [name, "*"]));
+  writeFileSync(join(project, "package.json"), JSON.stringify({ dependencies }));
   const main = join(root, "core/cli/src/main.ts");
   const args = [...NODE_FLAGS, ...nodeFlags(), main, "serve", "--json", "--port", "0", ...flags];
   const server = await start(process.execPath, args, {
     directory: project,
     portOf: (line) => {
       if (!line.startsWith("{")) return undefined;
-      const event = JSON.parse(line) as { event: string; address?: string };
-      return event.event === "listening" ? Number(event.address?.split(":").at(-1)) : undefined;
+      const event = JSON.parse(line) as { event: string; address?: string; http?: string };
+      return event.event === "listening" ? Number(event[field]?.split(":").at(-1)) : undefined;
     },
   });
   return {

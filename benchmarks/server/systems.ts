@@ -7,7 +7,7 @@ import type { Action } from "@mrlm/spec";
 import { ENVIRONMENT_SERVICE, Outbox, encodeAction, environmentProto as wire, serialise } from "@mrlm/wire";
 
 /** Text of each action: 100 bytes. */
-const TEXT =
+export const TEXT =
   "The quick brown fox jumps over the lazy dog, and the dog sleeps on: <answer>forty-two</answer> (42).".slice(0, 100);
 const ACTION: Action = { agent: "agent", message: textMessage("assistant", TEXT), finishReason: "stop" };
 const never = new AbortController().signal;
@@ -82,13 +82,13 @@ export async function openBareEcho(port: number, count: number): Promise<OpenSes
   };
 }
 
-/** Sessions of OpenEnv: a WebSocket each. */
-export async function openOpenEnv(port: number, count: number): Promise<OpenSessions> {
+/** Sessions of OpenEnv: a WebSocket each. @param field of an action with its text */
+export async function openOpenEnv(port: number, count: number, field = "text"): Promise<OpenSessions> {
   const sockets = await Promise.all(Array.from({ length: count }, () => openSocket(`ws://127.0.0.1:${port}/ws`)));
   const reset = JSON.stringify({ type: "reset", data: {} });
   await Promise.all(sockets.map((socket) => socket.request(reset)));
   return {
-    steps: sockets.map((socket) => () => socket.request(JSON.stringify({ type: "step", data: { text: TEXT } }))),
+    steps: sockets.map((socket) => () => socket.request(JSON.stringify({ type: "step", data: { [field]: TEXT } }))),
     close: async () => void (await Promise.all(sockets.map((socket) => socket.close()))),
   };
 }
