@@ -17,7 +17,7 @@ const endRecord = recordWork(record);
 const logger = logsJson
   ? (await import("./console/json-logger.ts")).jsonLogger(process.stderr, Number(name.split(" ").at(-1)))
   : lineLogger((line) => process.stderr.write(`${line}\n`));
-watchEventLoop({ stderr: false, event: BLOCKED_EVENT, ends: true, parent: process.ppid });
+watchEventLoop({ event: BLOCKED_EVENT, ends: true, parent: process.ppid });
 const plugins = await PluginHost.discover({
   directory,
   logger,

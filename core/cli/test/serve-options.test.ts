@@ -5,7 +5,7 @@ import { createConsole } from "../src/console/console.ts";
 
 test.each<[Partial<ServeOptions>, string]>([
   [{ model: "x", environments: "math" }, "--environments is for environments"],
-  [{ engine: "127.0.0.1:1", httpPort: "0" }, "--http-port is for environments"],
+  [{ engine: "127.0.0.1:1", httpPort: ["0"] }, "--http-port is for environments"],
   [{ engine: "127.0.0.1:1", model: "x" }, "give one of them"],
   [{ engineTokenFile: "x" }, "--engine-token-file is for the engine"],
   [{ engine: "127.0.0.1:1", config: "x" }, "--config and --set are for the engine that --model starts"],

@@ -1,11 +1,17 @@
 import type { Dialect, DialectContext } from "./dialect.ts";
 import { McpDialect } from "./mcp/mcp-dialect.ts";
+import { OpenEnvDialect } from "./openenv/openenv-dialect.ts";
+import { OrsDialect } from "./ors/ors-dialect.ts";
+import { SandboxFusionDialect } from "./sandbox-fusion/sandbox-fusion-dialect.ts";
 
 const DIALECTS = {
   mcp: (context) => new McpDialect(context),
+  openenv: (context) => new OpenEnvDialect(context),
+  ors: (context) => new OrsDialect(context),
+  "sandbox-fusion": (context) => new SandboxFusionDialect(context),
 } as const satisfies Readonly<Record<string, (context: DialectContext) => Dialect>>;
 
-/** Name of a dialect: `mcp`. */
+/** Name of a dialect: `mcp`, `openenv`, `ors`, `sandbox-fusion`. */
 export type DialectName = keyof typeof DIALECTS;
 
 /** Names of all dialects. */

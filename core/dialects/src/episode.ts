@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { SessionTable } from "@mrlm/server/sessions";
 import {
+  type Action,
   type EnvironmentDescription,
   type EnvironmentRef,
   type Message,
@@ -121,6 +122,16 @@ export class Episode {
     return this.#end;
   }
 
+  /** Sum of the rewards so far; unscored if one is. */
+  get reward(): Reward {
+    return this.#reward;
+  }
+
+  /** Number of actions so far. */
+  get steps(): number {
+    return this.#steps;
+  }
+
   /** Whether no further action is possible. */
   get isOver(): boolean {
     return this.#end !== undefined || this.#failure !== undefined;
@@ -130,14 +141,14 @@ export class Episode {
    * Acts. Rejects with EPISODE_ENDED after the end, with SESSION_BUSY when too many actions wait, and as a step does. The episode has failed after a
    * rejected step; an abort of the signal fails it too, because the state of the environment is then unknown.
    */
-  async act(message: Message, signal: AbortSignal): Promise<StepResult> {
+  async act(message: Message, signal: AbortSignal, finishReason: Action["finishReason"] = "stop"): Promise<StepResult> {
     if (this.#waiting >= MAX_WAITING)
       throw new MrlmError("SESSION_BUSY", `The session got an action while ${MAX_WAITING} others waited.`);
     this.#waiting++;
     const result = this.#turn.then(() => {
       this.#waiting--;
       if (signal.aborted) throw cancelled();
-      return this.#step(message, signal);
+      return this.#step(message, signal, finishReason);
     });
     this.#turn = result.catch(() => undefined);
     return result;
@@ -153,7 +164,7 @@ export class Episode {
     await this.#sessions.close(this.#owner, this.#sessionId);
   }
 
-  async #step(message: Message, signal: AbortSignal): Promise<StepResult> {
+  async #step(message: Message, signal: AbortSignal, finishReason: Action["finishReason"]): Promise<StepResult> {
     if (this.isOver)
       throw new MrlmError(
         "EPISODE_ENDED",
@@ -168,7 +179,7 @@ export class Episode {
         sessionId: this.#sessionId,
         epoch: 1,
         index: this.#steps++,
-        action: { agent, message, finishReason: "stop" },
+        action: { agent, message, finishReason },
       })
       .join();
     const onAbort = (): void => operation.abort(cancelled());

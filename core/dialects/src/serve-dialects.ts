@@ -3,9 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import { logFault, type SessionLimits, SessionTable } from "@mrlm/server/sessions";
-import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type EnvironmentHost, type Logger, MrlmError, type Sandbox } from "@mrlm/spec";
+import { Catalogue } from "./catalogue.ts";
+import { CommonRoutes } from "./common-routes.ts";
 import type { Dialect } from "./dialect.ts";
 import { type DialectName, openDialect } from "./dialects.ts";
+import { type Match, Router } from "./router.ts";
+import { Sockets } from "./sockets.ts";
 
 /** Options of {@link serveDialects}. */
 export interface ServeDialectsOptions extends SessionLimits {
@@ -14,13 +18,17 @@ export interface ServeDialectsOptions extends SessionLimits {
   /** `host:port`; port 0 takes any free port. */
   readonly address: string;
   readonly dialects: readonly DialectName[];
+  /** Ids of the environments of this port. Default: all of the host. */
+  readonly environments?: readonly string[];
+  /** Sandboxes by language that clients may run programs in. Closing the server does not close them. Default: none. */
+  readonly sandboxes?: Readonly<Record<string, Sandbox>>;
   /** Sessions that another server shares, with its limits and the host. Default: sessions of its own, with the limits of these options. */
   readonly sessions?: SessionTable;
   /** Tokens of which every request must carry one as `authorization: Bearer TOKEN`. Default: none. */
   readonly tokens?: Tokens;
   /** Certificate, for HTTPS. Default: plain HTTP. */
   readonly tls?: ServerTls;
-  /** Whether clients get rewards. Default: false. */
+  /** Whether clients of MCP get rewards. Clients of trainers' protocols always do. Default: false. */
   readonly revealRewards?: boolean;
   /** Largest body of a request in bytes. Default: 4 MiB. */
   readonly maxRequestBytes?: number;
@@ -46,15 +54,25 @@ const LAST_RESPONSES_MS = 1_000;
 export async function serveDialects(options: ServeDialectsOptions): Promise<DialectServer> {
   const { host, address, tokens, tls, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
   const sessions = options.sessions ?? new SessionTable(host, options, logger);
-  const environments = (await host.list()).map(({ id }) => id);
-  const context = { host, environments, sessions, logger, revealRewards: options.revealRewards ?? false };
+  const environments = options.environments ?? (await host.list()).map(({ id }) => id);
+  const { revealRewards = false, sandboxes = {} } = options;
+  const catalogue = new Catalogue(host, sessions);
+  const context = { host, environments, catalogue, sessions, sandboxes, logger, revealRewards };
   const dialects = options.dialects.map((name) => openDialect(name, context));
+  const routes = dialects.flatMap((dialect) => dialect.routes);
+  const common = new CommonRoutes(
+    context,
+    routes,
+    options.dialects.some((name) => name === "ors" || name === "openenv"),
+  );
+  const router = new Router([common, ...dialects], environments);
   const server = createHttpServer(options.requestMs ?? 30_000, tls);
   const bound = await listen(server, address).catch(async (error: unknown) => {
     if (options.sessions === undefined) await sessions.stop(0);
     throw error;
   });
   const checkAccess = accessCheck({ tokens, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
+  const sockets = new Sockets(server, dialects, { environments, maxBytes: maxRequestBytes, checkAccess, logger });
 
   let responsesDue = 0;
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
@@ -63,19 +81,29 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
     const url = URL.parse(`http://localhost${request.url?.startsWith("/") ? request.url : "/"}`);
     if (url === null) return void response.writeHead(400).end();
     const exchange = new Exchange(request, response, url, maxRequestBytes);
-    const dialect = dialects.find((each) => each.hasRoute(url.pathname));
-    answer(exchange, dialect).catch((error: unknown) => {
+    answer(exchange).catch((error: unknown) => {
       logFault(logger, error);
       response.destroy();
     });
   });
 
   /** Answers a request, also with the error of a refused one. */
-  async function answer(exchange: Exchange, dialect: Dialect | undefined): Promise<void> {
+  async function answer(exchange: Exchange): Promise<void> {
+    const { method = "", url = "" } = exchange.request;
+    const found = router.find(exchange.url.pathname);
+    let dialect = found[0]?.dialect;
     try {
       exchange.client = checkAccess(exchange.request.headers);
-      if (dialect !== undefined) return await dialect.handle(exchange);
-      const { method = "", url = "" } = exchange.request;
+      const matches = found.filter(({ route }) => route.method === method);
+      if (dialect !== undefined && matches.length === 0) return refuseMethod(exchange, dialect, found);
+      dialect = matches[0]?.dialect;
+      const body = method === "POST" && hasBody(exchange) ? await exchange.json() : undefined;
+      for (const { route, environment, params, ...match } of matches) {
+        const call = { exchange, environment, params, body };
+        if (route.accepts?.(call) === false) continue;
+        ({ dialect } = match);
+        return await route.handle(call);
+      }
       throw new HttpError(404, new MrlmError("MESSAGE_INVALID", `There is no route ${method} ${url.slice(0, 100)}.`));
     } catch (thrown) {
       // The client is gone.
@@ -96,11 +124,27 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
   const stop = async (graceMs: number): Promise<void> => {
     await sessions.stop(graceMs);
     await Promise.all(dialects.map((dialect) => dialect.close()));
+    await sockets.close();
     await closeHttpServer(server, () => responsesDue, LAST_RESPONSES_MS);
   };
   let stopped: Promise<void> | undefined;
   const urls = options.dialects.flatMap((dialect, i) => dialects[i]?.paths.map((path) => ({ dialect, path })) ?? []);
   return { port: bound.port, urls, close: (graceMs = 0) => (stopped ??= stop(graceMs)) };
+}
+
+function refuseMethod(exchange: Exchange, dialect: Dialect, found: readonly Match[]): void {
+  const allow = [...new Set(found.map(({ route }) => route.method))].join(", ");
+  const error = new MrlmError(
+    "MESSAGE_INVALID",
+    `The request is malformed: the method ${exchange.request.method} is not one of ${allow}.`,
+  );
+  exchange.send(405, dialect.errorBody(error, 405), { allow });
+}
+
+/** Whether a request has a body: its length, if it states one, is not 0. */
+function hasBody(exchange: Exchange): boolean {
+  const length = exchange.header("content-length");
+  return length === undefined ? exchange.header("transfer-encoding") !== undefined : Number(length) !== 0;
 }
 
 /** Returns the error that clients get of an unexpected one. */

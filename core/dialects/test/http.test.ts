@@ -26,6 +26,12 @@ describe("access", () => {
       const { status, headers, body } = await raw(server.url(), { body: INITIALIZE, headers: { authorization } });
       expect([status, headers["www-authenticate"], body]).toMatchObject([401, "Bearer", code("UNAUTHENTICATED")]);
     }
+    expect(await raw(server.url(), { body: INITIALIZE, headers: { "x-api-key": "secre" } })).toMatchObject({
+      status: 401,
+    });
+    expect(await raw(server.url(), { body: INITIALIZE, headers: { "x-api-key": "secret" } })).toMatchObject({
+      status: 200,
+    });
     const headers = { authorization: "Bearer secret" };
     const session = await open(server.url(), headers);
     expect(await call(server.url(), session, "observe")).toMatchObject({ status: 401 });
@@ -44,7 +50,9 @@ describe("access", () => {
     [{ origin: "null" }, 403],
     [{ origin: "http://localhost.evil.example" }, 403],
     [{ origin: "file://" }, 403],
+    [{ host: "evil-localhost" }, 403],
     [{ host: "localhost:1234" }, 200],
+    [{ host: "sessions.localhost:1234" }, 200],
     [{ host: "[::1]" }, 200],
     [{ origin: "http://localhost:6274" }, 200],
   ])("from headers %j has status %d", async (headers, status) => {

@@ -11,7 +11,7 @@ import type { Outcome } from "./pool/exchange.ts";
 /** Converts an outcome to the result of a run. */
 export function toResult(outcome: Outcome): SandboxResult {
   const { result, stdout, stderr, stdoutTruncated, stderrTruncated, wallMs, peakMemoryBytes } = outcome;
-  const { verdict, value, shown, error, exitCode, cpuMs } = result;
+  const { verdict, value, shown, error, exitCode, files, cpuMs } = result;
   return {
     verdict,
     ...(value === undefined ? {} : { value }),
@@ -22,6 +22,7 @@ export function toResult(outcome: Outcome): SandboxResult {
     stderr,
     stdoutTruncated,
     stderrTruncated,
+    ...(files === undefined ? {} : { files }),
     wallMs,
     cpuMs: cpuMs ?? outcome.cpuMs,
     peakMemoryBytes: result.peakMemoryBytes ?? peakMemoryBytes,

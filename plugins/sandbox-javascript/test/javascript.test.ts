@@ -215,3 +215,19 @@ test("a full queue refuses", async () => {
     await small.close();
   }
 });
+
+test("text files come in and go out, also after an error or an exit; other bytes are refused", async () => {
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  const program = (end: string): string =>
+    `const fs = require("fs"); fs.writeFileSync("d/out", fs.readFileSync("in") + "é"); ${end}`;
+  const files = { in: { base64: base64("ü") } };
+  const fetchFiles = ["./in", "d/out", "/etc/hostname", "absent"];
+  for (const end of ["", "throw new TypeError()", "process.exit(2)", "setTimeout(() => missing, 1)"])
+    expect(await sandbox.run({ code: program(end), files, fetchFiles })).toMatchObject({
+      files: { "./in": base64("ü"), "d/out": base64("üé") },
+    });
+  const forged = 'Map.prototype.get = () => "x".repeat(5_000_000)';
+  expect((await sandbox.run({ code: forged, fetchFiles: ["a"] })).files).toEqual({});
+  const binary = await sandbox.run({ code: "", files: { in: { base64: "/w==" } } });
+  expect([binary.verdict, binary.error?.message]).toEqual(["error", expect.stringContaining("no text in UTF-8")]);
+});

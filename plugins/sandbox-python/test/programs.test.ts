@@ -177,4 +177,21 @@ describeKinds("what programs use in Python", (sandbox) => {
       ["ok", ""],
     ]);
   });
+
+  test("files of any bytes come in and go out, also after an error, and none from outside the working directory", async () => {
+    const given = Buffer.from([0, 255, 10]).toString("base64");
+    const code = `
+import os
+os.mkdir("d")
+open("d/out", "wb").write(open("in", "rb").read()[::-1])
+open("large", "wb").write(bytes(4 << 20))
+os.symlink("/etc", "link")
+raise ValueError`;
+    const fetchFiles = ["in", "d/out", "d", "large", "link/hostname", "/etc/hostname", "../hostname", "absent", "a\0b"];
+    const { verdict, files } = await sandbox().run({ code, files: { in: { base64: given } }, fetchFiles });
+    const out = Buffer.from([10, 255, 0]).toString("base64");
+    expect([verdict, files]).toEqual(["error", { in: given, "d/out": out }]);
+    const left = await sandbox().run({ code: "import sys\nopen('x', 'w').write('é')\nsys.exit(3)", fetchFiles: ["x"] });
+    expect([left.exitCode, left.files]).toEqual([3, { x: Buffer.from("é").toString("base64") }]);
+  });
 });

@@ -4,11 +4,11 @@ import { serveEnvironments } from "@mrlm/server";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { dialectServer } from "../services/dialect-server.ts";
+import { dialectServers } from "../services/dialect-server.ts";
 import { hostEnvironments } from "../services/hosted-environments.ts";
 import { portNumber } from "../arguments.ts";
 import { reloadWorkers } from "../services/reload-workers.ts";
-import { requireJails } from "../services/sandboxes.ts";
+import { requireJails, sandboxesOfClients } from "../services/sandboxes.ts";
 import { serverConsole, serverLogger, startMetrics, workerOutput } from "../services/server-observation.ts";
 import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
@@ -22,7 +22,7 @@ export async function serveEnvironmentHost(
   options: ServeOptions,
 ): Promise<void> {
   const port = portNumber(options.port ?? "50051", "--port");
-  const serveHttp = await dialectServer(options);
+  const http = await dialectServers(options);
   if (options.anyData === true && options.tokenFile === undefined)
     throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
   if (options.config === undefined && options.set !== undefined)
@@ -69,7 +69,8 @@ export async function serveEnvironmentHost(
   const { host, sessions, workers } = hosted;
   try {
     const offered = (await host.list()).map(({ id }) => id);
-    if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
+    const mustBeJailed = !isLoopback(options.host) && options.unsafeSandbox !== true;
+    if (mustBeJailed) await requireJails(plugins, offered);
     const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
     const shared = { host, logger, ...access };
     const server = await serveEnvironments({
@@ -80,18 +81,19 @@ export async function serveEnvironmentHost(
       demonstrations: options.demonstrations === true,
     });
     try {
-      const http = serveHttp && (await serveHttp(at, { ...shared, ...(await hosted.forDialects()) }));
+      const sandboxes = await sandboxesOfClients(plugins, http?.runsCode, { mustBeJailed, logger });
+      const dialects = http && (await http.start(at, { ...shared, ...(await hosted.forDialects()), sandboxes }));
       const interrupts = listenForInterrupts(serverConsole(options, console, logger), "finishing the calls under way");
       const address = `${at}:${server.port}`;
       console.print(`serving ${offered.join(", ")} on ${address}`);
-      for (const line of http?.lines ?? []) console.print(line);
+      for (const line of dialects?.lines ?? []) console.print(line);
       if (metrics !== undefined) console.print(`serving metrics on http://${metrics.address}/metrics`);
       console.emit({
         event: "listening",
         address,
         pid: process.pid,
         environments: offered,
-        ...http?.event,
+        ...dialects?.event,
         ...(metrics && { metrics: metrics.address }),
       });
       const endReload =
@@ -103,7 +105,7 @@ export async function serveEnvironmentHost(
           : undefined;
       await ended(interrupts.drain, isSpawned);
       endReload?.();
-      await Promise.all([server.close(drainMs), http?.close(drainMs)]);
+      await Promise.all([server.close(drainMs), dialects?.close(drainMs)]);
       interrupts.dispose();
     } finally {
       await server.close();

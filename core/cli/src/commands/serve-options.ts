@@ -11,7 +11,7 @@ export interface ServeOptions extends AccessOptions, LimitOptions, ObservationOp
   readonly port?: string;
   readonly config?: string;
   readonly set?: readonly string[];
-  readonly httpPort?: string;
+  readonly httpPort?: readonly string[];
   readonly dialects?: string;
   readonly revealRewards?: boolean;
   readonly unsafeSandbox?: boolean;

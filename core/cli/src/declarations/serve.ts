@@ -78,12 +78,17 @@ export function declareServe(program: Command, context: () => CommandContext): v
         "json",
       ]),
     )
-    .option("--http-port <port>", "offer the environments over HTTP too, by --dialects; 0 for any free port")
+    .addOption(
+      repeated(
+        "--http-port <port>",
+        "offer the environments over HTTP too, by --dialects; 0 for any free port; ENVIRONMENT=PORT offers one alone, without its name in paths; may be given several times",
+      ),
+    )
     .option(
       "--dialects <names>",
-      "comma-separated protocols of --http-port: mcp (Model Context Protocol); default: all",
+      "comma-separated protocols of --http-port: mcp (Model Context Protocol), openenv (OpenEnv), ors (Open Reward Standard), sandbox-fusion (programs by /run_code); default: all",
     )
-    .option("--reveal-rewards", "clients of --http-port get the reward of each step")
+    .option("--reveal-rewards", "clients of mcp get the reward of each step; those of trainers' protocols always do")
     .option("--until-stdin-ends", "end when standard input ends (for a parent process)")
     .action(async (options: ServeOptions) => (await import("../commands/serve.ts")).serve(context(), options));
 }

@@ -1,11 +1,11 @@
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import type { SessionTable } from "@mrlm/server/sessions";
-import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type EnvironmentHost, type Logger, MrlmError, type Sandbox } from "@mrlm/spec";
 import { portNumber } from "../arguments.ts";
 
 /** Options of `mrlm serve` that concern HTTP. */
 interface DialectOptions {
-  readonly httpPort?: string;
+  readonly httpPort?: readonly string[];
   readonly dialects?: string;
   readonly revealRewards?: boolean;
 }
@@ -14,48 +14,114 @@ interface DialectOptions {
 interface SharedServices {
   readonly host: EnvironmentHost;
   readonly sessions: SessionTable;
+  readonly sandboxes: Readonly<Record<string, Sandbox>>;
   readonly logger: Logger;
   readonly tokens?: Tokens;
   readonly tls?: ServerTls;
 }
 
-/** Running HTTP server of `mrlm serve`. */
+/** HTTP servers of `mrlm serve` that have not been started. */
+interface DialectServers {
+  /** Whether clients may run programs in sandboxes: by `--dialects`, or by default. */
+  readonly runsCode: "named" | "default" | undefined;
+  /** Starts the servers on an address of this machine. */
+  start(at: string, shared: SharedServices): Promise<StartedDialects>;
+}
+
+/** Running HTTP servers of `mrlm serve`. */
 interface StartedDialects {
   /** Lines for people: where clients of each dialect connect. */
   readonly lines: readonly string[];
-  /** Fields of the event `listening`. */
-  readonly event: { readonly http: string; readonly dialects: string[] };
+  /** Fields of the event `listening`. `http` is the address of the first port, `httpByEnvironment` that of each environment with a port of its own. */
+  readonly event: {
+    readonly http: string;
+    readonly httpByEnvironment: Readonly<Record<string, string>>;
+    readonly dialects: string[];
+  };
   close(graceMs: number): Promise<void>;
 }
 
-/**
- * Checks the options, and returns a function that starts the HTTP server on an address of this machine; `undefined` without --http-port, when its
- * packages are not loaded. Rejects with USAGE.
- */
-export async function dialectServer(
-  options: DialectOptions,
-): Promise<((at: string, shared: SharedServices) => Promise<StartedDialects>) | undefined> {
-  const { httpPort, revealRewards = false } = options;
-  if (httpPort === undefined) {
+/** Port of `--http-port`: of all environments, or of one. */
+interface HttpPort {
+  readonly environment: string | undefined;
+  readonly port: number;
+}
+
+/** Checks the options; `undefined` without --http-port, when the packages of the servers are not loaded. Rejects with USAGE. */
+export async function dialectServers(options: DialectOptions): Promise<DialectServers | undefined> {
+  const { httpPort = [], revealRewards = false } = options;
+  if (httpPort.length === 0) {
     const flag = options.dialects !== undefined ? "--dialects" : revealRewards ? "--reveal-rewards" : undefined;
     if (flag !== undefined) throw new MrlmError("USAGE", `${flag} is for clients over HTTP: give --http-port too.`);
     return undefined;
   }
-  const port = portNumber(httpPort, "--http-port");
-  const { DIALECT_NAMES, serveDialects } = await import("@mrlm/dialects");
+  const ports = httpPort.map(readPort);
+  const { DIALECT_NAMES, environmentIn, serveDialects } = await import("@mrlm/dialects");
   const names = options.dialects?.split(",").map((name) => name.trim()) ?? DIALECT_NAMES;
-  const dialects = DIALECT_NAMES.filter((name) => names.includes(name));
-  const unknown = names.find((name) => !dialects.some((known) => known === name));
+  const known = DIALECT_NAMES.filter((name) => names.includes(name));
+  const unknown = names.find((name) => !known.some((each) => each === name));
   if (unknown !== undefined)
     throw new MrlmError("USAGE", `--dialects ${unknown} is not a dialect; there is ${DIALECT_NAMES.join(", ")}.`);
-  return async (at, shared) => {
-    const server = await serveDialects({ ...shared, address: `${at}:${port}`, dialects, revealRewards });
-    const http = `${at}:${server.port}`;
-    const scheme = shared.tls === undefined ? "http" : "https";
-    return {
-      lines: server.urls.map(({ dialect, path }) => `serving ${dialect} on ${scheme}://${http}${path}`),
-      event: { http, dialects },
-      close: (graceMs) => server.close(graceMs),
-    };
+  const isNamed = options.dialects !== undefined;
+  return {
+    runsCode: known.includes("sandbox-fusion") ? (isNamed ? "named" : "default") : undefined,
+    async start(at, shared) {
+      // By default a server without sandboxes has no route that would refuse every program.
+      const hasSandboxes = Object.keys(shared.sandboxes).length > 0;
+      const dialects = known.filter((name) => name !== "sandbox-fusion" || isNamed || hasSandboxes);
+      const offered = (await shared.host.list()).map(({ id }) => id);
+      const resolved = ports.map(({ environment: name, port }) => {
+        const environment = name === undefined ? undefined : environmentIn(offered, name);
+        if (name === undefined || environment !== undefined) return { environment, port };
+        throw new MrlmError(
+          "USAGE",
+          `--http-port ${name}=${port} names no environment of this server; there is ${offered.join(", ")}.`,
+        );
+      });
+      const started: { server: Awaited<ReturnType<typeof serveDialects>>; environment: string | undefined }[] = [];
+      const close = async (graceMs: number): Promise<void> => {
+        await Promise.all(started.map(({ server }) => server.close(graceMs)));
+      };
+      try {
+        for (const { environment, port } of resolved) {
+          const environments = environment === undefined ? offered : [environment];
+          const address = `${at}:${port}`;
+          const server = await serveDialects({ ...shared, address, dialects, environments, revealRewards });
+          started.push({ server, environment });
+        }
+      } catch (error) {
+        await close(0);
+        throw error;
+      }
+      const scheme = shared.tls === undefined ? "http" : "https";
+      const addresses = started.map(({ server }) => `${at}:${server.port}`);
+      return {
+        lines: started.flatMap(({ server, environment }, i) =>
+          server.urls.map(
+            ({ dialect, path }) =>
+              `serving ${dialect}${environment === undefined ? "" : ` of ${environment}`} on ${scheme}://${addresses[i]}${path}`,
+          ),
+        ),
+        event: {
+          http: addresses[0] ?? "",
+          httpByEnvironment: Object.fromEntries(
+            started.flatMap(({ environment }, i) =>
+              environment === undefined ? [] : [[environment, addresses[i] ?? ""]],
+            ),
+          ),
+          dialects,
+        },
+        close,
+      };
+    },
+  };
+}
+
+/** Reads `PORT` or `ENVIRONMENT=PORT`. */
+function readPort(text: string): HttpPort {
+  const at = text.lastIndexOf("=");
+  return {
+    environment: at === -1 ? undefined : text.slice(0, at),
+    port: portNumber(text.slice(at + 1), "--http-port"),
   };
 }

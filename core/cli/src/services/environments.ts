@@ -47,7 +47,7 @@ export async function openEnvironments(options: {
   }
   if (!config.server.spawn) {
     const host = scripts;
-    const endWatch = watchEventLoop({ stderr: true, ...(options.json ? { event: "error" } : {}), ends: true });
+    const endWatch = watchEventLoop({ stderr: "text", ...(options.json ? { event: "error" } : {}), ends: true });
     return {
       host,
       scripts,

@@ -40,7 +40,9 @@ function hostHere({ source, request, limits, isSpawned, logger }: HostOptions): 
   const { dataRoot, anyData } = request;
   // A server that belongs to a run reports a blocked event loop to the run, which ends; any other server continues when the loop is free.
   const endWatch = watchEventLoop(
-    isSpawned ? { stderr: false, event: "blocked", ends: true, parent: process.ppid } : { stderr: true, ends: false },
+    isSpawned
+      ? { event: "blocked", ends: true, parent: process.ppid }
+      : { stderr: request.logsJson ? "json" : "text", ends: false },
   );
   const host = new LocalHost({ source, logger, ...(anyData ? { dataDirectory: dataRoot } : { dataRoot }) });
   const sessions = new SessionTable(host, limits, logger);

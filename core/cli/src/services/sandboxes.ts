@@ -1,5 +1,5 @@
 import { type PluginHost, requiredSandboxes } from "@mrlm/runtime";
-import { MrlmError, type SandboxLayers } from "@mrlm/spec";
+import { type Logger, MrlmError, type Sandbox, type SandboxLayers } from "@mrlm/spec";
 
 /** Returns the isolation layers of each sandbox on this machine. */
 export async function sandboxLayers(
@@ -29,4 +29,30 @@ export async function requireJails(plugins: PluginHost, environments: readonly s
       `${environment} runs ${open.language} code that a model wrote, and no operating-system jail isolates it on this machine: ${reason}. Other machines could reach this server.`,
     );
   }
+}
+
+/**
+ * Returns the sandboxes by language in which clients of the HTTP port may run programs. Rejects with SANDBOX_UNSAFE if one has no jail and must have one; where
+ * the operator did not name the dialect, such sandboxes are left out with a warning.
+ */
+export async function sandboxesOfClients(
+  plugins: PluginHost,
+  runsCode: "named" | "default" | undefined,
+  { mustBeJailed, logger }: { readonly mustBeJailed: boolean; readonly logger: Logger },
+): Promise<Record<string, Sandbox>> {
+  const languages = runsCode === undefined ? [] : plugins.registry.ids("sandbox");
+  const sandboxes: Record<string, Sandbox> = {};
+  for (const language of languages) {
+    const sandbox = await plugins.service("sandbox", language, "mrlm");
+    if (mustBeJailed && !(await sandbox.layers()).jailed) {
+      const error = new MrlmError(
+        "SANDBOX_UNSAFE",
+        `Clients of /run_code could run ${language} code, and no operating-system jail isolates it on this machine.`,
+        { hint: "Leave sandbox-fusion out of --dialects, or start with --unsafe-sandbox." },
+      );
+      if (runsCode === "named") throw error;
+      logger.warn(`Programs in ${language} are not served: ${error.message}`);
+    } else sandboxes[sandbox.language] = sandbox;
+  }
+  return sandboxes;
 }

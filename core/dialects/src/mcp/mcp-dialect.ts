@@ -1,4 +1,4 @@
-import type { Exchange } from "@mrlm/kit/http";
+import { type Exchange, HttpError } from "@mrlm/kit/http";
 import { randomBytes } from "node:crypto";
 import {
   isInitializeRequest,
@@ -8,18 +8,17 @@ import {
 } from "@modelcontextprotocol/server";
 import { logFault } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
-import type { Dialect, DialectContext } from "../dialect.ts";
+import type { Call, Dialect, DialectContext, Route } from "../dialect.ts";
 import { Episode } from "../episode.ts";
+import { requireOneAgent } from "../one-agent.ts";
 import { episodeChoice } from "./episode-choice.ts";
-import { jsonRpcError } from "./json-rpc-error.ts";
+import { jsonRpcError } from "../json-rpc-error.ts";
 import { mcpServer } from "./mcp-server.ts";
 import { McpSession, sessionNotFound } from "./mcp-session.ts";
 
 /** Clients of this dialect. Their session ids are secrets of 128 bits. */
 const OWNER = "mcp";
-/** Routes: `/mcp` for the only environment of a server, `/ENVIRONMENT/mcp` for each. */
-const ROUTE = /^(?:\/([^/]+))?\/mcp\/?$/;
-const METHODS: readonly string[] = ["GET", "POST", "DELETE"];
+const METHODS = ["GET", "POST", "DELETE"] as const;
 /** Protocol version from which MCP has no sessions. */
 const UNSUPPORTED_VERSION = -32_022;
 /** Sessions whose episodes are over and whose clients may read the end. They have no place in the table. */
@@ -29,6 +28,7 @@ const BAD_REQUEST = -32_000;
 /** Model Context Protocol over streamable HTTP. One session is one episode. */
 export class McpDialect implements Dialect {
   readonly paths: readonly string[];
+  readonly routes: readonly Route[];
   readonly #context: DialectContext;
   readonly #sessions = new Map<string, McpSession>();
   /** Sessions whose episodes are over, from the oldest on. */
@@ -38,10 +38,12 @@ export class McpDialect implements Dialect {
     this.#context = context;
     const { environments } = context;
     this.paths = environments.length === 1 ? ["/mcp"] : environments.map((id) => `/${id}/mcp`);
-  }
-
-  hasRoute(path: string): boolean {
-    return ROUTE.test(path);
+    this.routes = METHODS.map((method) => ({
+      method,
+      path: "/mcp",
+      summary: "Model Context Protocol",
+      handle: (call) => this.#handle(call),
+    }));
   }
 
   errorBody(error: MrlmError, status: number): unknown {
@@ -49,34 +51,30 @@ export class McpDialect implements Dialect {
     return { jsonrpc: "2.0", id: null, error: { code: status === 400 ? PARSE_ERROR : code, ...rest } };
   }
 
-  async handle(exchange: Exchange): Promise<void> {
-    const { method = "" } = exchange.request;
-    if (!METHODS.includes(method))
-      return exchange.send(405, errorBody(null, invalid(`the method ${method} is not one of MCP`)), {
-        allow: METHODS.join(", "),
-      });
-    const body = method === "POST" ? await exchange.json() : undefined;
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#sessions.values(), (session) => session.close()));
+  }
+
+  async #handle({ exchange, environment, body }: Call): Promise<void> {
+    if (exchange.request.method === "POST" && body === undefined)
+      throw new HttpError(400, invalid("it has no body: send one JSON value in UTF-8"));
     const id = exchange.header("mcp-session-id");
     if (id !== undefined) {
       const session = this.#sessions.get(id);
       if (session === undefined) throw sessionNotFound();
       await session.handle(exchange, body);
-    } else if (isJSONRPCRequest(body) && isInitializeRequest(body)) await this.#open(exchange, body);
+    } else if (isJSONRPCRequest(body) && isInitializeRequest(body)) await this.#open(exchange, environment, body);
     else this.#refuse(exchange, body);
   }
 
-  async close(): Promise<void> {
-    await Promise.all(Array.from(this.#sessions.values(), (session) => session.close()));
-  }
-
   /** Resets an environment for a new client, and answers its first request. */
-  async #open(exchange: Exchange, body: unknown): Promise<void> {
+  async #open(exchange: Exchange, environment: string | undefined, body: unknown): Promise<void> {
     const gone = new AbortController();
     const onClose = (): void => gone.abort(new MrlmError("CANCELLED", "The client disconnected."));
     exchange.response.once("close", onClose);
     let session: McpSession;
     try {
-      session = await this.#connect(await this.#startEpisode(exchange, gone.signal));
+      session = await this.#connect(await this.#startEpisode(exchange, environment, gone.signal));
     } catch (error) {
       if (gone.signal.aborted) return;
       logFault(this.#context.logger, error);
@@ -91,17 +89,11 @@ export class McpDialect implements Dialect {
     if (status >= 400 || gone.signal.aborted) await session.close();
   }
 
-  async #startEpisode(exchange: Exchange, signal: AbortSignal): Promise<Episode> {
+  async #startEpisode(exchange: Exchange, named: string | undefined, signal: AbortSignal): Promise<Episode> {
     const { options, ...choice } = episodeChoice(exchange);
-    const id = this.#environmentOf(exchange.url.pathname);
+    const id = named ?? this.#unnamed();
     const environment = options === undefined ? { id } : { id, options };
-    const { roles } = await this.#context.host.describe(environment);
-    const names = Object.keys(roles);
-    if (names.length > 1 || names.some((name) => roles[name]?.many === true))
-      throw new MrlmError(
-        "ROLES_UNSUPPORTED",
-        `Environment ${id} has several agents (roles: ${names.join(", ")}), and an MCP client acts for one.`,
-      );
+    requireOneAgent(await this.#context.host.describe(environment), "MCP");
     const { client } = exchange;
     const request = { ...choice, environment, ...(client === undefined ? {} : { client }) };
     return Episode.start(this.#context.sessions, OWNER, request, signal);
@@ -136,13 +128,7 @@ export class McpDialect implements Dialect {
     if (this.#over.size > MAX_OVER) void oldest?.close();
   }
 
-  /** Returns the environment that a path names. */
-  #environmentOf(path: string): string {
-    const named = ROUTE.exec(path)?.[1];
-    const { environments } = this.#context;
-    if (named !== undefined) return decodeName(named);
-    const [only, ...others] = environments;
-    if (only !== undefined && others.length === 0) return only;
+  #unnamed(): never {
     throw new MrlmError("ENVIRONMENT_NOT_FOUND", "This server offers several environments, and the path names none.", {
       hint: `Connect to ${this.paths.join(" or ")}.`,
     });
@@ -161,14 +147,6 @@ export class McpDialect implements Dialect {
     );
     const { data, message } = jsonRpcError(error);
     exchange.send(400, { jsonrpc: "2.0", id: idOf(body), error: { code: BAD_REQUEST, message, data } });
-  }
-}
-
-function decodeName(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    throw invalid(`the path names the environment ${JSON.stringify(name)}, which is not encoded as a URL`);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Episode } from "../episode.ts";
 import { VERSION } from "../version.ts";
 import { contentOf } from "./content.ts";
 import { instructions } from "./instructions.ts";
-import { jsonRpcError } from "./json-rpc-error.ts";
+import { jsonRpcError } from "../json-rpc-error.ts";
 import { checkToolNames, FINISH, mcpTools, OBSERVE } from "./own-tools.ts";
 import { callToolResult } from "./step-result.ts";
 

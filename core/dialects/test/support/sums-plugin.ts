@@ -30,6 +30,8 @@ export class Watch {
   opened = 0;
   closed = 0;
   waiting = 0;
+  /** Whether the toolset fails to open. */
+  failsToOpen = false;
   #door = Promise.withResolvers<void>();
 
   open(): void {
@@ -50,6 +52,7 @@ export class Watch {
 function toolset(watch: Watch): Toolset {
   return {
     async open() {
+      if (watch.failsToOpen) throw new Error("the private words of a toolset");
       watch.opened++;
       const tools = [
         tool("add", numbers, async ({ a, b }) => text(String(Number(a) + Number(b)))),

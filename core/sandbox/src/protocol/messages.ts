@@ -37,6 +37,8 @@ export interface ChildResult {
   readonly shown?: string;
   readonly error?: SandboxError;
   readonly exitCode?: number;
+  /** Files that the submission asked for, in base64. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Measured by the child where it is more exact than the parent, which measures the whole process in clock ticks. */
   readonly cpuMs?: number;
   readonly peakMemoryBytes?: number;

@@ -11,12 +11,13 @@ const VERDICTS: readonly SandboxVerdict[] = ["ok", "error", "timeout", "cpu-limi
  */
 export function readResult(reported: JsonValue | undefined): ChildResult {
   if (!isObject(reported)) return { verdict: "killed" };
-  const { verdict, value, shown, error, exitCode, cpuMs, peakMemoryBytes, snapshot, spent } = reported;
+  const { verdict, value, shown, error, exitCode, files, cpuMs, peakMemoryBytes, snapshot, spent } = reported;
   const isWell =
     VERDICTS.includes(verdict as SandboxVerdict) &&
     (shown === undefined || typeof shown === "string") &&
     (error === undefined || readError(error) !== undefined) &&
     (exitCode === undefined || Number.isSafeInteger(exitCode)) &&
+    (files === undefined || isFiles(files)) &&
     (snapshot === undefined || typeof snapshot === "string");
   const known = {
     ...(typeof cpuMs === "number" && cpuMs >= 0 ? { cpuMs } : {}),
@@ -30,6 +31,7 @@ export function readResult(reported: JsonValue | undefined): ChildResult {
     ...(shown === undefined ? {} : { shown }),
     ...(error === undefined ? {} : { error: readError(error) as SandboxError }),
     ...(exitCode === undefined ? {} : { exitCode: exitCode as number }),
+    ...(files === undefined ? {} : { files }),
     ...(snapshot === undefined ? {} : { snapshot }),
     ...known,
   };
@@ -69,6 +71,14 @@ function readError(value: JsonValue | undefined): SandboxError | undefined {
 /** Copies the start of a text: a slice would keep the whole text in memory. */
 function cut(text: string, longest: number): string {
   return text.length <= longest ? text : Buffer.from(text.slice(0, longest)).toString();
+}
+
+/** Whether a value is an object of texts in base64. */
+function isFiles(value: JsonValue): value is Record<string, string> {
+  return (
+    isObject(value) &&
+    Object.values(value).every((content) => typeof content === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(content))
+  );
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {

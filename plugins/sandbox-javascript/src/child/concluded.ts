@@ -1,6 +1,6 @@
 import type { ChildResult } from "@mrlm/sandbox/child";
 import { Ended } from "./ended.ts";
-import { Uncaught } from "./runner.ts";
+import { Uncaught } from "./uncaught.ts";
 
 /** Runs a request and returns its result, also if a limit or an error of the submission ended it. */
 export async function concluded(run: () => Promise<ChildResult>, release: () => void): Promise<ChildResult> {

@@ -11,17 +11,27 @@ export function runSubmission(
   answer: Answer,
   isolates: Isolates,
 ): Promise<ChildResult> {
-  const { call } = submission;
+  const { call, fetchFiles } = submission;
   const turn = { lifetime: new Lifetime(limits.wallMs), answer, limits };
   let runner: Runner | undefined;
+  const run = async (started: Runner): Promise<ChildResult> => {
+    started.load(call === undefined ? [] : [call.name]);
+    const loaded = await settle(started, turn, call === undefined ? "loaded" : "bound");
+    if (call === undefined || loaded.verdict !== "ok") return loaded;
+    started.call("start", call.name, JSON.stringify(call.arguments));
+    return settle(started, turn, "result");
+  };
   return concluded(
     async () => {
-      runner = new Runner({ isolates, submission, ...(call === undefined ? {} : { showsValues: true }), turn });
-      runner.load(call === undefined ? [] : [call.name]);
-      const loaded = await settle(runner, turn, call === undefined ? "loaded" : "bound");
-      if (call === undefined || loaded.verdict !== "ok") return loaded;
-      runner.call("start", call.name, JSON.stringify(call.arguments));
-      return settle(runner, turn, "result");
+      const started = new Runner({ isolates, submission, ...(call === undefined ? {} : { showsValues: true }), turn });
+      runner = started;
+      if (fetchFiles === undefined) return run(started);
+      // A program that threw has files too.
+      const result = await concluded(
+        () => run(started),
+        () => {},
+      );
+      return started.isGone ? result : { ...result, files: started.fetch(fetchFiles) };
     },
     () => runner?.release(),
   );

@@ -4,12 +4,14 @@ import type { CallParent, Write } from "../isolate/start.ts";
 import { Compartment, type Tick } from "./compartment.ts";
 import { type Compiled, compile, compileEvaluation, CompileError, fileOf } from "./compile.ts";
 import { Ended } from "./ended.ts";
+import { base64Of, textFiles } from "./files.ts";
 import { describeParentError } from "./parent-error.ts";
 import type { Isolates } from "./isolates.ts";
 import { mapLines } from "./map-lines.ts";
 import { runModule } from "./run-module.ts";
 import { withServices } from "./services.ts";
 import type { Turn } from "./turn.ts";
+import { Uncaught } from "./uncaught.ts";
 
 /** Words that most code which prints objects contains. */
 const SHOWS = /\b(?:console|inspect|util)\b/;
@@ -26,21 +28,13 @@ export interface RunnerOptions {
   readonly callParent?: CallParent;
 }
 
-/** Error that the submission threw and did not catch. */
-export class Uncaught extends Error {
-  readonly error: SandboxError;
-
-  constructor(error: SandboxError) {
-    super(error.message);
-    this.error = error;
-  }
-}
-
 /** Submission in an isolate that no other submission uses. */
 export class Runner {
   readonly isolate: ivm.Isolate;
   readonly #submission: Submission;
   readonly #compartment: Compartment;
+  /** Texts of the submission's files, by path. */
+  readonly #files: Readonly<Record<string, string>>;
   #compiled: Compiled | undefined;
 
   constructor({
@@ -51,19 +45,22 @@ export class Runner {
     callParent = refuse,
   }: RunnerOptions) {
     this.#submission = submission;
+    this.#files = textFiles(submission.files ?? {});
     this.isolate = isolates.runner(turn.limits.memoryBytes, showsValues);
     const input = {
       file: fileOf(submission),
       stdin: submission.stdin ?? "",
       arguments: submission.arguments ?? [],
-      files: submission.files ?? {},
+      files: this.#files,
+      fetchFiles: submission.fetchFiles ?? [],
     };
     const write: Write = (stream, text) => {
       if ((stream === "stdout" || stream === "stderr") && typeof text === "string") turn.answer.output(stream, text);
     };
-    const exit = (code: unknown): void => {
+    const exit = (code: unknown, filesJson: unknown): void => {
       const exitCode = typeof code === "number" && Number.isInteger(code) ? code : 1;
-      turn.lifetime.end({ verdict: exitCode === 0 ? "ok" : "error", exitCode });
+      const files = submission.fetchFiles && { files: base64Of(filesJson, submission.fetchFiles) };
+      turn.lifetime.end({ verdict: exitCode === 0 ? "ok" : "error", exitCode, ...files });
       this.isolate.dispose();
     };
     const parent = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(withServices(callParent))];
@@ -86,14 +83,13 @@ export class Runner {
     const list = JSON.stringify(names);
     if (compiled.kind === "module") {
       this.call("expectModule", list);
-      const { files = {} } = this.#submission;
       const exportsOf = (name: string): readonly string[] | undefined => this.read("exportNames", isNamesOrNone, name);
       this.#guard((timeout) =>
         runModule({
           isolate: this.isolate,
           context: this.#compartment.context,
           module: compiled.module,
-          files,
+          files: this.#files,
           exportsOf,
           timeout,
         }),
@@ -124,6 +120,11 @@ export class Runner {
   /** Calls one of our functions and reads its answer. Throws Ended if the submission made the answer malformed. */
   read<Value>(name: string, isValid: (value: unknown) => value is Value, ...args: readonly unknown[]): Value {
     return this.#guard(() => this.#compartment.read(name, isValid, ...args));
+  }
+
+  /** Returns the files that the submission was asked for, in base64. */
+  fetch(paths: readonly string[]): Record<string, string> {
+    return base64Of(this.call<unknown>("fetched"), paths);
   }
 
   /** Runs one timer that is due. */

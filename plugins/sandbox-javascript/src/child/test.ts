@@ -8,9 +8,10 @@ import { Ended } from "./ended.ts";
 import type { Isolates } from "./isolates.ts";
 import { Checker } from "./checker.ts";
 import { Lifetime } from "./lifetime.ts";
-import { Runner, Uncaught } from "./runner.ts";
+import { Runner } from "./runner.ts";
 import { withServices } from "./services.ts";
 import { settle } from "./settle.ts";
+import { Uncaught } from "./uncaught.ts";
 
 /** Maximum depth of nested calls between the isolates. */
 const MAX_NESTING = 32;

@@ -8,6 +8,8 @@ export interface ProgramInput {
   readonly stdin: string;
   readonly arguments: readonly string[];
   readonly files: Readonly<Record<string, string>>;
+  /** Files to return at the end. */
+  readonly fetchFiles?: readonly string[];
 }
 
 /** Environment of a program that was written for Node. */
@@ -15,6 +17,8 @@ export interface Program {
   /** Sets the input, before the program runs. */
   begin(input: ProgramInput): void;
   file(): string;
+  /** Returns the texts of the files to return, by path, as JSON. */
+  fetched(): string;
   readonly module: { exports: unknown };
   readonly require: (name: string) => unknown;
   /** Returns a module of Node, by its name with or without `node:`; `undefined` if there is none. */
@@ -366,6 +370,14 @@ export function installProgram(
       for (const name of ["WebAssembly", "SharedArrayBuffer", "Atomics"]) delete global[name];
     },
     file,
+    fetched() {
+      const found: Record<string, string> = {};
+      for (const path of input?.fetchFiles ?? []) {
+        const text = files.get(normal(path));
+        if (text !== undefined) found[path] = text;
+      }
+      return JSON.stringify(found);
+    },
     module,
     require,
     builtin,

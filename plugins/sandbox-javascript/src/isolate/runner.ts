@@ -21,6 +21,8 @@ export interface RunnerApi {
   result(maxCharacters: number): string;
   /** Serves a call by the other isolate: of an entry point, `.name`, or of a function by its handle. */
   serve(target: string, argsText: string): string;
+  /** Returns the texts of the files that the program was asked for, by path, as JSON. */
+  fetched(): string;
   tick(): string;
   settle(text: string): void;
 }
@@ -143,6 +145,7 @@ export function makeRunner(parts: {
         argsText,
       );
     },
+    fetched: () => program.fetched(),
     tick() {
       const { ran, nextMs } = timers.tick();
       return stringify({ ran, nextMs, settled: link.takeSettled(), uncaught: takeUncaught(), isBound });

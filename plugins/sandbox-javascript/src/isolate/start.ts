@@ -56,7 +56,7 @@ export type StartRunner = (
   inputJson: string,
   maxText: number,
   write: Write,
-  exit: (code: number) => void,
+  exit: (code: number, filesJson: string) => void,
   callParent: CallParent,
 ) => RunnerApi;
 export type StartChecker = (callParent: CallParent) => CheckerApi;
@@ -66,7 +66,7 @@ export function prepareRunner(parts: Parts): StartRunner {
   interface Parent {
     readonly maxText: number;
     readonly write: Write;
-    readonly exit: (code: number) => void;
+    readonly exit: (code: number, filesJson: string) => void;
     readonly callParent: CallParent;
   }
   const { parse, stringify } = JSON;
@@ -84,7 +84,12 @@ export function prepareRunner(parts: Parts): StartRunner {
   const timers = parts.installTimers((error) => void (uncaught[uncaught.length] = stringify(describe(error))));
   parts.installConsole(inspector, put);
   parts.installWeb(parts.makeWeb, (argsText) => there().callParent(":url", argsText));
-  const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, deepEqual, parts);
+  const program = parts.installProgram(
+    { write: put, exit: (code) => there().exit(code, program.fetched()) },
+    inspector,
+    deepEqual,
+    parts,
+  );
   const encode = parts.makeEncoder();
   const decode = parts.makeDecoder();
   parts.installClone(encode, decode);

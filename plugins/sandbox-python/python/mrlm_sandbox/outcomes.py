@@ -35,6 +35,8 @@ def _checked(reported: Any) -> dict[str, Any]:
         outcome["value"] = reported["value"]
     if "shown" in reported:
         outcome["shown"] = _of(str, reported["shown"])
+    if "files" in reported:
+        outcome["files"] = {_of(str, path): _of(str, data) for path, data in _of(dict, reported["files"]).items()}
     if "exitCode" in reported:
         outcome["exitCode"] = _of(int, reported["exitCode"])
     if "error" in reported:

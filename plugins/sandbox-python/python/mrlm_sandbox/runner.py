@@ -8,6 +8,7 @@ answer as written by the submission. A message is lines of text: the first names
 import atexit
 import builtins
 import json
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -45,12 +46,16 @@ class Runner:
         """Runs a whole program: its code, perhaps a call, and the end of a Python program."""
         request = _loads(text)
         script = self._script
+        home = os.path.realpath(os.getcwd())
         outcome = script.load(request, "__main__")
         if outcome == {"verdict": "ok"} and "call" in request:
             outcome = script.call(request)
         end = script.guard(_end)
         script.flush()
-        return _text(end if outcome["verdict"] == "ok" and end["verdict"] != "ok" else outcome)
+        outcome = end if outcome["verdict"] == "ok" and end["verdict"] != "ok" else outcome
+        if "fetchFiles" in request:
+            outcome["files"] = script.fetch(request["fetchFiles"], home)
+        return _text(outcome)
 
     def _load(self, text: str) -> str:
         """Runs the code of a submission as a module for the tests, not as a main program."""

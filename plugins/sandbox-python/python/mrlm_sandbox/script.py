@@ -1,6 +1,7 @@
 """The code of a submission as a module: its start, its streams, and its outcome."""
 
 import ast
+import base64
 import builtins
 import contextlib
 import linecache
@@ -11,6 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from . import faults, values
+
+# Limit of the files that a run returns, all together.
+_FETCHED_BYTES = 4 << 20
 
 
 class Script:
@@ -115,8 +119,25 @@ class Script:
             folder = os.path.dirname(path)
             if folder:
                 os.makedirs(folder, exist_ok=True)
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(content)
+            data = content.encode() if isinstance(content, str) else base64.b64decode(content["base64"])
+            with open(path, "wb") as file:
+                file.write(data)
+
+    def fetch(self, paths: list[str], home: str) -> dict[str, str]:
+        """Returns files of the folder `home` in base64. Leaves out what is no regular file there, or is too large."""
+        found: dict[str, str] = {}
+        left = _FETCHED_BYTES
+        for path in paths:
+            with contextlib.suppress(OSError, ValueError):
+                real = os.path.realpath(os.path.join(home, path))
+                if not real.startswith(os.path.join(home, "")) or not os.path.isfile(real):
+                    continue
+                with open(real, "rb") as file:
+                    data = file.read(left + 1)
+                if len(data) <= left:
+                    left -= len(data)
+                    found[path] = base64.b64encode(data).decode()
+        return found
 
 
 def _unreadable(code: str, at: int, what: str) -> SyntaxError:

@@ -1,0 +1,44 @@
+import { expect, test } from "@jest/globals";
+import { definePlugin, silentLogger } from "@mrlm/kit";
+import { PluginHost } from "@mrlm/runtime";
+import type { Sandbox, SandboxLayers } from "@mrlm/spec";
+import { sandboxesOfClients } from "../src/services/sandboxes.ts";
+
+const none = (): never => {
+  throw new Error("not used");
+};
+const sandbox = (language: string, jailed: boolean): Sandbox => ({
+  language,
+  limits: { wallMs: 1, cpuMs: 1, memoryBytes: 1, outputBytes: 1 },
+  run: none,
+  test: none,
+  session: none,
+  warm: none,
+  layers: async (): Promise<SandboxLayers> => ({ kind: "test", language, active: [], missing: [], jailed }),
+  close: async () => undefined,
+});
+const plugins = await PluginHost.of([
+  definePlugin({
+    name: "sandboxes",
+    sandboxes: { python: () => sandbox("python", true), javascript: () => sandbox("javascript", false) },
+  }),
+]);
+
+test.each([
+  ["named", false, ["javascript", "python"]],
+  ["default", false, ["javascript", "python"]],
+  ["default", true, ["python"]],
+  [undefined, true, []],
+] as const)("clients of %s /run_code, jailed: %s, get the sandboxes %j", async (runsCode, mustBeJailed, languages) => {
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+  const found = await sandboxesOfClients(plugins, runsCode, { mustBeJailed, logger });
+  expect(Object.keys(found).toSorted()).toEqual(languages);
+  expect(warnings).toHaveLength(runsCode === "default" && mustBeJailed ? 1 : 0);
+});
+
+test("a server beyond loopback refuses to run programs without a jail", async () => {
+  await expect(
+    sandboxesOfClients(plugins, "named", { mustBeJailed: true, logger: silentLogger }),
+  ).rejects.toMatchObject({ code: "SANDBOX_UNSAFE", message: expect.stringContaining("javascript") });
+});

@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { test } from "@jest/globals";
+import { ROOT } from "../../e2e/support/mrlm.ts";
+
+const run = promisify(execFile);
+const INSTALL_MS = 540_000;
+
+/** Program of another framework, with the packages that it needs. */
+export interface Peer {
+  /** Folder with `requirements.txt`, and `no-deps.txt` for packages without their dependencies. */
+  readonly folder: string;
+  /** Name of the program in the folder. */
+  readonly program: string;
+  /** Python that makes its virtual environment. Default: `python3`. */
+  readonly python?: string;
+}
+
+/**
+ * Registers the test of a peer: makes its virtual environment, which is cached, runs its program, and reads the JSON in the last line. The test is skipped,
+ * with the reason, where the environment cannot be made: no network, or no such Python.
+ */
+export async function testPeer(
+  name: string,
+  peer: Peer,
+  body: (play: (...args: readonly string[]) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const found = await interpreterOf(peer);
+  if ("reason" in found) return test.skip(`${name} (${found.reason})`, () => undefined);
+  const program = join(ROOT, peer.folder, peer.program);
+  test(
+    name,
+    () =>
+      body(async (...args) => {
+        const env = { ...process.env, HF_HUB_OFFLINE: "1" };
+        const { stdout } = await run(found.python, [program, ...args], { env, timeout: 240_000, maxBuffer: 1 << 26 });
+        return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+      }),
+    300_000,
+  );
+}
+
+async function interpreterOf({ folder, python = "python3" }: Peer): Promise<{ python: string } | { reason: string }> {
+  const setup = join(ROOT, "benchmarks/train/peers/setup_environment.py");
+  try {
+    const requirements = join(ROOT, folder, "requirements.txt");
+    const { stdout } = await run(python, [setup, "--requirements", requirements], { timeout: INSTALL_MS });
+    return { python: stdout.trim().split("\n").at(-1) ?? "" };
+  } catch (error) {
+    const lines = (error instanceof Error ? error.message : String(error)).trim().split("\n");
+    return { reason: (lines.at(-1) ?? "").slice(0, 200) };
+  }
+}
