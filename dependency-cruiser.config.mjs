@@ -33,6 +33,7 @@ const CORE_IMPORTS = {
   "model-client": ["spec", "kit"],
   dialects: ["spec", "kit", "server"],
   "policy-server": ["spec", "kit", "client"],
+  ui: ["spec", "kit", "store", "runtime"],
   testing: ["spec", "kit", "store", "runtime", "client", "server"],
 };
 

@@ -15,6 +15,7 @@ export default {
         "test/**/*.learning.ts",
         "test/**/*.lifecycle.ts",
         "test/learning/support/broken-calculator/broken-calculator.ts",
+        "test/**/*.interop.ts",
         "test/**/*.parity.ts",
         "test/**/*.pettingzoo.ts",
         "test/**/*.faults.ts",
@@ -41,6 +42,10 @@ export default {
     "{core,environments,plugins,algorithms}/*": {
       entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
+    },
+    "core/ui": {
+      entry: ["page/main.ts", "src/reader-thread.ts"],
+      project: ["src/**/*.ts", "page/**/*.ts"],
     },
     "algorithms/engine-torch": {
       entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],

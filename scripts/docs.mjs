@@ -1,5 +1,5 @@
-// npm run docs [-- options of astro]: builds the static site of docs/ with the reference of the TypeScript interfaces. Its packages have a lock file of their
-// own, so that `npm ci` of the repository does not install them.
+// npm run docs [-- --check] [-- options of astro]: builds the static site of docs/ with the reference of the TypeScript interfaces. Its packages have a lock
+// file of their own, so that `npm ci` of the repository does not install them. --check opens each page in Chromium at two widths, where there is one.
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ensureDependencies } from "./lib/dependencies.mjs";
@@ -16,9 +16,19 @@ await script(async () => {
   if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs)
     await run("npm", ["ci", "--ignore-scripts", "--loglevel=error"], { cwd: site });
   process.env.ASTRO_TELEMETRY_DISABLED = "1";
+  const options = process.argv.slice(2);
   await run(projectNode, ["collect-pages.mjs"], { cwd: site });
-  await run(projectNode, [join(site, "node_modules", "astro", "bin", "astro.mjs"), "build", ...process.argv.slice(2)], {
-    cwd: site,
-  });
+  await run(
+    projectNode,
+    [
+      join(site, "node_modules", "astro", "bin", "astro.mjs"),
+      "build",
+      ...options.filter((option) => option !== "--check"),
+    ],
+    {
+      cwd: site,
+    },
+  );
+  if (options.includes("--check")) await run(projectNode, ["check-pages.mjs"], { cwd: site });
   console.error(`The site is in ${join(site, "dist")}.`);
 });

@@ -17,7 +17,8 @@ for (const { folder, manifest } of all) {
   );
 }
 const everyPackage = all.map(({ folder }) => ({ path: folder }));
-sync("tsconfig.json", [...everyPackage, { path: "tsconfig.tests.json" }, { path: "tsconfig.scripts.json" }]);
+const unbuilt = ["core/ui/page/tsconfig.json", "tsconfig.tests.json", "tsconfig.scripts.json"];
+sync("tsconfig.json", [...everyPackage, ...unbuilt.map((path) => ({ path }))]);
 sync("tsconfig.tests.json", everyPackage);
 
 /** @param {string} file @param {{ path: string }[]} references */

@@ -3,6 +3,7 @@
 //   engine           the Python tests of the engine alone
 //   faults [AREA]    the files test/**/*.faults.ts, or those of an area: thousands of cases of each class of fault
 //   same-bits BASE   trains small jobs by this commit and by another, and compares the results to the last bit
+//   interop          the clients of other frameworks against one server; the last line counts clients
 //   any other        the files test/**/*.NAME.ts, one after the other because they report durations
 import { join } from "node:path";
 import { root } from "./lib/repository.mjs";
@@ -31,7 +32,7 @@ await script(async () => {
   if (suite === "same-bits") return await runSameBits(rest);
   const results = await runTests(python, suite, rest);
   const { passed, failed, skipped } = addCounts(results);
-  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+  console.log(`${passed}${suite === "interop" ? " clients" : ""} passed, ${failed} failed, ${skipped} skipped`);
   return failed > 0 || passed === 0 || results.some(({ exitCode }) => exitCode !== 0) ? 1 : 0;
 });
 

@@ -49,7 +49,6 @@ function writeInterfaces() {
       composite: false,
       emitDeclarationOnly: false,
       declaration: false,
-      declarationMap: false,
       customConditions: ["mrlm-source"],
       allowImportingTsExtensions: true,
       rewriteRelativeImportExtensions: false,

@@ -65,6 +65,7 @@ describeWithEngine(
         "  npx mrlm doctor RUN",
         "  npx mrlm train --config RUN/config.yaml --seed 1",
         "  npx mrlm serve --environments math",
+        "  npx mrlm ui RUN",
       ]);
       for (const detail of [/^memory of /m, /^time +spent/m])
         expect(finished.stdout + finished.stderr).not.toMatch(detail);

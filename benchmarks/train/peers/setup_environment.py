@@ -3,8 +3,9 @@
     python3 setup_environment.py [--print-only] [--requirements FILE]
 
 It is in ${XDG_CACHE_HOME:-~/.cache}/mrlm/bench/trl-<hash>, or NAME-<hash> for the requirements of another folder
-NAME. The hash covers the requirements and the Python version, so that an edited pin makes a new environment and
-nothing is ever reinstalled. Progress goes to stderr. Only the standard library is used.
+NAME, which may have a file no-deps.txt of packages without their dependencies. The hash covers the requirements and
+the Python version, so that an edited pin makes a new environment and nothing is ever reinstalled. Progress goes to
+stderr. Only the standard library is used.
 """
 
 import argparse
@@ -22,9 +23,16 @@ def environment_directory(requirements: Path) -> Path:
     """Returns the directory that belongs to these requirements and this Python version; it may not exist yet."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    digest = hashlib.sha256(version.encode() + b"\0" + requirements.read_bytes()).hexdigest()[:12]
+    alone = without_dependencies(requirements)
+    pins = requirements.read_bytes() + (b"\0" + alone.read_bytes() if alone.exists() else b"")
+    digest = hashlib.sha256(version.encode() + b"\0" + pins).hexdigest()[:12]
     name = "trl" if requirements == REQUIREMENTS else requirements.resolve().parent.name
     return cache / "mrlm" / "bench" / f"{name}-{digest}"
+
+
+def without_dependencies(requirements: Path) -> Path:
+    """Returns the file of packages that are installed without what they depend on; it may not exist."""
+    return requirements.with_name("no-deps.txt")
 
 
 def interpreter(directory: Path) -> Path:
@@ -39,6 +47,10 @@ def install(directory: Path, requirements: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True, stdout=sys.stderr)
     command = [str(interpreter(directory)), "-m", "pip", "install", "--progress-bar", "off", "-r", str(requirements)]
     subprocess.run(command, check=True, stdout=sys.stderr)
+    alone = without_dependencies(requirements)
+    if alone.exists():
+        command = [*command[:-1], str(alone), "--no-deps"]
+        subprocess.run(command, check=True, stdout=sys.stderr)
     (directory / ".complete").touch()
 
 

@@ -13,6 +13,7 @@ import type { RenderArguments } from "./commands/render.ts";
 import type { ScoreArguments } from "./commands/score.ts";
 import type { ShowArguments } from "./commands/show.ts";
 import type { TrainArguments } from "./commands/train.ts";
+import type { UiArguments } from "./commands/ui.ts";
 import { createConsole } from "./console/console.ts";
 import { declarePlugins } from "./declarations/plugins.ts";
 import { declareServe } from "./declarations/serve.ts";
@@ -160,6 +161,26 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .addOption(setFlag())
     .option("--seed <n>", "of the environment; default: the configuration's, else 0")
     .action(async (args: RenderArguments) => (await import("./commands/render.ts")).render(context(), args));
+
+  program
+    .command("ui")
+    .description("show runs in a browser: curves, findings, episodes, tokens")
+    .argument("[runs...]", "runs, or folders that hold runs; default: runs")
+    .option("--port <port>", "0 for any free one", "8899")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--open", "open the page in the browser")
+    .option("--token-file <path>", "file with a token that readers must know; or NAME TOKEN in each line")
+    .option(
+      "--token-grace-seconds <seconds>",
+      "a token that is removed from --token-file stays valid for this time; default: 300",
+    )
+    .option("--tls-cert <path>", "serve with TLS: certificate in PEM form; read again when it changes")
+    .option("--tls-key <path>", "private key of --tls-cert")
+    .option("--tls-client-ca <path>", "mutual TLS: browsers must have a certificate of these authorities")
+    .option("--insecure", "listen on a --host that other machines reach without a token or without TLS")
+    .action(async (runs: readonly string[], args: UiArguments) =>
+      (await import("./commands/ui.ts")).ui(context(), runs, args),
+    );
 
   program
     .command("doctor")

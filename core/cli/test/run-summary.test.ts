@@ -40,6 +40,7 @@ test("a run ends with what was learned, where time went, and what to try", () =>
     "doctor runs/a",
     "train --config runs/a/config.yaml",
     "serve --environments math",
+    "ui runs/a",
   ]);
   const policies = recordedConsole();
   printSummary(policies.console, report({}, { policies: ["doctor", "patient"] }));

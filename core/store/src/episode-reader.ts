@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { EpisodePurpose, Trajectory } from "@mrlm/spec";
+import { type EpisodeList, type EpisodePage, listChoices, listEpisodes } from "./episode-list.ts";
 import { EpisodeRows } from "./episode-rows.ts";
+import { float32Of } from "./runs.ts";
 import { reported } from "./open-database.ts";
 import { openToRead, tidyAfterRead } from "./open-to-read.ts";
 
@@ -14,6 +16,17 @@ export interface StoredEpisode {
   readonly stage: string;
   /** Segments whose tokens were deleted are left out. */
   readonly trajectory: Trajectory;
+}
+
+/** Signal that a learner has made of one agent's part of an episode. */
+export interface StoredCredit {
+  /** `STAGE/POLICY` */
+  readonly learner: string;
+  readonly agent: string;
+  /** One number, or one for each sampled token, in order. */
+  readonly advantage: number | Float32Array;
+  /** Log-probabilities in nats of the sampled tokens under the trainer's weights, where they were computed. */
+  readonly logprobs?: Float32Array;
 }
 
 /** Query for episodes. */
@@ -87,6 +100,38 @@ export class EpisodeReader {
     const { where, by } = ORDERS[order];
     const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE ${isTask} AND ${where} ORDER BY ${by} episodes.key DESC LIMIT :limit`;
     return this.#all(sql, { limit, ...(task === undefined ? {} : { task }) }).map((row) => this.#stored(row));
+  }
+
+  /** Lists agents' parts of episodes. Throws QUERY_INVALID for an unknown column. */
+  list(page: EpisodePage): EpisodeList {
+    return reported(this.#path, () => listEpisodes(this.#database, page));
+  }
+
+  /** Returns the values from which a filter is chosen, by column of the list. */
+  choices(): Record<string, readonly string[]> {
+    return reported(this.#path, () => listChoices(this.#database));
+  }
+
+  /** Returns an episode, if the store has it. */
+  episode(id: string): StoredEpisode | undefined {
+    const [row] = this.#all(`SELECT ${COLUMNS} FROM ${EPISODES} WHERE episodes.id = :id`, { id });
+    return row === undefined ? undefined : this.#stored(row);
+  }
+
+  /** Returns what the learners have made of an episode, in the order in which they learnt. */
+  credits(id: string): StoredCredit[] {
+    const rows = this.#all(
+      `SELECT steps.learner AS learner, credits.agent AS agent, credits.advantage AS advantage, credits.advantages AS advantages, credits.logprobs AS logprobs
+       FROM ${EPISODES} JOIN steps ON steps.state <> 'abandoned' AND steps.step = cohorts.step
+       JOIN credits ON credits.step = steps.key AND credits.episode = episodes.key WHERE episodes.id = :id ORDER BY steps.key`,
+      { id },
+    );
+    return rows.map(({ learner, agent, advantage, advantages, logprobs }) => ({
+      learner: String(learner),
+      agent: String(agent),
+      advantage: advantages instanceof Uint8Array ? float32Of(advantages) : Number(advantage),
+      ...(logprobs instanceof Uint8Array && { logprobs: float32Of(logprobs) }),
+    }));
   }
 
   /** Yields episodes of a purpose (default `train`) in a range of steps, in order of play. Throws DATA_INVALID where tokens were deleted. */

@@ -1,4 +1,19 @@
-export { type CauseCount, type EpisodeQuery, EpisodeReader, type StoredEpisode } from "./episode-reader.ts";
+export { type ErrorRecord, fromErrorRecord, toErrorRecord } from "./error-record.ts";
+export {
+  type EpisodeFilter,
+  type EpisodeList,
+  type EpisodePage,
+  LIST_COLUMNS,
+  type ListedValue,
+  type Range,
+} from "./episode-list.ts";
+export {
+  type CauseCount,
+  type EpisodeQuery,
+  EpisodeReader,
+  type StoredCredit,
+  type StoredEpisode,
+} from "./episode-reader.ts";
 export { runOfStore } from "./open-to-read.ts";
 export { checkEpisodeStore } from "./check-store.ts";
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";

@@ -59,15 +59,17 @@ const PLACE = [
   column("episode", "text", "episodes.id", "id of the episode"),
 ];
 
-const IS_WHOLE = "cohorts.state = 'committed'";
+/** Condition of an episode that was neither played anew nor interrupted. */
+export const IS_WHOLE = "cohorts.state = 'committed'";
 
 // Values of other tables are subqueries where a join is not needed to select rows: SQLite computes them only where a query uses them.
-const EPISODES = `episodes JOIN cohorts ON cohorts.key = episodes.cohort LEFT JOIN parts ON parts.episode = episodes.key`;
+export const EPISODES = `episodes JOIN cohorts ON cohorts.key = episodes.cohort LEFT JOIN parts ON parts.episode = episodes.key`;
 
 const BATCH_STATE = `(SELECT iif(is_refused, 'refused', 'taken') FROM batches
   WHERE batches.group_key = episodes.group_key AND batches.learner = cohorts.learner AND batches.is_abandoned = 0)`;
 
-const EPISODE_COLUMNS = [
+/** Columns of `v_episodes`. */
+export const EPISODE_COLUMNS: readonly ViewColumn[] = [
   ...PLACE,
   column(
     "agent",

@@ -77,6 +77,7 @@ export function printSummary(
     environment === undefined
       ? ["list what is installed", "npx mrlm info"]
       : ["host the environment for others", `npx mrlm serve --environments ${environment}${named}`],
+    ["look at its curves, episodes and tokens in a browser", `npx mrlm ui ${directory}`],
   ] as const;
   console.print(`\nNext:\n${commands.map(([what, command]) => `  # ${what}\n  ${command}`).join("\n")}`);
 }

@@ -1,0 +1,2 @@
+/** Styles, which the bundler writes to page.css. */
+declare module "*.css" {}

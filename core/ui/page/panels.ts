@@ -1,0 +1,66 @@
+import type { MetricSeries } from "./shapes.ts";
+
+/** Group of curves that one chart shows. */
+export interface Panel {
+  readonly title: string;
+  readonly pattern: RegExp;
+  readonly unit?: string;
+  /** Rules of `doctor` whose findings stand beside the chart. */
+  readonly rules: readonly string[];
+}
+
+/** Charts of a run, in their order. A chart without a curve is left out. Names may begin with a policy. */
+export const PANELS: readonly Panel[] = [
+  {
+    title: "Reward",
+    pattern: /(^|\/)reward\/([^/]+\/)?mean$/,
+    rules: ["flat-reward", "falling-reward", "groups-without-signal"],
+  },
+  {
+    title: "Accuracy of evaluations",
+    pattern: /^(eval\/.+\/(greedy|sampled)|goal)\/accuracy$/,
+    rules: ["evaluation-drop"],
+  },
+  { title: "Components of the reward", pattern: /(^|\/)reward\/(?!mean$|std$)[^/]+$/, rules: ["component-divergence"] },
+  { title: "Loss", pattern: /(^|\/)loss\//, unit: "nats", rules: ["rising-loss", "pairs-not-learnt"] },
+  {
+    title: "Divergence from the reference and the sampler",
+    pattern: /(^|\/)(kl|mismatch)\//,
+    unit: "nats",
+    rules: ["kl-blow-up", "sampler-mismatch"],
+  },
+  { title: "Entropy", pattern: /(^|\/)entropy\//, unit: "nats", rules: ["entropy-collapse"] },
+  { title: "Clip fraction", pattern: /(^|\/)clip\//, rules: ["clip-fraction"] },
+  {
+    title: "Gradient norm",
+    pattern: /(^|\/)optim\/grad_norm$/,
+    rules: ["gradient-spikes", "no-gradient", "skipped-steps"],
+  },
+  { title: "Length of answers", pattern: /(^|\/)length\/mean$/, unit: "tokens", rules: ["truncation"] },
+  {
+    title: "Cut answers, groups without signal",
+    pattern: /(^|\/)(length\/cut|groups\/without_signal|episodes\/truncated)$/,
+    rules: ["limited-episodes"],
+  },
+  {
+    title: "Failed and unscored episodes",
+    pattern: /(^|\/)episodes\/(failed|unscored)$/,
+    unit: "episodes",
+    rules: ["episodes-failed", "episodes-unscored"],
+  },
+  {
+    title: "Seconds of a step by phase",
+    pattern: /^seconds\//,
+    unit: "s",
+    rules: ["environment-bound", "players-bound", "wire-bound"],
+  },
+];
+
+/** Returns the series of a chart, without those that are always 0 where others are not. */
+export function seriesOf(panel: Panel, series: readonly MetricSeries[]): MetricSeries[] {
+  const found = series.filter(
+    ({ name, kind }) => panel.pattern.test(name) && (kind === "iteration" || !name.includes("/seconds")),
+  );
+  const moving = found.filter(({ values }) => values.some((value) => value !== 0));
+  return moving.length > 0 ? moving : found.slice(0, 1);
+}

@@ -1,0 +1,15 @@
+/** Answers of the API, which are what the server reads. */
+import type { RunSummary as Summary, RunDetail as Detail } from "../src/reader/run-summary.ts";
+
+export type { Finding } from "@mrlm/runtime";
+export type { Message, Part, Reward, TurnRecord } from "@mrlm/spec";
+export type { EpisodeList, ListedValue } from "@mrlm/store";
+export type { TokenShape } from "../src/reader/episode-tokens.ts";
+export type { RunConfig } from "../src/reader/run-config.ts";
+export type { EpisodeDetail } from "../src/reader/run-episodes.ts";
+export type { MetricSeries, RunMetrics } from "../src/reader/run-metrics.ts";
+
+/** Element of `/api/runs`. */
+export type RunSummary = Summary & { readonly id: string };
+/** Answer of `/api/runs/ID`. */
+export type RunDetail = Detail & { readonly id: string };

@@ -1,0 +1,1 @@
+export { serveUi, type ServeUiOptions, type UiServer } from "./serve-ui.ts";

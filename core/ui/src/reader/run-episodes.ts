@@ -1,0 +1,97 @@
+import { RunDirectory } from "@mrlm/runtime";
+import { type AgentId, MrlmError, type Trajectory } from "@mrlm/spec";
+import type { EpisodeList, EpisodePage, EpisodeReader, StoredEpisode } from "@mrlm/store";
+
+/** Segment of an agent's tokens, without the tokens. */
+export interface SegmentShape {
+  readonly length: number;
+  readonly parent: number | null;
+}
+
+/** Episode without its tokens. */
+export interface EpisodeDetail extends Omit<StoredEpisode, "trajectory"> {
+  readonly episode: Omit<Trajectory, "agents"> & {
+    readonly agents: Readonly<
+      Record<AgentId, Omit<Trajectory["agents"][AgentId], "segments"> & { readonly segments: readonly SegmentShape[] }>
+    >;
+  };
+  /** Advantage of each agent by learner; the mean where each token has one. */
+  readonly credits: readonly { readonly learner: string; readonly agent: AgentId; readonly advantage: number }[];
+  /** Parts of the episodes of the same group. */
+  readonly group: EpisodeList;
+}
+
+/** Largest group that is shown whole. */
+const GROUP = 200;
+
+/** Lists parts of episodes. Throws QUERY_INVALID for an unknown column. */
+export function listedEpisodes(run: string, page: EpisodePage): EpisodeList {
+  return withEpisodes(run, (reader) => reader.list(page)) ?? NOTHING;
+}
+
+/** Returns the values of each column that a person chooses from, the most frequent first. */
+export function episodeChoices(run: string): Readonly<Record<string, readonly string[]>> {
+  return withEpisodes(run, (reader) => reader.choices()) ?? {};
+}
+
+/** Reads an episode. Throws EPISODE_NOT_FOUND. */
+export function episodeDetail(run: string, id: string): EpisodeDetail {
+  const detail = withEpisodes(run, (reader): EpisodeDetail => {
+    const { trajectory, ...of } = storedEpisode(reader, run, id);
+    const { agents, ...episode } = trajectory;
+    return {
+      ...of,
+      episode: {
+        ...episode,
+        agents: Object.fromEntries(
+          Object.entries(agents).map(([agent, { segments, ...part }]) => [
+            agent,
+            { ...part, segments: segments.map(({ tokens, parent }) => ({ length: tokens.length, parent })) },
+          ]),
+        ),
+      },
+      credits: reader.credits(id).map(({ learner, agent, advantage }) => ({
+        learner,
+        agent,
+        advantage: typeof advantage === "number" ? advantage : meanOf(advantage),
+      })),
+      group: reader.list({ filter: { equal: { group_id: episode.group } }, sort: "member", offset: 0, limit: GROUP }),
+    };
+  });
+  if (detail === undefined) throw notFound(run, id);
+  return detail;
+}
+
+/** Returns an episode of an open store. Throws EPISODE_NOT_FOUND. */
+export function storedEpisode(reader: EpisodeReader, run: string, id: string): StoredEpisode {
+  const found = reader.episode(id);
+  if (found === undefined) throw notFound(run, id);
+  return found;
+}
+
+/** Opens the store of a run for a call; `undefined` for a run without one. */
+export function withEpisodes<T>(run: string, use: (reader: EpisodeReader) => T): T | undefined {
+  const reader = RunDirectory.open(run).readEpisodes();
+  try {
+    return reader && use(reader);
+  } finally {
+    reader?.close();
+  }
+}
+
+export function notFound(run: string, id: string): MrlmError {
+  return new MrlmError("EPISODE_NOT_FOUND", `The run ${run} has no episode ${JSON.stringify(id.slice(0, 200))}.`);
+}
+
+const NOTHING: EpisodeList = {
+  columns: [],
+  rows: [],
+  total: 0,
+  scored: 0,
+  meanReward: null,
+  histogram: { from: 0, to: 0, counts: [] },
+};
+
+function meanOf(values: Float32Array): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,28 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { Mrlm, run } from "../e2e/support/mrlm.ts";
+import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+
+const folder = temporaryDirectory();
+
+test("mrlm ui serves the page until it is interrupted", async () => {
+  const runs = join(folder, "runs");
+  mkdirSync(runs);
+  const server = new Mrlm(["ui", runs, "--port", "0", "--json"]);
+  const { url } = await server.event(({ event }) => event === "listening");
+  const page = await (await fetch(String(url))).text();
+  expect(await (await fetch(`${String(url)}api/runs`)).json()).toEqual({ runs: [] });
+  server.child.kill("SIGINT");
+  expect(page).toContain('<script type="module" src="/page.js">');
+  expect(await server.finished).toMatchObject({ code: 0 });
+}, 60_000);
+
+test("mrlm ui names a missing folder, and refuses an address that other machines reach without a token", async () => {
+  const [missing, open] = await Promise.all([
+    run(["ui", join(folder, "missing")]),
+    run(["ui", folder, "--host", "0.0.0.0"]),
+  ]);
+  expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NOT_FOUND") });
+  expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("ADDRESS_INSECURE") });
+}, 60_000);
