@@ -38,6 +38,8 @@ export interface Route {
   readonly summary: string;
   /** Whether a request to a path that dialects share is for this dialect. Default: all are. */
   accepts?(call: Call): boolean;
+  /** Body that stands for one that is not JSON. Default: the HTTP server refuses such a request with status 400. */
+  readonly malformedBody?: unknown;
   /** Answers a request. The HTTP server answers a rejection with its status and the dialect's error body. */
   handle(call: Call): Promise<void> | void;
 }

@@ -6,7 +6,7 @@ import { logFault, type SessionLimits, SessionTable } from "@mrlm/server/session
 import { type EnvironmentHost, type Logger, MrlmError, type Sandbox } from "@mrlm/spec";
 import { Catalogue } from "./catalogue.ts";
 import { CommonRoutes } from "./common-routes.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Call, Dialect, Route } from "./dialect.ts";
 import { type DialectName, openDialect } from "./dialects.ts";
 import { type Match, Router } from "./router.ts";
 import { Sockets } from "./sockets.ts";
@@ -96,13 +96,14 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
       exchange.client = checkAccess(exchange.request.headers);
       const matches = found.filter(({ route }) => route.method === method);
       if (dialect !== undefined && matches.length === 0) return refuseMethod(exchange, dialect, found);
-      dialect = matches[0]?.dialect;
-      const body = method === "POST" && hasBody(exchange) ? await exchange.json() : undefined;
-      for (const { route, environment, params, ...match } of matches) {
-        const call = { exchange, environment, params, body };
-        if (route.accepts?.(call) === false) continue;
+      // Until the body is read, the headers decide whose form an error has.
+      const expected = matches.find((match) => accepts(match, exchange, undefined));
+      dialect = expected?.dialect;
+      const body = method === "POST" && hasBody(exchange) ? await readJson(exchange, expected?.route) : undefined;
+      const match = matches.find((each) => accepts(each, exchange, body));
+      if (match !== undefined) {
         ({ dialect } = match);
-        return await route.handle(call);
+        return await match.route.handle(callOf(match, exchange, body));
       }
       throw new HttpError(404, new MrlmError("MESSAGE_INVALID", `There is no route ${method} ${url.slice(0, 100)}.`));
     } catch (thrown) {
@@ -130,6 +131,22 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
   let stopped: Promise<void> | undefined;
   const urls = options.dialects.flatMap((dialect, i) => dialects[i]?.paths.map((path) => ({ dialect, path })) ?? []);
   return { port: bound.port, urls, close: (graceMs = 0) => (stopped ??= stop(graceMs)) };
+}
+
+function callOf({ environment, params }: Match, exchange: Exchange, body: unknown): Call {
+  return { exchange, environment, params, body };
+}
+
+function accepts(match: Match, exchange: Exchange, body: unknown): boolean {
+  return match.route.accepts?.(callOf(match, exchange, body)) !== false;
+}
+
+/** Reads the body of a request. A malformed one is the value that its route has for it, if any. */
+async function readJson(exchange: Exchange, route: Route | undefined): Promise<unknown> {
+  return exchange.json().catch((error: unknown) => {
+    if (route?.malformedBody === undefined || !(error instanceof HttpError) || error.status !== 400) throw error;
+    return route.malformedBody;
+  });
 }
 
 function refuseMethod(exchange: Exchange, dialect: Dialect, found: readonly Match[]): void {

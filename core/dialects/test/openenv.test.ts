@@ -294,6 +294,9 @@ describe("JSON-RPC at /mcp", () => {
   test("has the codes of its errors with status 200", async () => {
     const error = async (body: unknown) => (await post("/sums@1/mcp", body)).body.error.code as number;
     expect((await post("/mcp", {})).status).toBe(200);
+    expect(await post("/mcp", "{")).toMatchObject({ status: 200, body: { id: null, error: { code: -32_700 } } });
+    const ofMcp = await post("/mcp", "{", { "mcp-protocol-version": "2025-11-25" });
+    expect(ofMcp).toMatchObject({ status: 400, body: { error: { code: -32_700 } } });
     expect(await error({})).toBe(-32_600);
     expect(await error({ jsonrpc: "2.0", method: "tools/list", id: 1, extra: 1 })).toBe(-32_600);
     expect(await error({ jsonrpc: "2.0", method: "none", id: 1 })).toBe(-32_601);

@@ -18,6 +18,8 @@ import { schemas } from "./schema.ts";
 const PING_MS = 20_000;
 const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
+/** Stands for the body of a JSON-RPC request that is not JSON, which has an answer with status 200. */
+const MALFORMED = Symbol("malformed");
 
 /** OpenEnv. One WebSocket is one session; HTTP requests have an episode each. */
 export class OpenEnvDialect implements Dialect {
@@ -64,6 +66,7 @@ export class OpenEnvDialect implements Dialect {
       {
         ...post("/mcp", "Tools and sessions of OpenEnv by JSON-RPC", (call) => this.#mcp(call)),
         accepts: isRpcOfOpenEnv,
+        malformedBody: MALFORMED,
       },
     ];
     this.sockets = [
@@ -134,6 +137,7 @@ export class OpenEnvDialect implements Dialect {
   }
 
   async #mcp({ exchange, environment, body }: Call): Promise<void> {
+    if (body === MALFORMED) return exchange.send(200, rpcError(null, PARSE_ERROR, "Parse error: it is not JSON"));
     exchange.send(200, await this.#rpc.answer(body ?? {}, { client: exchange.client, environment }));
   }
 
