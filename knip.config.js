@@ -17,7 +17,7 @@ export default {
         "test/learning/support/broken-calculator/broken-calculator.ts",
         "test/**/*.interop.ts",
         "test/**/*.parity.ts",
-        "test/**/*.pettingzoo.ts",
+        "test/python-client/environments/index.ts",
         "test/**/*.faults.ts",
         "test/resume/support/{record-calls,end-store}.ts",
         "test/**/*.resume.ts",

@@ -33,7 +33,7 @@ const checks = [
 const pythonChecks = (python) => [
   { name: "Python style", command: python, args: ["-m", "ruff", "check", "."] },
   { name: "Python format", command: python, args: ["-m", "ruff", "format", "--check", "."] },
-  { name: "generated Python code", command: python, args: ["scripts/generate.py", "--check"], cwd: pythonFolder },
+  { name: "generated Python code", command: python, args: ["scripts/generate_python.py", "--check"] },
   { name: "Python imports", command: join(dirname(python), "lint-imports"), args: ["--no-cache"], cwd: pythonFolder },
   { name: "Python types of the engine", command: python, args: ["-m", "mypy"], cwd: pythonFolder },
   { name: "Python types of the sandbox", command: python, args: ["-m", "mypy"], cwd: sandboxFolder },

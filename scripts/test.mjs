@@ -19,7 +19,6 @@ import { addCounts, countCases, runJest, runPytest } from "./lib/tests.mjs";
  */
 const PEERS = {
   parity: "benchmarks/train/peers/requirements.txt",
-  pettingzoo: "examples/pettingzoo/requirements.txt",
 };
 
 await script(async () => {

@@ -86,7 +86,7 @@ test("failures, refusals and malformed traces are counted under known labels; lo
     }),
   );
   const guide = readFileSync(new URL("../../../docs/guides/serving.md", import.meta.url), "utf8");
-  const documented = new Set(guide.match(/\b(?:mrlm|process|nodejs)_[a-z_]+(?=[`{ ])/g));
+  const documented = new Set(guide.match(/(?<!from )\b(?:mrlm|process|nodejs)_[a-z_]+(?=[`{ ])/g));
   // Nothing happened that these count.
   for (const quiet of ["worker_restarts_total", "unauthenticated_total", "client_sessions", "client_queue_length"])
     expect(documented.delete(`mrlm_server_${quiet}`)).toBe(true);

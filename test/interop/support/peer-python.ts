@@ -15,6 +15,8 @@ export interface Peer {
   readonly program: string;
   /** Python that makes its virtual environment. Default: `python3`. */
   readonly python?: string;
+  /** Variables of its process, beside those of this one. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function testPeer(
     name,
     () =>
       body(async (...args) => {
-        const env = { ...process.env, HF_HUB_OFFLINE: "1" };
+        const env = { ...process.env, HF_HUB_OFFLINE: "1", ...peer.env };
         const { stdout } = await run(found.python, [program, ...args], { env, timeout: 240_000, maxBuffer: 1 << 26 });
         return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
       }),

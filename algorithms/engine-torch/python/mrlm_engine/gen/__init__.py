@@ -1,1 +1,1 @@
-"""Code generated from protos/ by scripts/generate.py."""
+"""Code generated from protos/ by scripts/generate_python.py of the repository."""

@@ -1,24 +1,27 @@
-"""PettingZoo's own tests of the adapter, and those of rewards and of agents that end. Argument: address of a server."""
+"""PettingZoo's own tests of the adapter, and those of rewards and of agents that end."""
 
 from __future__ import annotations
 
-import sys
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from mrlm_pettingzoo import MrlmAECEnv, MrlmError, text_of
 from pettingzoo.test import api_test, seed_test
 
+from mrlm_client import MrlmError, ToolCall
+from mrlm_client.pettingzoo import Env
+from mrlm_client.spaces import text_of
+
 #: Environments of PettingZoo's tests: id, options, texts to choose from.
-ENVIRONMENTS: list[tuple[str, str, list[str] | None]] = [
-    ("nim@1", "", ["1", "2", "3", "none"]),
-    ("nim@1", '{"style": "terse"}', None),
-    ("signals@1", "", ["a", "b", "1", "2"]),
-    ("consultation@1", '{"questions": 2}', ["Have you a fever?", "Yes.", "No.", "Diagnosis: gout"]),
-    ("debate@1", '{"turns": 2}', None),
-    ("math@1", "", ["7", "12"]),
-    ("relay@1", "", None),
+ENVIRONMENTS: list[tuple[str, dict[str, Any], list[str] | None]] = [
+    ("nim@1", {}, ["1", "2", "3", "none"]),
+    ("nim@1", {"style": "terse"}, None),
+    ("signals@1", {}, ["a", "b", "1", "2"]),
+    ("consultation@1", {"questions": 2}, ["Have you a fever?", "Yes.", "No.", "Diagnosis: gout"]),
+    ("debate@1", {"turns": 2}, None),
+    ("math@1", {}, ["7", "12"]),
+    ("relay@1", {}, None),
 ]
 
 
@@ -27,14 +30,13 @@ def check_pettingzoo(address: str) -> None:
         # Warnings concern observations of other kinds, such as images.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            env = MrlmAECEnv(address, environment, options, actions=actions)
+            env = Env(address, environment, options, actions=actions)
             api_test(env, num_cycles=100)
             env.close()
-            seed_test(lambda e=environment, o=options, a=actions: MrlmAECEnv(address, e, o, actions=a), num_cycles=50)
-        print(f"{environment} {options}: api_test and seed_test pass")
+            seed_test(lambda e=environment, o=options, a=actions: Env(address, e, o, actions=a), num_cycles=50)
 
 
-def play(env: MrlmAECEnv, actions: list[Any]) -> list[tuple[Any, ...]]:
+def play(env: Env, actions: list[Any]) -> list[tuple[Any, ...]]:
     """Plays an episode and returns the agent, reward since its last turn and end of each turn, dead ones included."""
     texts = iter(actions)
     seen = []
@@ -47,7 +49,7 @@ def play(env: MrlmAECEnv, actions: list[Any]) -> list[tuple[Any, ...]]:
 
 def check_rewards(address: str) -> None:
     """`last` returns what an agent has earned since its last turn, also by the turns of others."""
-    env = MrlmAECEnv(address, "nim@1", '{"style": "terse"}')
+    env = Env(address, "nim@1", {"style": "terse"})
     env.reset(options={"task": "train/4"})
     assert text_of(env.observe("first")) == "5"
     assert play(env, ["1", "3", "1"]) == [
@@ -60,7 +62,7 @@ def check_rewards(address: str) -> None:
     assert env.agents == []
     env.close()
 
-    env = MrlmAECEnv(address, "relay@1")
+    env = Env(address, "relay@1")
     env.reset()
     assert play(env, ["x"] * 6) == [
         ("one", 0, False, False),
@@ -78,7 +80,7 @@ def check_rewards(address: str) -> None:
 
 def check_exhausted(address: str) -> None:
     """An agent whose context is full is truncated, and the others continue without it."""
-    env = MrlmAECEnv(address, "relay@1")
+    env = Env(address, "relay@1")
     env.reset()
     turns = play(env, ["x", None, "x", "x", "x"])
     assert ("two", 1, False, True) in turns or ("two", 0, False, True) in turns, turns
@@ -94,13 +96,13 @@ def check_exhausted(address: str) -> None:
 
 def check_appearing(address: str) -> None:
     """Agents of a role with many join when they appear, and end before the agent that called them."""
-    env = MrlmAECEnv(address, "research@1", many={"browser": 2})
+    env = Env(address, "research@1", many={"browser": 2})
     env.reset(seed=1)
     assert env.agents == ["main"]
     assert [tool["name"] for tool in env.infos["main"]["tools"]] == ["browse"]
-    calls = [{"name": "browse", "arguments": {"goal": goal}} for goal in ("one page", "another page")]
+    calls = [ToolCall("browse", {"goal": goal}, goal) for goal in ("one page", "another page")]
     report = "<report>nothing found</report>"
-    turns = play(env, [{"tool_calls": calls}, report, report, "I do not know."])
+    turns = play(env, [calls, report, report, "I do not know."])
     assert [(agent, terminated) for agent, _, terminated, _ in turns] == [
         ("main", False),
         ("browser#1", False),
@@ -116,10 +118,10 @@ def check_appearing(address: str) -> None:
 
 
 def check_errors(address: str) -> None:
-    env = MrlmAECEnv(address, "nim@1")
+    env = Env(address, "nim@1")
     assert "TASK_NOT_FOUND" in error_of(lambda: env.reset(options={"task": "train/999"}))
     env.close()
-    short = MrlmAECEnv(address, "consultation@1", max_bytes=8)
+    short = Env(address, "consultation@1", max_bytes=8)
     short.reset()
     assert "max_bytes" in error_of(short.last)
     short.close()
@@ -129,15 +131,26 @@ def error_of(act: Callable[[], object]) -> str:
     """Returns the message of the error that a call raises."""
     try:
         act()
-    except (MrlmError, ValueError) as error:
+    except MrlmError as error:
         return str(error)
     raise AssertionError("There was no error.")
 
 
-if __name__ == "__main__":
-    check_pettingzoo(sys.argv[1])
-    check_rewards(sys.argv[1])
-    check_exhausted(sys.argv[1])
-    check_appearing(sys.argv[1])
-    check_errors(sys.argv[1])
-    print("the adapter passes")
+def check_unscored(address: str) -> None:
+    """A reward that could not be computed is an error, and no zero."""
+    env = Env(address, "outcomes@1")
+    env.reset()
+    assert "JUDGE_FAILED" in error_of(lambda: env.step("unscored"))
+    assert math.isnan(env.last()[1])
+    env.close()
+
+
+def check(address: str) -> int:
+    """Makes all checks. Returns the number of environments that passed `api_test` and `seed_test`."""
+    check_pettingzoo(address)
+    check_rewards(address)
+    check_exhausted(address)
+    check_appearing(address)
+    check_errors(address)
+    check_unscored(address)
+    return len(ENVIRONMENTS)

@@ -1,4 +1,4 @@
-import { defineEnvironment, definePlugin, randomStream, textMessage } from "@mrlm/kit";
+import { defineEnvironment, randomStream, textMessage } from "@mrlm/kit";
 import { type AgentId, type Observation, score, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
 
 const ROLES = ["one", "two", "three"];
@@ -50,5 +50,3 @@ export const relay = defineEnvironment({
     reward: TOTALS,
   })),
 });
-
-export default definePlugin({ name: "relay-environment", environments: [relay] });

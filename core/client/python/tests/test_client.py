@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from conftest import Guarded, readme_blocks
+
+from mrlm_client import Client, Message, MrlmError, Score, Text, Tls, ToolCall, ToolResult, Unscored, UnscoredError
+
+PLAIN = "127.0.0.1:50051"
+
+
+def code_of(call: Callable[[], object]) -> str:
+    with pytest.raises(MrlmError) as caught:
+        call()
+    return caught.value.code
+
+
+def test_describe(client: Client) -> None:
+    by_id = {each.id: each for each in client.describe()}
+    assert {"math@1", "tools@1", "nim@1", "relay@1", "outcomes@1"} <= set(by_id)
+    assert by_id["math@1"].takes_seed
+    assert by_id["math@1"].splits["train"] > 1_000
+    assert not by_id["outcomes@1"].takes_seed
+    assert [role.id for role in by_id["nim@1"].roles] == ["first", "second"]
+
+
+def test_episode_with_tools(client: Client) -> None:
+    session = client.open("tools@1")
+    first = session.reset(task="train/1", seed=3)
+    assert first.tools is not None
+    assert "calculator" in [tool.name for tool in first.tools]
+    calls = [ToolCall("calculator", {"expression": "6*7"}, "a"), ToolCall("calculator", {"expression": "1+1"}, "b")]
+    result = session.step(calls)
+    parts = [part for message in result.observation.messages for part in message.parts]
+    texts = [(part.id, part.parts) for part in parts if isinstance(part, ToolResult)]
+    assert texts == [("a", (Text("42"),)), ("b", (Text("2"),))]
+    last = session.step(Message("assistant", (Text("<answer>nothing</answer>"),)))
+    assert last.has_ended
+    assert last.terminated == {"agent": True}
+    assert isinstance(last.rewards["agent"], Score)
+    assert last.reward() == last.reward("agent") == 0.0
+
+
+def test_equal_seeds_give_equal_episodes(client: Client) -> None:
+    first, second = client.open("math@1"), client.open("math@1")
+    assert first.reset(seed=7) == second.reset(seed=7) == first.reset(seed=7)
+    assert first.reset(seed=8) != second.reset(seed=7)
+
+
+def test_an_unscored_reward_is_an_error_with_the_result_of_the_step(client: Client) -> None:
+    session = client.open("outcomes@1")
+    session.reset()
+    result = session.step("unscored")
+    assert isinstance(result.rewards["agent"], Unscored)
+    with pytest.raises(UnscoredError) as caught:
+        result.reward()
+    assert caught.value.code == "JUDGE_FAILED"
+    assert caught.value.result is result
+    assert session.step("x").reward() == 1.0
+
+
+def test_rewards_of_several_agents(client: Client) -> None:
+    session = client.open("relay@1")
+    assert session.reset(seed=1).agent == session.agent == "one"
+    result = session.step("x")
+    assert (result.reward("one"), result.reward("two"), result.reward()) == (0.0, 1.0, 2.0)
+    assert session.agent == "two"
+    assert session.step("", finish_reason="exhausted").truncated["two"]
+
+
+def test_errors_carry_stable_codes(client: Client, address: str) -> None:
+    session = client.open("outcomes@1")
+    assert code_of(lambda: session.step("too early")) == "EPISODE_ENDED"
+    assert code_of(lambda: session.reset(seed=1)) == "SEED_REFUSED"
+    assert code_of(lambda: client.open("math@1").reset(seed=2**60)) == "OPTIONS_INVALID"
+    assert code_of(lambda: client.open("math@1").reset(task="train/-1")) == "TASK_NOT_FOUND"
+    assert code_of(lambda: client.open("nowhere@1")) == "ENVIRONMENT_NOT_FOUND"
+    assert code_of(lambda: client.open("math@1", {"unknown": 1})) == "OPTIONS_INVALID"
+    assert code_of(lambda: client.open("math@1", {"unknown": float("nan")})) == "OPTIONS_INVALID"
+    session.reset()
+    assert code_of(lambda: session.step("x", agent="second")) == "STEP_OUT_OF_ORDER"
+    assert code_of(lambda: session.step(7)) == "OPTIONS_INVALID"  # type: ignore[arg-type]
+    assert session.step("x").reward() == 1.0
+    assert code_of(lambda: session.step("fail")) == "ENVIRONMENT_FAILED"
+    assert code_of(lambda: session.step("x")) == "EPISODE_ENDED"
+    session.reset()
+    session.step("end")
+    assert code_of(lambda: session.step("x")) == "EPISODE_ENDED"
+    session.close()
+    session.close()
+    assert code_of(session.reset) == "SESSION_NOT_FOUND"
+    assert code_of(lambda: Client("127.0.0.1")) == "CONFIG_INVALID"
+    assert code_of(lambda: Client(PLAIN, tls=Tls(cert=b""))) == "CONFIG_INVALID"
+    assert code_of(Client("127.0.0.1:1", connect_s=0.2).describe) == "SERVER_UNAVAILABLE"
+    assert code_of(Client(address, tls=Tls()).describe) == "TLS_FAILED"
+
+
+def test_a_session_makes_one_call_at_a_time_and_close_ends_it(client: Client) -> None:
+    session = client.open("outcomes@1")
+    session.reset()
+    codes: list[str] = []
+    waiting = threading.Thread(target=lambda: codes.append(code_of(lambda: session.step("wait"))))
+    waiting.start()
+    while not session.state.is_busy:
+        pass
+    assert code_of(lambda: session.step("x")) == "SESSION_BUSY"
+    session.close()
+    waiting.join()
+    assert codes == ["CANCELLED"]
+
+
+def test_tls_and_tokens(guarded: Guarded) -> None:
+    with Client(guarded.address, token=guarded.token, tls=guarded.tls) as client:
+        assert "math@1" in [each.id for each in client.describe()]
+    assert code_of(Client(guarded.address, tls=guarded.tls).describe) == "UNAUTHENTICATED"
+    tokens = iter(["old", guarded.token, guarded.token])
+    with Client(guarded.address, token=lambda: next(tokens), tls=guarded.tls) as renewing:
+        assert len(renewing.describe()) == 1
+    assert code_of(Client(guarded.address, tls=Tls()).describe) == "TLS_FAILED"
+
+
+@pytest.mark.parametrize("block", readme_blocks("Client"))
+def test_readme(block: str, address: str) -> None:
+    exec(block.replace(PLAIN, address), {})
