@@ -102,8 +102,17 @@ export default {
     forbid(
       "plugin-tests-import-testing-too",
       "Tests of a plugin use the contract suites of @mrlm/testing.",
-      { path: [`${packageFolders}[^/]+${tests}`, `${sampleFolders}[^/]+${tests}`], pathNot: ["^plugins/"] },
+      {
+        path: [`${packageFolders}[^/]+${tests}`, `${sampleFolders}[^/]+${tests}`],
+        pathNot: ["^plugins/", `^environments/(openenv|ors)${tests}`],
+      },
       { path: coreExcept("spec", "kit", "testing") },
+    ),
+    forbid(
+      "tests-of-bridges-serve-environments",
+      "Tests of a bridge play on a server of this project, in the protocol of the bridge.",
+      { path: `^environments/(openenv|ors)${tests}` },
+      { path: coreExcept("spec", "kit", "testing", "runtime", "dialects") },
     ),
     forbid(
       "tests-of-plugins-import-testing-too",

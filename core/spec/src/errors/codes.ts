@@ -1,3 +1,4 @@
+import { BRIDGE_CODES } from "./bridge-codes.ts";
 import { ENDPOINT_CODES } from "./endpoint-codes.ts";
 import { PLUGIN_CODES } from "./plugin-codes.ts";
 import { STORE_CODES } from "./store-codes.ts";
@@ -374,6 +375,7 @@ export const ERROR_CODES = {
     hint: "Make room on the disk or correct the rights; files that were written before are complete.",
     retryable: false,
   },
+  ...BRIDGE_CODES,
   ...ENDPOINT_CODES,
   ...PLUGIN_CODES,
   ...STORE_CODES,

@@ -1,0 +1,147 @@
+import { ActionMistake, pause, type RemoteEpisode, type RemoteStep } from "@mrlm/kit/bridge";
+import { textMessage } from "@mrlm/kit";
+import { type Action, type JsonObject, type Message, MrlmError, type ToolCallPart, type ToolDefinition } from "@mrlm/spec";
+import type { ActionForm } from "./action-form.ts";
+import { ActionRefused, type Observed, readObserved, toolsIn } from "./answers.ts";
+import { messagesOf, toolContent } from "./observation.ts";
+import type { OpenEnvOptions } from "./options.ts";
+import type { Socket } from "./socket.ts";
+
+/** Tool of a server of mrlm that takes a text. A text needs no tool here. */
+const SUBMIT = "submit";
+/** Pause before a lost session is continued: its server learns of the loss later. */
+const RESUME_MS = 50;
+const RESUMES = 40;
+
+/** Session on a server. */
+export interface OpenEnvConnection {
+  readonly socket: Socket;
+  readonly form: ActionForm;
+  readonly options: OpenEnvOptions;
+  /** Connects to the session of an id. */
+  resume(session: string, signal: AbortSignal): Promise<Socket>;
+}
+
+/** Episode of an OpenEnv server, over one WebSocket. */
+export class OpenEnvEpisode implements RemoteEpisode {
+  readonly messages: readonly Message[];
+  readonly isOver: boolean;
+  readonly say: RemoteEpisode["say"];
+  readonly #connection: OpenEnvConnection;
+  /** Id of the session, which a server of mrlm states. */
+  readonly #session: string | undefined;
+  #socket: Socket;
+  #tools: readonly ToolDefinition[] = [];
+
+  private constructor(connection: OpenEnvConnection, first: Observed) {
+    this.#connection = connection;
+    this.#socket = connection.socket;
+    this.#session = first.metadata?.mrlm?.session_id;
+    this.isOver = first.done;
+    const { form, options } = connection;
+    const isOurs = this.#session !== undefined;
+    const messages = messagesOf(first.observation as JsonObject, options.observation_field, isOurs);
+    // An episode begins with a message, also where the server shows nothing.
+    this.messages = messages.length > 0 || options.prompt !== undefined ? messages : [textMessage("user", "Begin.")];
+    const ofText = form.ofText ?? (isOurs ? (text: string): JsonObject => ({ message: text }) : undefined);
+    this.say = ofText === undefined ? undefined : (text, finish, signal) => this.#say(ofText, text, finish, signal);
+  }
+
+  /** Starts an episode. Rejects as `readObserved` does. Closes the socket if that fails. */
+  static async start(connection: OpenEnvConnection, reset: JsonObject, signal: AbortSignal): Promise<OpenEnvEpisode> {
+    try {
+      const text = await connection.socket.ask({ type: "reset", data: reset }, signal);
+      const episode = new OpenEnvEpisode(connection, readObserved(text, "reset"));
+      if (connection.form.hasTools) episode.#tools = await episode.#listTools(signal);
+      return episode;
+    } catch (error) {
+      connection.socket.close();
+      throw error;
+    }
+  }
+
+  get tools(): readonly ToolDefinition[] {
+    return this.#tools;
+  }
+
+  async call({ name, arguments: given }: ToolCallPart, signal: AbortSignal): Promise<RemoteStep> {
+    const answer = await this.#step({ type: "call_tool", tool_name: name, arguments: given }, signal);
+    const { observation_field: field } = this.#connection.options;
+    return { ...toolContent(answer.observation as JsonObject, field), ...(await this.#rest(answer, signal)) };
+  }
+
+  async close(): Promise<void> {
+    this.#socket.close();
+  }
+
+  async #say(
+    ofText: (text: string) => JsonObject,
+    text: string,
+    finish: Action["finishReason"],
+    signal: AbortSignal,
+  ): Promise<RemoteStep> {
+    const isOurs = this.#session !== undefined;
+    const metadata: JsonObject = isOurs && finish === "length" ? { metadata: { finish_reason: finish } } : {};
+    const answer = await this.#step({ ...ofText(text), ...metadata }, signal);
+    const { observation_field: field } = this.#connection.options;
+    const messages = messagesOf(answer.observation as JsonObject, field, isOurs);
+    return { messages, ...(await this.#rest(answer, signal)) };
+  }
+
+  /** Returns the part of a result that all actions have. */
+  async #rest({ reward, done, metadata }: Observed, signal: AbortSignal): Promise<Omit<RemoteStep, "messages">> {
+    const { mrlm, ...others } = metadata ?? {};
+    const info = {
+      ...(others as JsonObject),
+      ...(mrlm?.components !== undefined && { components: mrlm.components }),
+    };
+    return {
+      reward,
+      done,
+      ...(mrlm?.truncated === true && { truncated: true }),
+      ...(mrlm?.unscored !== undefined && { unscored: mrlm.unscored }),
+      ...(mrlm?.tools_changed === true && !done && { tools: (this.#tools = await this.#listTools(signal)) }),
+      ...(Object.keys(info).length > 0 && { info }),
+    };
+  }
+
+  async #listTools(signal: AbortSignal): Promise<ToolDefinition[]> {
+    const { observation } = readObserved(await this.#ask({ type: "list_tools" }, signal), "list_tools");
+    const tools = toolsIn(observation as JsonObject);
+    return this.#session === undefined ? tools : tools.filter(({ name }) => name !== SUBMIT);
+  }
+
+  async #step(data: JsonObject, signal: AbortSignal): Promise<Observed> {
+    try {
+      return readObserved(await this.#ask(data, signal), "step");
+    } catch (error) {
+      if (error instanceof ActionRefused) throw new ActionMistake(`The action was refused: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** Sends a step. A socket that was lost before is replaced where the server continues sessions. After one that is lost meanwhile nobody knows whether the step was taken. */
+  async #ask(data: JsonObject, signal: AbortSignal): Promise<string> {
+    if (!this.#socket.isOpen && this.#session !== undefined) this.#socket = await this.#resume(this.#session, signal);
+    return this.#socket.ask({ type: "step", data }, signal);
+  }
+
+  async #resume(session: string, signal: AbortSignal): Promise<Socket> {
+    for (let tries = 1; ; tries++) {
+      let socket: Socket | undefined;
+      try {
+        socket = await this.#connection.resume(session, signal);
+        // The state shows that the session is attached: a refusal comes in its place.
+        const answer = await socket.ask({ type: "state" }, signal);
+        if ((JSON.parse(answer) as { type?: unknown }).type === "state") return socket;
+        throw new MrlmError("BRIDGE_LOST", `The session cannot be continued: ${answer.slice(0, 300)}`);
+      } catch (error) {
+        socket?.close();
+        if (signal.aborted || tries === RESUMES || !MrlmError.hasCode(error, "BRIDGE_LOST", "BRIDGE_UNREACHABLE"))
+          throw error;
+        if (error.message.includes("SESSION_NOT_FOUND")) throw error;
+        await pause(RESUME_MS, signal);
+      }
+    }
+  }
+}

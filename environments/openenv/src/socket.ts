@@ -1,0 +1,68 @@
+import { reasonOf } from "@mrlm/kit/bridge";
+import { MrlmError } from "@mrlm/spec";
+import { type ErrorEvent, type MessageEvent, WebSocket } from "undici";
+
+/** WebSocket of one session. Requests have no id, so that one is under way at a time. */
+export class Socket {
+  readonly #socket: WebSocket;
+  readonly #url: string;
+  readonly #received: string[] = [];
+  #reason = "it was closed";
+  #wake: (() => void) | undefined;
+
+  private constructor(socket: WebSocket, url: string) {
+    this.#socket = socket;
+    this.#url = url;
+    socket.addEventListener("message", ({ data }: MessageEvent) => {
+      this.#received.push(typeof data === "string" ? data : "");
+      this.#wake?.();
+    });
+    socket.addEventListener("error", (event: ErrorEvent) => (this.#reason = reasonOf(event.error ?? event.message)));
+    socket.addEventListener("close", ({ code, reason }) => {
+      if (code !== 1006) this.#reason = `the server closed it with code ${code}${reason === "" ? "" : ` (${reason})`}`;
+      this.#wake?.();
+    });
+    socket.addEventListener("open", () => this.#wake?.());
+  }
+
+  /** Connects. Rejects with BRIDGE_UNREACHABLE, and with the reason of the signal. */
+  static async open(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Socket> {
+    signal.throwIfAborted();
+    const socket = new Socket(new WebSocket(url.replace(/^http/, "ws"), { headers }), url);
+    await socket.#until(() => socket.#socket.readyState !== WebSocket.CONNECTING, signal);
+    if (socket.isOpen || socket.#received.length > 0) return socket;
+    throw new MrlmError("BRIDGE_UNREACHABLE", `${url} does not accept a WebSocket: ${socket.#reason}.`);
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** Sends a message and returns the next one of the server. Rejects with BRIDGE_LOST, and with the reason of the signal, after which the connection is closed. */
+  async ask(message: object, signal: AbortSignal): Promise<string> {
+    if (this.isOpen) this.#socket.send(JSON.stringify(message));
+    await this.#until(() => this.#received.length > 0 || !this.isOpen, signal);
+    const answer = this.#received.shift();
+    if (answer !== undefined) return answer;
+    throw new MrlmError("BRIDGE_LOST", `The connection to ${this.#url} ended before an answer: ${this.#reason}.`);
+  }
+
+  /** Ends the session and the connection. */
+  close(): void {
+    if (this.isOpen) this.#socket.send(JSON.stringify({ type: "close" }));
+    this.#socket.close(1000);
+  }
+
+  async #until(holds: () => boolean, signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#wake?.();
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      while (!holds() && !signal.aborted) await new Promise<void>((resolve) => (this.#wake = resolve));
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+    if (!signal.aborted) return;
+    this.#socket.close(1000);
+    throw signal.reason;
+  }
+}
