@@ -3,7 +3,14 @@
 export { BridgedEnvironment, type RemoteServer } from "./bridge/bridged-environment.ts";
 export { bridgeOptions, type BridgeOptions, tokenOf } from "./bridge/bridge-options.ts";
 export { type Catalogue, catalogueOf, pathOf, type TaskPlace } from "./bridge/catalogue.ts";
-export { type Fetch, HttpClient, type HttpRequest, type HttpResponse, reasonOf, statusError } from "./bridge/http-client.ts";
+export {
+  type Fetch,
+  HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+  reasonOf,
+  statusError,
+} from "./bridge/http-client.ts";
 export { contentOf, textOrJson } from "./bridge/content.ts";
 export { readRemoteJson } from "./bridge/remote-json.ts";
 export { readShape } from "./bridge/read-shape.ts";

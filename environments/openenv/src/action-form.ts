@@ -26,7 +26,8 @@ export function actionForm(
 ): ActionForm {
   const properties = objectOf(schema["properties"]);
   const names = Object.keys(properties).filter((name) => !COMMON.includes(name));
-  const isToolAction = "tool_name" in properties || (names.length === 0 && TOOL_TITLES.includes(textOf(schema["title"])));
+  const isToolAction =
+    "tool_name" in properties || (names.length === 0 && TOOL_TITLES.includes(textOf(schema["title"])));
   const hasTools = options.tools === "yes" || (options.tools === "auto" && isToolAction);
   const wanted = options.action_field;
   if (wanted !== undefined && names.length > 0 && !names.includes(wanted))

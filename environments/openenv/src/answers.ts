@@ -2,7 +2,11 @@ import { readRemoteJson, readShape, ServerFull } from "@mrlm/kit/bridge";
 import { type ErrorCode, isErrorCode, type JsonObject, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 
-const json = z.record(z.string(), z.json());
+/** Object of a message, which was read from JSON. */
+const json = z.custom<JsonObject>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "expected an object",
+);
 
 /** Facts that a server of mrlm states beside those of the protocol. */
 const ours = z.looseObject({
@@ -19,7 +23,7 @@ const frame = z.looseObject({ type: z.string(), data: json });
 
 const observed = z.looseObject({
   observation: json,
-  reward: z.json().optional(),
+  reward: z.unknown(),
   done: z.boolean(),
   metadata: z.looseObject({ mrlm: ours.optional() }).nullish(),
 });
@@ -41,6 +45,9 @@ export type Observed = z.output<typeof observed>;
 /** Refusal of an action because of its form. */
 export class ActionRefused extends Error {}
 
+/** Refusal of a session that another WebSocket uses. Its server learns of a lost one later. */
+export class StillAttached extends MrlmError {}
+
 /** Delay before another try of a server that states none. */
 const FULL_MS = 1_000;
 /** Codes of a server of mrlm that mean the same here. */
@@ -59,6 +66,13 @@ export function readObserved(text: string, request: "reset" | "step" | "list_too
   return readShape(observed, data, what);
 }
 
+/** Checks the answer to a request for the state. Throws {@link StillAttached}, and the MrlmError of the server's own error. */
+export function readState(text: string): void {
+  const what = "The answer to state";
+  const { type, data } = readShape(frame, readRemoteJson(text, what), what);
+  if (type === "error") throw faultOf(readShape(fault, data, "The error of state"), "state");
+}
+
 /** Returns the tools of an observation of `list_tools`. */
 export function toolsIn(observation: JsonObject) {
   const tools = readShape(toolList, observation["tools"], "The list of tools");
@@ -74,6 +88,7 @@ function faultOf({ code, message, mrlm }: z.output<typeof fault>, request: strin
   if (code === "CAPACITY_REACHED") return new ServerFull(text, mrlm?.retry_delay_ms ?? FULL_MS);
   if (code === "VALIDATION_ERROR" && request === "step") return new ActionRefused(message);
   const known = mrlm?.code;
+  if (known === "SESSION_BUSY") return new StillAttached("BRIDGE_LOST", text);
   if (known === "SESSION_NOT_FOUND") return new MrlmError("BRIDGE_LOST", text);
   if (known !== undefined && isErrorCode(known) && SAME.includes(known)) return new MrlmError(known, text);
   const isRefusal = ["VALIDATION_ERROR", "UNKNOWN_TYPE", "INVALID_JSON"].includes(code);

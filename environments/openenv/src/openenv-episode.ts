@@ -1,8 +1,15 @@
 import { ActionMistake, pause, type RemoteEpisode, type RemoteStep } from "@mrlm/kit/bridge";
 import { textMessage } from "@mrlm/kit";
-import { type Action, type JsonObject, type Message, MrlmError, type ToolCallPart, type ToolDefinition } from "@mrlm/spec";
+import {
+  type Action,
+  type JsonObject,
+  type Message,
+  MrlmError,
+  type ToolCallPart,
+  type ToolDefinition,
+} from "@mrlm/spec";
 import type { ActionForm } from "./action-form.ts";
-import { ActionRefused, type Observed, readObserved, toolsIn } from "./answers.ts";
+import { ActionRefused, type Observed, readObserved, readState, StillAttached, toolsIn } from "./answers.ts";
 import { messagesOf, toolContent } from "./observation.ts";
 import type { OpenEnvOptions } from "./options.ts";
 import type { Socket } from "./socket.ts";
@@ -26,7 +33,7 @@ export interface OpenEnvConnection {
 export class OpenEnvEpisode implements RemoteEpisode {
   readonly messages: readonly Message[];
   readonly isOver: boolean;
-  readonly say: RemoteEpisode["say"];
+  readonly sendText: RemoteEpisode["sendText"];
   readonly #connection: OpenEnvConnection;
   /** Id of the session, which a server of mrlm states. */
   readonly #session: string | undefined;
@@ -40,11 +47,12 @@ export class OpenEnvEpisode implements RemoteEpisode {
     this.isOver = first.done;
     const { form, options } = connection;
     const isOurs = this.#session !== undefined;
-    const messages = messagesOf(first.observation as JsonObject, options.observation_field, isOurs);
+    const messages = messagesOf(first.observation, options.observation_field, isOurs);
     // An episode begins with a message, also where the server shows nothing.
     this.messages = messages.length > 0 || options.prompt !== undefined ? messages : [textMessage("user", "Begin.")];
     const ofText = form.ofText ?? (isOurs ? (text: string): JsonObject => ({ message: text }) : undefined);
-    this.say = ofText === undefined ? undefined : (text, finish, signal) => this.#say(ofText, text, finish, signal);
+    this.sendText =
+      ofText === undefined ? undefined : (text, finish, signal) => this.#sendText(ofText, text, finish, signal);
   }
 
   /** Starts an episode. Rejects as `readObserved` does. Closes the socket if that fails. */
@@ -55,7 +63,7 @@ export class OpenEnvEpisode implements RemoteEpisode {
       if (connection.form.hasTools) episode.#tools = await episode.#listTools(signal);
       return episode;
     } catch (error) {
-      connection.socket.close();
+      await connection.socket.close();
       throw error;
     }
   }
@@ -67,14 +75,14 @@ export class OpenEnvEpisode implements RemoteEpisode {
   async call({ name, arguments: given }: ToolCallPart, signal: AbortSignal): Promise<RemoteStep> {
     const answer = await this.#step({ type: "call_tool", tool_name: name, arguments: given }, signal);
     const { observation_field: field } = this.#connection.options;
-    return { ...toolContent(answer.observation as JsonObject, field), ...(await this.#rest(answer, signal)) };
+    return { ...toolContent(answer.observation, field), ...(await this.#rest(answer, signal)) };
   }
 
   async close(): Promise<void> {
-    this.#socket.close();
+    await this.#socket.close();
   }
 
-  async #say(
+  async #sendText(
     ofText: (text: string) => JsonObject,
     text: string,
     finish: Action["finishReason"],
@@ -84,7 +92,7 @@ export class OpenEnvEpisode implements RemoteEpisode {
     const metadata: JsonObject = isOurs && finish === "length" ? { metadata: { finish_reason: finish } } : {};
     const answer = await this.#step({ ...ofText(text), ...metadata }, signal);
     const { observation_field: field } = this.#connection.options;
-    const messages = messagesOf(answer.observation as JsonObject, field, isOurs);
+    const messages = messagesOf(answer.observation, field, isOurs);
     return { messages, ...(await this.#rest(answer, signal)) };
   }
 
@@ -107,7 +115,7 @@ export class OpenEnvEpisode implements RemoteEpisode {
 
   async #listTools(signal: AbortSignal): Promise<ToolDefinition[]> {
     const { observation } = readObserved(await this.#ask({ type: "list_tools" }, signal), "list_tools");
-    const tools = toolsIn(observation as JsonObject);
+    const tools = toolsIn(observation);
     return this.#session === undefined ? tools : tools.filter(({ name }) => name !== SUBMIT);
   }
 
@@ -120,7 +128,7 @@ export class OpenEnvEpisode implements RemoteEpisode {
     }
   }
 
-  /** Sends a step. A socket that was lost before is replaced where the server continues sessions. After one that is lost meanwhile nobody knows whether the step was taken. */
+  /** Sends a step. A socket that was lost before is replaced where the server continues sessions. After one that is lost meanwhile it is unknown whether the step was taken. */
   async #ask(data: JsonObject, signal: AbortSignal): Promise<string> {
     if (!this.#socket.isOpen && this.#session !== undefined) this.#socket = await this.#resume(this.#session, signal);
     return this.#socket.ask({ type: "step", data }, signal);
@@ -131,15 +139,13 @@ export class OpenEnvEpisode implements RemoteEpisode {
       let socket: Socket | undefined;
       try {
         socket = await this.#connection.resume(session, signal);
-        // The state shows that the session is attached: a refusal comes in its place.
-        const answer = await socket.ask({ type: "state" }, signal);
-        if ((JSON.parse(answer) as { type?: unknown }).type === "state") return socket;
-        throw new MrlmError("BRIDGE_LOST", `The session cannot be continued: ${answer.slice(0, 300)}`);
+        // A refusal comes in the place of the state.
+        readState(await socket.ask({ type: "state" }, signal));
+        return socket;
       } catch (error) {
-        socket?.close();
-        if (signal.aborted || tries === RESUMES || !MrlmError.hasCode(error, "BRIDGE_LOST", "BRIDGE_UNREACHABLE"))
-          throw error;
-        if (error.message.includes("SESSION_NOT_FOUND")) throw error;
+        await socket?.close();
+        const isEarly = error instanceof StillAttached || MrlmError.hasCode(error, "BRIDGE_UNREACHABLE");
+        if (!isEarly || tries === RESUMES) throw error;
         await pause(RESUME_MS, signal);
       }
     }

@@ -12,12 +12,16 @@ export const openEnvOptions = z
       .string()
       .min(1)
       .optional()
-      .describe("Field of an action that takes the text of the policy; default: its only field, or its only required one"),
+      .describe(
+        "Field of an action that takes the text of the policy; default: its only field, or its only required one",
+      ),
     observation_field: z
       .string()
       .min(1)
       .optional()
-      .describe("Field of an observation that the policy reads; default: its only field if that is a text, else all of them as JSON"),
+      .describe(
+        "Field of an observation that the policy reads; default: its only field if that is a text, else all of them as JSON",
+      ),
   })
   .superRefine((options, context) => {
     if (options.token_env !== undefined && tokenOf(options) === undefined)

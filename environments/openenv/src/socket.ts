@@ -2,6 +2,8 @@ import { reasonOf } from "@mrlm/kit/bridge";
 import { MrlmError } from "@mrlm/spec";
 import { type ErrorEvent, type MessageEvent, WebSocket } from "undici";
 
+const CLOSE_MS = 2_000;
+
 /** WebSocket of one session. Requests have no id, so that one is under way at a time. */
 export class Socket {
   readonly #socket: WebSocket;
@@ -47,10 +49,14 @@ export class Socket {
     throw new MrlmError("BRIDGE_LOST", `The connection to ${this.#url} ended before an answer: ${this.#reason}.`);
   }
 
-  /** Ends the session and the connection. */
-  close(): void {
+  /** Ends the session and the connection. Waits for the server, whose session is then free, for up to two seconds. */
+  async close(): Promise<void> {
     if (this.isOpen) this.#socket.send(JSON.stringify({ type: "close" }));
     this.#socket.close(1000);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), CLOSE_MS);
+    await this.#until(() => this.#socket.readyState === WebSocket.CLOSED, late.signal).catch(() => undefined);
+    clearTimeout(timer);
   }
 
   async #until(holds: () => boolean, signal: AbortSignal): Promise<void> {

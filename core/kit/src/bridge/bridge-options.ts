@@ -8,7 +8,9 @@ const limit = (max: number, fallback: number, text: string) => z.int().min(1).ma
 export const bridgeOptions = {
   url: z
     .string()
-    .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, { error: "is an http or https URL without user, query and fragment" })
+    .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, {
+      error: "is an http or https URL without user, query and fragment",
+    })
     .describe("Address of the running server, for example http://127.0.0.1:8000"),
   token_env: name
     .optional()
@@ -25,13 +27,25 @@ export const bridgeOptions = {
       train: name.optional().describe("Split of the server for training; default: its split of the type train"),
       eval: name
         .optional()
-        .describe("Split of the server for evaluation; default: its split `eval`, else of the type test, else validation"),
+        .describe(
+          "Split of the server for evaluation; default: its split `eval`, else of the type test, else validation",
+        ),
     })
     .prefault({}),
   seeds: z
     .strictObject({
-      train: z.int().min(0).max(2 ** 31).default(1_000_000).describe("Number of training tasks"),
-      eval: z.int().min(0).max(2 ** 31).default(1_000).describe("Number of evaluation tasks; their seeds follow"),
+      train: z
+        .int()
+        .min(0)
+        .max(2 ** 31)
+        .default(1_000_000)
+        .describe("Number of training tasks"),
+      eval: z
+        .int()
+        .min(0)
+        .max(2 ** 31)
+        .default(1_000)
+        .describe("Number of evaluation tasks; their seeds follow"),
     })
     .prefault({})
     .describe("Tasks of a server without a catalogue: each is a seed of its reset"),

@@ -143,12 +143,16 @@ export class BridgedEnvironment implements SimulatedEnvironment {
       within({ ms: this.#options.timeouts.step_ms, what: "A step on the server", signal }, work);
     let last: RemoteStep | undefined;
     if (calls.length + malformed.length === 0) {
-      if (episode.say === undefined) {
-        messages.push(textMessage("user", `Call a tool. Available tools: ${this.#tools.map(({ name }) => name).join(", ")}.`));
+      if (episode.sendText === undefined) {
+        messages.push(
+          textMessage("user", `Call a tool. Available tools: ${this.#tools.map(({ name }) => name).join(", ")}.`),
+        );
         return undefined;
       }
       try {
-        last = await late((within) => episode.say?.(messageText(message), finishReason, within) as Promise<RemoteStep>);
+        last = await late(
+          (within) => episode.sendText?.(messageText(message), finishReason, within) as Promise<RemoteStep>,
+        );
         this.#reward.add(last);
         messages.push(...(last.messages ?? []));
       } catch (error) {

@@ -68,7 +68,11 @@ async function optional(
   path: string,
   { body, signal }: { readonly body?: JsonValue; readonly signal: AbortSignal },
 ): Promise<unknown> {
-  const request = { path, signal, ...(body === undefined ? { method: "GET" as const } : { method: "POST" as const, body }) };
+  const request = {
+    path,
+    signal,
+    ...(body === undefined ? { method: "GET" as const } : { method: "POST" as const, body }),
+  };
   const response = await client.send(request);
   if (ABSENT.includes(response.status)) {
     await client.text(response, signal);
@@ -88,13 +92,27 @@ function chosen(splits: z.output<typeof SPLITS>, options: BridgeOptions): Record
         { hint: "Correct the option `splits`." },
       );
   const find = (used: string | undefined, ...rules: ((split: { name: string; type: string }) => boolean)[]) =>
-    rules.map((rule) => splits.find((split) => split.name !== used && rule(split))?.name).find((name) => name !== undefined);
+    rules
+      .map((rule) => splits.find((split) => split.name !== used && rule(split))?.name)
+      .find((name) => name !== undefined);
   const train =
-    wantedTrain ?? find(wantedEval, ({ name }) => name === "train", ({ type }) => type === "train");
+    wantedTrain ??
+    find(
+      wantedEval,
+      ({ name }) => name === "train",
+      ({ type }) => type === "train",
+    );
   const evaluation =
     wantedEval ??
-    find(train, ({ name }) => name === "eval", ({ type }) => type === "test", ({ type }) => type === "validation");
-  const others = splits.filter(({ name }) => name !== train && name !== evaluation && name !== "train" && name !== "eval");
+    find(
+      train,
+      ({ name }) => name === "eval",
+      ({ type }) => type === "test",
+      ({ type }) => type === "validation",
+    );
+  const others = splits.filter(
+    ({ name }) => name !== train && name !== evaluation && name !== "train" && name !== "eval",
+  );
   return { train, eval: evaluation, ...Object.fromEntries(others.map(({ name }) => [name, name])) };
 }
 

@@ -72,7 +72,10 @@ export class HttpClient {
       await response.text();
       const next = new URL(location, url);
       if (next.origin !== origin || redirects === MAX_REDIRECTS)
-        throw new MrlmError("BRIDGE_REFUSED", `${url} redirects to ${next.origin}, and headers are for ${origin} alone.`);
+        throw new MrlmError(
+          "BRIDGE_REFUSED",
+          `${url} redirects to ${next.origin}, and headers are for ${origin} alone.`,
+        );
       url = next.href;
     }
   }

@@ -39,7 +39,7 @@ export interface RemoteEpisode {
   /** Whether the episode has ended with its first observation. */
   readonly isOver?: boolean;
   /** Acts with a text. `undefined`: the server takes calls of tools only. */
-  say?(text: string, finish: Action["finishReason"], signal: AbortSignal): Promise<RemoteStep>;
+  sendText?(text: string, finish: Action["finishReason"], signal: AbortSignal): Promise<RemoteStep>;
   call(call: ToolCallPart, signal: AbortSignal): Promise<RemoteStep>;
   /** Ends the session on the server. Never rejects; may be called several times. */
   close(): Promise<void>;

@@ -12,6 +12,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "environment:debate": "@mrlm/environment-debate",
   "environment:math": "@mrlm/environment-math",
   "environment:nim": "@mrlm/environment-nim",
+  "environment:openenv": "@mrlm/environment-openenv",
   "environment:research": "@mrlm/environment-research",
   "environment:signals": "@mrlm/environment-signals",
   "environment:tools": "@mrlm/environment-tools",

@@ -1,7 +1,8 @@
 /** Codes of bridges: environments that play on a running server of another framework. */
 export const BRIDGE_CODES = {
   BRIDGE_FAILED: {
-    meaning: "The server of a bridged environment reports a fault of its own; the step has no reward, or the episode did not begin.",
+    meaning:
+      "The server of a bridged environment reports a fault of its own; the step has no reward, or the episode did not begin.",
     hint: "Read the quoted answer, and the log of that server.",
     retryable: true,
   },
@@ -11,18 +12,20 @@ export const BRIDGE_CODES = {
     retryable: true,
   },
   BRIDGE_LOST: {
-    meaning: "The connection to the server of a bridged environment ended in mid-episode, and the episode could not be continued.",
+    meaning:
+      "The connection to the server of a bridged environment ended in mid-episode, and the episode could not be continued.",
     hint: "The reward is unscored and counted; check whether that server restarts or ends idle sessions.",
     retryable: true,
   },
   BRIDGE_REFUSED: {
-    meaning: "The server of a bridged environment refuses a request: a wrong token, an unknown environment, task or route.",
+    meaning:
+      "The server of a bridged environment refuses a request: a wrong token, an unknown environment, task or route.",
     hint: "Read the quoted answer; check `url`, `token_env`, `environment` and `splits`.",
     retryable: false,
   },
   BRIDGE_RESPONSE_INVALID: {
     meaning: "The server of a bridged environment answered with something that is not of its protocol.",
-    hint: "The message names the field; check `url`, and that the server speaks the protocol of this bridge.",
+    hint: "The message names the field; check `url`, and that the server implements the protocol of this bridge.",
     retryable: false,
   },
   BRIDGE_REWARD_INVALID: {

@@ -1,4 +1,15 @@
-import { callTools, defineEnvironment, definePlugin, listedTasks, messageText, observe, singleStep, taskById, textMessage, toolCalls } from "@mrlm/kit";
+import {
+  callTools,
+  defineEnvironment,
+  definePlugin,
+  listedTasks,
+  messageText,
+  observe,
+  singleStep,
+  taskById,
+  textMessage,
+  toolCalls,
+} from "@mrlm/kit";
 import { type Fixture, score, type Tool } from "@mrlm/spec";
 
 const add: Tool = {
@@ -34,10 +45,7 @@ const sums = defineEnvironment({
         const { public: shown, private: hidden } = await taskById(context.tasks, task);
         answer = hidden.answer;
         return observe(
-          [
-            textMessage("system", `Round ${seed % 7}.`),
-            textMessage("user", `What is ${shown.n} + ${shown.n + 1}?`),
-          ],
+          [textMessage("system", `Round ${seed % 7}.`), textMessage("user", `What is ${shown.n} + ${shown.n + 1}?`)],
           { tools: [{ name: add.name, description: add.description, parameters: add.parameters }] },
         );
       },
@@ -98,7 +106,13 @@ export const fixtures: readonly Fixture[] = [
     reward: 1,
   },
   { name: "no answer", kind: "nop", task: "train/3", policy: () => "", reward: 0 },
-  { name: "the question", kind: "cheat", task: "train/3", policy: ({ messages }) => messageText(messages.at(-1) as never), reward: 0 },
+  {
+    name: "the question",
+    kind: "cheat",
+    task: "train/3",
+    policy: ({ messages }) => messageText(messages.at(-1) as never),
+    reward: 0,
+  },
   { name: "words", kind: "malformed", task: "train/3", policy: () => "seven", reward: 0 },
   { name: "twice", kind: "determinism", task: "train/5", seed: 4, policy: () => "11" },
 ];
