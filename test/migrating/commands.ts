@@ -7,6 +7,21 @@ import { promisify } from "node:util";
 import { startChatServer } from "@mrlm/testing";
 import { COMMAND, Mrlm, run } from "../e2e/support/mrlm.ts";
 
+/** Serves `nim@1` in a protocol, and uses the server. */
+async function serving(dialect: string, use: (url: string) => Promise<void>): Promise<void> {
+  const server = new Mrlm([
+    ...["serve", "--environments", "nim", "--port", "0"],
+    ...["--http-port", "0", "--dialects", dialect, "--json"],
+  ]);
+  try {
+    const { http } = await server.event(({ event }) => event === "listening");
+    await use(`http://${String(http)}`);
+  } finally {
+    server.child.kill();
+    await server.finished;
+  }
+}
+
 /** Programs of the rows whose right column is a command. */
 export const commands = {
   /** `mrlm train`, `serve`, `eval`, `collect` and `info` exist; `info` describes this project. */
@@ -40,26 +55,19 @@ export const commands = {
   },
 
   /** `mrlm serve --http-port PORT --dialects mcp` offers an environment to MCP clients. */
-  serveMcp: async (): Promise<void> => {
-    const server = new Mrlm([
-      "serve",
-      "--environments",
-      "nim",
-      "--port",
-      "0",
-      "--http-port",
-      "0",
-      "--dialects",
-      "mcp",
-      "--json",
-    ]);
-    const { http } = await server.event(({ event }) => event === "listening");
-    const response = await fetch(`http://${String(http)}/mcp`, { method: "POST", body: "{}" });
-    server.child.kill();
-    assert.equal(response.status, 400);
-    assert.equal(((await response.json()) as { jsonrpc: string }).jsonrpc, "2.0");
-    await server.finished;
-  },
+  serveMcp: () =>
+    serving("mcp", async (url) => {
+      const response = await fetch(`${url}/mcp`, { method: "POST", body: "{}" });
+      assert.equal(response.status, 400);
+      assert.equal(((await response.json()) as { jsonrpc: string }).jsonrpc, "2.0");
+    }),
+
+  /** `mrlm serve --http-port PORT --dialects ors` offers an environment to clients of ORS. */
+  serveOrs: () =>
+    serving("ors", async (url) => {
+      const response = await fetch(`${url}/list_environments`);
+      assert.equal(await response.text(), JSON.stringify(["nim@1"]));
+    }),
 
   /** `mrlm eval --model openai:MODEL --environment ENV -n 20 --samples 3` measures a model behind an endpoint. */
   evalEndpoint: async (): Promise<void> => {

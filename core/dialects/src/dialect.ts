@@ -16,6 +16,8 @@ export interface DialectContext {
   readonly logger: Logger;
   /** Whether clients of MCP get rewards. */
   readonly revealRewards: boolean;
+  /** Whether clients of NeMo Gym get an error for an unscored episode, instead of a masked sample. */
+  readonly unscoredIsError: boolean;
 }
 
 /** Request to a route whose access has been checked. */

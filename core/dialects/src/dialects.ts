@@ -1,5 +1,6 @@
 import type { Dialect, DialectContext } from "./dialect.ts";
 import { McpDialect } from "./mcp/mcp-dialect.ts";
+import { NemoGymDialect } from "./nemo-gym/nemo-gym-dialect.ts";
 import { OpenEnvDialect } from "./openenv/openenv-dialect.ts";
 import { OrsDialect } from "./ors/ors-dialect.ts";
 import { SandboxFusionDialect } from "./sandbox-fusion/sandbox-fusion-dialect.ts";
@@ -7,11 +8,12 @@ import { SandboxFusionDialect } from "./sandbox-fusion/sandbox-fusion-dialect.ts
 const DIALECTS = {
   mcp: (context) => new McpDialect(context),
   openenv: (context) => new OpenEnvDialect(context),
+  "nemo-gym": (context) => new NemoGymDialect(context),
   ors: (context) => new OrsDialect(context),
   "sandbox-fusion": (context) => new SandboxFusionDialect(context),
 } as const satisfies Readonly<Record<string, (context: DialectContext) => Dialect>>;
 
-/** Name of a dialect: `mcp`, `openenv`, `ors`, `sandbox-fusion`. */
+/** Name of a dialect: `mcp`, `openenv`, `nemo-gym`, `ors`, `sandbox-fusion`. */
 export type DialectName = keyof typeof DIALECTS;
 
 /** Names of all dialects. */

@@ -15,6 +15,9 @@ interface Entry {
   readonly parts: readonly string[];
 }
 
+/** Prefix that NeMo Gym puts before a path when it observes rollouts. */
+const PREFIX = /^\/ng-rollout\/[^/]+\//;
+
 /** Routes of all dialects of a port. */
 export class Router {
   readonly #environments: readonly string[];
@@ -36,6 +39,7 @@ export class Router {
   /** Returns the routes for a path, of all methods. The path as a whole goes before its rest after the name of an environment, and routes without variable parts before others. */
   find(path: string): Match[] {
     const parts = path
+      .replace(PREFIX, "/")
       .replace(/(.)\/$/, "$1")
       .slice(1)
       .split("/");

@@ -10,6 +10,7 @@ import type { Call, Dialect, Route } from "./dialect.ts";
 import { type DialectName, openDialect } from "./dialects.ts";
 import { type Match, Router } from "./router.ts";
 import { Sockets } from "./sockets.ts";
+import { checkToolNames } from "./tool-names.ts";
 
 /** Options of {@link serveDialects}. */
 export interface ServeDialectsOptions extends SessionLimits {
@@ -30,6 +31,8 @@ export interface ServeDialectsOptions extends SessionLimits {
   readonly tls?: ServerTls;
   /** Whether clients of MCP get rewards. Clients of trainers' protocols always do. Default: false. */
   readonly revealRewards?: boolean;
+  /** Whether clients of NeMo Gym get an error for an unscored episode, instead of a masked sample: for trainers that ignore the mask. Default: false. */
+  readonly unscoredIsError?: boolean;
   /** Largest body of a request in bytes. Default: 4 MiB. */
   readonly maxRequestBytes?: number;
   /** Longest time until a request has arrived as a whole, in milliseconds. Default: 30,000. */
@@ -50,25 +53,32 @@ export interface DialectServer {
 /** Milliseconds for the last responses of a stopping server. */
 const LAST_RESPONSES_MS = 1_000;
 
-/** Serves the environments of a host over HTTP, in the protocols of other frameworks. Rejects with PORT_IN_USE. */
+/** Serves the environments of a host over HTTP, in the protocols of other frameworks. Rejects with PORT_IN_USE and TOOL_CONFLICT. */
 export async function serveDialects(options: ServeDialectsOptions): Promise<DialectServer> {
   const { host, address, tokens, tls, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
   const sessions = options.sessions ?? new SessionTable(host, options, logger);
   const environments = options.environments ?? (await host.list()).map(({ id }) => id);
-  const { revealRewards = false, sandboxes = {} } = options;
+  const { revealRewards = false, sandboxes = {}, unscoredIsError = false } = options;
   const catalogue = new Catalogue(host, sessions);
-  const context = { host, environments, catalogue, sessions, sandboxes, logger, revealRewards };
+  const context = { host, environments, catalogue, sessions, sandboxes, logger, revealRewards, unscoredIsError };
   const dialects = options.dialects.map((name) => openDialect(name, context));
   const routes = dialects.flatMap((dialect) => dialect.routes);
   const common = new CommonRoutes(
     context,
     routes,
-    options.dialects.some((name) => name === "ors" || name === "openenv"),
+    options.dialects.some((name) => name === "ors" || name === "openenv" || name === "nemo-gym"),
   );
   const router = new Router([common, ...dialects], environments);
   const server = createHttpServer(options.requestMs ?? 30_000, tls);
-  const bound = await listen(server, address).catch(async (error: unknown) => {
+  const start = async () => {
+    // The tools of an environment are routes in this protocol.
+    if (options.dialects.includes("nemo-gym"))
+      await checkToolNames(environments, [...common.routes, ...routes], { catalogue, logger });
+    return listen(server, address);
+  };
+  const bound = await start().catch(async (error: unknown) => {
     if (options.sessions === undefined) await sessions.stop(0);
+    await Promise.all(dialects.map((dialect) => dialect.close()));
     throw error;
   });
   const checkAccess = accessCheck({ tokens, isLoopback: /^(::1|127\..*)$/.test(bound.address) });

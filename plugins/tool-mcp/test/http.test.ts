@@ -11,7 +11,7 @@ let url: string;
 const open = (kind: { readonly type?: "http" } = { type: "http" }) =>
   toolset({
     mcpServers: { s: { ...kind, url, headers: { "x-key": "${HTTP_SECRET}" } } },
-    servers: { s: { message_bytes: 65_536, start_timeout_ms: 2000 } },
+    servers: { s: { message_bytes: 65_536, start_timeout_ms: 20_000 } },
   });
 
 beforeEach(async () => {

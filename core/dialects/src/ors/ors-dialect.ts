@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Exchange, HttpError } from "@mrlm/kit/http";
 import { logFault } from "@mrlm/server/sessions";
 import { MrlmError, type ToolDefinition } from "@mrlm/spec";
+import { ClientSessions } from "../client-sessions.ts";
 import type { Call, Dialect, DialectContext, Route } from "../dialect.ts";
 import { Episode } from "../episode.ts";
 import { environmentOf } from "../environment-of.ts";
@@ -15,7 +16,6 @@ import { errorText, withStatus } from "../status.ts";
 import { EventStream } from "./event-stream.ts";
 import type { OrsCall } from "./ors-call.ts";
 import { OrsSession, StillStarting } from "./ors-session.ts";
-import { OrsSessions } from "./ors-sessions.ts";
 import { callRequest, createRequest, createSessionRequest } from "./requests.ts";
 
 /** Clients of this dialect. The ids of their sessions are secrets. */
@@ -29,11 +29,11 @@ export class OrsDialect implements Dialect {
   readonly paths: readonly string[];
   readonly routes: readonly Route[];
   readonly #context: DialectContext;
-  readonly #sessions: OrsSessions;
+  readonly #sessions: ClientSessions<OrsSession>;
 
   constructor(context: DialectContext) {
     this.#context = context;
-    this.#sessions = new OrsSessions(context.sessions.limits.leaseMs);
+    this.#sessions = new ClientSessions(context.sessions.limits.leaseMs, "Open one by /create_session and /create.");
     this.paths = context.environments.length === 1 ? ["/"] : context.environments.map((id) => `/${id}`);
     this.routes = [
       {

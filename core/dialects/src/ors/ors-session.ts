@@ -1,4 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
+import type { HeldSession } from "../client-sessions.ts";
 import type { Episode } from "../episode.ts";
 import { OrsCalls } from "./ors-call.ts";
 
@@ -9,7 +10,7 @@ const START_WAIT_MS = 25_000;
 export class StillStarting extends Error {}
 
 /** Session of an ORS client: an episode from its start on. */
-export class OrsSession {
+export class OrsSession implements HeldSession {
   readonly calls = new OrsCalls();
   readonly #start: (signal: AbortSignal) => Promise<Episode>;
   readonly #controller = new AbortController();

@@ -152,11 +152,13 @@ export function sumsPlugin(watch: Watch) {
     environments: [
       sums(watch, "sums", "sums"),
       sums(watch, "clash", "clash"),
+      sums(watch, "route", "route"),
       plain,
       { ...plain, id: "duel@1", roles: { left: {}, right: {} } },
     ],
     tools: {
       "sums@1": () => toolset(watch),
+      "route@1": () => statelessTools(tool("verify", { type: "object" }, async () => text("never"))),
       "clash@1": () => statelessTools(tool("finish", { type: "object" }, async () => text("never"))),
     },
   });

@@ -1,6 +1,19 @@
 import { HttpError } from "@mrlm/kit/http";
 import { MrlmError } from "@mrlm/spec";
-import type { OrsSession } from "./ors-session.ts";
+
+/** Session that a client names by an id. */
+export interface HeldSession {
+  /** Resolves when the session has ended before its episode: its lease ended, or the server stops. */
+  readonly lost: Promise<void>;
+  /** Whether the session has a place on the server, whose lease ends it, or waits for one. */
+  readonly hasPlace: boolean;
+  /** Milliseconds since the latest request. */
+  readonly idleMs: number;
+  /** Starts the lease again. */
+  touch(): void;
+  /** Ends the episode. */
+  close(): Promise<void>;
+}
 
 /** Ids of ended sessions for which clients get 410. */
 const MAX_ENDED = 16_384;
@@ -8,16 +21,21 @@ const MAX_ENDED = 16_384;
 const MAX_WITHOUT_PLACE = 1_024;
 
 /** Sessions by client and id. */
-export class OrsSessions {
-  readonly #sessions = new Map<string, OrsSession>();
+export class ClientSessions<Session extends HeldSession> {
+  readonly #sessions = new Map<string, Session>();
   /** Ids of ended sessions, from the oldest on. */
   readonly #ended = new Set<string>();
   readonly #sweeper: NodeJS.Timeout;
   readonly #leaseMs: number;
+  readonly #hint: string;
 
-  /** @param leaseMs time without a request after which a session without a place is removed */
-  constructor(leaseMs: number) {
+  /**
+   * @param leaseMs time without a request after which a session without a place is removed
+   * @param hint what a client does about an unknown session
+   */
+  constructor(leaseMs: number, hint: string) {
     this.#leaseMs = leaseMs;
+    this.#hint = hint;
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(1_000, Math.max(10, leaseMs / 4))).unref();
   }
 
@@ -26,15 +44,18 @@ export class OrsSessions {
     return this.#sessions.size;
   }
 
+  /** Whether there is such a session. */
+  has(client: string | undefined, id: string): boolean {
+    return this.#sessions.has(keyOf(client, id));
+  }
+
   /** Adds a session. Throws 400 if the id is in use. */
-  add(client: string | undefined, id: string, session: OrsSession): void {
+  add(client: string | undefined, id: string, session: Session): void {
     const key = keyOf(client, id);
     if (this.#sessions.has(key))
       throw new HttpError(
         400,
-        new MrlmError("MESSAGE_INVALID", "The session already exists.", {
-          hint: "Request another id by /create_session.",
-        }),
+        new MrlmError("MESSAGE_INVALID", "The session already exists.", { hint: "Choose another id." }),
       );
     this.#ended.delete(key);
     this.#sessions.set(key, session);
@@ -42,7 +63,7 @@ export class OrsSessions {
   }
 
   /** Returns a session, and extends its lease. Throws 410 for one that has ended, and 404 for any other id. */
-  get(client: string | undefined, id: string): OrsSession {
+  get(client: string | undefined, id: string): Session {
     const key = keyOf(client, id);
     const session = this.#sessions.get(key);
     if (session === undefined) {
@@ -53,8 +74,8 @@ export class OrsSessions {
           "SESSION_NOT_FOUND",
           isGone
             ? "The session has ended: it was deleted, or no request arrived during its lease."
-            : "Active environment not found.",
-          { hint: "Open a session by /create_session and /create." },
+            : "There is no such session.",
+          { hint: this.#hint },
         ),
       );
     }
@@ -63,7 +84,7 @@ export class OrsSessions {
   }
 
   /** Removes a session that could not start, so that its id can be used again. */
-  async discard(client: string | undefined, id: string, session: OrsSession): Promise<void> {
+  async discard(client: string | undefined, id: string, session: Session): Promise<void> {
     const key = keyOf(client, id);
     // The client may have deleted it, and begun another one by the same id.
     if (this.#sessions.get(key) === session) this.#sessions.delete(key);

@@ -1,0 +1,290 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { type Exchange, HttpError } from "@mrlm/kit/http";
+import { logFault } from "@mrlm/server/sessions";
+import { type JsonObject, MrlmError, type StepResult, type TaskId } from "@mrlm/spec";
+import { ClientSessions } from "../client-sessions.ts";
+import type { Call, Dialect, DialectContext, Route } from "../dialect.ts";
+import { environmentOf } from "../environment-of.ts";
+import { Episode } from "../episode.ts";
+import { observationText } from "../observation-text.ts";
+import { requireOneAgent } from "../one-agent.ts";
+import { readBody } from "../read-body.ts";
+import { errorText, withStatus } from "../status.ts";
+import { stepDetails } from "../step-details.ts";
+import { finalAnswer, modelTurn } from "./model-turn.ts";
+import { NemoSession } from "./nemo-session.ts";
+import { closeRequest, metricsRequest, namedSeed, type Row, row, rowWithResponse, toolArguments } from "./requests.ts";
+import { createParams } from "./rows.ts";
+import { failed, verified } from "./verification.ts";
+
+/** Clients of this dialect. The ids of their sessions are secrets of 128 bits, or their own. */
+const OWNER = "nemo-gym";
+const COOKIE = "mrlm_session";
+/** Clients send nothing while the model writes. */
+const LEASE_FACTOR = 15;
+/** Rows in one answer. */
+const MAX_ROWS = 10_000;
+
+/** NeMo Gym: its resources servers (`/seed_session`, a route for each tool, `/verify`) and its Gymnasium family (`/reset`, `/step`). */
+export class NemoGymDialect implements Dialect {
+  readonly paths: readonly string[];
+  readonly routes: readonly Route[];
+  readonly #context: DialectContext;
+  readonly #sessions: ClientSessions<NemoSession>;
+  readonly #leaseMs: number;
+
+  constructor(context: DialectContext) {
+    this.#context = context;
+    this.#leaseMs = context.sessions.limits.leaseMs * LEASE_FACTOR;
+    this.#sessions = new ClientSessions(this.#leaseMs, "Begin an episode by /seed_session or /reset.");
+    this.paths = context.environments.length === 1 ? ["/"] : context.environments.map((id) => `/${id}`);
+    const hasRow = ({ body }: Call): boolean =>
+      typeof body === "object" && body !== null && "responses_create_params" in body;
+    const post = (path: string, summary: string, handle: Route["handle"], accepts?: Route["accepts"]): Route => ({
+      ...{ method: "POST", path, summary, handle },
+      ...(accepts !== undefined && { accepts }),
+    });
+    this.routes = [
+      post("/seed_session", "Start the episode of a row", (call) => this.#seed(call)),
+      post("/verify", "Answer, and get the reward of the episode", (call) => this.#verify(call)),
+      post("/close_session", "End a session", (call) => this.#closeNamed(call)),
+      post("/aggregate_metrics", "Mean reward of verified samples", async (call) => aggregate(call)),
+      post("/reset", "Start the episode of a row, of the Gymnasium family", (call) => this.#reset(call), hasRow),
+      post("/step", "Act once, in the Gymnasium family", (call) => this.#step(call), hasRow),
+      post("/close", "End a session of the Gymnasium family", (call) => this.#close(call)),
+      {
+        method: "GET",
+        path: "/reverify_mode",
+        summary: "Samples cannot be verified again",
+        handle: ({ exchange }) => exchange.send(200, "unsupported"),
+      },
+      { method: "GET", path: "/rows", summary: "Rows of a data set as JSONL", handle: (call) => this.#rows(call) },
+      post("/{tool}", "Call a tool of the episode", (call) => this.#call(call), isOfSession),
+    ];
+  }
+
+  errorBody(error: MrlmError): unknown {
+    return { detail: errorText(error) };
+  }
+
+  async close(): Promise<void> {
+    await this.#sessions.close();
+  }
+
+  async #seed(call: Call): Promise<void> {
+    const named = namedSeed.safeParse(call.body);
+    if (named.success) {
+      const { resources_session_id: id, task_data: task } = named.data;
+      if (!this.#sessions.has(call.exchange.client, id)) await this.#start(call, task, id);
+      const answer = { resources_session_id: id, resources_tools: null, sandbox_access: null };
+      return call.exchange.send(200, answer, cookieOf(id));
+    }
+    const { id } = await this.#start(call, readBody(row, call.body));
+    call.exchange.send(200, {}, cookieOf(id));
+  }
+
+  async #reset(call: Call): Promise<void> {
+    const body = readBody(row, call.body);
+    const { id, session } = await this.#start(call, body);
+    const { input } = body.responses_create_params;
+    const hasPrompt = input !== undefined && input.length > 0;
+    const { first } = session.episode;
+    const info = { supports_step_idempotency: true, supports_explicit_close: true };
+    call.exchange.send(200, { observation: hasPrompt ? null : observationText(first.messages), info }, cookieOf(id));
+  }
+
+  /** Starts an episode. It ends if the client disconnects before. */
+  async #start(call: Call, choice: Pick<Row, "task" | "seed" | "options">, id = randomBytes(16).toString("hex")) {
+    const { exchange } = call;
+    const { host, environments, sessions } = this.#context;
+    const gone = new AbortController();
+    const onClose = (): void => gone.abort(new MrlmError("CANCELLED", "The client disconnected."));
+    exchange.response.once("close", onClose);
+    try {
+      const environment = environmentOf(call, environments);
+      const { task, seed, options } = choice;
+      const ref = { id: environment, ...(options !== undefined && { options: options as JsonObject }) };
+      requireOneAgent(await host.describe(ref), "NeMo Gym");
+      const request = {
+        environment: ref,
+        leaseMs: this.#leaseMs,
+        ...(task !== undefined && { task }),
+        ...(seed !== undefined && { seed }),
+        ...(exchange.client !== undefined && { client: exchange.client }),
+      };
+      const session = new NemoSession(await Episode.start(sessions, OWNER, request, gone.signal));
+      this.#sessions.add(exchange.client, id, session);
+      return { id, session };
+    } catch (error) {
+      throw withStatus(error);
+    } finally {
+      exchange.response.off("close", onClose);
+    }
+  }
+
+  /** A call is one step. Its text is what the model reads, whatever the status of the response. */
+  async #call(call: Call): Promise<void> {
+    const session = this.#sessionOf(call.exchange);
+    const input = readBody(toolArguments, call.body ?? {}) as JsonObject;
+    const part = {
+      type: "tool-call",
+      id: randomUUID(),
+      name: call.params["tool"] as string,
+      arguments: input,
+    } as const;
+    const turn = { message: { role: "assistant", parts: [part] }, finishReason: "stop" } as const;
+    try {
+      const { observation } = await session.act(turn);
+      sendText(call.exchange, observationText(observation.messages));
+    } catch (error) {
+      logFault(this.#context.logger, error);
+      throw withStatus(error);
+    }
+  }
+
+  async #verify({ exchange, body }: Call): Promise<void> {
+    const { response } = readBody(rowWithResponse, body);
+    const request = body as JsonObject;
+    let answer: JsonObject;
+    try {
+      answer = verified(request, await this.#sessionOf(exchange).verify(finalAnswer(response)));
+    } catch (error) {
+      logFault(this.#context.logger, error);
+      const known = error instanceof HttpError ? error.error : error;
+      answer = failed(request, known);
+    }
+    if (answer["mask_sample"] === true && this.#context.unscoredIsError)
+      throw new HttpError(500, unscored("episode", String(answer["failure_reason"])));
+    exchange.send(200, answer);
+  }
+
+  async #step({ exchange, body }: Call): Promise<void> {
+    const session = this.#sessionOf(exchange);
+    const { response, _ng_step_request_id: id } = readBody(rowWithResponse, body);
+    const { agent } = session.episode.latest;
+    let result: StepResult;
+    try {
+      result = await session.act(modelTurn(response), id);
+    } catch (error) {
+      throw withStatus(error);
+    }
+    const reward = result.rewards[agent];
+    // The agents of this family add rewards without a mask.
+    if (reward?.scored === false) throw new HttpError(500, unscored("step", `${reward.code}: ${reward.message}`));
+    exchange.send(200, stepAnswer(agent, result));
+  }
+
+  async #close({ exchange }: Call): Promise<void> {
+    const id = cookieIn(exchange);
+    if (id !== undefined) await this.#sessions.delete(exchange.client, id);
+    exchange.send(200, {});
+  }
+
+  async #closeNamed({ exchange, body }: Call): Promise<void> {
+    const { resources_session_id: id } = readBody(closeRequest, body);
+    await this.#sessions.delete(exchange.client, id);
+    exchange.send(200, { resources_session_id: id });
+  }
+
+  /** Sends `?start=0&stop=100` of `?split=train`: an episode of each task is begun for its first observation. Without tasks each row is a seed. */
+  async #rows(call: Call): Promise<void> {
+    const { exchange } = call;
+    const { catalogue, environments, host } = this.#context;
+    try {
+      const environment = environmentOf(call, environments);
+      const { determinism } = await host.describe({ id: environment });
+      const { split, start, stop } = await this.#slice(exchange, environment);
+      const lines: string[] = [];
+      for (let index = start; index < stop; index++) {
+        const { id } = await catalogue.task(environment, split, index);
+        const choice = { ...(id !== undefined && { task: id }), ...(determinism !== "none" && { seed: 0 }) };
+        lines.push(JSON.stringify({ responses_create_params: await this.#firstOf(environment, choice), ...choice }));
+        if (exchange.response.destroyed) return;
+      }
+      sendText(exchange, lines.map((line) => `${line}\n`).join(""), "application/jsonl");
+    } catch (error) {
+      throw withStatus(error);
+    }
+  }
+
+  async #slice(exchange: Exchange, environment: string) {
+    const { searchParams: asked } = exchange.url;
+    const { catalogue } = this.#context;
+    const split = asked.get("split") ?? (await catalogue.splits(environment))[0]?.name ?? "train";
+    const count = await catalogue.count(environment, split);
+    const start = Number(asked.get("start") ?? 0);
+    const stop = Math.min(Number(asked.get("stop") ?? start + 100), count);
+    if (!Number.isSafeInteger(start) || !Number.isSafeInteger(stop) || start < 0 || stop - start > MAX_ROWS)
+      throw new MrlmError(
+        "MESSAGE_INVALID",
+        `Rows need integers with 0 <= start <= stop, and up to ${MAX_ROWS} in one answer.`,
+      );
+    return { split, start, stop };
+  }
+
+  async #firstOf(environment: string, choice: { readonly task?: TaskId; readonly seed?: number }): Promise<JsonObject> {
+    const request = { environment: { id: environment }, ...choice };
+    const episode = await Episode.start(this.#context.sessions, OWNER, request, new AbortController().signal);
+    try {
+      return createParams(episode.first);
+    } finally {
+      await episode.close();
+    }
+  }
+
+  #sessionOf(exchange: Exchange): NemoSession {
+    return this.#sessions.get(exchange.client, cookieIn(exchange) ?? "");
+  }
+}
+
+function stepAnswer(agent: string, result: StepResult): JsonObject {
+  const { messages } = result.observation;
+  const outputs = messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool-result"));
+  const others = messages.filter(({ role }) => role !== "tool");
+  const { terminated, truncated, reward, ...details } = stepDetails(agent, result);
+  return {
+    observation: others.length === 0 ? null : observationText(others),
+    reward: reward ?? 0,
+    terminated: terminated ?? false,
+    truncated: truncated ?? false,
+    info: {
+      tool_outputs: outputs.map((part) => ({
+        call_id: part.id,
+        output: observationText([{ role: "tool", parts: [part] }]),
+      })),
+      mrlm: details,
+    },
+  };
+}
+
+/** Returns the error of a sample without a reward, where the client has no other way to leave it out. */
+function unscored(what: string, reason: string): MrlmError {
+  return new MrlmError("ENVIRONMENT_FAILED", `The ${what} is unscored: ${reason}.`);
+}
+
+/** Means of the rewards that are measurements. */
+function aggregate({ exchange, body }: Call): void {
+  const { verify_responses: samples } = readBody(metricsRequest, body);
+  const rewards = samples.filter(({ mask_sample: isMasked }) => isMasked !== true).map(({ reward }) => reward);
+  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  const metrics = rewards.length === 0 ? {} : { "mean/reward": mean };
+  exchange.send(200, { group_level_metrics: [], agent_metrics: metrics, key_metrics: metrics });
+}
+
+/** Whether a request to an unnamed route has a session, in which it is a call of a tool. */
+function isOfSession({ exchange }: Call): boolean {
+  return cookieIn(exchange) !== undefined;
+}
+
+function cookieIn(exchange: Exchange): string | undefined {
+  return new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]+)`).exec(exchange.header("cookie") ?? "")?.[1];
+}
+
+function cookieOf(id: string): Record<string, string> {
+  return { "set-cookie": `${COOKIE}=${encodeURIComponent(id)}; Path=/; HttpOnly; SameSite=Strict` };
+}
+
+function sendText({ response }: Exchange, text: string, type = "text/plain"): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(200, { "content-type": `${type}; charset=utf-8` }).end(text);
+}

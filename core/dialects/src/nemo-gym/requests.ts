@@ -1,0 +1,75 @@
+import type { TaskId } from "@mrlm/spec";
+import { z } from "zod";
+
+/** Item of the input or output of OpenAI's Responses API. Other kinds, such as `reasoning`, are passed over. */
+const item = z.looseObject({
+  type: z.string().optional(),
+  role: z.string().optional(),
+  content: z.unknown().optional(),
+  call_id: z.string().optional(),
+  name: z.string().optional(),
+  arguments: z.string().optional(),
+});
+
+const text = z.looseObject({ type: z.string(), text: z.string().optional() });
+const content = z.union([z.string(), z.array(text)]);
+
+const taskId = z
+  .string()
+  .regex(/^.+\/\d+$/, "use SPLIT/INDEX, as in train/3")
+  .transform((id) => id as TaskId);
+
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+const choice = {
+  task: optional(taskId),
+  seed: optional(z.int()),
+  options: optional(z.record(z.string(), z.json())),
+};
+
+const params = z.looseObject({ input: z.union([z.string(), z.array(item)]).optional() });
+
+/** Row of a data set: the body of `/seed_session`, `/reset` and, with a response, of `/verify` and `/step`. */
+export const row = z.looseObject({ responses_create_params: params, ...choice });
+
+export type Row = z.output<typeof row>;
+
+/** Body of `/seed_session` by which an environment server of NeMo Gym names the session itself. Its task is in `task_data`. */
+export const namedSeed = z.looseObject({
+  resources_session_id: z.string().min(1).max(128),
+  task_data: z.looseObject(choice),
+});
+
+/** Response of a model: its whole rollout in `/verify`, its latest turn in `/step`. */
+export const response = z.looseObject({
+  output: z.array(item),
+  incomplete_details: optional(z.looseObject({ reason: z.string().nullish() })),
+});
+
+export type Response = z.output<typeof response>;
+
+/** Body of `/verify` and `/step`. */
+export const rowWithResponse = z.looseObject({
+  responses_create_params: params,
+  response,
+  _ng_step_request_id: optional(z.string().max(128)),
+});
+
+/** Body of `/close_session`. */
+export const closeRequest = z.looseObject({ resources_session_id: z.string().min(1).max(128) });
+
+/** Body of `/aggregate_metrics`. */
+export const metricsRequest = z.looseObject({
+  verify_responses: z.array(z.looseObject({ reward: z.number(), mask_sample: z.boolean().optional() })),
+});
+
+/** Arguments of a tool. */
+export const toolArguments = z.record(z.string(), z.json());
+
+/** Returns the text of a message of the Responses API. */
+export function textOf(value: unknown): string {
+  const parsed = content.safeParse(value);
+  if (!parsed.success) return "";
+  return typeof parsed.data === "string" ? parsed.data : parsed.data.map((part) => part.text ?? "").join("");
+}
