@@ -7,6 +7,7 @@ import { dialectServers } from "../src/services/dialect-server.ts";
 test.each([
   [{ dialects: "mcp" }, /--dialects is for clients over HTTP: give --http-port too/],
   [{ revealRewards: true }, /--reveal-rewards is for clients over HTTP/],
+  [{ nemoGymUnscored: "error" as const }, /--nemo-gym-unscored is for clients over HTTP/],
   [{ httpPort: ["70000"] }, /--http-port 70000 is not a port/],
   [{ httpPort: [""] }, /--http-port {2}is not a port/],
   [{ httpPort: ["0", "math="] }, /--http-port {2}is not a port/],

@@ -13,7 +13,7 @@ export interface Peer {
   readonly folder: string;
   /** Name of the program in the folder. */
   readonly program: string;
-  /** Python that makes its virtual environment. Default: `python3`. */
+  /** Version of the Python that makes its virtual environment: `3.13`. Default: that of `python3`. */
   readonly python?: string;
   /** Variables of its process, beside those of this one. */
   readonly env?: Readonly<Record<string, string>>;
@@ -43,11 +43,16 @@ export async function testPeer(
   );
 }
 
-async function interpreterOf({ folder, python = "python3" }: Peer): Promise<{ python: string } | { reason: string }> {
+async function interpreterOf({ folder, python }: Peer): Promise<{ python: string } | { reason: string }> {
   const setup = join(ROOT, "benchmarks/train/peers/setup_environment.py");
   try {
     const requirements = join(ROOT, folder, "requirements.txt");
-    const { stdout } = await run(python, [setup, "--requirements", requirements], { timeout: INSTALL_MS });
+    // The versions of pyenv are found by this variable. Some peers ask for a later patch of Python than they need.
+    const versions = python === undefined ? {} : { PYENV_VERSION: python, PIP_IGNORE_REQUIRES_PYTHON: "1" };
+    const { stdout } = await run(`python${python ?? "3"}`, [setup, "--requirements", requirements], {
+      timeout: INSTALL_MS,
+      env: { ...process.env, ...versions },
+    });
     return { python: stdout.trim().split("\n").at(-1) ?? "" };
   } catch (error) {
     const lines = (error instanceof Error ? error.message : String(error)).trim().split("\n");

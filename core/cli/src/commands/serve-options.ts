@@ -14,6 +14,7 @@ export interface ServeOptions extends AccessOptions, LimitOptions, ObservationOp
   readonly httpPort?: readonly string[];
   readonly dialects?: string;
   readonly revealRewards?: boolean;
+  readonly nemoGymUnscored?: "mask" | "error";
   readonly unsafeSandbox?: boolean;
   readonly dataRoot?: string;
   readonly anyData?: boolean;

@@ -25,6 +25,7 @@ const OF_ENVIRONMENTS = {
   httpPort: "--http-port",
   dialects: "--dialects",
   revealRewards: "--reveal-rewards",
+  nemoGymUnscored: "--nemo-gym-unscored",
   metricsPort: "--metrics-port",
   metricsHost: "--metrics-host",
   log: "--log",

@@ -86,9 +86,15 @@ export function declareServe(program: Command, context: () => CommandContext): v
     )
     .option(
       "--dialects <names>",
-      "comma-separated protocols of --http-port: mcp (Model Context Protocol), openenv (OpenEnv), ors (Open Reward Standard), sandbox-fusion (programs by /run_code); default: all",
+      "comma-separated protocols of --http-port: mcp (Model Context Protocol), openenv (OpenEnv), nemo-gym (NeMo Gym, verifiers), ors (Open Reward Standard), sandbox-fusion (programs by /run_code); default: all",
     )
     .option("--reveal-rewards", "clients of mcp get the reward of each step; those of trainers' protocols always do")
+    .addOption(
+      new Option(
+        "--nemo-gym-unscored <answer>",
+        "answer of nemo-gym for an unscored episode: a masked sample, or an error for trainers that ignore the mask, such as verifiers; default: mask",
+      ).choices(["mask", "error"]),
+    )
     .option("--until-stdin-ends", "end when standard input ends (for a parent process)")
     .action(async (options: ServeOptions) => (await import("../commands/serve.ts")).serve(context(), options));
 }

@@ -8,6 +8,7 @@ interface DialectOptions {
   readonly httpPort?: readonly string[];
   readonly dialects?: string;
   readonly revealRewards?: boolean;
+  readonly nemoGymUnscored?: "mask" | "error";
 }
 
 /** Parts of `mrlm serve` that its servers share. */
@@ -51,10 +52,16 @@ interface HttpPort {
 export async function dialectServers(options: DialectOptions): Promise<DialectServers | undefined> {
   const { httpPort = [], revealRewards = false } = options;
   if (httpPort.length === 0) {
-    const flag = options.dialects !== undefined ? "--dialects" : revealRewards ? "--reveal-rewards" : undefined;
+    const given = [
+      ["--dialects", options.dialects !== undefined],
+      ["--reveal-rewards", revealRewards],
+      ["--nemo-gym-unscored", options.nemoGymUnscored !== undefined],
+    ] as const;
+    const flag = given.find(([, isGiven]) => isGiven)?.[0];
     if (flag !== undefined) throw new MrlmError("USAGE", `${flag} is for clients over HTTP: give --http-port too.`);
     return undefined;
   }
+  const answers = { revealRewards, unscoredIsError: options.nemoGymUnscored === "error" };
   const ports = httpPort.map(readPort);
   const { DIALECT_NAMES, environmentIn, serveDialects } = await import("@mrlm/dialects");
   const names = options.dialects?.split(",").map((name) => name.trim()) ?? DIALECT_NAMES;
@@ -86,7 +93,7 @@ export async function dialectServers(options: DialectOptions): Promise<DialectSe
         for (const { environment, port } of resolved) {
           const environments = environment === undefined ? offered : [environment];
           const address = `${at}:${port}`;
-          const server = await serveDialects({ ...shared, address, dialects, environments, revealRewards });
+          const server = await serveDialects({ ...shared, address, dialects, environments, ...answers });
           started.push({ server, environment });
         }
       } catch (error) {

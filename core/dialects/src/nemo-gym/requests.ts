@@ -1,17 +1,21 @@
 import type { TaskId } from "@mrlm/spec";
 import { z } from "zod";
 
+/** Accepts null, which clients send for fields that they leave out. */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 /** Item of the input or output of OpenAI's Responses API. Other kinds, such as `reasoning`, are passed over. */
 const item = z.looseObject({
-  type: z.string().optional(),
-  role: z.string().optional(),
+  type: optional(z.string()),
+  role: optional(z.string()),
   content: z.unknown().optional(),
-  call_id: z.string().optional(),
-  name: z.string().optional(),
-  arguments: z.string().optional(),
+  call_id: optional(z.string()),
+  name: optional(z.string()),
+  arguments: optional(z.string()),
 });
 
-const text = z.looseObject({ type: z.string(), text: z.string().optional() });
+const text = z.looseObject({ type: z.string(), text: optional(z.string()) });
 const content = z.union([z.string(), z.array(text)]);
 
 const taskId = z
@@ -19,16 +23,13 @@ const taskId = z
   .regex(/^.+\/\d+$/, "use SPLIT/INDEX, as in train/3")
   .transform((id) => id as TaskId);
 
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullish().transform((value) => value ?? undefined);
-
 const choice = {
   task: optional(taskId),
   seed: optional(z.int()),
   options: optional(z.record(z.string(), z.json())),
 };
 
-const params = z.looseObject({ input: z.union([z.string(), z.array(item)]).optional() });
+const params = z.looseObject({ input: optional(z.union([z.string(), z.array(item)])) });
 
 /** Row of a data set: the body of `/seed_session`, `/reset` and, with a response, of `/verify` and `/step`. */
 export const row = z.looseObject({ responses_create_params: params, ...choice });
