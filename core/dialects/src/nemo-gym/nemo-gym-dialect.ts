@@ -192,7 +192,9 @@ export class NemoGymDialect implements Dialect {
     const { catalogue, environments, host } = this.#context;
     try {
       const environment = environmentOf(call, environments);
-      const { determinism } = await host.describe({ id: environment });
+      const description = await host.describe({ id: environment });
+      requireOneAgent(description, "NeMo Gym");
+      const { determinism } = description;
       const { split, start, stop } = await this.#slice(exchange, environment);
       const lines: string[] = [];
       for (let index = start; index < stop; index++) {
