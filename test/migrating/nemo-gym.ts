@@ -9,7 +9,9 @@ export const nemoGym: Rows = {
   "`GymnasiumServer` with `reset`, `step`": verifiers[
     "`MultiTurnEnv` with `env_response`, `is_completed`"
   ] as Rows[string],
-  "a row of JSONL with `responses_create_params`": verifiers["`SingleTurnEnv(dataset=..., rubric=...)`"] as Rows[string],
+  "a row of JSONL with `responses_create_params`": verifiers[
+    "`SingleTurnEnv(dataset=..., rubric=...)`"
+  ] as Rows[string],
   "routes of tools, `POST /{tool}`": verifiers["`ToolEnv(tools=[...])`"] as Rows[string],
   "`reward`, `reward_components`": verifiers["`Rubric(funcs=[...], weights=[...])`"] as Rows[string],
   "`mask_sample`, `failure_kind`": gymnasium["`reward` is a number"] as Rows[string],

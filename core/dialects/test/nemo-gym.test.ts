@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
 import { modelTurn } from "../src/nemo-gym/model-turn.ts";
+import { response as modelResponse } from "../src/nemo-gym/requests.ts";
 import { type Served, served, until } from "./support/served.ts";
 
 let server: Served;
@@ -221,10 +222,12 @@ describe("the Gymnasium family", () => {
       status: 500,
       text: expect.stringContaining("unscored"),
     });
-    const wrong = modelTurn({
-      output: [message("I add."), call("add", "{")],
-      incomplete_details: { reason: "length" },
-    });
+    const wrong = modelTurn(
+      modelResponse.parse({
+        output: [message("I add."), call("add", "{")],
+        incomplete_details: { reason: "length" },
+      }),
+    );
     expect(wrong).toMatchObject({
       message: {
         parts: [

@@ -54,9 +54,10 @@ class Script(BaseHTTPRequestHandler):
         message = answer(body["messages"], body.get("tools") or [])
         chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 0, "model": "script"}
         reason = "tool_calls" if "tool_calls" in message else "stop"
-        choices = [{"index": 0, "delta": message, "finish_reason": None}], [
-            {"index": 0, "delta": {}, "finish_reason": reason}
-        ]
+        choices = (
+            [{"index": 0, "delta": message, "finish_reason": None}],
+            [{"index": 0, "delta": {}, "finish_reason": reason}],
+        )
         lines = [json.dumps({**chunk, "choices": choice}) for choice in choices] + ["[DONE]"]
         sent = "".join(f"data: {line}\n\n" for line in lines).encode()
         self.send_response(200)

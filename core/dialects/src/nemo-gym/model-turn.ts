@@ -8,7 +8,7 @@ export interface ModelTurn {
   readonly finishReason: Action["finishReason"];
 }
 
-/** Returns the action of one response: its texts and its calls. A call whose arguments are no JSON object is malformed: the environment tells the model. */
+/** Returns the action of one response: its texts and its calls. A call whose arguments are no JSON object is malformed, which the environment reports to the model. */
 export function modelTurn({ output, incomplete_details: incomplete }: Response): ModelTurn {
   const parts = output.flatMap((item): Part[] => {
     if (item.type === "function_call") return [callOf(item)];
