@@ -9,8 +9,11 @@ with random weights answers by a script. The last line is JSON: rewards, gradien
 import argparse
 import json
 import os
+import sys
 import tempfile
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tiny_model
 parser = argparse.ArgumentParser()
 parser.add_argument("url")
 parser.add_argument("--model", help="a model of Hugging Face, for example Qwen/Qwen3-0.6B")

@@ -11,6 +11,8 @@ const INSTALL_MS = 540_000;
 export interface Peer {
   /** Folder with `requirements.txt`, and `no-deps.txt` for packages without their dependencies. */
   readonly folder: string;
+  /** Another folder with these files, whose virtual environment is used. */
+  readonly environment?: string;
   /** Name of the program in the folder. */
   readonly program: string;
   /** Version of the Python that makes its virtual environment: `3.13`. Default: that of `python3`. */
@@ -43,10 +45,14 @@ export async function testPeer(
   );
 }
 
-async function interpreterOf({ folder, python }: Peer): Promise<{ python: string } | { reason: string }> {
+async function interpreterOf({
+  folder,
+  environment = folder,
+  python,
+}: Peer): Promise<{ python: string } | { reason: string }> {
   const setup = join(ROOT, "benchmarks/train/peers/setup_environment.py");
   try {
-    const requirements = join(ROOT, folder, "requirements.txt");
+    const requirements = join(ROOT, environment, "requirements.txt");
     // The versions of pyenv are found by this variable. Some peers ask for a later patch of Python than they need.
     const versions = python === undefined ? {} : { PYENV_VERSION: python, PIP_IGNORE_REQUIRES_PYTHON: "1" };
     const { stdout } = await run(`python${python ?? "3"}`, [setup, "--requirements", requirements], {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { defineEnvironment, observe, textMessage } from "@mrlm/kit";
+import { defineEnvironment, listedTasks, observe, textMessage } from "@mrlm/kit";
 import { type Part, score, type SimulatedEnvironment, unscored } from "@mrlm/spec";
 
 /** Answers each action with the outcome that its text names: `end`, `fail`, `unscored`, `wait`; any other text is repeated, with reward 1. */
@@ -9,12 +9,10 @@ export const outcomes = defineEnvironment({
   determinism: "none",
   roles: { agent: {} },
   rewardRange: [0, 1],
+  tasks: () => listedTasks({ train: [0, 1], eval: [2] }, (number) => ({ public: { number }, private: {} })),
   create: (): SimulatedEnvironment => ({
-    async reset() {
-      return {
-        ...observe([textMessage("user", "Name an outcome.")]),
-        tools: [{ name: "repeat", description: "Repeats.", parameters: { type: "object", properties: {} } }],
-      };
+    async reset({ task = "train/0" }) {
+      return observe([textMessage("user", `Name an outcome of ${task}.`)]);
     },
     async step({ message }, { signal }) {
       const text = message.parts.map(textOf).join("");

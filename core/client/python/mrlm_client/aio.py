@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
+from weakref import WeakSet
 
 import grpc
 import grpc.aio
@@ -46,7 +47,7 @@ class AsyncClient:
         )
         self._stub: Any = EnvironmentServiceStub(self._channel)
         self._leases = Leases()
-        self._sessions: set[AsyncSession] = set()
+        self._sessions: WeakSet[AsyncSession] = WeakSet()
         self._keeper: asyncio.Task[None] | None = None
 
     async def describe(self) -> list[Description]:

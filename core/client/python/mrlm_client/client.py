@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
+from weakref import WeakSet
 
 import grpc
 
@@ -56,7 +57,7 @@ class Client:
         self._stub = EnvironmentServiceStub(self._channel)
         self._leases = Leases()
         self._closing = threading.Event()
-        self._sessions: set[Session] = set()
+        self._sessions: WeakSet[Session] = WeakSet()
         self._keeper: threading.Thread | None = None
         self._lock = threading.Lock()
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from mrlm_client.values import StepResult, Unscored
 
 ERROR_KEY = "mrlm-error-bin"
+#: Codes of a step after which the episode continues. All others end it, also on the server.
+HARMLESS = ("OPTIONS_INVALID", "STEP_OUT_OF_ORDER")
 
 
 class MrlmError(RuntimeError):
@@ -27,7 +29,8 @@ class MrlmError(RuntimeError):
     def __init__(
         self, code: str, message: str, hint: str = "", *, is_retryable: bool = False, retry_delay_ms: int = 0
     ) -> None:
-        super().__init__(f"{code}: {message} {hint}".rstrip())
+        sentence = message if message.endswith((".", "?", "!")) else f"{message}."
+        super().__init__(f"{code}: {sentence} {hint}".rstrip())
         self.code = code
         self.message = message
         self.hint = hint

@@ -7,14 +7,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakValueDictionary
 
 from mrlm_client.codec import decode_observation, decode_step, encode_action
-from mrlm_client.errors import MrlmError
+from mrlm_client.errors import HARMLESS, MrlmError
 from mrlm_client.gen.mrlm.env.v1 import environment_pb2 as wire
 from mrlm_client.values import ActionMessage, FinishReason, Observation, StepResult
 
-#: Errors of a step after which the episode continues. All others end it, also on the server.
-HARMLESS = ("OPTIONS_INVALID", "STEP_OUT_OF_ORDER")
 #: Errors of a close that show that the session has ended, or ends with its lease.
 CLOSED = ("CANCELLED", "DEADLINE_EXCEEDED", "SERVER_UNAVAILABLE", "SESSION_NOT_FOUND")
 CLOSE_S = 5.0
@@ -112,7 +111,8 @@ class Leases:
     """Sessions of a client whose leases it renews while they make no call for a third of their lease."""
 
     def __init__(self) -> None:
-        self._sessions: dict[bytes, SessionState] = {}
+        # Not those that the program no longer refers to: their leases end.
+        self._sessions: WeakValueDictionary[bytes, SessionState] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def add(self, session: SessionState) -> None:
@@ -143,6 +143,7 @@ class Leases:
         now = time.monotonic()
         gone = set(response.gone)
         with self._lock:
-            for session in filter(None, map(self._sessions.get, request.session_ids)):
-                session.is_open = session.is_open and session.id not in gone
-                session.used_at = now
+            for session in map(self._sessions.get, request.session_ids):
+                if session is not None:
+                    session.is_open = session.is_open and session.id not in gone
+                    session.used_at = now

@@ -52,14 +52,14 @@ class CountingAttempts(Attempts):
         return pause
 
 
-mrlm_client.client.Attempts = CountingAttempts  # type: ignore[misc]
-mrlm_client.aio.Attempts = CountingAttempts  # type: ignore[misc]
+for module in (mrlm_client.client, mrlm_client.aio):
+    setattr(module, "Attempts", CountingAttempts)  # noqa: B010
 
 
 def is_enough(number: int, episodes: int) -> bool:
     if arguments.episodes is not None:
         return episodes >= int(arguments.episodes.split(",")[number])
-    return losses["step"] >= arguments.steps and losses["reset"] >= arguments.resets
+    return bool(losses["step"] >= arguments.steps and losses["reset"] >= arguments.resets)
 
 
 def shown(result: Observation | StepResult) -> Any:
