@@ -7,7 +7,8 @@ import { VERSION } from "../version.ts";
 import { contentOf } from "./content.ts";
 import { instructions } from "./instructions.ts";
 import { jsonRpcError } from "../json-rpc-error.ts";
-import { checkToolNames, FINISH, mcpTools, OBSERVE } from "./own-tools.ts";
+import { refuseTakenName } from "../tool-names.ts";
+import { FINISH, mcpTools, OBSERVE, TAKEN } from "./own-tools.ts";
 import { callToolResult } from "./step-result.ts";
 
 /** Name of the prompt that shows the task. */
@@ -23,7 +24,7 @@ export function mcpServer(
   options: { readonly revealRewards: boolean; readonly logger: Logger; readonly onToolsChanged: () => void },
 ): Server {
   const { description } = episode;
-  checkToolNames(description.id, episode.tools);
+  refuseTakenName(description.id, episode.tools, TAKEN);
   const server = new Server(
     { name: `mrlm ${description.id}`, version: VERSION },
     { capabilities: { tools: { listChanged: true }, prompts: {} }, instructions: instructions(episode) },
@@ -35,7 +36,7 @@ export function mcpServer(
     const { agent } = episode.latest;
     const result = await episode.act(message, signal);
     if (result.observation.tools !== undefined) {
-      checkToolNames(description.id, result.observation.tools);
+      refuseTakenName(description.id, result.observation.tools, TAKEN);
       options.onToolsChanged();
     }
     const { revealRewards } = options;

@@ -1,5 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { type JsonObject, MrlmError, type ToolDefinition } from "@mrlm/spec";
+import type { JsonObject, ToolDefinition } from "@mrlm/spec";
 
 /** Sends an answer. */
 export const FINISH = "finish";
@@ -35,16 +35,12 @@ export function mcpTools(tools: readonly ToolDefinition[]): Tool[] {
   ];
 }
 
-/** Throws TOOL_CONFLICT if an environment has a tool with the name of one of this dialect. */
-export function checkToolNames(environment: string, tools: readonly ToolDefinition[]): void {
-  const taken = tools.find(({ name }) => name === FINISH || name === OBSERVE);
-  if (taken !== undefined)
-    throw new MrlmError(
-      "TOOL_CONFLICT",
-      `Environment ${environment} has a tool with the name "${taken.name}", which MCP clients need for a tool of the server.`,
-      { hint: "Rename the tool by an option of its plugin." },
-    );
-}
+/** Names that tools of an environment cannot have. */
+export const TAKEN = {
+  names: new Set([FINISH, OBSERVE]),
+  use: "MCP clients need for a tool of the server",
+  hint: "Rename the tool by an option of its plugin.",
+};
 
 /** MCP requires the type `object` at the root of a schema. */
 function inputSchema(parameters: JsonObject): Tool["inputSchema"] {
