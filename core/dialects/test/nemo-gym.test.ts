@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
-import { modelTurn } from "../src/nemo-gym/model-turn.ts";
+import { finalAnswer, modelTurn } from "../src/nemo-gym/model-turn.ts";
 import { response as modelResponse } from "../src/nemo-gym/requests.ts";
 import { type Served, served, until } from "./support/served.ts";
 
@@ -79,6 +79,9 @@ describe("a resources server", () => {
     expect(server.watch.calls.map(({ name }) => name)).toEqual(["fly", "add"]);
     const end = (await agent.post("/verify", answered(call("add", {}), output("no")))).json();
     expect(end).toMatchObject({ reward: expect.closeTo(-0.02, 10), terminated: false, truncated: true });
+    // The place of the episode is free.
+    expect([server.sessions.stats.sessions, server.watch.closed]).toEqual([0, server.watch.opened]);
+    expect((await agent.post("/verify", answered(call("add", {}), output("no")))).json()).toEqual(end);
   });
 
   test("the answer is that after the last call, and an empty one is an answer", async () => {
@@ -135,6 +138,72 @@ describe("a resources server", () => {
     expect(server.watch.closed).toBe(server.watch.opened);
   });
 
+  test("an environment server opens a session once, also at the same time, and never after its close", async () => {
+    await serve();
+    const open = async (id: string, agent = new Agent()) => {
+      const ids = { episode_id: { rollout_id: "r", attempt: 0 }, task_id: { taskset: "t", task_id: "1" } };
+      const seed = { resources_session_id: id, ...ids, task_data: { task: "train/4" } };
+      return (await agent.post("/seed_session", seed)).status;
+    };
+    const close = (id: string) => new Agent().post("/close_session", { resources_session_id: id, episode_id: {} });
+    const { opened } = server.watch;
+    expect(await Promise.all([open("a:b/c d"), open("a:b/c d"), open("a:b/c d")])).toEqual([200, 200, 200]);
+    expect(server.watch.opened - opened).toBe(1);
+    const agent = new Agent();
+    await open("a:b/c d", agent);
+    expect(await agent.post("/add", { a: 1, b: 2 })).toMatchObject({ status: 200, text: "3" });
+    for (const id of ["a:b/c d", "never opened"]) {
+      expect(await close(id)).toMatchObject({ status: 200 });
+      expect(await open(id)).toBe(410);
+    }
+    // A close that arrives while the session starts ends it.
+    const starting = open("late");
+    await until(() => server.sessions.stats.sessions > 0);
+    await close("late");
+    expect([200, 410]).toContain(await starting);
+    await until(() => server.watch.closed === server.watch.opened && server.sessions.stats.sessions === 0);
+    expect(await open("late")).toBe(410);
+  });
+
+  test("a reply to the answer masks the sample, because it cannot reach the model", async () => {
+    await serve();
+    const agent = await seeded();
+    const end = (await agent.post("/verify", answered(message("again")))).json();
+    expect(end).toMatchObject({ mask_sample: true, failure_reason: expect.stringContaining("CALL_OUT_OF_ORDER") });
+    expect((await agent.post("/verify", answered(message("again")))).json()).toEqual(end);
+    expect(server.watch.closed).toBe(server.watch.opened);
+  });
+
+  test("an answer that arrives during the call that ends the episode does not mask the sample", async () => {
+    await serve();
+    const agent = await seeded();
+    for (let turn = 0; turn < 5; turn++) await agent.post("/add", { a: 1, b: 2 });
+    const last = agent.post("/wait");
+    await until(() => server.watch.waiting === 1);
+    const renewals = server.renewals();
+    const verified = agent.post("/verify", answered(message("9")));
+    await until(() => server.renewals() > renewals);
+    server.watch.open();
+    expect((await last).text).toBe("waited");
+    expect((await verified).json()).toMatchObject({
+      ...{ reward: expect.closeTo(-0.06, 10), mask_sample: false, terminated: false, truncated: true },
+    });
+  });
+
+  test("a response that was cut is one action with its text and its calls, which did not run", () => {
+    const cut = { incomplete_details: { reason: "max_output_tokens" } };
+    const rollout = [call("add", {}), output("2"), message("Then"), call("add", "")];
+    expect(finalAnswer(modelResponse.parse({ output: rollout, ...cut }))).toMatchObject({
+      finishReason: "length",
+      message: {
+        parts: [
+          { type: "text", text: "Then" },
+          { type: "tool-call", name: "add", arguments: {} },
+        ],
+      },
+    });
+  });
+
   test("has rows for its tasks, which begin with the same observation", async () => {
     await serve();
     const response = await fetch(server.url("/sums@1/rows?split=train&start=2&stop=4"));
@@ -158,9 +227,21 @@ describe("a resources server", () => {
     expect((await agent.post("/verify", { ...rows[0], ...answered(message("5")) })).json()).toMatchObject({
       reward: 1,
     });
-    expect(await (await fetch(server.url("/plain@1/rows"))).text()).toBe(
-      '{"responses_create_params":{"input":[{"role":"user","content":"Answer yes."}]}}\n',
-    );
+    expect(await (await fetch(server.url("/plain@1/rows"))).json()).toEqual({
+      responses_create_params: { input: [{ role: "user", content: "Answer yes." }] },
+      mrlm: { prompt: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    });
+    // The prompt of another seed, or of another task, is not that of the row.
+    for (const other of [{ seed: 1 }, { task: "train/3" }])
+      expect(await new Agent().post("/seed_session", { ...rows[0], ...other })).toMatchObject({
+        status: 400,
+        text: expect.stringContaining("DATA_INVALID"),
+      });
+    const promptAlone = { responses_create_params: { input: "sum?" } };
+    expect(await new Agent().post("/reset", promptAlone)).toMatchObject({
+      status: 422,
+      text: expect.stringContaining("names no task"),
+    });
     expect((await fetch(server.url("/sums@1/rows?start=-1"))).status).toBe(400);
     expect((await fetch(server.url("/sums@1/rows?split=none"))).status).toBe(400);
     expect(server.watch.closed).toBe(server.watch.opened);
@@ -169,10 +250,14 @@ describe("a resources server", () => {
   test("has metrics of unmasked samples, and no second verification", async () => {
     await serve();
     const agent = new Agent("");
-    const samples = [{ reward: 1 }, { reward: 0.5 }, { reward: 0, mask_sample: true }];
+    const samples = [
+      { reward: 1, correct: 1, terminated: true, seed: 7, _ng_task_index: 3 },
+      { reward: 0.5, correct: 0, terminated: false },
+      { reward: 0, correct: 0, mask_sample: true },
+    ];
     expect((await agent.post("/aggregate_metrics", { verify_responses: samples })).json()).toEqual({
       group_level_metrics: [],
-      agent_metrics: { "mean/reward": 0.75 },
+      agent_metrics: { "mean/reward": 0.75, "mean/correct": 0.5, "mean/terminated": 0.5 },
       key_metrics: { "mean/reward": 0.75 },
     });
     expect(await (await fetch(server.url("/reverify_mode"))).json()).toBe("unsupported");
@@ -203,6 +288,14 @@ describe("the Gymnasium family", () => {
     ]);
     expect((await agent.post("/step", step)).json()).toEqual(first);
     expect(server.watch.calls.length).toBe(2);
+    const wrong = (
+      await agent.post("/step", turn("w", call("add", { a: 1, b: 1 }, "y"), call("add", "{", "z")))
+    ).json();
+    expect(wrong["observation"]).toBeNull();
+    expect((wrong["info"] as Record<string, unknown>)["tool_outputs"]).toEqual([
+      { call_id: "y", output: "2" },
+      { call_id: "z", output: expect.stringMatching(/malformed.*no JSON/) },
+    ]);
     expect((await agent.post("/step", turn("s2", message("again")))).json()).toMatchObject({
       observation: "Try again.",
     });

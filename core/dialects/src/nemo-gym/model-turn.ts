@@ -6,28 +6,37 @@ import { type Response, textOf, toolArguments } from "./requests.ts";
 export interface ModelTurn {
   readonly message: Message;
   readonly finishReason: Action["finishReason"];
+  /** Ids of the malformed calls. */
+  readonly malformedIds: readonly string[];
 }
 
 /** Returns the action of one response: its texts and its calls. A call whose arguments are no JSON object is malformed, which the environment reports to the model. */
 export function modelTurn({ output, incomplete_details: incomplete }: Response): ModelTurn {
+  const malformedIds: string[] = [];
   const parts = output.flatMap((item): Part[] => {
-    if (item.type === "function_call") return [callOf(item)];
+    if (item.type === "function_call") {
+      const part = callOf(item);
+      if (part.type === "malformed-call") malformedIds.push(item.call_id ?? "");
+      return [part];
+    }
     const text = isAnswer(item) ? textOf(item.content) : "";
     return text === "" ? [] : [{ type: "text", text }];
   });
-  return { message: { role: "assistant", parts }, finishReason: reasonOf(incomplete) };
+  return { message: { role: "assistant", parts }, finishReason: reasonOf(incomplete), malformedIds };
 }
 
 /**
  * Returns the answer at the end of a rollout, whose calls have been made already. `undefined` where the rollout ends with a call or its output: the agent
- * stopped before the model answered.
+ * stopped before the model answered. The calls of a response that was cut have not been made: they are part of the answer.
  */
 export function finalAnswer({ output, incomplete_details: incomplete }: Response): ModelTurn | undefined {
-  const last = output.findLastIndex(({ type }) => type === "function_call" || type === "function_call_output");
-  const answers = output.slice(last + 1).filter(isAnswer);
-  if (answers.length === 0 && last >= 0 && incomplete === undefined) return undefined;
-  const text = answers.map((item) => textOf(item.content)).join("");
-  return { message: { role: "assistant", parts: [{ type: "text", text }] }, finishReason: reasonOf(incomplete) };
+  const isCut = incomplete !== undefined;
+  const last = output.findLastIndex(
+    ({ type }) => type === "function_call_output" || (type === "function_call" && !isCut),
+  );
+  const rest = output.slice(last + 1);
+  if (last >= 0 && !isCut && !rest.some(isAnswer)) return undefined;
+  return modelTurn({ output: rest, incomplete_details: incomplete });
 }
 
 function isAnswer({ type, role }: Response["output"][number]): boolean {
@@ -38,7 +47,9 @@ function reasonOf(incomplete: Response["incomplete_details"]): Action["finishRea
   return incomplete === undefined ? "stop" : "length";
 }
 
-function callOf({ name = "", arguments: written = "", call_id: id = "" }: Response["output"][number]): Part {
+function callOf({ name = "", arguments: given = "", call_id: id = "" }: Response["output"][number]): Part {
+  // Models leave the arguments of a tool without parameters out.
+  const written = given.trim() === "" ? "{}" : given;
   try {
     const parsed = toolArguments.parse(parseJson(written));
     return { type: "tool-call", id, name, arguments: parsed as JsonObject };

@@ -10,11 +10,21 @@ import { observationText } from "../observation-text.ts";
 import { requireOneAgent } from "../one-agent.ts";
 import { readBody } from "../read-body.ts";
 import { errorText, withStatus } from "../status.ts";
-import { stepDetails } from "../step-details.ts";
 import { finalAnswer, modelTurn } from "./model-turn.ts";
 import { NemoSession } from "./nemo-session.ts";
-import { closeRequest, metricsRequest, namedSeed, type Row, row, rowWithResponse, toolArguments } from "./requests.ts";
-import { createParams } from "./rows.ts";
+import {
+  type Choice,
+  closeRequest,
+  metricsRequest,
+  namedSeed,
+  row,
+  rowWithResponse,
+  toolArguments,
+} from "./requests.ts";
+import { aggregateMetrics } from "./aggregate-metrics.ts";
+import { NamedSessions } from "./named-sessions.ts";
+import { createParams, promptHash } from "./rows.ts";
+import { stepAnswer } from "./step-answer.ts";
 import { failed, verified } from "./verification.ts";
 
 /** Clients of this dialect. The ids of their sessions are secrets of 128 bits, or their own. */
@@ -31,6 +41,7 @@ export class NemoGymDialect implements Dialect {
   readonly routes: readonly Route[];
   readonly #context: DialectContext;
   readonly #sessions: ClientSessions<NemoSession>;
+  readonly #named = new NamedSessions();
   readonly #leaseMs: number;
 
   constructor(context: DialectContext) {
@@ -48,7 +59,9 @@ export class NemoGymDialect implements Dialect {
       post("/seed_session", "Start the episode of a row", (call) => this.#seed(call)),
       post("/verify", "Answer, and get the reward of the episode", (call) => this.#verify(call)),
       post("/close_session", "End a session", (call) => this.#closeNamed(call)),
-      post("/aggregate_metrics", "Mean reward of verified samples", async (call) => aggregate(call)),
+      post("/aggregate_metrics", "Means of verified samples", ({ exchange, body }) =>
+        exchange.send(200, aggregateMetrics(readBody(metricsRequest, body).verify_responses)),
+      ),
       post("/reset", "Start the episode of a row, of the Gymnasium family", (call) => this.#reset(call), hasRow),
       post("/step", "Act once, in the Gymnasium family", (call) => this.#step(call), hasRow),
       post("/close", "End a session of the Gymnasium family", (call) => this.#close(call)),
@@ -75,7 +88,10 @@ export class NemoGymDialect implements Dialect {
     const named = namedSeed.safeParse(call.body);
     if (named.success) {
       const { resources_session_id: id, task_data: task } = named.data;
-      if (!this.#sessions.has(call.exchange.client, id)) await this.#start(call, task, id);
+      const { client } = call.exchange;
+      await this.#named.open(client, id, async () => {
+        if (!this.#sessions.has(client, id)) await this.#start(call, task, id);
+      });
       const answer = { resources_session_id: id, resources_tools: null, sandbox_access: null };
       return call.exchange.send(200, answer, cookieOf(id));
     }
@@ -86,15 +102,17 @@ export class NemoGymDialect implements Dialect {
   async #reset(call: Call): Promise<void> {
     const body = readBody(row, call.body);
     const { id, session } = await this.#start(call, body);
-    const { input } = body.responses_create_params;
-    const hasPrompt = input !== undefined && input.length > 0;
     const { first } = session.episode;
     const info = { supports_step_idempotency: true, supports_explicit_close: true };
-    call.exchange.send(200, { observation: hasPrompt ? null : observationText(first.messages), info }, cookieOf(id));
+    call.exchange.send(
+      200,
+      { observation: hasPrompt(body) ? null : observationText(first.messages), info },
+      cookieOf(id),
+    );
   }
 
   /** Starts an episode. It ends if the client disconnects before. */
-  async #start(call: Call, choice: Pick<Row, "task" | "seed" | "options">, id = randomBytes(16).toString("hex")) {
+  async #start(call: Call, choice: Choice, id = randomBytes(16).toString("hex")) {
     const { exchange } = call;
     const { host, environments, sessions } = this.#context;
     const gone = new AbortController();
@@ -104,7 +122,9 @@ export class NemoGymDialect implements Dialect {
       const environment = environmentOf(call, environments);
       const { task, seed, options } = choice;
       const ref = { id: environment, ...(options !== undefined && { options: options as JsonObject }) };
-      requireOneAgent(await host.describe(ref), "NeMo Gym");
+      const description = await host.describe(ref);
+      requireOneAgent(description, "NeMo Gym");
+      if (task === undefined && hasPrompt(choice) && Object.keys(description.splits).length > 0) throw noTask();
       const request = {
         environment: ref,
         leaseMs: this.#leaseMs,
@@ -112,11 +132,17 @@ export class NemoGymDialect implements Dialect {
         ...(seed !== undefined && { seed }),
         ...(exchange.client !== undefined && { client: exchange.client }),
       };
-      const session = new NemoSession(await Episode.start(sessions, OWNER, request, gone.signal));
+      const episode = await Episode.start(sessions, OWNER, request, gone.signal);
+      const expected = choice.mrlm?.prompt;
+      if (expected !== undefined && expected !== promptHash(createParams(episode.first))) {
+        await episode.close();
+        throw otherPrompt();
+      }
+      const session = new NemoSession(episode);
       this.#sessions.add(exchange.client, id, session);
       return { id, session };
     } catch (error) {
-      throw withStatus(error);
+      throw error instanceof HttpError ? error : withStatus(error);
     } finally {
       exchange.response.off("close", onClose);
     }
@@ -132,7 +158,7 @@ export class NemoGymDialect implements Dialect {
       name: call.params["tool"] as string,
       arguments: input,
     } as const;
-    const turn = { message: { role: "assistant", parts: [part] }, finishReason: "stop" } as const;
+    const turn = { message: { role: "assistant", parts: [part] }, finishReason: "stop", malformedIds: [] } as const;
     try {
       const { observation } = await session.act(turn);
       sendText(call.exchange, observationText(observation.messages));
@@ -162,16 +188,17 @@ export class NemoGymDialect implements Dialect {
     const session = this.#sessionOf(exchange);
     const { response, _ng_step_request_id: id } = readBody(rowWithResponse, body);
     const { agent } = session.episode.latest;
+    const turn = modelTurn(response);
     let result: StepResult;
     try {
-      result = await session.act(modelTurn(response), id);
+      result = await session.act(turn, id);
     } catch (error) {
       throw withStatus(error);
     }
     const reward = result.rewards[agent];
     // The agents of this family add rewards without a mask.
     if (reward?.scored === false) throw new HttpError(500, unscored("step", `${reward.code}: ${reward.message}`));
-    exchange.send(200, stepAnswer(agent, result));
+    exchange.send(200, stepAnswer(agent, turn, result));
   }
 
   async #close({ exchange }: Call): Promise<void> {
@@ -182,7 +209,8 @@ export class NemoGymDialect implements Dialect {
 
   async #closeNamed({ exchange, body }: Call): Promise<void> {
     const { resources_session_id: id } = readBody(closeRequest, body);
-    await this.#sessions.delete(exchange.client, id);
+    const { client } = exchange;
+    await this.#named.close(client, id, () => this.#sessions.delete(client, id));
     exchange.send(200, { resources_session_id: id });
   }
 
@@ -200,7 +228,10 @@ export class NemoGymDialect implements Dialect {
       for (let index = start; index < stop; index++) {
         const { id } = await catalogue.task(environment, split, index);
         const choice = { ...(id !== undefined && { task: id }), ...(determinism !== "none" && { seed: 0 }) };
-        lines.push(JSON.stringify({ responses_create_params: await this.#firstOf(environment, choice), ...choice }));
+        const params = await this.#firstOf(environment, choice);
+        lines.push(
+          JSON.stringify({ responses_create_params: params, ...choice, mrlm: { prompt: promptHash(params) } }),
+        );
         if (exchange.response.destroyed) return;
       }
       sendText(exchange, lines.map((line) => `${line}\n`).join(""), "application/jsonl");
@@ -239,38 +270,28 @@ export class NemoGymDialect implements Dialect {
   }
 }
 
-function stepAnswer(agent: string, result: StepResult): JsonObject {
-  const { messages } = result.observation;
-  const outputs = messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool-result"));
-  const others = messages.filter(({ role }) => role !== "tool");
-  const { terminated, truncated, reward, ...details } = stepDetails(agent, result);
-  return {
-    observation: others.length === 0 ? null : observationText(others),
-    reward: reward ?? 0,
-    terminated: terminated ?? false,
-    truncated: truncated ?? false,
-    info: {
-      tool_outputs: outputs.map((part) => ({
-        call_id: part.id,
-        output: observationText([{ role: "tool", parts: [part] }]),
-      })),
-      mrlm: details,
-    },
-  };
+/** Whether a row has a prompt, which its agent gives the model before the episode begins. */
+function hasPrompt({ responses_create_params: params }: Choice): boolean {
+  return params?.input !== undefined && params.input.length > 0;
+}
+
+/** Returns the error of a row whose prompt cannot be that of its episode. */
+function noTask(): HttpError {
+  const reason = "The row has a prompt and names no task, and the environment would take any.";
+  return new HttpError(422, new MrlmError("MESSAGE_INVALID", reason, { hint: "Make rows by GET /rows." }));
+}
+
+function otherPrompt(): MrlmError {
+  return new MrlmError(
+    "DATA_INVALID",
+    "The row has another prompt or other tools than its episode: its task, seed or options were changed, or the environment was.",
+    { hint: "Make rows by GET /rows again, or leave the key mrlm out of a row." },
+  );
 }
 
 /** Returns the error of a sample without a reward, where the client has no other way to leave it out. */
 function unscored(what: string, reason: string): MrlmError {
   return new MrlmError("ENVIRONMENT_FAILED", `The ${what} is unscored: ${reason}.`);
-}
-
-/** Means of the rewards that are measurements. */
-function aggregate({ exchange, body }: Call): void {
-  const { verify_responses: samples } = readBody(metricsRequest, body);
-  const rewards = samples.filter(({ mask_sample: isMasked }) => isMasked !== true).map(({ reward }) => reward);
-  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-  const metrics = rewards.length === 0 ? {} : { "mean/reward": mean };
-  exchange.send(200, { group_level_metrics: [], agent_metrics: metrics, key_metrics: metrics });
 }
 
 /** Whether a request to an unnamed route has a session, in which it is a call of a tool. */
@@ -279,7 +300,12 @@ function isOfSession({ exchange }: Call): boolean {
 }
 
 function cookieIn(exchange: Exchange): string | undefined {
-  return new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]+)`).exec(exchange.header("cookie") ?? "")?.[1];
+  const value = new RegExp(`(?:^|;\\s*)${COOKIE}=([^;]+)`).exec(exchange.header("cookie") ?? "")?.[1];
+  try {
+    return value === undefined ? undefined : decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }
 
 function cookieOf(id: string): Record<string, string> {

@@ -1,4 +1,4 @@
-import { MrlmError, type StepResult } from "@mrlm/spec";
+import { MrlmError, type StepResult, unscored } from "@mrlm/spec";
 import type { HeldSession } from "../client-sessions.ts";
 import type { Episode } from "../episode.ts";
 import type { ModelTurn } from "./model-turn.ts";
@@ -12,16 +12,18 @@ export class NemoSession implements HeldSession {
   #touched = performance.now();
   #failure: MrlmError | undefined;
   #verification: Promise<Verification> | undefined;
+  /** Whether the client has ended the episode by its answer. */
+  #isVerified = false;
   /** Latest step of the Gymnasium family, which the client may ask for again. */
   #step: { readonly id: string; readonly result: Promise<StepResult> } | undefined;
 
   constructor(episode: Episode) {
     this.episode = episode;
-    this.lost = episode.sessionEnded.then(() => (episode.isOver ? new Promise<void>(() => undefined) : undefined));
+    this.lost = episode.sessionEnded.then(() => (this.hasPlace ? undefined : new Promise<void>(() => undefined)));
   }
 
   get hasPlace(): boolean {
-    return !this.episode.isOver;
+    return !this.episode.isOver && !this.#isVerified;
   }
 
   get idleMs(): number {
@@ -50,8 +52,9 @@ export class NemoSession implements HeldSession {
   }
 
   /**
-   * Returns the result of the episode, after the answer if the episode has not ended. A repeated request gets the same. Without an answer, and where the
-   * environment replies to it, the episode is truncated. Rejects with the error of an action that has failed.
+   * Returns the result of the episode, after the answer if the episode has not ended. A repeated request gets the same. Without an answer the episode is
+   * truncated. It is unscored where the environment replies to the answer, because the reply cannot reach the model. Rejects with the error of an action that
+   * has failed.
    */
   verify(answer: ModelTurn | undefined): Promise<Verification> {
     this.#verification ??= this.#verify(answer);
@@ -59,10 +62,23 @@ export class NemoSession implements HeldSession {
   }
 
   async #verify(answer: ModelTurn | undefined): Promise<Verification> {
+    const { episode } = this;
+    let isAnswered = false;
+    if (this.#failure === undefined && episode.end === undefined && answer !== undefined)
+      isAnswered = await this.#act(answer).then(
+        () => true,
+        (error: unknown) => {
+          // A call that was under way has ended the episode.
+          if (MrlmError.hasCode(error, "EPISODE_ENDED")) return false;
+          throw error;
+        },
+      );
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.episode.end === undefined && answer !== undefined) await this.#act(answer);
-    const { reward, end } = this.episode;
-    return end ?? { reward, terminated: false, truncated: true };
+    const { reward, end } = episode;
+    if (end !== undefined) return end;
+    this.#isVerified = true;
+    await episode.close();
+    return { reward: isAnswered && reward.scored ? UNFINISHED : reward, terminated: false, truncated: true };
   }
 
   async #act({ message, finishReason }: ModelTurn): Promise<StepResult> {
@@ -75,3 +91,9 @@ export class NemoSession implements HeldSession {
     }
   }
 }
+
+/** Reward of an episode that its client ends after the answer, but the environment does not. */
+const UNFINISHED = unscored(
+  "CALL_OUT_OF_ORDER",
+  "/verify came before the end of the episode: the environment replied to the answer, and the protocol has no place for the reply. Use the Gymnasium family.",
+);

@@ -27,6 +27,8 @@ const choice = {
   task: optional(taskId),
   seed: optional(z.int()),
   options: optional(z.record(z.string(), z.json())),
+  /** Hash of the prompt and the tools, in rows of this server. */
+  mrlm: optional(z.looseObject({ prompt: optional(z.string()) })),
 };
 
 const params = z.looseObject({ input: optional(z.union([z.string(), z.array(item)])) });
@@ -34,12 +36,13 @@ const params = z.looseObject({ input: optional(z.union([z.string(), z.array(item
 /** Row of a data set: the body of `/seed_session`, `/reset` and, with a response, of `/verify` and `/step`. */
 export const row = z.looseObject({ responses_create_params: params, ...choice });
 
-export type Row = z.output<typeof row>;
+/** Choice of an episode by a row. */
+export type Choice = z.output<typeof namedSeed>["task_data"];
 
 /** Body of `/seed_session` by which an environment server of NeMo Gym names the session itself. Its task is in `task_data`. */
 export const namedSeed = z.looseObject({
   resources_session_id: z.string().min(1).max(128),
-  task_data: z.looseObject(choice),
+  task_data: z.looseObject({ responses_create_params: optional(params), ...choice }),
 });
 
 /** Response of a model: its whole rollout in `/verify`, its latest turn in `/step`. */
@@ -62,7 +65,7 @@ export const closeRequest = z.looseObject({ resources_session_id: z.string().min
 
 /** Body of `/aggregate_metrics`. */
 export const metricsRequest = z.looseObject({
-  verify_responses: z.array(z.looseObject({ reward: z.number(), mask_sample: z.boolean().optional() })),
+  verify_responses: z.array(z.looseObject({ mask_sample: optional(z.boolean()) })),
 });
 
 /** Arguments of a tool. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue, Message, Observation, Part } from "@mrlm/spec";
 
 /** Returns the parameters of a model's request for an episode: its first observation, and its tools. */
@@ -14,6 +15,11 @@ export function createParams({ messages, tools = [] }: Observation): JsonObject 
       })),
     }),
   };
+}
+
+/** Returns a hash of the parameters of a request, by which a row is compared with its episode. */
+export function promptHash(params: JsonObject): string {
+  return createHash("sha256").update(JSON.stringify(params)).digest("hex").slice(0, 32);
 }
 
 /** Returns a message in the form of the Responses API. Results of tools are texts of the user. */
