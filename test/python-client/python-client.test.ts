@@ -33,7 +33,8 @@ describeWithEngine(
       const [open, guarded] = await Promise.all([
         serve(["--environments", "math,tools,nim,relay,outcomes", "--config", config]),
         serve([
-          ...["--environments", "math", "--token-file", file("tokens", "alice 0123456789abcdef\n")],
+          ...["--environments", "math", "--max-sessions", "1", "--max-queue", "0"],
+          ...["--token-file", file("tokens", "alice 0123456789abcdef\n")],
           ...["--tls-cert", file("cert", cert), "--tls-key", file("key", key)],
         ]),
       ]);

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
-from weakref import WeakSet
+from weakref import ref
 
 import grpc
 import grpc.aio
@@ -47,7 +47,6 @@ class AsyncClient:
         )
         self._stub: Any = EnvironmentServiceStub(self._channel)
         self._leases = Leases()
-        self._sessions: WeakSet[AsyncSession] = WeakSet()
         self._keeper: asyncio.Task[None] | None = None
 
     async def describe(self) -> list[Description]:
@@ -60,7 +59,6 @@ class AsyncClient:
         response = await self._call("Describe", wire.DescribeRequest(environment=reference))
         description = one_of(response, environment, self._peer.address)
         session = AsyncSession(self, description, SessionState(reference, self._lease_ms))
-        self._sessions.add(session)
         self._leases.add(session.state)
         if self._keeper is None:
             self._keeper = asyncio.create_task(self._keep())
@@ -68,7 +66,8 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Closes the sessions and the connection."""
-        await asyncio.gather(*(session.close() for session in list(self._sessions)))
+        await asyncio.gather(*(session.close() for session in self._leases.owners()))
+        await self._close_dropped()
         if self._keeper is not None:
             self._keeper.cancel()
         await self._channel.close()
@@ -98,11 +97,18 @@ class AsyncClient:
     async def _keep(self) -> None:
         while True:
             await asyncio.sleep(self._leases.interval_s)
+            await self._close_dropped()
             request = self._leases.due()
             if request is not None:
                 # A server that cannot be reached: the next call of a session waits for it, or fails.
                 with contextlib.suppress(MrlmError):
                     self._leases.renewed(request, await self._call("Renew", request, CLOSE_S, patience_s=0))
+
+    async def _close_dropped(self) -> None:
+        for request in self._leases.dropped():
+            # Otherwise its lease ends it.
+            with contextlib.suppress(MrlmError):
+                await self._call("Close", request, CLOSE_S, patience_s=0)
 
 
 class AsyncSession:
@@ -112,6 +118,7 @@ class AsyncSession:
         self._client = client
         self.description = description
         self.state = state
+        state.owner = ref(self)
 
     @property
     def agent(self) -> str:
@@ -147,7 +154,6 @@ class AsyncSession:
         if self.state.is_closed:
             return
         self.state.is_closed = True
-        self._client._sessions.discard(self)
         self._client._leases.remove(self.state)
         if not self.state.is_known:
             return

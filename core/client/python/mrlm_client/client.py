@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
-from weakref import WeakSet
+from weakref import ref
 
 import grpc
 
@@ -57,7 +57,6 @@ class Client:
         self._stub = EnvironmentServiceStub(self._channel)
         self._leases = Leases()
         self._closing = threading.Event()
-        self._sessions: WeakSet[Session] = WeakSet()
         self._keeper: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -77,7 +76,6 @@ class Client:
         description = one_of(response, environment, self._peer.address)
         session = Session(self, description, SessionState(reference, self._lease_ms))
         with self._lock:
-            self._sessions.add(session)
             self._leases.add(session.state)
             if self._keeper is None:
                 self._keeper = threading.Thread(target=self._keep, name="mrlm-leases", daemon=True)
@@ -86,8 +84,9 @@ class Client:
 
     def close(self) -> None:
         """Closes the sessions and the connection."""
-        for session in list(self._sessions):
+        for session in self._leases.owners():
             session.close()
+        self._close_dropped()
         self._closing.set()
         self._channel.close()
 
@@ -114,16 +113,18 @@ class Client:
 
     def _keep(self) -> None:
         while not self._closing.wait(self._leases.interval_s):
+            self._close_dropped()
             request = self._leases.due()
             if request is not None:
                 # A server that cannot be reached: the next call of a session waits for it, or fails.
                 with contextlib.suppress(MrlmError, ValueError):
                     self._leases.renewed(request, self._call("Renew", request, CLOSE_S, patience_s=0))
 
-    def _forget(self, session: Session) -> None:
-        with self._lock:
-            self._sessions.discard(session)
-        self._leases.remove(session.state)
+    def _close_dropped(self) -> None:
+        for request in self._leases.dropped():
+            # Otherwise its lease ends it.
+            with contextlib.suppress(MrlmError, ValueError):
+                self._call("Close", request, CLOSE_S, patience_s=0)
 
 
 class Session:
@@ -137,6 +138,7 @@ class Session:
         self._client = client
         self.description = description
         self.state = state
+        state.owner = ref(self)
 
     @property
     def agent(self) -> str:
@@ -184,7 +186,7 @@ class Session:
         if self.state.is_closed:
             return
         self.state.is_closed = True
-        self._client._forget(self)
+        self._client._leases.remove(self.state)
         if not self.state.is_known:
             return
         try:

@@ -7,7 +7,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from weakref import WeakValueDictionary
+from typing import Any
+from weakref import ref
 
 from mrlm_client.codec import decode_observation, decode_step, encode_action
 from mrlm_client.errors import HARMLESS, MrlmError
@@ -33,6 +34,8 @@ class SessionState:
         self.is_open = self.is_closed = False
         #: Agent whose turn it is; empty without one.
         self.agent = ""
+        #: The program's session. One that the program no longer refers to is closed.
+        self.owner: ref[Any] | None = None
         self._environment = environment
         self._epoch = self._index = 0
         self._is_active = False
@@ -42,6 +45,11 @@ class SessionState:
     def is_known(self) -> bool:
         """Whether the server may have the session: also one whose reset failed."""
         return self._epoch > 0
+
+    @property
+    def resets(self) -> int:
+        """Number of resets, with those that a server refused."""
+        return self._epoch
 
     @property
     def is_busy(self) -> bool:
@@ -111,8 +119,7 @@ class Leases:
     """Sessions of a client whose leases it renews while they make no call for a third of their lease."""
 
     def __init__(self) -> None:
-        # Not those that the program no longer refers to: their leases end.
-        self._sessions: WeakValueDictionary[bytes, SessionState] = WeakValueDictionary()
+        self._sessions: dict[bytes, SessionState] = {}
         self._lock = threading.Lock()
 
     def add(self, session: SessionState) -> None:
@@ -122,6 +129,20 @@ class Leases:
     def remove(self, session: SessionState) -> None:
         with self._lock:
             self._sessions.pop(session.id, None)
+
+    def owners(self) -> list[Any]:
+        """Returns the sessions that the program refers to."""
+        with self._lock:
+            owners = [session.owner() for session in self._sessions.values() if session.owner is not None]
+        return [owner for owner in owners if owner is not None]
+
+    def dropped(self) -> list[wire.CloseRequest]:
+        """Removes the sessions that the program no longer refers to. Returns the requests that close them."""
+        with self._lock:
+            dropped = [each for each in self._sessions.values() if each.owner is not None and each.owner() is None]
+            for session in dropped:
+                del self._sessions[session.id]
+        return [wire.CloseRequest(session_id=session.id) for session in dropped if session.is_known]
 
     @property
     def _open(self) -> list[SessionState]:
@@ -143,7 +164,7 @@ class Leases:
         now = time.monotonic()
         gone = set(response.gone)
         with self._lock:
-            for session in map(self._sessions.get, request.session_ids):
+            for session in list(map(self._sessions.get, request.session_ids)):
                 if session is not None:
                     session.is_open = session.is_open and session.id not in gone
                     session.used_at = now

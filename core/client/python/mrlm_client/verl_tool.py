@@ -25,7 +25,7 @@ class Trajectory:
         self.session: Session | None = None
 
 
-#: By the trajectory's data. A session ends with its lease when verl no longer refers to the data.
+#: By the trajectory's data. A session is closed when verl no longer refers to the data.
 trajectories: weakref.WeakKeyDictionary[Any, Trajectory] = weakref.WeakKeyDictionary()
 
 

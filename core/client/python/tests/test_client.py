@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import gc
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 from conftest import Guarded, readme_blocks
 
 from mrlm_client import Client, Message, MrlmError, Score, Text, Tls, ToolCall, ToolResult, Unscored, UnscoredError
+from mrlm_client.gen.mrlm.env.v1.environment_pb2 import CloseRequest
+from mrlm_client.peer import Refusals
 
 PLAIN = "127.0.0.1:50051"
 
@@ -109,6 +113,62 @@ def test_a_session_makes_one_call_at_a_time_and_close_ends_it(client: Client) ->
     session.close()
     waiting.join()
     assert codes == ["CANCELLED"]
+
+
+def test_the_lease_of_an_idle_session_is_renewed_until_the_server_has_lost_it(address: str) -> None:
+    with Client(address, lease_s=1.0) as client:
+        session = client.open("math@1")
+        session.reset(seed=1)
+        session.state.used_at = float("-inf")
+        while session.state.used_at == float("-inf"):
+            time.sleep(0.01)
+        session.step("7")
+        client._call("Close", CloseRequest(session_id=session.state.id))
+        session.state.used_at = float("-inf")
+        while session.state.is_open:
+            time.sleep(0.01)
+        assert code_of(lambda: client.open("math@1").step("7")) == "EPISODE_ENDED"
+        assert session.reset(seed=2).agent == "agent"
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeats refused resets sooner than the server states, which is up to 5 seconds."""
+
+    class Impatient(Refusals):
+        def pause_after(self, error: MrlmError) -> float:
+            return min(0.05, super().pause_after(error))
+
+    monkeypatch.setattr("mrlm_client.client.Refusals", Impatient)
+
+
+def test_a_session_that_the_program_drops_is_closed(guarded: Guarded, impatient: None) -> None:
+    """The server has one place."""
+    with Client(guarded.address, token=guarded.token, tls=guarded.tls, lease_s=1.0) as client:
+        client.open("math@1").reset(seed=1)
+        gc.collect()
+        assert client.open("math@1").reset(seed=2).agent == "agent"
+
+
+def test_a_reset_is_repeated_until_a_full_server_has_a_place(guarded: Guarded, impatient: None) -> None:
+    """The server has one place and no queue."""
+
+    def connect(admission_s: float) -> Client:
+        return Client(guarded.address, token=guarded.token, tls=guarded.tls, admission_s=admission_s)
+
+    with connect(0) as first, connect(0) as refused, connect(60) as patient:
+        taken = first.open("math@1")
+        taken.reset(seed=1)
+        assert code_of(refused.open("math@1").reset) == "RESOURCE_EXHAUSTED"
+        waiting = patient.open("math@1")
+        agents: list[str] = []
+        thread = threading.Thread(target=lambda: agents.append(waiting.reset(seed=1).agent))
+        thread.start()
+        while waiting.state.resets < 2:
+            time.sleep(0.01)
+        taken.close()
+        thread.join()
+        assert agents == ["agent"]
 
 
 def test_tls_and_tokens(guarded: Guarded) -> None:
