@@ -10,6 +10,8 @@ afterAll(() => server.close());
 
 /** The first row is a sum, which the script solves. */
 const SOLVED = { rewards: [1, 0], terminated: [true, true], tool_outputs: [] };
+/** The answers are no programs. The environment replies to the first, which only GymnasiumAgent gives the model. */
+const CUT = { rewards: [0, 0], terminated: [false, false], tool_outputs: [] };
 const CALLED = { rewards: [0, 0], terminated: [true, true], tool_outputs: ["42", "42"] };
 
 const NEMO_GYM = { folder: "examples/interop/nemo-gym", program: "run.py", python: "3.13" };
@@ -22,8 +24,19 @@ await testPeer(
     expect(await play(server.byEnvironment["math@1"] ?? "")).toEqual({ simple: solved, gymnasium: solved });
     const called = { ...CALLED, mean: 0 };
     expect(await play(server.byEnvironment["tools@1"] ?? "")).toEqual({ simple: called, gymnasium: called });
+    expect(await play(server.byEnvironment["code@1"] ?? "")).toEqual({
+      simple: { ...CUT, mean: 0 },
+      gymnasium: { ...CUT, terminated: [true, true], mean: 0 },
+    });
   },
 );
+
+const CONTRACT = { ...NEMO_GYM, folder: "test/interop/nemo-gym", program: "check.py" };
+
+await testPeer("NeMo Gym's check of sessions that an environment server names passes", CONTRACT, async (play) => {
+  for (const id of ["math@1", "tools@1"])
+    expect(await play(server.byEnvironment[id] ?? "")).toEqual({ statuses: [200, 200, 200, 200, 200, 410, 410] });
+});
 
 const VERIFIERS = { folder: "examples/interop/verifiers", program: "run.py" };
 

@@ -165,11 +165,11 @@ describe("a resources server", () => {
     expect(await open("late")).toBe(410);
   });
 
-  test("a reply to the answer masks the sample, because it cannot reach the model", async () => {
+  test("a reply to the answer truncates the episode, because it cannot reach the model, and frees its place", async () => {
     await serve();
     const agent = await seeded();
     const end = (await agent.post("/verify", answered(message("again")))).json();
-    expect(end).toMatchObject({ mask_sample: true, failure_reason: expect.stringContaining("CALL_OUT_OF_ORDER") });
+    expect(end).toMatchObject({ reward: 0, mask_sample: false, terminated: false, truncated: true });
     expect((await agent.post("/verify", answered(message("again")))).json()).toEqual(end);
     expect(server.watch.closed).toBe(server.watch.opened);
   });

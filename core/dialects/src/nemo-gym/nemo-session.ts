@@ -1,4 +1,4 @@
-import { MrlmError, type StepResult, unscored } from "@mrlm/spec";
+import { MrlmError, type StepResult } from "@mrlm/spec";
 import type { HeldSession } from "../client-sessions.ts";
 import type { Episode } from "../episode.ts";
 import type { ModelTurn } from "./model-turn.ts";
@@ -52,9 +52,8 @@ export class NemoSession implements HeldSession {
   }
 
   /**
-   * Returns the result of the episode, after the answer if the episode has not ended. A repeated request gets the same. Without an answer the episode is
-   * truncated. It is unscored where the environment replies to the answer, because the reply cannot reach the model. Rejects with the error of an action that
-   * has failed.
+   * Returns the result of the episode, after the answer if the episode has not ended. A repeated request gets the same. Without an answer, and where the
+   * environment replies to it, the episode is truncated. Rejects with the error of an action that has failed.
    */
   verify(answer: ModelTurn | undefined): Promise<Verification> {
     this.#verification ??= this.#verify(answer);
@@ -63,22 +62,18 @@ export class NemoSession implements HeldSession {
 
   async #verify(answer: ModelTurn | undefined): Promise<Verification> {
     const { episode } = this;
-    let isAnswered = false;
     if (this.#failure === undefined && episode.end === undefined && answer !== undefined)
-      isAnswered = await this.#act(answer).then(
-        () => true,
-        (error: unknown) => {
-          // A call that was under way has ended the episode.
-          if (MrlmError.hasCode(error, "EPISODE_ENDED")) return false;
-          throw error;
-        },
-      );
+      await this.#act(answer).catch((error: unknown) => {
+        // A call that was under way may have ended the episode.
+        if (!MrlmError.hasCode(error, "EPISODE_ENDED")) throw error;
+      });
     if (this.#failure !== undefined) throw this.#failure;
     const { reward, end } = episode;
     if (end !== undefined) return end;
     this.#isVerified = true;
     await episode.close();
-    return { reward: isAnswered && reward.scored ? UNFINISHED : reward, terminated: false, truncated: true };
+    // To mask an episode that goes on after a wrong answer would leave out the failures alone.
+    return { reward, terminated: false, truncated: true };
   }
 
   async #act({ message, finishReason }: ModelTurn): Promise<StepResult> {
@@ -91,9 +86,3 @@ export class NemoSession implements HeldSession {
     }
   }
 }
-
-/** Reward of an episode that its client ends after the answer, but the environment does not. */
-const UNFINISHED = unscored(
-  "CALL_OUT_OF_ORDER",
-  "/verify came before the end of the episode: the environment replied to the answer, and the protocol has no place for the reply. Use the Gymnasium family.",
-);
