@@ -72,7 +72,7 @@ export class NemoSession implements HeldSession {
     if (end !== undefined) return end;
     this.#isVerified = true;
     await episode.close();
-    // To mask an episode that goes on after a wrong answer would leave out the failures alone.
+    // A mask for each episode that continues after a wrong answer would leave out the failures alone.
     return { reward, terminated: false, truncated: true };
   }
 

@@ -5,7 +5,7 @@ import type { ModelTurn } from "./model-turn.ts";
 
 /**
  * Returns the answer of `/step`. Each call of the model has an output, which models need before they continue: the result of the tool, or for a malformed call
- * what the environment says about it. All other text is the observation.
+ * the text of the environment about it. All other text is the observation.
  */
 export function stepAnswer(agent: string, { malformedIds }: ModelTurn, result: StepResult): JsonObject {
   const { messages } = result.observation;
