@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { playByPython, python } from "./support/python-play.ts";
+import { playByPython, playOverRestart, python } from "./support/python-play.ts";
 import { ServerProcess } from "./support/server-process.ts";
 
 let server: ServerProcess;
@@ -21,4 +21,15 @@ describeWithPython("mrlm-client (skipped where `npm run setup` has not run)", ()
     },
     120_000,
   );
+
+  test("a server that is killed and started again: the episode is over, and the session begins a new one", async () => {
+    const { port } = server;
+    const found = (await playOverRestart(port, async () => {
+      await server.kill();
+      server = await ServerProcess.start(port);
+    })) as Record<string, unknown>;
+    expect(found["codes"]).toEqual(["SESSION_NOT_FOUND", "EPISODE_ENDED"]);
+    expect(found["after"]).toEqual(found["before"]);
+    expect(found["again"]).toEqual(found["before"]);
+  }, 60_000);
 });

@@ -74,7 +74,11 @@ class MrlmEnv(vf.Env[MrlmEnvConfig]):
             observation = await session.reset(task=task.data.task)
             if observation.tools:
                 message = f"Environment {config.environment} has tools, and this adapter sends texts alone."
-                raise MrlmError("TOOLS_UNSUPPORTED", message, "Use an environment without tools.")
+                raise MrlmError(
+                    "TOOLS_UNSUPPORTED",
+                    message,
+                    "Use the taskset nemo_gym of verifiers, and mrlm serve --dialects nemo-gym.",
+                )
             total, components = 0.0, dict[str, float]()
             async with agents.agent.interaction(task) as interaction:
                 segment = await interaction.turn(observation.text)

@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { randomStream } from "@mrlm/kit";
@@ -8,7 +10,9 @@ import { type Drops, fragileProxy } from "./fragile-proxy.ts";
 
 const run = promisify(execFile);
 const FOLDER = fileURLToPath(new URL("../../python/", import.meta.url));
-const PROGRAM = `${FOLDER}tests/disturbed.py`;
+const DISTURBED = `${FOLDER}tests/disturbed.py`;
+const RESTARTED = `${FOLDER}tests/restarted.py`;
+const ENV = { ...process.env, PYTHONPATH: FOLDER, GRPC_VERBOSITY: "NONE" };
 const SESSIONS = 4;
 
 const plugins = await PluginHost.discover({ directory: fileURLToPath(new URL("../../../../", import.meta.url)) });
@@ -51,9 +55,8 @@ export async function playByPython(
   const proxies = await Promise.all(Array.from({ length: SESSIONS }, () => fragileProxy(port, drops)));
   const play = async (ports: readonly number[], ...options: readonly string[]): Promise<Played> => {
     const addresses = ports.map((each) => `127.0.0.1:${each}`);
-    const args = [PROGRAM, mode, ...[seed, midStep, midReset].map(String), ...addresses, ...options];
-    const env = { ...process.env, PYTHONPATH: FOLDER, GRPC_VERBOSITY: "NONE" };
-    const { stdout } = await run(python as string, args, { env, maxBuffer: 1 << 28 });
+    const args = [DISTURBED, mode, ...[seed, midStep, midReset].map(String), ...addresses, ...options];
+    const { stdout } = await run(python as string, args, { env: ENV, maxBuffer: 1 << 28 });
     return JSON.parse(stdout) as Played;
   };
   try {
@@ -68,4 +71,19 @@ export async function playByPython(
   } finally {
     for (const proxy of proxies) proxy.close();
   }
+}
+
+/** Plays by mrlm-client while `restart` kills the server and starts it again. @returns what the program printed */
+export async function playOverRestart(port: number, restart: () => Promise<void>): Promise<unknown> {
+  const child = spawn(python as string, [RESTARTED, `127.0.0.1:${port}`], {
+    env: ENV,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: child.stdout });
+  await once(lines, "line");
+  await restart();
+  const last = once(lines, "line");
+  child.stdin.end("\n");
+  const [line] = (await last) as [string];
+  return JSON.parse(line);
 }
