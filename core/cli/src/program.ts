@@ -24,6 +24,7 @@ import {
   POLICY_FLAG,
   setFlag,
   withRolloutFlags,
+  repeated,
 } from "./declarations/flags.ts";
 import { VERSION } from "./version.ts";
 
@@ -169,6 +170,12 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--port <port>", "0 for any free one", "8899")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--open", "open the page in the browser")
+    .addOption(
+      repeated(
+        "--metrics <url>",
+        "address of mrlm serve --metrics-port, for the page of servers; may be given several times",
+      ),
+    )
     .option("--token-file <path>", "file with a token that readers must know; or NAME TOKEN in each line")
     .option(
       "--token-grace-seconds <seconds>",

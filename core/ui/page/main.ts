@@ -6,20 +6,25 @@ import { EpisodesPage } from "./episodes-page.ts";
 import { html } from "./html.ts";
 import { RunPage } from "./run-page.ts";
 import { RunsPage } from "./runs-page.ts";
+import { ServersPage } from "./servers-page.ts";
 import "./page.css";
 
-/** The page of an address: `/`, `/compare?run=A&run=B`, `/runs/ID`, `/runs/ID/episodes`, `/runs/ID/episodes/EPISODE`. */
+/** The page of an address: `/`, `/servers`, `/compare?run=A&run=B`, `/runs/ID`, `/runs/ID/episodes`, `/runs/ID/episodes/EPISODE`. */
 function App(): VNode {
   const { parts, search } = useAddress();
   const [place, run, section, episode] = parts;
   return html`<header>
       <a class="brand" href="/">mrlm</a>
+      <nav aria-label="Pages">
+        <a href="/servers" aria-current=${place === "servers" ? "page" : undefined}>Servers</a>
+      </nav>
       ${run !== undefined && place === "runs" && html`<${RunTabs} run=${run} section=${section} />`}
     </header>
     <main>${pageOf()}</main>`;
 
   function pageOf(): VNode {
     if (place === undefined) return html`<${RunsPage} search=${search} />`;
+    if (place === "servers") return html`<${ServersPage} />`;
     if (place === "compare") return html`<${ComparePage} search=${search} />`;
     if (place !== "runs" || run === undefined) return html`<p>There is no such page. <a href="/">All runs</a></p>`;
     if (section === "episodes" && episode !== undefined)

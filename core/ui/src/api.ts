@@ -6,6 +6,7 @@ import { episodePage } from "./episode-query.ts";
 import type { FoundRun } from "./find-runs.ts";
 import type { LiveChanges } from "./live-changes.ts";
 import type { RunReader } from "./run-reader.ts";
+import type { EnvironmentServers } from "./servers/environment-servers.ts";
 import { type Table, toCsv, toParquet } from "./tables.ts";
 
 /** Sources of the API. */
@@ -13,6 +14,7 @@ export interface ApiContext {
   readonly reader: RunReader;
   readonly runs: () => ReadonlyMap<string, FoundRun>;
   readonly changes: LiveChanges;
+  readonly servers: EnvironmentServers;
 }
 
 /** Largest exported table. */
@@ -21,10 +23,11 @@ const MAX_EXPORTED = 100_000;
 const PING_MS = 15_000;
 
 /** Answers a request below `/api/`. Throws RUN_NOT_FOUND, EPISODE_NOT_FOUND or QUERY_INVALID. */
-export async function answerApi(exchange: Exchange, { reader, runs, changes }: ApiContext): Promise<void> {
+export async function answerApi(exchange: Exchange, { reader, runs, changes, servers }: ApiContext): Promise<void> {
   const [, , part, runId, section, episode, view, ...rest] = exchange.url.pathname.split("/").map(decoded);
   const { searchParams: search } = exchange.url;
   if (part === "events" && runId === undefined) return streamChanges(exchange, changes);
+  if (part === "servers" && runId === undefined) return send(exchange, { servers: await servers.read() });
   if (part !== "runs" || rest.length > 0) throw noRoute(exchange);
   if (runId === undefined) {
     const found = [...runs().values()];

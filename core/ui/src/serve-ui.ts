@@ -9,6 +9,7 @@ import { LiveChanges } from "./live-changes.ts";
 import { loginPage, signIn, withCookie } from "./login.ts";
 import { type PageFile, pageFiles } from "./page-files.ts";
 import { RunReader } from "./run-reader.ts";
+import { EnvironmentServers } from "./servers/environment-servers.ts";
 
 /** Options of {@link serveUi}. */
 export interface ServeUiOptions {
@@ -16,6 +17,8 @@ export interface ServeUiOptions {
   readonly directories: readonly string[];
   /** `host:port`; port 0 takes any free port. */
   readonly address: string;
+  /** Addresses of the metrics of environment servers. Default: none. */
+  readonly metrics?: readonly string[];
   /** Tokens of which a reader must know one. Default: none. */
   readonly tokens?: Tokens;
   /** Certificate, for HTTPS. Default: plain HTTP. */
@@ -55,14 +58,15 @@ const STATUSES: Readonly<Partial<Record<MrlmError["code"], number>>> = {
   RESOURCE_EXHAUSTED: 503,
 };
 
-/** Serves the page of runs. It only reads. Rejects with RUN_NOT_FOUND for a directory that cannot be read, and with PORT_IN_USE. */
+/** Serves the page of runs. It only reads. Rejects with RUN_NOT_FOUND for a directory that cannot be read, with USAGE for a malformed address of metrics, and with PORT_IN_USE. */
 export async function serveUi(options: ServeUiOptions): Promise<UiServer> {
-  const { directories, address, tokens, tls, logger = silentLogger } = options;
+  const { directories, address, metrics = [], tokens, tls, logger = silentLogger } = options;
+  const servers = new EnvironmentServers(metrics);
   for (const directory of directories) assertReadable(directory);
   const page = pageFiles();
   const reader = new RunReader();
   const runs = searchedRuns(directories);
-  const context: ApiContext = { reader, runs, changes: new LiveChanges(() => runs().values()) };
+  const context: ApiContext = { reader, runs, servers, changes: new LiveChanges(() => runs().values()) };
   const server = createHttpServer(REQUEST_MS, tls);
   const bound = await listen(server, address);
   const checkAccess = accessCheck({ tokens, isLoopback: /^(::1|127\..*)$/.test(bound.address) });

@@ -17,6 +17,7 @@ export interface UiArguments extends Pick<
 > {
   readonly port: string;
   readonly open?: boolean;
+  readonly metrics?: readonly string[];
 }
 
 /** Directory of runs by default: that of `output.directory`. */
@@ -28,8 +29,11 @@ export async function ui(
   paths: readonly string[],
   args: UiArguments,
 ): Promise<void> {
-  const directories = paths.length > 0 ? paths : [join(directory, RUNS)];
-  if (paths.length === 0 && !existsSync(join(directory, RUNS)))
+  const { metrics = [] } = args;
+  const hasRuns = existsSync(join(directory, RUNS));
+  // Servers can be shown where nothing was trained.
+  const directories = paths.length > 0 ? paths : hasRuns ? [join(directory, RUNS)] : [];
+  if (directories.length === 0 && metrics.length === 0)
     throw new MrlmError("RUN_NOT_FOUND", `There is no folder ${RUNS} in ${directory}.`, {
       hint: "Name a run, or a folder that holds runs: mrlm ui FOLDER.",
     });
@@ -39,9 +43,9 @@ export async function ui(
   const interrupts = listenForInterrupts(console, "stopping");
   try {
     const host = isIPv6(args.host) ? `[${args.host}]` : args.host;
-    const server = await serveUi({ directories, address: `${host}:${port}`, logger, ...access });
+    const server = await serveUi({ directories, metrics, address: `${host}:${port}`, logger, ...access });
     const url = `${access.tls === undefined ? "http" : "https"}://${host}:${server.port}/`;
-    console.print(`showing ${directories.join(", ")} on ${url}`);
+    console.print(`showing ${[...directories, ...metrics].join(", ")} on ${url}`);
     console.emit({ event: "listening", url, pid: process.pid });
     if (args.open === true) openInBrowser(url, (reason) => console.note(`note: the browser was not opened: ${reason}`));
     await new Promise<void>((resolve) => {
