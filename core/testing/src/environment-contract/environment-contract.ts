@@ -22,7 +22,7 @@ export interface EnvironmentContractOptions {
   readonly transports?: Readonly<Record<string, Transport>>;
   /** Also runs the checks that take longer, as `mrlm check` does without `--quick`; default false. */
   readonly thorough?: boolean;
-  /** Time limit of each test in milliseconds; default 30,000. */
+  /** Time limit of each test in milliseconds; default 120,000, so that a loaded machine does not fail it. */
   readonly timeoutMs?: number;
   /** Default: the global `describe` and `test` of jest, else those of node:test. */
   readonly registry?: TestRegistry;
@@ -33,7 +33,7 @@ export interface EnvironmentContractOptions {
  * bytes; options, determinism, rewards, data and leaks in process. A test fails for errors, and for warnings that the definition does not acknowledge.
  */
 export function environmentContract(options: EnvironmentContractOptions): void {
-  const { plugins, environment, thorough = false, timeoutMs = 30_000 } = options;
+  const { plugins, environment, thorough = false, timeoutMs = 120_000 } = options;
   const registry = registryOf(options.registry);
   const definition = findDefinition(plugins, environment);
   const transports = options.transports ?? {
