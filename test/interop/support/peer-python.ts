@@ -1,5 +1,7 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { test } from "@jest/globals";
 import { ROOT } from "../../e2e/support/mrlm.ts";
@@ -43,6 +45,58 @@ export async function testPeer(
       }),
     300_000,
   );
+}
+
+/** Server of another framework. */
+export interface PeerServer {
+  /** Ports by the names that the program printed. */
+  readonly ports: Readonly<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+/** Registers the test of a peer's server: as {@link testPeer}, with a program that prints its ports as one line of JSON and ends with its standard input. */
+export async function testPeerServer(
+  name: string,
+  peer: Peer,
+  body: (start: () => Promise<PeerServer>) => Promise<void>,
+): Promise<void> {
+  const found = await interpreterOf(peer);
+  if ("reason" in found) return test.skip(`${name} (${found.reason})`, () => undefined);
+  const program = join(ROOT, peer.folder, peer.program);
+  test(
+    name,
+    async () => {
+      const started: PeerServer[] = [];
+      try {
+        await body(async () => {
+          const server = await startServer(found.python, program);
+          started.push(server);
+          return server;
+        });
+      } finally {
+        await Promise.all(started.map((server) => server.close()));
+      }
+    },
+    300_000,
+  );
+}
+
+async function startServer(python: string, program: string): Promise<PeerServer> {
+  const child = spawn(python, [program], { stdio: ["pipe", "pipe", "pipe"] });
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (log = (log + text).slice(-4_000)));
+  const ended = once(child, "close");
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!line.startsWith("{")) continue;
+    return {
+      ports: JSON.parse(line) as Record<string, number>,
+      async close() {
+        child.stdin.end();
+        await ended;
+      },
+    };
+  }
+  throw new Error(`${program} ended without its ports:\n${log}`);
 }
 
 async function interpreterOf({

@@ -11,6 +11,8 @@ export type TaskPlace = { readonly split: string; readonly index: number } | { r
 /** Tasks of a server. */
 export interface Catalogue {
   readonly tasks: TaskSource;
+  /** Whether the server has a catalogue: otherwise the tasks are seeds. */
+  readonly isListed: boolean;
   /** Name of the environment on the server, where the server lists its environments. */
   readonly environment: string | undefined;
 }
@@ -36,7 +38,7 @@ export async function catalogueOf(client: HttpClient, options: BridgeOptions, si
   }
   const base = environment === undefined ? "" : `/${pathOf(environment)}`;
   const found = await read(`${base}/splits`);
-  if (found === undefined) return { tasks: seedTasks(options), environment };
+  if (found === undefined) return { tasks: seedTasks(options), isListed: false, environment };
   const splits = readShape(SPLITS, found, "The list of splits");
   const names = chosen(splits, options);
   const counts: Record<string, number> = {};
@@ -49,7 +51,7 @@ export async function catalogueOf(client: HttpClient, options: BridgeOptions, si
       counts[name] = readShape(COUNT, answer, `The number of tasks of the split "${split}"`).num_tasks;
     }
   }
-  return { tasks: listedOn(names, counts), environment };
+  return { tasks: listedOn(names, counts), isListed: true, environment };
 }
 
 /** Returns the place of a task on the server. */

@@ -1,0 +1,3 @@
+import { contract } from "./support/contract.ts";
+
+await contract(false);
