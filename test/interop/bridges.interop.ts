@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect } from "@jest/globals";
 import { textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import type { JsonObject, Message, Observation, Part, StepResult, ToolCallPart } from "@mrlm/spec";
-import openenv from "../../environments/openenv/src/index.ts";
+import openenvPlugin from "../../environments/openenv/src/index.ts";
+import orsPlugin from "../../environments/ors/src/index.ts";
 import { testPeerServer } from "./support/peer-python.ts";
 
 let host: LocalHost;
 beforeAll(async () => {
-  host = new LocalHost({ source: await PluginHost.of([openenv]) });
+  host = new LocalHost({ source: await PluginHost.of([openenvPlugin, orsPlugin]) });
 });
 afterAll(() => host.close());
 
@@ -111,4 +112,44 @@ await testPeerServer("openenv@1 plays environments of OpenEnv's own server class
   expect((await play("openenv@1", slow, ["sleep"])).rewards).toEqual(["BRIDGE_TIMEOUT"]);
   expect((await play("openenv@1", safe, [[call("open_safe", { code: "99" })]])).rewards).toEqual([undefined]);
   expect((await play("openenv@1", echo, ["exit"])).rewards).toEqual(["BRIDGE_LOST"]);
+});
+
+const ORS = { folder: "test/interop/ors-sdk", program: "server.py" };
+
+await testPeerServer("ors@1 plays an environment of ors-sdk", ORS, async (start) => {
+  const { ports } = await start();
+  const url = `http://127.0.0.1:${ports["higherlower"]}`;
+  const options: JsonObject = { url, text_tool: "answer" };
+  expect((await host.describe({ id: "ors@1", options })).splits).toEqual({ train: 20, eval: 5 });
+
+  const found = await play(
+    "ors@1",
+    options,
+    [
+      [call("guess", { number: 50 }), call("guess", { number: 93 })],
+      [call("guess", { number: "x" })],
+      [call("look", {})],
+      "93",
+    ],
+    "eval/3",
+  );
+  expect(textsOf(found.first.messages)).toEqual(["Find the number from 1 to 100."]);
+  expect(found.first.tools).toMatchObject([{ name: "guess", parameters: { required: ["number"] } }]);
+  expect(found.texts.slice(0, 2)).toEqual(["higher", "equal"]);
+  expect(found.rewards).toEqual([undefined, undefined, undefined, 1]);
+  for (const turn of [1, 2])
+    expect(found.steps[turn]?.observation.messages).toMatchObject([{ parts: [{ isError: true }] }]);
+  expect(found.steps[0]?.info).toMatchObject({ guessed: 93 });
+  const played = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => play("ors@1", options, [String(10 + i + (i % 2))], `train/${i}`)),
+  );
+  expect(played.map(({ rewards }) => rewards)).toEqual(Array.from({ length: 20 }, (_, i) => [1 - (i % 2)]));
+  // An answer in several chunks.
+  expect((await play("ors@1", options, ["long"])).texts).toEqual(["long ".repeat(4_000)]);
+
+  // Faults of the server are never a reward of 0.
+  expect((await play("ors@1", options, ["nan"])).rewards).toEqual([expect.stringMatching(/^BRIDGE_REWARD_/)]);
+  expect((await play("ors@1", options, ["none"])).rewards).toEqual(["BRIDGE_REWARD_MISSING"]);
+  expect((await play("ors@1", options, ["raise"])).rewards).toEqual(["BRIDGE_FAILED"]);
+  expect((await play("ors@1", options, ["exit"])).rewards).toEqual(["BRIDGE_LOST"]);
 });

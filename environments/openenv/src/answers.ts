@@ -23,7 +23,7 @@ const frame = z.looseObject({ type: z.string(), data: json });
 
 const observed = z.looseObject({
   observation: json,
-  reward: z.unknown(),
+  reward: z.unknown().optional(),
   done: z.boolean(),
   metadata: z.looseObject({ mrlm: ours.optional() }).nullish(),
 });

@@ -10,7 +10,7 @@ import {
   whenAvailable,
 } from "@mrlm/kit/bridge";
 import { type JsonObject, MrlmError, type TaskSource } from "@mrlm/spec";
-import { fetch } from "undici";
+import { Agent, fetch } from "undici";
 import { z } from "zod";
 import { type ActionForm, actionForm } from "./action-form.ts";
 import { OpenEnvEpisode } from "./openenv-episode.ts";
@@ -18,6 +18,9 @@ import type { OpenEnvOptions } from "./options.ts";
 import { Socket } from "./socket.ts";
 
 const schemas = z.looseObject({ action: z.record(z.string(), z.json()) });
+/** Connections of all servers. Idle ones are closed soon, and none keeps a process alive that has ended its work. */
+const agent = new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 });
+const fetchOnce: Fetch = (url, init) => fetch(url, { ...init, dispatcher: agent });
 /** Servers by the options of their sessions, which share them. */
 const SERVERS = new WeakMap<OpenEnvOptions, OpenEnvServer>();
 
@@ -41,7 +44,7 @@ class OpenEnvServer implements RemoteServer {
     this.#options = options;
     this.places = new Places(options.max_sessions);
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    this.#client = new HttpClient(options.url, this.#headers, fetch as unknown as Fetch);
+    this.#client = new HttpClient(options.url, this.#headers, fetchOnce);
   }
 
   /** Reads the tasks of the server. */

@@ -19,7 +19,7 @@ const ours = z.looseObject({
 const output = z.looseObject({
   blocks: z.array(block),
   metadata: z.looseObject({ mrlm: ours.optional() }).nullish(),
-  reward: z.unknown(),
+  reward: z.unknown().optional(),
   finished: z.boolean(),
 });
 
@@ -29,7 +29,9 @@ const called = z.discriminatedUnion("ok", [
 ]);
 
 const tools = z.looseObject({
-  tools: z.array(z.looseObject({ name: z.string(), description: z.string().nullish(), input_schema: object.nullish() })),
+  tools: z.array(
+    z.looseObject({ name: z.string(), description: z.string().nullish(), input_schema: object.nullish() }),
+  ),
   terminal_tool: z.looseObject({ name: z.string(), arg: z.string() }).nullish(),
 });
 

@@ -15,7 +15,9 @@ export const orsOptions = z
       .string()
       .min(1)
       .optional()
-      .describe("Field of a task that takes the seed of an episode, with `determinism: full`; a server of mrlm has `seed`"),
+      .describe(
+        "Field of a task that takes the seed of an episode, with `determinism: full`; a server of mrlm has `seed`",
+      ),
   })
   .superRefine((options, context) => {
     if (options.token_env !== undefined && tokenOf(options) === undefined)

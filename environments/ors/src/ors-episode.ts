@@ -32,7 +32,9 @@ export class OrsEpisode implements RemoteEpisode {
   /** Reads the tools and the first observation. Ends the session if that fails. Rejects as the session does. */
   static async start(session: OrsSession, options: OrsOptions, signal: AbortSignal): Promise<OrsEpisode> {
     try {
-      const offered = readTools((await session.get("/task_tools", signal)) ?? (await session.get("/tools", signal)) ?? null);
+      const offered = readTools(
+        (await session.get("/task_tools", signal)) ?? (await session.get("/tools", signal)) ?? null,
+      );
       const withRoles = await session.get("/messages", signal);
       const messages =
         withRoles === undefined ? readPrompt((await session.get("/prompt", signal)) ?? null) : readMessages(withRoles);

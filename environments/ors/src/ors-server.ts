@@ -12,13 +12,16 @@ import {
   whenAvailable,
 } from "@mrlm/kit/bridge";
 import { type JsonObject, MrlmError, type TaskSource } from "@mrlm/spec";
-import { fetch } from "undici";
+import { Agent, fetch } from "undici";
 import { z } from "zod";
 import { OrsEpisode } from "./ors-episode.ts";
 import { OrsSession } from "./ors-session.ts";
 import type { OrsOptions } from "./options.ts";
 
 const listedTask = z.looseObject({ task: z.record(z.string(), z.json()) });
+/** Connections of all servers. Idle ones are closed soon, and none keeps a process alive that has ended its work. */
+const agent = new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 });
+const fetchOnce: Fetch = (url, init) => fetch(url, { ...init, dispatcher: agent });
 /** Servers by the options of their sessions, which share them. */
 const SERVERS = new WeakMap<OrsOptions, OrsServer>();
 
@@ -40,11 +43,7 @@ class OrsServer implements RemoteServer {
     const token = tokenOf(options);
     this.#options = options;
     this.places = new Places(options.max_sessions);
-    this.#client = new HttpClient(
-      options.url,
-      token === undefined ? {} : { "x-api-key": token },
-      fetch as unknown as Fetch,
-    );
+    this.#client = new HttpClient(options.url, token === undefined ? {} : { "x-api-key": token }, fetchOnce);
   }
 
   /** Reads the tasks of the server. Rejects with BRIDGE_REFUSED for a server without a catalogue. */

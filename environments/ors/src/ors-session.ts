@@ -61,22 +61,29 @@ export class OrsSession {
     for (let attached = 0; ; attached++) {
       const body = { name, input, ...(known !== undefined && { task_id: known }) };
       const data: string[] = [];
+      let hasEnded = false;
       try {
         const request = { method: "POST", path: `${this.#prefix}/call`, body, signal } as const;
         const response = await this.#client.send({ ...request, headers: this.#headers });
-        if (response.status >= 400) throw lost(statusError("The answer to /call", response.status, await this.#client.text(response, signal)));
+        if (response.status >= 400)
+          throw lost(statusError("The answer to /call", response.status, await this.#client.text(response, signal)));
         for await (const event of eventsOf(response.body, signal)) {
           if (event.event === "task_id") known = event.data;
           else if (event.event === "chunk" || event.event === "end") data.push(event.data);
-          else if (event.event === "error") throw new MrlmError("BRIDGE_FAILED", `The call of ${name} failed on the server: ${event.data}`);
-          if (event.event === "end") return readRemoteJson(data.join(""), "The answer to /call");
+          else if (event.event === "error")
+            throw new MrlmError("BRIDGE_FAILED", `The call of ${name} failed on the server: ${event.data}`);
+          hasEnded ||= event.event === "end";
         }
+        if (hasEnded) return readRemoteJson(data.join(""), "The answer to /call");
         throw new MrlmError("BRIDGE_LOST", `The answer to the call of ${name} ended before its end.`);
       } catch (error) {
-        const isBroken = MrlmError.hasCode(error, "BRIDGE_LOST", "BRIDGE_UNREACHABLE") && !(error instanceof SessionGone);
+        const isBroken =
+          MrlmError.hasCode(error, "BRIDGE_LOST", "BRIDGE_UNREACHABLE") && !(error instanceof SessionGone);
         if (!isBroken) throw error;
         if (known === undefined || attached === MAX_ATTACHED)
-          throw new MrlmError("BRIDGE_LOST", `The answer to the call of ${name} is lost: ${error.message}`, { cause: error });
+          throw new MrlmError("BRIDGE_LOST", `The answer to the call of ${name} is lost: ${error.message}`, {
+            cause: error,
+          });
       }
     }
   }
@@ -127,8 +134,14 @@ async function sessionId(client: HttpClient, signal: AbortSignal): Promise<strin
   refuseFull(response.status, response.headers.get("retry-after"), path);
   if (response.status >= 400)
     throw statusError(`The answer to ${path}`, response.status, await client.text(response, signal));
-  for await (const { event, data } of eventsOf(response.body, signal)) if (event === "task_id" && data !== "") return data;
-  throw new MrlmError("BRIDGE_RESPONSE_INVALID", `The answer to ${path} has another form: it has no event \`task_id\`.`);
+  let id = "";
+  // The stream is read to its end, so that its connection can be used again.
+  for await (const { event, data } of eventsOf(response.body, signal)) if (event === "task_id") id = data;
+  if (id !== "") return id;
+  throw new MrlmError(
+    "BRIDGE_RESPONSE_INVALID",
+    `The answer to ${path} has another form: it has no event \`task_id\`.`,
+  );
 }
 
 /** Throws for the statuses of a server that is full or starts. */

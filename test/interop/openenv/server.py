@@ -1,4 +1,4 @@
-"""Serves two environments, written with OpenEnv's own server classes, on free ports: an echo, and a safe that tools open.
+"""Serves two environments of OpenEnv's own server classes on free ports: an echo, and a safe that tools open.
 
 python server.py; the first line on stdout is JSON with the ports. Ends with its standard input.
 """
@@ -49,9 +49,7 @@ class Echo(Environment):
             time.sleep(5)
         if action.message == "exit":
             os._exit(1)
-        return EchoObservation(
-            text=action.message, reward=len(action.message) / 10, done=self._state.step_count == 3
-        )
+        return EchoObservation(text=action.message, reward=len(action.message) / 10, done=self._state.step_count == 3)
 
     @property
     def state(self) -> State:
@@ -131,7 +129,9 @@ def serve(app: Any) -> int:
 
 ports = {
     "echo": serve(create_fastapi_app(Echo, EchoAction, EchoObservation)),
-    "safe": serve(create_fastapi_app(Safe, CallToolAction, CallToolObservation, max_concurrent_envs=4, env_name="safe")),
+    "safe": serve(
+        create_fastapi_app(Safe, CallToolAction, CallToolObservation, max_concurrent_envs=4, env_name="safe")
+    ),
 }
 print(json.dumps(ports), flush=True)
 sys.stdin.read()

@@ -65,8 +65,11 @@ export class BridgedEnvironment implements SimulatedEnvironment {
     this.#turns = 0;
     const giveBack = await this.#server.places.take(signal);
     try {
-      this.#episode = await whenAvailable(this.#options.timeouts, signal, (late) =>
-        this.#server.start(place, serverSeed, late),
+      this.#episode = await whenAvailable(
+        this.#options.timeouts,
+        signal,
+        (late) => this.#server.start(place, serverSeed, late),
+        (late) => void late.close(),
       );
       this.#giveBack = giveBack;
     } catch (error) {

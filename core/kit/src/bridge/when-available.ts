@@ -11,11 +11,13 @@ const LAST_PAUSE_MS = 2_000;
  * Starts work on a server, such as an episode: it may be repeated, because nothing has been done yet. A server that cannot be reached, or that loses the
  * connection, is tried again until `reset_ms` have passed; one without a free session after the delay that it states, until `wait_ms` have passed.
  * Rejects with BRIDGE_FULL, BRIDGE_TIMEOUT, and the error of the last attempt.
+ * @param discard releases a result that comes too late
  */
 export async function whenAvailable<T>(
   { reset_ms: resetMs, wait_ms: waitMs }: BridgeOptions["timeouts"],
   signal: AbortSignal,
   start: (signal: AbortSignal) => Promise<T>,
+  discard?: (late: T) => void,
 ): Promise<T> {
   const begin = performance.now();
   let waited = 0;
@@ -23,7 +25,7 @@ export async function whenAvailable<T>(
   for (;;) {
     const left = resetMs + waited - (performance.now() - begin);
     try {
-      return await within({ ms: left, what: "The start on the server", signal }, start);
+      return await within({ ms: left, what: "The start on the server", signal }, start, discard);
     } catch (error) {
       if (signal.aborted) throw error;
       if (error instanceof ServerFull) {

@@ -1,9 +1,14 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** Works for at most `ms` milliseconds. Rejects with BRIDGE_TIMEOUT, and with the reason of the signal, without waiting for the work; the work's signal is aborted. */
+/**
+ * Works for at most `ms` milliseconds. Rejects with BRIDGE_TIMEOUT, and with the reason of the signal, without waiting for the work; the work's signal is
+ * aborted.
+ * @param discard releases a result that comes after that
+ */
 export async function within<T>(
   { ms, what, signal }: { readonly ms: number; readonly what: string; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
+  discard?: (late: T) => void,
 ): Promise<T> {
   signal.throwIfAborted();
   const controller = new AbortController();
@@ -20,7 +25,10 @@ export async function within<T>(
   );
   try {
     const working = work(controller.signal);
-    working.catch(() => undefined);
+    working.then(
+      (value) => (controller.signal.aborted ? discard?.(value) : undefined),
+      () => undefined,
+    );
     return await Promise.race([working, promise]);
   } finally {
     promise.catch(() => undefined);

@@ -13,6 +13,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "environment:math": "@mrlm/environment-math",
   "environment:nim": "@mrlm/environment-nim",
   "environment:openenv": "@mrlm/environment-openenv",
+  "environment:ors": "@mrlm/environment-ors",
   "environment:research": "@mrlm/environment-research",
   "environment:signals": "@mrlm/environment-signals",
   "environment:tools": "@mrlm/environment-tools",

@@ -20,7 +20,10 @@ export class FaultyProxy {
   readonly #timers = new Set<NodeJS.Timeout>();
 
   private constructor(target: string) {
-    this.#server = createServer((request, response) => void this.#forward(target, request, response));
+    this.#server = createServer((request, response) => {
+      // The server has ended.
+      this.#forward(target, request, response).catch(() => response.destroy());
+    });
     this.#server.on("upgrade", (request, socket, head) =>
       this.#sockets.handleUpgrade(request, socket, head, (client) =>
         this.#connect(client, `${target}${request.url}`, request),
