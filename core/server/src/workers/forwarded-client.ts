@@ -21,26 +21,13 @@ import { isMeasured } from "../sessions/server-metrics.ts";
 import type { Caller } from "../service/caller.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import { type ClientLink, openClientLink } from "./client-link.ts";
+import type { ClientSink } from "./client-sink.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
 import { FrameJoiner } from "./frame-joiner.ts";
 import { late, unknownKind } from "./request-errors.ts";
+import { HIGH_WATER_BYTES, LOW_WATER_BYTES, RequestFlow } from "./request-flow.ts";
 import { isSuspect, keyOf, type RoutedSession, type RoutedSessions } from "./routed-sessions.ts";
 
-/** Client of the server process. */
-export interface ClientSink {
-  /** Writes a serialised MultiplexResponse. Returns false when the client accepts no more until `drained` is called. */
-  write(frame: Buffer): boolean;
-  /** Stops or continues to read the client's requests. */
-  read(isReading: boolean): void;
-  /** Ends the client's stream. @param failure a text that a worker gave, or an error */
-  fail(failure: string | Error): void;
-  /** Ends the stream of a client that sends no more requests and has all responses. */
-  end(): void;
-}
-
-/** Requests are read while fewer bytes than the first limit wait for a worker, again when fewer than the second wait. Responses likewise. */
-const HIGH_WATER_BYTES = 8 << 20;
-const LOW_WATER_BYTES = 2 << 20;
 /** Limit of requests under way on one stream. */
 const MAX_RUNNING = 16_384;
 /** Time in which the process of a closed stream must be seen to have ended, in milliseconds. */
@@ -69,6 +56,7 @@ export class ForwardedClient {
   readonly #sink: ClientSink;
   readonly #logger: Logger;
   readonly #joiner: FrameJoiner;
+  readonly #flow: RequestFlow;
   /** Responses of the server process itself. */
   readonly #answers: Outbox;
   readonly #assembler: Assembler;
@@ -89,7 +77,18 @@ export class ForwardedClient {
     this.#sessions = server.sessions;
     this.#logger = server.logger;
     this.#assembler = new Assembler(server.maxMessageBytes);
-    this.#joiner = new FrameJoiner((frame) => this.#isGone || sink.write(frame));
+    this.#flow = new RequestFlow(
+      (isReading) => sink.read(isReading),
+      server.sessions.limits.leaseMs,
+      (error) => {
+        server.logger.warn(error.message);
+        sink.fail(error);
+      },
+    );
+    this.#joiner = new FrameJoiner(
+      (frame) => this.#isGone || sink.write(frame, () => this.#flow.progressed()),
+      () => this.#flushed(),
+    );
     this.#answers = new Outbox((frame) => {
       this.#joiner.add(frame);
       return true;
@@ -125,8 +124,6 @@ export class ForwardedClient {
   /** Reports that the client accepts more. */
   drained(): void {
     this.#joiner.drained();
-    if (this.#joiner.pendingBytes < LOW_WATER_BYTES)
-      for (const { stream } of this.#links.values()) if (stream.isPaused()) stream.resume();
     this.#endWhenAnswered();
   }
 
@@ -160,6 +157,7 @@ export class ForwardedClient {
   gone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
+    this.#flow.end();
     for (const requestId of [...this.#running.keys()]) this.#done(requestId);
     // The outboxes write in the immediates that they have scheduled, which run before this one.
     setImmediate(() => {
@@ -278,7 +276,19 @@ export class ForwardedClient {
     running.sentAt = performance.now();
     if (link.isEnded) return void this.#lose(link);
     link.outbox.add(requestId, entry);
-    if (link.outbox.pendingBytes > HIGH_WATER_BYTES) this.#sink.read(false);
+    this.#pace();
+  }
+
+  /** Continues or stops to read requests. */
+  #pace(): void {
+    if (!this.#isGone) this.#flow.update(this.#joiner.pendingBytes + this.#answers.pendingBytes, this.#links.values());
+  }
+
+  /** Continues to read responses too when enough have been written. */
+  #flushed(): void {
+    if (this.#joiner.pendingBytes < LOW_WATER_BYTES)
+      for (const { stream } of this.#links.values()) if (stream.isPaused()) stream.resume();
+    this.#pace();
   }
 
   #linkTo(worker: EnvironmentWorker): ClientLink {
@@ -287,10 +297,7 @@ export class ForwardedClient {
     const link = openClientLink(worker, this.#caller, {
       onFrame: (frame) => this.#receiveResponses(frame),
       onFault: (error) => logFault(this.#logger, error),
-      onDrained: () => {
-        if ([...this.#links.values()].every(({ outbox }) => outbox.pendingBytes < LOW_WATER_BYTES))
-          this.#sink.read(true);
-      },
+      onDrained: () => this.#pace(),
       onFailure: (text) => this.#sink.fail(text),
       onEnd: () => void (this.#isGone || this.#lose(link)),
     });
@@ -312,6 +319,7 @@ export class ForwardedClient {
     }
     this.#joiner.add(frame);
     if (this.#joiner.pendingBytes > HIGH_WATER_BYTES) for (const { stream } of this.#links.values()) stream.pause();
+    this.#pace();
     if (this.#isHalfClosed) setImmediate(() => this.#endWhenAnswered());
   }
 
@@ -333,7 +341,7 @@ export class ForwardedClient {
   #unlink(link: ClientLink): void {
     if (this.#links.get(link.worker) === link) this.#links.delete(link.worker);
     link.stream.end();
-    if (this.#links.size === 0) this.#sink.read(true);
+    this.#pace();
   }
 
   /** Answers a request that began. */
@@ -374,6 +382,7 @@ export class ForwardedClient {
   #answer(requestId: bigint, response: NonNullable<wire.SessionResponse["response"]>): void {
     if (this.#isGone) return;
     this.#answers.add(requestId, responseEntry(requestId, response));
+    this.#pace();
     // The outbox and the joiner write in the immediates that follow.
     if (this.#isHalfClosed) setImmediate(() => setImmediate(() => this.#endWhenAnswered()));
   }

@@ -40,7 +40,7 @@ export function forwardingMethods(
       const client = new ForwardedClient(
         callerOf(call, server.tokens),
         {
-          write: (frame) => call.write(frame),
+          write: (frame, onSent) => call.write(frame, onSent),
           read: (isReading) => {
             if (isReading) call.resume();
             else call.pause();

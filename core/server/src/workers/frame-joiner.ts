@@ -3,14 +3,19 @@ import { FRAME_BYTES } from "@mrlm/wire";
 /** Joins the frames of several workers for one client: frames that come in one turn of the event loop are sent as one, up to 1 MiB. */
 export class FrameJoiner {
   readonly #write: (frame: Buffer) => boolean;
+  readonly #onFlushed: () => void;
   readonly #frames: Uint8Array[] = [];
   #pendingBytes = 0;
   #isScheduled = false;
   #isFull = false;
 
-  /** @param write writes a frame to the client; returns false when it accepts no more until `drained` is called */
-  constructor(write: (frame: Buffer) => boolean) {
+  /**
+   * @param write writes a frame to the client; returns false when it accepts no more until `drained` is called
+   * @param onFlushed called when frames have been written
+   */
+  constructor(write: (frame: Buffer) => boolean, onFlushed: () => void) {
     this.#write = write;
+    this.#onFlushed = onFlushed;
   }
 
   /** Bytes that wait for the client. */
@@ -48,5 +53,6 @@ export class FrameJoiner {
       this.#isFull = !this.#write(Buffer.concat(joined, size));
     }
     this.#frames.splice(0, next);
+    this.#onFlushed();
   }
 }
