@@ -36,6 +36,7 @@ export function reloadWorkers(
   let seen = active;
   let isReloading = false;
   let isRequested = false;
+  let isEnded = false;
   const reload = async (): Promise<void> => {
     isRequested = true;
     if (isReloading) return;
@@ -45,12 +46,15 @@ export function reloadWorkers(
       active = look();
       try {
         const environments = await workers.reload(drainMs);
+        if (isEnded) return;
         const versions = environments.map(
           ({ id, providedBy }) => `${id} of ${providedBy?.name} ${providedBy?.version}`,
         );
         logger.info(`New sessions use the present versions: ${versions.join(", ")}.`);
         onReloaded(environments.map(({ id }) => id));
       } catch (error) {
+        // The server stops, and ends the new workers too.
+        if (isEnded) return;
         logger.error(`The present versions of the plugins were not activated: ${(error as Error).message}`, {
           hint: "The sessions use the versions before. Correct the plugin; its change, or SIGHUP, tries again.",
         });
@@ -67,6 +71,7 @@ export function reloadWorkers(
     seen = now;
   }, CHECK_MS).unref();
   return () => {
+    isEnded = true;
     process.off("SIGHUP", onHangUp);
     clearInterval(timer);
   };

@@ -73,6 +73,8 @@ export class WorkerPool implements SessionWorkers {
   readonly #workers: (EnvironmentWorker | undefined)[];
   readonly #listeners = new Set<(environment: string) => void>();
   readonly #waiting = new Set<() => void>();
+  /** Workers that have no place yet. */
+  readonly #starting = new Set<EnvironmentWorker>();
   /** Workers that hold their last sessions after they were replaced. */
   readonly #retired = new Set<EnvironmentWorker>();
   readonly #deaths = new Map<string, number[]>();
@@ -82,6 +84,8 @@ export class WorkerPool implements SessionWorkers {
   readonly #stopping = new AbortController();
   #environments: readonly EnvironmentDescription[] = [];
   #expired = 0;
+  /** Whether the packages may be those of a version that is not active. */
+  #isUnchecked = false;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
@@ -131,7 +135,7 @@ export class WorkerPool implements SessionWorkers {
 
   /** Starts all workers, and waits until each is ready. */
   async start(): Promise<void> {
-    const workers = this.#workers.map((_, place) => this.#launch(place));
+    const workers = this.#workers.map((_, place) => this.#place(place, this.#create(place)));
     const [first] = await Promise.all(
       workers.map((worker) =>
         worker.ready.catch((error: unknown) => {
@@ -172,44 +176,53 @@ export class WorkerPool implements SessionWorkers {
     this.#stopping.abort();
     clearInterval(this.#watch);
     clearInterval(this.#check);
-    const workers = [...this.#workers, ...this.#retired].filter((worker) => worker !== undefined);
+    const workers = [...this.#workers, ...this.#starting, ...this.#retired].filter((worker) => worker !== undefined);
     await Promise.all(workers.map((worker) => this.#end(worker)));
   }
 
   /**
    * Replaces the workers by processes that load the present versions of the plugins. The first of them is checked before it takes a session; it rejects with
-   * the reason, and the workers remain. The old ones get no new sessions, and end with their last one or after `drainMs`.
+   * the reason, and the workers remain. The old ones get no new sessions from then on, and end with their last one or after `drainMs`.
    */
   async reload(drainMs: number): Promise<readonly EnvironmentDescription[]> {
+    this.#isUnchecked = true;
     const first = this.#create(0);
-    let environments: readonly EnvironmentDescription[];
-    try {
-      environments = await first.ready;
-      await first.call("probe", []);
-    } catch (error) {
-      first.process.kill();
+    const environments = await this.#checked(first).catch((error: unknown) => {
       throw notStarted(first, error);
-    }
+    });
+    this.#isUnchecked = false;
     this.#environments = environments;
     this.#withdrawn.clear();
     this.#deaths.clear();
-    this.#replace(0, first, drainMs);
-    for (let place = 1; place < this.#workers.length; place++) {
-      const worker = this.#create(place);
-      await worker.ready.then(
-        () => this.#replace(place, worker, drainMs),
-        (error: Error) => this.#logger.error(`${worker.name} could not be replaced: ${error.message}`),
-      );
+    const before = this.#workers.splice(0, this.#workers.length, ...this.#workers.map(() => undefined));
+    this.#place(0, first);
+    for (const old of before) if (old?.isDead === false) void this.#retire(old, drainMs);
+    for (let place = 1; place < this.#workers.length && !this.sessions.isDraining; place++) {
+      const worker = this.#place(place, this.#create(place));
+      await worker.ready.catch((error: Error) => this.#startFailed(worker, error));
     }
     return environments;
   }
 
-  /** Gives a place to a worker. */
-  #replace(place: number, worker: EnvironmentWorker, drainMs: number): void {
-    const old = this.#workers[place];
+  /** Waits until a worker is ready and, if its packages may not be the active ones, has begun an episode of each environment. Ends it when it fails. */
+  async #checked(worker: EnvironmentWorker): Promise<readonly EnvironmentDescription[]> {
+    try {
+      const environments = await worker.ready;
+      if (this.#isUnchecked) await worker.call("probe", []);
+      if (this.sessions.isDraining) throw stopping("replaces no workers");
+      return environments;
+    } catch (error) {
+      worker.process.kill();
+      throw error;
+    }
+  }
+
+  /** Gives a place to a worker, which takes sessions as soon as it is ready. */
+  #place(place: number, worker: EnvironmentWorker): EnvironmentWorker {
+    this.#starting.delete(worker);
     this.#workers[place] = worker;
     for (const wake of this.#waiting) wake();
-    if (old !== undefined && !old.isDead) void this.#retire(old, drainMs);
+    return worker;
   }
 
   /** Ends a worker with its last session, or after a time. */
@@ -231,18 +244,13 @@ export class WorkerPool implements SessionWorkers {
     clearTimeout(timer);
   }
 
-  #launch(place: number): EnvironmentWorker {
-    const worker = this.#create(place);
-    this.#workers[place] = worker;
-    return worker;
-  }
-
   #create(place: number): EnvironmentWorker {
     const name = `worker ${place + 1}`;
     const worker = new EnvironmentWorker(name, this.#options.start(name), {
       startMs: this.#startMs,
       onEnded: (from, keys) => this.sessions.ended(from, keys),
     });
+    this.#starting.add(worker);
     worker.ready.then(
       () => {
         for (const wake of this.#waiting) wake();
@@ -254,6 +262,7 @@ export class WorkerPool implements SessionWorkers {
   }
 
   async #ended(place: number, worker: EnvironmentWorker, end: WorkerEnd): Promise<void> {
+    this.#starting.delete(worker);
     for (const waited = performance.now(); !worker.isDrained && performance.now() - waited < DRAIN_MS;) await sleep(5);
     const underWay = new Set([...this.clients].flatMap((client) => [...client.underWay(worker)]));
     const lost = worker.sessions;
@@ -269,23 +278,39 @@ export class WorkerPool implements SessionWorkers {
       ...(environments.size > 0 && { environments: [...environments].join(", ") }),
     });
     for (const environment of environments) this.#countDeath(environment, end);
-    if (!isPlaced) return;
+    if (isPlaced) this.#replaceLater(place, worker);
+  }
+
+  /** Replaces a worker that has ended, after a pause. */
+  #replaceLater(place: number, worker: EnvironmentWorker): void {
     const deaths = this.#record(`worker ${place}`);
     const pause = deaths === 1 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 2));
-    const timer = setTimeout(() => {
-      if (this.#stopping.signal.aborted || this.#workers[place] !== worker) return;
-      this.restarts++;
-      this.sessions.metrics.restarted();
-      this.#launch(place).ready.then(
-        () => this.#logger.info(`${worker.name} is ready again.`),
-        (error: Error) => {
-          // A server that stops ends its workers, also those that are not ready.
-          if (!this.#stopping.signal.aborted)
-            this.#logger.error(`${worker.name} could not be started again: ${error.message}`);
-        },
-      );
-    }, pause);
+    const timer = setTimeout(() => void this.#replaceNow(place, worker), pause);
     this.#stopping.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  }
+
+  async #replaceNow(place: number, worker: EnvironmentWorker): Promise<void> {
+    const isWanted = (): boolean => !this.sessions.isDraining && this.#workers[place] === worker;
+    if (!isWanted()) return;
+    this.restarts++;
+    this.sessions.metrics.restarted();
+    const next = this.#create(place);
+    try {
+      await this.#checked(next);
+    } catch (error) {
+      this.#startFailed(next, error as Error);
+      if (isWanted()) this.#replaceLater(place, worker);
+      return;
+    }
+    // A reload has given the place to another one meanwhile.
+    if (!isWanted()) return next.process.kill();
+    this.#place(place, next);
+    this.#logger.info(`${next.name} is ready again.`);
+  }
+
+  #startFailed({ name }: EnvironmentWorker, { message }: Error): void {
+    // A server that stops ends its workers, also those that are not ready.
+    if (!this.sessions.isDraining) this.#logger.error(`${name} could not be started again: ${message}`);
   }
 
   #countDeath(environment: string, end: WorkerEnd): void {

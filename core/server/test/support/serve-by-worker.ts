@@ -27,7 +27,11 @@ export function localWorkers(options: Omit<ServeEnvironmentsOptions, "address">)
       link,
       channel: parent,
       ended: ended.promise,
-      kill: () => ended.resolve({ exitCode: null, signal: "SIGKILL" }),
+      kill() {
+        ended.resolve({ exitCode: null, signal: "SIGKILL" });
+        // It must not keep the process of the test alive.
+        parent.send({ type: "stop" });
+      },
     };
   };
   return Object.assign(start, { remove: () => rmSync(folder, { recursive: true, force: true }) });
