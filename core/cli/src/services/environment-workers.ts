@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { randomToken } from "@mrlm/kit";
 import type { WorkerEnd, WorkerProcess } from "@mrlm/server";
+import { beforeEndBySignal } from "./end-by-signal.ts";
 import { readRecord } from "./work-record.ts";
 import { channelsTo, type WorkerChannels } from "./worker-channel.ts";
 import { forwardOutput } from "./worker-output.ts";
@@ -44,6 +45,8 @@ export function environmentWorkers(options: EnvironmentWorkersOptions): Environm
     rmSync(folder, { recursive: true, force: true });
   };
   process.on("exit", end);
+  // A server listens to signals once its workers are ready.
+  const keepEnd = beforeEndBySignal(end);
   let started = 0;
   return {
     socket: join(folder, "server.sock"),
@@ -53,6 +56,7 @@ export function environmentWorkers(options: EnvironmentWorkersOptions): Environm
     },
     close() {
       process.off("exit", end);
+      keepEnd();
       end();
     },
   };
