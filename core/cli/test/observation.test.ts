@@ -5,7 +5,9 @@ import { definePlugin, observe, singleStep, textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { MrlmError, score } from "@mrlm/spec";
+import { recordedConsole } from "./support/console.ts";
 import { jsonLogger } from "../src/console/json-logger.ts";
+import { workerOutput } from "../src/services/server-observation.ts";
 import { serveMetrics } from "../src/services/metrics-endpoint.ts";
 
 const { signal } = new AbortController();
@@ -111,4 +113,19 @@ test("failures, refusals and malformed traces are counted under known labels; lo
     fields: { phase: "step", code: "ENVIRONMENT_FAILED", place: expect.stringContaining("observation.test.ts") },
   });
   expect(lines.join("") + scraped).not.toContain(CANARY);
+});
+
+test("every line of a worker is one JSON object with --log json, also one that was cut", () => {
+  const recorded = recordedConsole();
+  const lines: string[] = [];
+  const print = workerOutput({ log: "json" }, recorded.console, jsonLogger({ write: (line) => void lines.push(line) }));
+  const whole = '{"level":"warn","msg":"whole"}';
+  print("worker 1", whole);
+  print("worker 1", '{"level":"warn","fields":{"text":"yyyy...');
+  print("worker 1", "text");
+  expect(recorded.err()).toBe(`${whole}\n`);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: "info", msg: 'worker 1: {"level":"warn","fields":{"text":"yyyy...' },
+    { level: "info", msg: "worker 1: text" },
+  ]);
 });

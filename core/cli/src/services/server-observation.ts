@@ -32,9 +32,19 @@ export function workerOutput(
 ): (name: string, line: string) => void {
   if (log !== "json") return (name, line) => console.note(`${name}: ${line}`);
   return (name, line) => {
-    if (line.startsWith('{"level":')) console.note(line);
+    if (line.startsWith('{"level":') && isJson(line)) console.note(line);
     else logger.info(`${name}: ${line}`);
   };
+}
+
+/** A line that is too long has been cut. */
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Serves the metrics of this process if the flags ask for it. Rejects with USAGE, PORT_IN_USE or CONFIG_INVALID. */
