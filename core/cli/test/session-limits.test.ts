@@ -42,6 +42,7 @@ test("a run gets all places of the server that it starts", () => {
 test.each<[LimitOptions, string, string]>([
   [{ maxSessions: ["0"] }, "USAGE", "--max-sessions 0 is not a whole number of 1 or more"],
   [{ maxSessions: ["math=0"] }, "USAGE", "--max-sessions math= 0 is not"],
+  [{ maxSessions: ["math=5=6"] }, "USAGE", "--max-sessions math= 5=6 is not"],
   [{ maxSessions: ["many"] }, "USAGE", "--max-sessions many is not"],
   [{ maxSessions: [""] }, "USAGE", "--max-sessions  is not"],
   [{ maxSessions: ["mth=3"] }, "ENVIRONMENT_NOT_FOUND", '"mth", which is not served here. Did you mean "math"?'],

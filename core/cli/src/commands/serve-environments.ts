@@ -61,7 +61,7 @@ export async function serveEnvironmentHost(
       logsJson: options.log === "json",
     },
     workers: count,
-    workerMemoryMb: workerMemory(options.workerMemoryMb),
+    workerMemoryMb: workerMemory(options.workerMemoryMb, count),
     isSpawned,
     logger,
     print: workerOutput(options, console, logger),

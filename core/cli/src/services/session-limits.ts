@@ -82,8 +82,9 @@ function placesOf(
   let total: number | undefined;
   const byEnvironment: Record<string, number> = {};
   for (const entry of texts.flatMap((text) => text.split(","))) {
-    const [name = "", places] = entry.split("=", 2).map((part) => part.trim());
-    if (places === undefined) total = wholeNumber(name, "--max-sessions", 1);
+    const [name = "", ...rest] = entry.split("=").map((part) => part.trim());
+    const places = rest.join("=");
+    if (rest.length === 0) total = wholeNumber(name, "--max-sessions", 1);
     else
       byEnvironment[environmentId(name, offered, "--max-sessions")] = wholeNumber(places, `--max-sessions ${name}=`, 1);
   }

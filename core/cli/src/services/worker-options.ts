@@ -25,9 +25,13 @@ export function workerCount(
   return count;
 }
 
-/** Returns the memory limit of a worker. Throws USAGE for anything but a whole number that leaves room for the host. */
-export function workerMemory(given: string | undefined): number | undefined {
+/** Returns the memory limit of a worker. Throws USAGE for anything but a whole number that leaves room for the host, and without workers. */
+export function workerMemory(given: string | undefined, workers: number): number | undefined {
   if (given === undefined) return undefined;
+  if (workers === 0)
+    throw new MrlmError("USAGE", "--worker-memory-mb limits workers, and this server has none.", {
+      hint: "Start it with workers: mrlm serve --workers 1 --worker-memory-mb 1024.",
+    });
   const megabytes = Number(given);
   if (!/^\d+$/.test(given) || megabytes < LEAST_MEMORY_MB)
     throw new MrlmError("USAGE", `--worker-memory-mb ${given} is not a whole number from ${LEAST_MEMORY_MB} on.`, {
