@@ -65,7 +65,7 @@ describeWithEngine(
         expect(Math.abs(difference)).toBeLessThanOrEqual(spread);
       }
       expect(mean(bridged.map(({ sampled }) => sampled)) - mean(starts)).toBeGreaterThanOrEqual(0.15);
-    }, 900_000);
+    }, 1_200_000);
 
     async function train(name: string, seed: number, changes: JsonObject) {
       const path = writeConfig(output, { ...example, plugins, eval: { tasks: TASKS, samples: SAMPLES }, ...changes });
