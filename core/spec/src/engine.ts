@@ -192,18 +192,24 @@ export interface PublishResult {
 /** Options that change the memory of a pass, and its results only in the last bits. */
 export type LoadOptions = Pick<CreateModelOptions, "gradientCheckpointing" | "microBatchTokens">;
 
-/** Holds models, samples from them and trains them. It has no knowledge of algorithms: those compute losses and schedules. */
-export interface Engine {
+/** Samples sequences of models that it holds. It computes no gradient. */
+export interface SamplerHost {
+  describe(): Promise<EngineInfo>;
+  /** Returns the tokenizer files of a model by name, as `createModel` does. */
+  readTokenizer(model: ModelId): Promise<Readonly<Record<string, Uint8Array>>>;
+  /** Opens a stream of sequences. The caller must close it. */
+  sampler(model: ModelId): Promise<Sampler>;
+  close(): Promise<void>;
+}
+
+/** Holds models and trains them. It has no knowledge of algorithms: those compute losses and schedules. */
+export interface Trainer {
   describe(): Promise<EngineInfo>;
   /** Estimates the device memory of models before they are created. */
   estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate>;
   /** Creates a model. Rejects with MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID, LORA_UNAVAILABLE or OUT_OF_MEMORY. */
   createModel(options: CreateModelOptions): Promise<CreatedModel>;
   releaseModel(model: ModelId): Promise<void>;
-  /** Returns the tokenizer files of a model by name, as `createModel` does. */
-  readTokenizer(model: ModelId): Promise<Readonly<Record<string, Uint8Array>>>;
-  /** Opens a stream of sequences. The caller must close it. */
-  sampler(model: ModelId): Promise<Sampler>;
   /** Computes outputs without gradients, one entry for each unit in the same order. */
   forward(options: {
     readonly model: ModelId;
@@ -230,8 +236,11 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Part of the engine that an algorithm uses. The run publishes weights, samples and saves. */
+/** Trainer that samples from its own models. It adds nothing to its two parts: code that needs one of them takes that one. */
+export interface Engine extends Trainer, SamplerHost {}
+
+/** Part of the trainer that an algorithm uses. The run publishes weights, samples and saves. */
 export type LearningEngine = Pick<
-  Engine,
+  Trainer,
   "describe" | "createModel" | "releaseModel" | "forward" | "forwardBackward" | "optimStep"
 >;

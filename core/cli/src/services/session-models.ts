@@ -8,7 +8,7 @@ import {
   type ResolvedConfig,
   trainedPolicy,
 } from "@mrlm/runtime";
-import { type Engine, type EngineInfo, type ModelId, MrlmError } from "@mrlm/spec";
+import { type EngineInfo, type ModelId, MrlmError, type SamplerHost } from "@mrlm/spec";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 
 /** Properties of the engine of a session. */
@@ -20,7 +20,7 @@ export interface SessionEngine {
 /** Models of the engine that play in a session. */
 interface SessionModels {
   readonly models: ReadonlyMap<ModelId, LoadedModel>;
-  readonly engine: Pick<Engine, "sampler">;
+  readonly engine: Pick<SamplerHost, "sampler">;
   readonly described: SessionEngine;
 }
 
@@ -63,7 +63,7 @@ export async function openModels(options: {
 }
 
 const NO_MODELS: SessionEngine = { deterministic: false, versions: {} };
-const NO_ENGINE: Pick<Engine, "sampler"> = {
+const NO_ENGINE: Pick<SamplerHost, "sampler"> = {
   sampler: async (model) => {
     throw new MrlmError("MODEL_NOT_FOUND", `The session has no engine, and the model ${model} was to play.`);
   },

@@ -1,10 +1,10 @@
-import type { Engine, UnitOutputs } from "@mrlm/spec";
+import type { Trainer, UnitOutputs } from "@mrlm/spec";
 import { decodeOutputs, encodeSelection, type engineProto, ENGINE_SERVICE } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
 import { converse } from "./duplex.ts";
 import { unitMessages } from "./unit-messages.ts";
 
-type ForwardOptions = Parameters<Engine["forward"]>[0];
+type ForwardOptions = Parameters<Trainer["forward"]>[0];
 
 /** Computes the per-token outputs of every unit, in the order of the units. */
 export function remoteForward(connection: EngineConnection, options: ForwardOptions): Promise<readonly UnitOutputs[]> {

@@ -1,4 +1,4 @@
-import type { Engine, ModelId, ModelInfo } from "@mrlm/spec";
+import type { ModelId, ModelInfo, Trainer } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { type FrozenModel, frozenOptions } from "../players/frozen-models.ts";
@@ -18,7 +18,7 @@ interface RestoredModels {
  * player of an evaluation, which a resumed run may have, replaces the model of the checkpoint.
  */
 export async function loadFrozen(
-  engine: Engine,
+  engine: Trainer,
   frozen: readonly FrozenModel[],
   { config, policies }: { readonly config: ResolvedConfig; readonly policies: ReadonlyMap<ModelId, LoadedModel> },
   from?: RestoredModels,

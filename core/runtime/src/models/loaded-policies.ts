@@ -1,4 +1,4 @@
-import { type Engine, type LoadOptions, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
+import { type LoadOptions, type ModelId, MrlmError, type PolicyId, type Trainer } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
@@ -31,7 +31,7 @@ export type LoadEvent =
  * @param options.changed options that differ from those of the checkpoint
  */
 export async function loadPolicies(
-  engine: Engine,
+  engine: Trainer,
   prepared: PreparedRun,
   run: RunDirectory,
   checkpoint: Checkpoint | undefined,
@@ -64,7 +64,7 @@ export async function loadPolicies(
 }
 
 async function restorePolicies(
-  engine: Engine,
+  engine: Trainer,
   prepared: PreparedRun,
   run: RunDirectory,
   checkpoint: Checkpoint,
@@ -87,7 +87,7 @@ function tokenizerOwner({ config }: PreparedRun, policy: PolicyId): PolicyId | u
 }
 
 /** Releases every model, dependents first. */
-export async function releaseModels(engine: Engine): Promise<void> {
+export async function releaseModels(engine: Trainer): Promise<void> {
   const { models } = await engine.describe();
   for (const { model } of models.toReversed()) await engine.releaseModel(model);
 }

@@ -1,4 +1,4 @@
-import type { Engine, ModelId, PolicyId } from "@mrlm/spec";
+import type { ModelId, PolicyId, Trainer } from "@mrlm/spec";
 import { pastOptions, type PastPool } from "../players/past-pools.ts";
 import { pastModel } from "../rollouts/past-versions.ts";
 
@@ -26,7 +26,11 @@ export class PastCopies {
   }
 
   /** Copies newly published weights where a copy is due. Releases the oldest copies beyond the limit before, so that the engine never holds more. */
-  async follow(engine: Pick<Engine, "createModel" | "releaseModel">, policy: PolicyId, version: number): Promise<void> {
+  async follow(
+    engine: Pick<Trainer, "createModel" | "releaseModel">,
+    policy: PolicyId,
+    version: number,
+  ): Promise<void> {
     const pool = this.#pools.get(policy);
     const kept = this.versions(policy);
     if (pool === undefined || kept.at(-1) === version) return;

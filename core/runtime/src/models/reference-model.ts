@@ -1,4 +1,4 @@
-import type { Engine, ModelId, ModelInfo, PolicyId } from "@mrlm/spec";
+import type { ModelId, ModelInfo, PolicyId, Trainer } from "@mrlm/spec";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 
@@ -23,7 +23,7 @@ export function referenceKind(config: ResolvedConfig, index: number, policy: Pol
 
 /** Creates the reference of a stage, or returns the restored one. */
 export async function makeReference(
-  engine: Engine,
+  engine: Trainer,
   policy: ModelInfo,
   index: number,
   config: ResolvedConfig,

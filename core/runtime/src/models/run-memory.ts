@@ -1,4 +1,4 @@
-import type { CreateModelOptions, Engine, MemoryEstimate, ModelId, PolicyId } from "@mrlm/spec";
+import type { CreateModelOptions, MemoryEstimate, ModelId, PolicyId, Trainer } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { pastOptions, pastPools } from "../players/past-pools.ts";
@@ -22,7 +22,7 @@ const ASSUMED_ANSWERS = 4;
 const ASSUMED_TOKENS = 1024;
 
 /** Estimates the memory of each stage. Returns the stage with the smallest token budget and, among equals, the largest memory. */
-export async function estimateRun(engine: Engine, prepared: PreparedRun): Promise<RunMemory> {
+export async function estimateRun(engine: Trainer, prepared: PreparedRun): Promise<RunMemory> {
   const { sampling, stages } = prepared.config;
   const stated = sampling.max_sequence_tokens;
   const answer = Math.max(

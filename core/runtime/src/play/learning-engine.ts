@@ -1,13 +1,13 @@
-import type { Engine, LearningEngine, ModelId, ModelSource } from "@mrlm/spec";
+import type { LearningEngine, ModelId, ModelSource } from "@mrlm/spec";
 
 /** Id under which an algorithm creates its critic. */
 const CRITIC: ModelId = "critic";
 
 /**
- * Returns the methods of an engine that an algorithm may call. The run publishes, samples and saves.
+ * Returns the methods of a trainer that an algorithm may call. The run publishes, samples and saves.
  * @param suffix of the critic's id in the engine, where each of several policies may have one
  */
-export function learningEngine(engine: Engine, suffix = ""): LearningEngine {
+export function learningEngine(engine: LearningEngine, suffix = ""): LearningEngine {
   const critic = `${CRITIC}${suffix}`;
   const inEngine = (model: ModelId): ModelId => (model === CRITIC ? critic : model);
   const sourceOf = (source: ModelSource): ModelSource =>

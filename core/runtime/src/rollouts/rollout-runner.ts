@@ -1,6 +1,5 @@
 import {
   type AgentId,
-  type Engine,
   type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
@@ -12,6 +11,7 @@ import {
   type RolloutRequest,
   type Rollouts,
   type Sampler,
+  type SamplerHost,
   type Trajectory,
   type TrajectoryGroup,
   type TurnRecord,
@@ -28,7 +28,7 @@ import { ResilientSession } from "./resilient-session.ts";
 /** Options of a rollout runner. */
 export interface RolloutRunnerOptions {
   readonly host: EnvironmentHost;
-  readonly engine: Pick<Engine, "sampler">;
+  readonly engine: Pick<SamplerHost, "sampler">;
   readonly runSeed: number;
   /** Whether there is a barrier at each turn and groups are in the order of the tasks. */
   readonly isDeterministic: boolean;

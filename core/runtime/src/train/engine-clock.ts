@@ -1,16 +1,16 @@
-import type { Engine } from "@mrlm/spec";
+import type { Trainer } from "@mrlm/spec";
 
 /** Stopwatch over the compute time of the engine, in seconds. Each reading is one `describe()`. */
 export class EngineClock {
-  readonly #engine: Engine;
+  readonly #engine: Trainer;
   #before: number;
 
-  private constructor(engine: Engine, before: number) {
+  private constructor(engine: Trainer, before: number) {
     this.#engine = engine;
     this.#before = before;
   }
 
-  static async start(engine: Engine): Promise<EngineClock> {
+  static async start(engine: Trainer): Promise<EngineClock> {
     return new EngineClock(engine, (await engine.describe()).computeSeconds);
   }
 

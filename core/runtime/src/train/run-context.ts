@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Engine, EpisodeStore, Logger, ModelId, PolicyId } from "@mrlm/spec";
+import type { EpisodeStore, Logger, ModelId, PolicyId, Trainer } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
 import type { GroupPlayer, PlayingWeights } from "../play/learner.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
@@ -22,8 +22,8 @@ export interface RunContext {
   readonly run: RunDirectory;
   /** Progress of the run. Stages, evaluations and checkpoints update it; checkpoints save it. */
   readonly state: RunState;
-  /** The only handle on the engine. It records publications in `state` and memory shortages in `memory`. */
-  readonly engine: Engine;
+  /** The engine as a trainer: the rollouts alone sample. It records publications in `state` and memory shortages in `memory`. */
+  readonly engine: Trainer;
   readonly policies: ReadonlyMap<PolicyId, LoadedModel>;
   /** Models restored from a checkpoint. */
   readonly restored: ReadonlySet<ModelId>;

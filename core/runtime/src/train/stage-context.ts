@@ -2,13 +2,13 @@ import { resolve } from "node:path";
 import { hash64 } from "@mrlm/kit";
 import {
   type AlgorithmContext,
-  type Engine,
   type EpisodeSource,
   type Logger,
   type ModelId,
   type ModelInfo,
   type Renderer,
   type RolloutSampling,
+  type Trainer,
   type TrainingEnvironment,
 } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
@@ -22,7 +22,7 @@ import { sha256OfFile } from "../run/atomic-write.ts";
 export interface StageParts {
   readonly index: number;
   readonly config: ResolvedConfig;
-  readonly engine: Engine;
+  readonly engine: Trainer;
   readonly policy: ModelInfo;
   /** Models restored from a checkpoint. */
   readonly restored: ReadonlySet<ModelId>;

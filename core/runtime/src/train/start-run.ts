@@ -7,6 +7,7 @@ import {
   type LoadOptions,
   type ModelId,
   MrlmError,
+  type SamplerHost,
 } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
@@ -112,7 +113,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
 
 function rolloutRunner(
   { host, isDeterministic, logger, onDescription, prepared }: StartParts,
-  engine: Engine,
+  engine: Pick<SamplerHost, "sampler">,
   models: ReadonlyMap<ModelId, LoadedModel>,
   { state, past, replays }: Pick<RunContext, "state" | "past" | "replays">,
 ): RolloutRunner {
