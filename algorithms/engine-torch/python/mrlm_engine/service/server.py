@@ -12,7 +12,7 @@ from mrlm_engine.service.authentication import TokenInterceptor
 from mrlm_engine.service.servicer import EngineServicer
 from mrlm_engine.service.state import EngineState
 
-# Each stream occupies a thread. The rest is for short calls.
+# For short calls. Streams have threads of their own.
 WORKERS = 32
 OPTIONS = [
     # Units of a large batch and tokenizer files exceed gRPC's default of 4 MiB.

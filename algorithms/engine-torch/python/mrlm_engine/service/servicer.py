@@ -16,6 +16,7 @@ from mrlm_engine.service.memory import estimate_memory
 from mrlm_engine.service.receive import require_open
 from mrlm_engine.service.sample import sample
 from mrlm_engine.service.state import EngineState
+from mrlm_engine.service.stream_threads import on_stream_thread
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -47,6 +48,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     def ReadTokenizer(self, request: pb.ReadTokenizerRequest, context: Any) -> pb.ReadTokenizerResponse:
         return pb.ReadTokenizerResponse(files=self._state.registry.get(request.model_id).tokenizer_files)
 
+    @on_stream_thread
     @streaming
     def Sample(self, requests: Iterator[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
         first = next(requests, None)
@@ -55,10 +57,12 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         sampler = self._state.sampler(first.open.model_id)
         yield from sample(sampler, itertools.chain([first], requests), context)
 
+    @on_stream_thread
     @streaming
     def Forward(self, requests: Iterator[pb.ForwardRequest], context: Any) -> Iterator[pb.ForwardResponse]:
         yield from forward(self._state, requests)
 
+    @on_stream_thread
     @streaming
     def ForwardBackward(
         self, requests: Iterator[pb.ForwardBackwardRequest], context: Any
