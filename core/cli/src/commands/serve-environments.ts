@@ -36,8 +36,9 @@ export async function serveEnvironmentHost(
     logger,
     ...(loaded === undefined ? {} : configuredPlugins(loaded)),
   });
-  const source = await selectedEnvironments(plugins, options.environments?.split(","));
   const isSpawned = options.untilStdinEnds === true;
+  const chosen = options.environments?.split(",") ?? (isSpawned ? "all" : undefined);
+  const source = await selectedEnvironments(plugins, chosen);
   const { drainMs, ...limits } = sessionLimits(options, loaded?.config.server ?? {}, {
     offered: source.environments(),
     isOwn: isSpawned,
@@ -55,7 +56,7 @@ export async function serveEnvironmentHost(
     request: {
       directory,
       config: options.config === undefined ? undefined : { path: options.config, set: options.set ?? [] },
-      environments: options.environments?.split(","),
+      environments: chosen,
       dataRoot: options.dataRoot ?? directory,
       anyData: options.anyData === true,
       logsJson: options.log === "json",

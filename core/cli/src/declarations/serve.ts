@@ -12,7 +12,10 @@ export function declareServe(program: Command, context: () => CommandContext): v
     )
     .option("--model <directory>", "serve this policy: a Hugging Face directory, a run, or one of its checkpoints")
     .option("--policy <name>", "one of several policies that the run of --model trains; default: all")
-    .option("--environments <names>", "comma-separated, for example math,code; default: all that are installed")
+    .option(
+      "--environments <names>",
+      "comma-separated, for example math,code; default: all that are installed but bridges (openenv, ors), which connect to hosts that clients name",
+    )
     .option(
       "--engine <address>",
       "serve the policies of this live engine, HOST:PORT; a run that trains with it continues",

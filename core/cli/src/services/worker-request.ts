@@ -1,12 +1,12 @@
 import type { LinkAddress } from "@mrlm/server";
+import type { ChosenEnvironments } from "./selected-environments.ts";
 
 /** Environments that a worker hosts, with their place. The server process sends it first. */
 export interface WorkerRequest {
   /** Directory of the project, in which plugins are looked up. */
   readonly directory: string;
   readonly config: { readonly path: string; readonly set: readonly string[] } | undefined;
-  /** `undefined` for all. */
-  readonly environments: readonly string[] | undefined;
+  readonly environments: ChosenEnvironments;
   readonly dataRoot: string;
   readonly anyData: boolean;
   /** Lease where a client states none; default: that of the server. */
