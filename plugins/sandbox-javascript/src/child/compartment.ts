@@ -16,8 +16,10 @@ export interface Tick {
   readonly isBound?: boolean;
 }
 
-/** Maximum characters of an answer: a value of 8 MB and its shown text. Unmodified code in an isolate returns no more. */
-const LONGEST = 24 * 1024 * 1024;
+/** Maximum characters of an answer. Unmodified code in an isolate returns no more. */
+const LONGEST = 8 * 1024 * 1024;
+/** Maximum characters of a tick, which may have the values of several promises. */
+const LONGEST_TICK = 24 * 1024 * 1024;
 
 type IsolateFunction = ivm.Reference<(...args: unknown[]) => unknown>;
 
@@ -55,7 +57,7 @@ export class Compartment {
   }
 
   tick(): Tick {
-    return this.read("tick", isTick);
+    return this.#parse(this.call("tick"), isTick, LONGEST_TICK);
   }
 
   /**
@@ -63,10 +65,7 @@ export class Compartment {
    * isolate use, so a malformed answer means that the submission broke its interpreter.
    */
   read<Value>(name: string, isValid: (value: unknown) => value is Value, ...args: readonly unknown[]): Value {
-    const text = this.call<unknown>(name, ...args);
-    const value = typeof text === "string" && text.length > LONGEST ? null : parsed(text);
-    if (!isValid(value)) throw this.#turn.lifetime.end({ verdict: "killed" });
-    return value;
+    return this.#parse(this.call(name, ...args), isValid, LONGEST);
   }
 
   /** Runs a function in the isolate until the deadline. Throws Ended, or the error of a rejected promise without a handler. */
@@ -82,6 +81,13 @@ export class Compartment {
       if (lifetime.isOver) throw lifetime.end({ verdict: "timeout" });
       throw error;
     }
+  }
+
+  /** Refuses a text that is too long before it is copied: the copies are outside the limit of the isolate. */
+  #parse<Value>(text: unknown, isValid: (value: unknown) => value is Value, longest: number): Value {
+    const value = typeof text === "string" && text.length > longest ? null : parsed(text);
+    if (!isValid(value)) throw this.#turn.lifetime.end({ verdict: "killed" });
+    return value;
   }
 
   release(): void {

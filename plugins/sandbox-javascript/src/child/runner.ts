@@ -160,12 +160,15 @@ export class Runner {
   }
 }
 
+/** Maximum characters of each text of an error. Unmodified code in an isolate returns no more. */
+const LONGEST_TEXT = 100_000;
+
 /** Whether a value has the form of an error description. The submission may have written it. */
 export function isError(value: unknown): value is SandboxError {
   if (typeof value !== "object" || value === null) return false;
   const { name, message, trace, line } = value as Record<string, unknown>;
   return (
-    [name, message, trace].every((text) => typeof text === "string") &&
+    [name, message, trace].every((text) => typeof text === "string" && text.length <= LONGEST_TEXT) &&
     (line === undefined || Number.isSafeInteger(line))
   );
 }
