@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { PooledSandbox } from "../src/index.ts";
+import { closeEarly } from "./support/close-early.ts";
 import { fragileBackend } from "./support/fragile-backend.ts";
 
 describe("a child that breaks down", () => {
@@ -27,4 +28,8 @@ describe("a child that breaks down", () => {
     expect(await outcome("die")).toEqual(["killed", undefined]);
     expect(await outcome("live")).toEqual(["ok", 1]);
   });
+});
+
+test("a sandbox that is closed while its children start waits for their end, and leaves none", async () => {
+  await expect(closeEarly(24, 1)).resolves.toBeUndefined();
 });

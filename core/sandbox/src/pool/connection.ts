@@ -24,12 +24,17 @@ export class Connection {
   readonly #started: Started;
   readonly #reader = new FrameReader(MAX_FRAME_BYTES);
   #pid = 0;
+  #isKilled = false;
   #stderrTail = "";
 
   constructor(launch: Launch, listener: ConnectionListener) {
     this.#started = spawnLaunch(launch);
     const { process: child, stdio, pid } = this.#started;
-    void pid.then((known) => (this.#pid = known));
+    void pid.then((known) => {
+      this.#pid = known;
+      // bubblewrap alone was killed. Its child may have left the group, and not yet have asked to end with it.
+      if (this.#isKilled && known > 0) killGroup(known);
+    });
     stdio[2]?.on(
       "data",
       (chunk: Buffer) =>
@@ -73,6 +78,7 @@ export class Connection {
     const outer = this.#started.process;
     if (outer.exitCode !== null || outer.signalCode !== null) return;
     this.setReferenced(true);
+    this.#isKilled = true;
     for (const pid of [this.#pid, outer.pid ?? 0].filter((id) => id > 0)) killGroup(pid);
   }
 
