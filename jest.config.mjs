@@ -24,6 +24,8 @@ export default {
   },
   // Tests of processes wait more than they compute: four files at a time keep two cores at work.
   maxWorkers: 4,
+  // Node does not free the modules of a finished file: above this heap, collections cost more than a new worker.
+  workerIdleMemoryLimit: "500MB",
   // Node frees the heap of a worker after its last event. With the contexts of hundreds of test files this takes longer than the default of 500 ms.
   workerGracefulExitTimeout: 20_000,
   testTimeout: 120_000,
