@@ -66,11 +66,13 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Closes the sessions and the connection."""
-        await asyncio.gather(*(session.close() for session in self._leases.owners()))
-        await self._close_dropped()
-        if self._keeper is not None:
-            self._keeper.cancel()
-        await self._channel.close()
+        try:
+            await asyncio.gather(*(session.close() for session in self._leases.owners()))
+            await self._close_dropped()
+        finally:
+            if self._keeper is not None:
+                self._keeper.cancel()
+            await self._channel.close()
 
     async def __aenter__(self) -> AsyncClient:
         return self

@@ -84,11 +84,13 @@ class Client:
 
     def close(self) -> None:
         """Closes the sessions and the connection."""
-        for session in self._leases.owners():
-            session.close()
-        self._close_dropped()
-        self._closing.set()
-        self._channel.close()
+        try:
+            for session in self._leases.owners():
+                session.close()
+            self._close_dropped()
+        finally:
+            self._closing.set()
+            self._channel.close()
 
     def __enter__(self) -> Client:
         return self
