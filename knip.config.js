@@ -19,6 +19,7 @@ export default {
         "test/**/*.parity.ts",
         "test/python-client/environments/index.ts",
         "test/**/*.faults.ts",
+        "test/**/*.ui.ts",
         "test/resume/support/{record-calls,end-store}.ts",
         "test/**/*.resume.ts",
         "test/same-bits/main.ts",

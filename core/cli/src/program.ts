@@ -11,6 +11,7 @@ import type { PublishArguments } from "./commands/publish.ts";
 import type { QueryArguments } from "./commands/query.ts";
 import type { RenderArguments } from "./commands/render.ts";
 import type { ScoreArguments } from "./commands/score.ts";
+import type { ReportArguments } from "./commands/report.ts";
 import type { ShowArguments } from "./commands/show.ts";
 import type { TrainArguments } from "./commands/train.ts";
 import type { UiArguments } from "./commands/ui.ts";
@@ -187,6 +188,16 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--insecure", "listen on a --host that other machines reach without a token or without TLS")
     .action(async (runs: readonly string[], args: UiArguments) =>
       (await import("./commands/ui.ts")).ui(context(), runs, args),
+    );
+
+  program
+    .command("report")
+    .description("write a run as one page that needs no other file: findings, curves, episodes")
+    .argument("<run>", "directory of the run")
+    .requiredOption("--html <path>", "file to write")
+    .option("-n, --num-episodes <count>", "best, worst and failed episodes, each", "3")
+    .action(async (run: string, args: ReportArguments) =>
+      (await import("./commands/report.ts")).report(context(), run, args),
     );
 
   program

@@ -2,38 +2,20 @@ import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { shown } from "./format.ts";
+import { type Curves, rangeOf, smoothed, strokeOf } from "../src/chart/curves.ts";
+import { svgChart } from "../src/chart/svg-chart.ts";
+import { shown } from "../src/format.ts";
 import { html } from "./html.ts";
 
-/** Line of a chart. */
-export interface Line {
-  readonly label: string;
-  readonly xs: readonly number[];
-  readonly values: readonly number[];
-  readonly low?: readonly number[] | undefined;
-  readonly high?: readonly number[] | undefined;
-}
-
 /** Options of {@link Chart}. */
-export interface ChartProps {
-  readonly title: string;
-  readonly lines: readonly Line[];
-  readonly xLabel: string;
-  readonly unit?: string | undefined;
-  readonly smoothing: number;
-  readonly isLog: boolean;
-  /** Marks across the chart: stages. */
-  readonly marks?: readonly { readonly at: number; readonly label: string }[];
+export interface ChartProps extends Curves {
   /** A person chose the point at this x. */
   readonly onChoose?: ((x: number) => void) | undefined;
 }
 
-/** Colours of Okabe and Ito (2008), which colour-blind people can distinguish; dashes repeat with them. */
-const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A6C00", "#777777"];
-const DASHES = [[], [6, 3], [2, 3]];
 const HEIGHT = 220;
 
-/** Curves over steps, with the values at the pointer, zoom by dragging, and export as PNG and CSV. */
+/** Curves over steps, with the values at the pointer or the arrow keys, zoom by dragging, and export as SVG and PNG. */
 export function Chart(props: ChartProps): VNode {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
@@ -60,11 +42,25 @@ export function Chart(props: ChartProps): VNode {
   return html`<figure class="chart">
     <figcaption>
       <span>${title}</span>
-      <button class="small" onClick=${() => savePng(plot.current, title)} title="Save this chart as a picture">
-        PNG
-      </button>
+      <span>
+        <button class="small" aria-label=${`Save ${title} as SVG`} onClick=${() => saveSvg(props)}>SVG</button>
+        <button class="small" aria-label=${`Save ${title} as PNG`} onClick=${() => savePng(plot.current, title)}>
+          PNG
+        </button>
+      </span>
     </figcaption>
-    ${isEmpty ? html`<p class="quiet">no values yet</p>` : html`<div ref=${place} role="img" aria-label=${`${title}: ${last}`}></div>`}
+    ${
+      isEmpty
+        ? html`<p class="quiet">no values yet</p>`
+        : html`<div
+            ref=${place}
+            role=${onChoose === undefined ? "img" : "application"}
+            aria-roledescription="chart"
+            tabindex=${onChoose === undefined ? undefined : 0}
+            aria-label=${`${title}: ${last}${onChoose === undefined ? "" : ". Arrow keys move along the curve, Enter shows the episodes of the step."}`}
+            onKeyDown=${(event: KeyboardEvent) => moveByKey(event, plot.current, onChoose)}
+          ></div>`
+    }
   </figure>`;
 }
 
@@ -91,10 +87,17 @@ function optionsOf(
   const series: uPlot.Series[] = [{ label: xLabel }];
   const bands: uPlot.Band[] = [];
   lines.forEach(({ label, low, values }, i) => {
-    const stroke = COLOURS[i % COLOURS.length] as string;
-    const dash = DASHES[Math.floor(i / COLOURS.length) % DASHES.length] as number[];
+    const { colour: stroke, dashes } = strokeOf(i);
     const value = (_plot: uPlot, raw: number | null): string => shown(raw);
-    series.push({ label, stroke, dash, width: 1.75, spanGaps: true, value, points: { show: values.length < 40 } });
+    series.push({
+      label,
+      stroke,
+      dash: Array.from(dashes),
+      width: 1.75,
+      spanGaps: true,
+      value,
+      points: { show: values.length < 40 },
+    });
     if (low === undefined || smoothing > 0) return;
     const at = series.length;
     for (const name of ["low", "high"])
@@ -113,7 +116,7 @@ function optionsOf(
     height: HEIGHT,
     series,
     bands,
-    scales: { x: { time: false }, y: isLog ? { distr: 3 } : { range: (_plot, least, most) => yRange(least, most) } },
+    scales: { x: { time: false }, y: isLog ? { distr: 3 } : { range: (_plot, least, most) => rangeOf(least, most) } },
     axes: [
       { ...axis, label: xLabel, labelFont: "12px system-ui", labelSize: 18 },
       {
@@ -127,13 +130,6 @@ function optionsOf(
     cursor: { drag: { x: true, y: false }, ...(onChoose && { points: { size: 9 } }) },
     hooks: { draw: [(plot) => drawMarks(plot, marks, ink)] },
   };
-}
-
-/** Returns the range of the axis: a constant is in its middle. */
-function yRange(least: number | null, most: number | null): [number, number] {
-  if (least === null || most === null) return [0, 1];
-  const margin = least === most ? Math.abs(least) / 2 || 1 : (most - least) / 20;
-  return [least - margin, most + margin];
 }
 
 function drawMarks(plot: uPlot, marks: NonNullable<ChartProps["marks"]>, ink: string): void {
@@ -166,24 +162,36 @@ function colourOf(name: string): string {
   return color;
 }
 
-/** Exponential moving average, without the weight of its start (Kingma and Ba, 2015, section 3). */
-function smoothed(values: readonly number[], by: number): number[] {
-  if (by === 0) return Array.from(values);
-  let [sum, weight] = [0, 0];
-  return values.map((value) => {
-    sum = by * sum + (1 - by) * value;
-    weight = by * weight + (1 - by);
-    return sum / weight;
-  });
+/** Moves the cursor of a chart to the next point of its curves, and chooses it. */
+function moveByKey(event: KeyboardEvent, plot: uPlot | undefined, onChoose: ChartProps["onChoose"]): void {
+  if (plot === undefined || onChoose === undefined) return;
+  const xs = plot.data[0];
+  const at = plot.cursor.idx ?? -1;
+  if (event.key === "Enter") {
+    if (xs[at] !== undefined) onChoose(xs[at]);
+    return;
+  }
+  const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: xs.length - 1 }[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  const x = xs[Math.min(xs.length - 1, Math.max(0, next))] as number;
+  plot.setCursor({ left: plot.valToPos(x, "x"), top: HEIGHT / 2 });
+}
+
+function saveSvg(props: ChartProps): void {
+  save(new Blob([svgChart(props)], { type: "image/svg+xml" }), `${props.title}.svg`);
 }
 
 function savePng(plot: uPlot | undefined, title: string): void {
   plot?.ctx.canvas.toBlob((blob) => {
-    if (blob === null) return;
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    link.download = `${title.replaceAll(/[^\w-]+/g, "-")}.png`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    if (blob !== null) save(blob, `${title}.png`);
   });
+}
+
+function save(blob: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name.replaceAll(/[^\w.-]+/g, "-");
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

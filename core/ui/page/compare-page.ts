@@ -2,10 +2,11 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { goTo, pathOf, withArguments } from "./address.ts";
 import { type ApiFault, faultOf, request } from "./api.ts";
-import { Chart, type Line } from "./chart.ts";
-import { shown } from "./format.ts";
+import type { Line } from "../src/chart/curves.ts";
+import { Chart } from "./chart.ts";
+import { shown } from "../src/format.ts";
 import { html } from "./html.ts";
-import { PANELS, seriesOf } from "./panels.ts";
+import { PANELS, seriesOf } from "../src/panels.ts";
 import { Fault } from "./parts.ts";
 import type { MetricSeries, RunConfig, RunMetrics } from "./shapes.ts";
 
@@ -108,7 +109,7 @@ function LastValues({ runs }: { runs: readonly ComparedRun[] }): VNode {
     ),
   ];
   return html`<h2>Last values</h2>
-    <div class="scroll">
+    <div class="scroll" tabindex="0" role="region" aria-label="Last values">
       <table>
         <thead>
           <tr>
@@ -137,7 +138,7 @@ function Differences({ runs }: { runs: readonly ComparedRun[] }): VNode {
     ${
       differing.length === 0
         ? html`<p>There are none.</p>`
-        : html`<div class="scroll">
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="Differences of the configurations">
             <table>
               <thead>
                 <tr>

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { pathOf } from "./address.ts";
 import { useApi } from "./api.ts";
-import { shown, visible } from "./format.ts";
+import { shown, visible } from "../src/format.ts";
 import { html } from "./html.ts";
 import { Fact, Fault, LongText, Ready } from "./parts.ts";
 import type { EpisodeDetail, ListedValue, Message, Part, Reward, TurnRecord } from "./shapes.ts";
@@ -38,7 +38,7 @@ function EpisodeHead({ detail }: { detail: EpisodeDetail }): VNode {
       ><${Fact} name="member">${member}<//>
       ${Object.entries(seconds).map(([name, value]) => html`<${Fact} name=${`${name} s`}>${shown(value)}<//>`)}
     </dl>
-    <div class="scroll">
+    <div class="scroll" tabindex="0" role="region" aria-label="Agents">
       <table>
         <thead>
           <tr>

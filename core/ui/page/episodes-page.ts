@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { goTo, pathOf, withArguments } from "./address.ts";
 import { useApi } from "./api.ts";
-import { shown, visible } from "./format.ts";
+import { shown, visible } from "../src/format.ts";
 import { html } from "./html.ts";
 import { Ready } from "./parts.ts";
 import type { EpisodeList, ListedValue } from "./shapes.ts";
@@ -166,7 +166,7 @@ function EpisodeTable({ run, list, search }: { run: string; list: EpisodeList; s
     (name) => NUMBERS.includes(name) || rows.some((row) => row[columns.indexOf(name)] !== null),
   );
   const episode = columns.indexOf("episode");
-  return html`<div class="scroll">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Episodes">
       <table>
         <thead>
           <tr>

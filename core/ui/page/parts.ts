@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import type { ApiFault, Loaded } from "./api.ts";
-import { visible } from "./format.ts";
+import { visible } from "../src/format.ts";
 import { html } from "./html.ts";
 
 /** Shows a value when it has been loaded, with the fault of a later request above it. */

@@ -2,10 +2,10 @@ import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { goTo, pathOf, withArguments } from "./address.ts";
 import { useApi } from "./api.ts";
-import { Chart, type Line } from "./chart.ts";
-import { shown, shownTime, visible } from "./format.ts";
+import { Chart } from "./chart.ts";
+import { shown, shownTime, visible } from "../src/format.ts";
 import { html } from "./html.ts";
-import { type Panel, PANELS, seriesOf } from "./panels.ts";
+import { linesOf, marksOf, type Panel, PANELS, seriesOf } from "../src/panels.ts";
 import { Fact, Fault, Ready, Text } from "./parts.ts";
 import type { Finding, MetricSeries, RunConfig, RunDetail, RunMetrics } from "./shapes.ts";
 
@@ -128,14 +128,8 @@ function PanelChart({
   const { title, series, unit, rules } = panel;
   const findings = detail.findings.filter(({ rule }) => rules.includes(rule));
   const props = useMemo(() => {
-    const lines = series.map(({ name, steps, values, low, high }): Line => ({
-      label: name,
-      xs: steps,
-      values,
-      low,
-      high,
-    }));
-    const marks = detail.stages.length > 1 ? detail.stages.map(({ name, from }) => ({ at: from, label: name })) : [];
+    const lines = linesOf(series);
+    const marks = marksOf(detail.stages);
     const isEvaluation = series.every(({ kind }) => kind === "evaluation");
     const onChoose = (step: number): void =>
       goTo(

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { goTo, pathOf, withArguments } from "./address.ts";
 import { useApi } from "./api.ts";
-import { shown, shownTime } from "./format.ts";
+import { shown, shownTime } from "../src/format.ts";
 import { html } from "./html.ts";
 import { Ready } from "./parts.ts";
 import type { RunSummary } from "./shapes.ts";
@@ -33,7 +33,7 @@ export function RunsPage({ search }: { search: URLSearchParams }): VNode {
       );
       if (runs.length === 0)
         return html`<p>There is no run yet. Start one with <code>mrlm train --config FILE</code>; it appears here.</p>`;
-      return html`<div class="scroll">
+      return html`<div class="scroll" tabindex="0" role="region" aria-label="Runs">
         <table>
           <thead>
             <tr>

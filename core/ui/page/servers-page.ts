@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useApi } from "./api.ts";
-import { shown, visible } from "./format.ts";
+import { shown, visible } from "../src/format.ts";
 import { html } from "./html.ts";
 import { Fact, Fault, Ready } from "./parts.ts";
 import type { ServerState } from "./shapes.ts";
@@ -66,7 +66,7 @@ function Table({
   head: readonly string[];
   rows: readonly (readonly string[])[];
 }): VNode {
-  return html`<div class="scroll">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}>
     <table>
       <caption>
         ${caption}

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { shown } from "./format.ts";
+import { shown } from "../src/format.ts";
 import { html } from "./html.ts";
 
 const WIDTH = 120;

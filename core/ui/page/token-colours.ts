@@ -1,4 +1,4 @@
-import { shown } from "./format.ts";
+import { shown } from "../src/format.ts";
 import type { TokenTable } from "./episode-tokens.ts";
 
 /** Values that the colour of a token can show. */

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { goTo, pathOf, withArguments } from "./address.ts";
 import { type ApiFault, faultOf, request, requestBytes } from "./api.ts";
 import { type TokenTable, tokenTables } from "./episode-tokens.ts";
-import { shown, visible } from "./format.ts";
+import { shown, visible } from "../src/format.ts";
 import { html } from "./html.ts";
 import { Fault } from "./parts.ts";
 import type { EpisodeDetail, TokenShape } from "./shapes.ts";

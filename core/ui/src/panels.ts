@@ -1,4 +1,6 @@
-import type { MetricSeries } from "./shapes.ts";
+import type { Line, Mark } from "./chart/curves.ts";
+import type { MetricSeries } from "./reader/run-metrics.ts";
+import type { StageSpan } from "./reader/run-summary.ts";
 
 /** Group of curves that one chart shows. */
 export interface Panel {
@@ -63,4 +65,14 @@ export function seriesOf(panel: Panel, series: readonly MetricSeries[]): MetricS
   );
   const moving = found.filter(({ values }) => values.some((value) => value !== 0));
   return moving.length > 0 ? moving : found.slice(0, 1);
+}
+
+/** Returns the lines of series. */
+export function linesOf(series: readonly MetricSeries[]): Line[] {
+  return series.map(({ name, steps, values, low, high }) => ({ label: name, xs: steps, values, low, high }));
+}
+
+/** Returns the begins of stages, where there are several. */
+export function marksOf(stages: readonly StageSpan[]): Mark[] {
+  return stages.length > 1 ? stages.map(({ name, from }) => ({ at: from, label: name })) : [];
 }
