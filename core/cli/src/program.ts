@@ -10,6 +10,7 @@ import type { JoinArguments } from "./commands/join.ts";
 import type { PublishArguments } from "./commands/publish.ts";
 import type { QueryArguments } from "./commands/query.ts";
 import type { RenderArguments } from "./commands/render.ts";
+import type { ReplayArguments } from "./commands/replay.ts";
 import type { ScoreArguments } from "./commands/score.ts";
 import type { ReportArguments } from "./commands/report.ts";
 import type { ShowArguments } from "./commands/show.ts";
@@ -69,6 +70,18 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--dry-run", "check everything, print how much memory the run would take, and train nothing")
     .option("--steps <n>", "with --resume: of the last stage, instead of the configuration's, to make a run longer")
     .action(async (args: TrainArguments) => finish(await (await import("./commands/train.ts")).train(context(), args)));
+
+  program
+    .command("replay")
+    .description(
+      "learn again from the stored batches of a run, without playing, and compare the weights with the recorded checksums; changes nothing in the run",
+    )
+    .argument("<run>", "the run's directory")
+    .requiredOption("--from <checkpoint>", "path or name of a checkpoint of the run, or start")
+    .option("--out <directory>", "new directory for the replayed model and metrics; default: they are not kept")
+    .action(async (run: string, args: ReplayArguments) =>
+      (await import("./commands/replay.ts")).replay(context(), run, args),
+    );
 
   program
     .command("join")

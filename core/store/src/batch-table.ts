@@ -127,17 +127,11 @@ export class BatchTable {
     rule: TakeRule,
     record: TakeRecord,
   ): LoggedBatch | "unready" | "outdated" {
+    const logged = this.logged(learner, at, count, rule);
     const known = this.#step.get(learner, at.step);
-    if (known !== undefined && known["checksum"] !== rule.checksum) return "outdated";
-    const logged = known === undefined ? undefined : this.#take.get(known["key"] as number, at.refill);
-    if (known !== undefined && logged !== undefined) {
-      if (logged["count"] !== count || logged["rule"] !== encodeJson(rule))
-        throw conflict(learner, at, `was logged for ${String(logged["count"])} groups by ${String(logged["rule"])}`);
-      this.#assertTokens(known["key"] as number, learner, at);
-      if (at.refill === 0) this.#replay.run(known["key"] as number);
-      const rows = this.#logged.all(known["key"] as number, at.refill);
-      const refused = rows.filter((row) => row["is_refused"] === 1).map(({ id }) => id as string);
-      return { groups: rows.map(toLoggedGroup), refused, isReplayed: true, record: toRecord(logged) };
+    if (logged !== undefined) {
+      if (logged !== "outdated" && at.refill === 0) this.#replay.run(known?.["key"] as number);
+      return logged;
     }
     if (rule.from === "cohorts" && this.#otherWeights.get(learner, at.step, at.refill, rule.checksum) !== undefined)
       return "outdated";
@@ -149,6 +143,22 @@ export class BatchTable {
     rows.forEach(({ key }, position) => this.#insertBatch.run(key as number, learner, step, at.refill, position));
     this.#applyEarlier.run(learner, at.step);
     return { groups: rows.map(toLoggedGroup), refused: [], isReplayed: false, record };
+  }
+
+  /** Returns a logged batch and changes no row; `undefined` where the position is not in the log. */
+  logged(learner: LearnerId, at: TakePosition, count: number, rule: TakeRule): LoggedBatch | "outdated" | undefined {
+    const known = this.#step.get(learner, at.step);
+    if (known === undefined) return undefined;
+    if (known["checksum"] !== rule.checksum) return "outdated";
+    const key = known["key"] as number;
+    const logged = this.#take.get(key, at.refill);
+    if (logged === undefined) return undefined;
+    if (logged["count"] !== count || logged["rule"] !== encodeJson(rule))
+      throw conflict(learner, at, `was logged for ${String(logged["count"])} groups by ${String(logged["rule"])}`);
+    this.#assertTokens(key, learner, at);
+    const rows = this.#logged.all(key, at.refill);
+    const refused = rows.filter((row) => row["is_refused"] === 1).map(({ id }) => id as string);
+    return { groups: rows.map(toLoggedGroup), refused, isReplayed: true, record: toRecord(logged) };
   }
 
   refuse(learner: LearnerId, at: TakePosition, groups: readonly string[]): void {

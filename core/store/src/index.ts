@@ -16,6 +16,7 @@ export {
 } from "./episode-reader.ts";
 export { runOfStore } from "./open-to-read.ts";
 export { checkEpisodeStore } from "./check-store.ts";
+export { LoggedBatches, type RecordedWeights } from "./logged-batches.ts";
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
 export { STORE_FILE, type StoreSettings } from "./store-database.ts";
 export { type View, type ViewColumn, VIEWS } from "./views.ts";

@@ -3,6 +3,7 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { randomStream } from "@mrlm/kit";
 import { describeWithEngine } from "../../e2e/support/engine.ts";
+import { Mrlm } from "../../e2e/support/mrlm.ts";
 import { temporaryDirectory, writeConfig } from "../../e2e/support/tiny-run.ts";
 import { differenceOf } from "./engine-calls.ts";
 import { begin, callsOf, directoryIn, type Kill, killOften, leaveAlone } from "./kill-often.ts";
@@ -24,8 +25,13 @@ export function killTests(makeScenarios: (model: string, directory: string) => S
   const model = join(directory, "model");
   const random = randomStream("kills", SEED);
   const survived: Kill[] = [];
+  const replayed = { steps: 0, equal: 0 };
 
-  afterAll(() => print(`In all: ${describeKills(survived)} (RESUME_SEED=${SEED})`));
+  afterAll(() =>
+    print(
+      `In all: ${describeKills(survived)}; ${replayed.steps} steps replayed, ${replayed.equal} checksums are equal (RESUME_SEED=${SEED})`,
+    ),
+  );
 
   describeWithEngine(
     "numerics 52, 53: killed at random instants and resumed each time, a run ends with the same bits (skipped where `npm run setup` has not run)",
@@ -56,6 +62,9 @@ export function killTests(makeScenarios: (model: string, directory: string) => S
               ...undisturbed.log,
               ...undisturbed.outcome,
             });
+            const { steps, equal } = await replayRun(join(directory, `${i}-killed`));
+            replayed.steps += steps;
+            replayed.equal += equal;
             replays += log.replays;
             done.push(...run.kills);
           }
@@ -86,6 +95,15 @@ export function killTests(makeScenarios: (model: string, directory: string) => S
       );
     },
   );
+}
+
+/** Learns again from the batches of a run that was killed, in other processes. */
+async function replayRun(output: string): Promise<{ readonly steps: number; readonly equal: number }> {
+  const mrlm = new Mrlm(["replay", "--json", directoryIn(output) as string, "--from", "start"]);
+  const { code, events, stderr } = await mrlm.finished;
+  const result = events.find(({ event }) => event === "replay");
+  expect({ code, result, stderr }).toMatchObject({ code: 0, result: { first: 0, missed: 0, unrecorded: 0 } });
+  return { steps: Number(result?.["steps"]), equal: Number(result?.["equal"]) };
 }
 
 function describeKills(kills: readonly Kill[]): string {

@@ -12,6 +12,7 @@ import type { LoadedModel } from "../models/loaded-model.ts";
 import type { MemoryWatch } from "../models/memory-watch.ts";
 import type { ReplayWatch } from "../rollouts/replay-watch.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
+import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import type { RunEvent } from "./run-events.ts";
 import type { RunState } from "../resume/run-state.ts";
 import type { PublishedWeights } from "../models/watched-engine.ts";
@@ -24,6 +25,7 @@ export interface RunContext {
   readonly state: RunState;
   /** The engine as a trainer: the rollouts alone sample. It records publications in `state` and memory shortages in `memory`. */
   readonly engine: Trainer;
+  readonly duties: RunDuties;
   readonly policies: ReadonlyMap<PolicyId, LoadedModel>;
   /** Models restored from a checkpoint. */
   readonly restored: ReadonlySet<ModelId>;
@@ -43,6 +45,18 @@ export interface RunContext {
   readonly drain: AbortSignal;
   /** Aborted: stop at once. */
   readonly stop: AbortSignal;
+}
+
+/** Work of a run beside learning. A replay learns by the same code and does none of it. */
+export interface RunDuties {
+  /** Evaluates the policies. Publishes their weights, if anything is evaluated. */
+  evaluate(context: RunContext): Promise<void>;
+  /** Publishes the weights and measures whether the stage has reached its goal. */
+  hasReachedGoal(context: RunContext, stage: PreparedStage, goal: NonNullable<PreparedStage["goal"]>): Promise<boolean>;
+  /** Writes a checkpoint. Called also where the run stops. */
+  checkpoint(context: RunContext): Promise<void>;
+  /** Writes the models of a finished run. */
+  export(context: RunContext): Promise<void>;
 }
 
 /** Adds wall time to a phase of the run. */

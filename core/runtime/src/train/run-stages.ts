@@ -1,13 +1,12 @@
 import { finishedModel } from "../run/finished-model.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
-import { exportPolicies, releaseStageModels, type RunContext } from "./run-context.ts";
-import { evaluatePolicy } from "./run-evaluation.ts";
+import { releaseStageModels, type RunContext } from "./run-context.ts";
 import type { RunSummary } from "./run-events.ts";
 import { runStage } from "./stage-run.ts";
 
 /** Runs the remaining stages, with the evaluations before, between and after them, and exports the trained model. */
 export async function runStages(context: RunContext, resumedAt: number | undefined): Promise<RunSummary> {
-  const { prepared, run, state, episodes, drain, onEvent } = context;
+  const { prepared, run, state, episodes, duties, drain, onEvent } = context;
   const { stages } = prepared;
   onEvent({
     kind: "start",
@@ -16,14 +15,14 @@ export async function runStages(context: RunContext, resumedAt: number | undefin
     resumedAt,
   });
   for (;;) {
-    if (state.isEvaluationDue) await evaluatePolicy(context);
+    if (state.isEvaluationDue) await duties.evaluate(context);
     if (drain.aborted) return summaryOf(context, "stopped");
     if (state.stage >= stages.length) break;
     await runStage(context, stages[state.stage] as PreparedStage);
   }
   // Records of the last evaluation may still be on their way.
   await episodes.flush();
-  await exportPolicies(context, run.path);
+  await duties.export(context);
   await releaseStageModels(context);
   return summaryOf(context, "finished");
 }

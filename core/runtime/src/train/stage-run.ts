@@ -3,16 +3,14 @@ import { EngineClock } from "./engine-clock.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import { recordIteration } from "./record-iteration.ts";
 import { publishPolicies, releaseStageModels, type RunContext } from "./run-context.ts";
-import { evaluatePolicy, hasReachedGoal } from "./run-evaluation.ts";
 import { StageLearner } from "./stage-learner.ts";
-import { writeCheckpoint } from "./write-checkpoint.ts";
 
 /**
  * Runs a stage, from its beginning or from where its checkpoint was written, to its end. If the run is asked to stop, it ends after the current iteration,
  * with a checkpoint.
  */
 export async function runStage(context: RunContext, stage: PreparedStage): Promise<void> {
-  const { state, engine, drain, stop } = context;
+  const { state, engine, duties, drain, stop } = context;
   const learner = await beginStage(context, stage);
   const clock = await EngineClock.start(engine);
   for (;;) {
@@ -22,18 +20,18 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
     const { report, batch, seconds: total } = learnt;
     await recordIteration(context, stage, report, batch, { total, engine: await clock.lap() });
     const due = dueAfter(context, stage);
-    if (due.goal !== undefined && (await hasReachedGoal(context, stage, due.goal))) {
+    if (due.goal !== undefined && (await duties.hasReachedGoal(context, stage, due.goal))) {
       await learner.stop();
       break;
     }
     state.isEvaluationDue = due.evaluation;
-    if (due.evaluation) await evaluatePolicy(context);
+    if (due.evaluation) await duties.evaluate(context);
     const isStopping = drain.aborted && !due.end;
     if (isStopping || due.checkpoint) {
       Object.assign(state, learner.state());
       // A checkpoint that is written only because the run stops must not change later weight versions: it publishes nothing.
       if (due.checkpoint) await publishPolicies(context);
-      await writeCheckpoint(context);
+      await duties.checkpoint(context);
     }
     if (isStopping) return learner.stop();
     // The compute time of evaluations and checkpoints belongs to no iteration.
@@ -107,7 +105,7 @@ async function endStage(context: RunContext, learner: StageLearner): Promise<voi
     isEvaluationDue: prepared.evaluation.length > 0,
   });
   await publishPolicies(context);
-  await writeCheckpoint(context);
+  await context.duties.checkpoint(context);
 }
 
 /** Describes the algorithms of a stage; with the names of the policies where there are several. */

@@ -30,7 +30,10 @@ import { identitiesOf, initialState, loadState, type RunState } from "../resume/
 import { watchEngine } from "../models/watched-engine.ts";
 
 /** Parts from which a run starts. */
-export interface StartParts extends Pick<RunContext, "prepared" | "run" | "logger" | "onEvent" | "drain" | "stop"> {
+export interface StartParts extends Pick<
+  RunContext,
+  "prepared" | "run" | "duties" | "logger" | "onEvent" | "drain" | "stop"
+> {
   readonly host: EnvironmentHost;
   readonly engine: Engine;
   readonly isDeterministic: boolean;
@@ -47,7 +50,7 @@ export interface StartParts extends Pick<RunContext, "prepared" | "run" | "logge
  * passed: a checkpoint that cannot be resumed loses no later step.
  */
 export async function startRun(parts: StartParts): Promise<RunContext> {
-  const { checkpoint, engine, prepared, run, logger, onEvent, drain, stop } = parts;
+  const { checkpoint, engine, prepared, run, duties, logger, onEvent, drain, stop } = parts;
   const { state, extension } =
     checkpoint === undefined
       ? { state: initialState(), extension: undefined }
@@ -95,6 +98,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     run,
     state,
     engine: watched,
+    duties,
     policies,
     restored: loaded.restored,
     frozen: new Set(frozen.keys()),

@@ -18,12 +18,14 @@ import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
 import { releaseModels } from "../models/loaded-policies.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
+import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "../resume/run-state.ts";
 import { finishedSummary, idOfRun, RunRecorder } from "./run-recorder.ts";
 import { runStages } from "./run-stages.ts";
 import { startRun } from "./start-run.ts";
 import { trackRun } from "./track-run.ts";
+import { TRAINING_DUTIES } from "./training-duties.ts";
 
 /** Parts and options of a run. Environments and engine may be in other processes. */
 export interface TrainOptions {
@@ -38,6 +40,8 @@ export interface TrainOptions {
   readonly checkpoint?: Checkpoint;
   /** Versions of the plugins by name, for run.json. */
   readonly plugins?: Readonly<Record<string, string>>;
+  /** Default: those of training. */
+  readonly duties?: RunDuties;
   readonly logger?: Logger;
   readonly onEvent?: (event: RunEvent) => void;
   /** Opens the episode store; default: in a thread of its own. */
@@ -61,7 +65,8 @@ export async function trainRun(options: TrainOptions): Promise<RunSummary> {
   }
 }
 
-async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<RunSummary> {
+/** Trains a run whose directory no other process uses. */
+export async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<RunSummary> {
   const { prepared, host, engine, checkpoint, logger = silentLogger } = options;
   const notify = options.onEvent ?? (() => undefined);
   const { config } = prepared;
@@ -92,6 +97,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       run,
       host,
       engine,
+      duties: options.duties ?? TRAINING_DUTIES,
       isDeterministic: info.deterministic,
       checkpoint,
       async openEpisodes(resumedAt) {

@@ -10,6 +10,11 @@ export const STORE_CODES = {
     hint: "Select fewer columns or rows, or raise the limit.",
     retryable: false,
   },
+  REPLAY_DIFFERS: {
+    meaning: "Learning again from the stored batches of a run gave other weights than the run recorded.",
+    hint: "Equal bits need the device, the versions and the number of threads that run.json of the run names. Where these are the same, a batch of the store or the checkpoint was changed, or the algorithm is not a function of its inputs.",
+    retryable: false,
+  },
   STORE_CONFLICT: {
     meaning: "An operation on an episode store disagrees with one that the store holds.",
     hint: "Two processes write to one store, or the store is of another run.",
