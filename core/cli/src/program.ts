@@ -16,6 +16,7 @@ import type { ReportArguments } from "./commands/report.ts";
 import type { ShowArguments } from "./commands/show.ts";
 import type { TrainArguments } from "./commands/train.ts";
 import type { UiArguments } from "./commands/ui.ts";
+import type { VerifyArguments } from "./commands/verify.ts";
 import { createConsole } from "./console/console.ts";
 import { declarePlugins } from "./declarations/plugins.ts";
 import { declareServe } from "./declarations/serve.ts";
@@ -81,6 +82,17 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--out <directory>", "new directory for the replayed model and metrics; default: they are not kept")
     .action(async (run: string, args: ReplayArguments) =>
       (await import("./commands/replay.ts")).replay(context(), run, args),
+    );
+
+  program
+    .command("verify")
+    .description("compare stored log-probabilities of a run with those of its kept weights; changes nothing in the run")
+    .argument("<run>", "the run's directory")
+    .option("--sample <n>", "how many segments of training episodes", "100")
+    .option("--seed <n>", "of the choice of segments", "0")
+    .option("--tolerance <x>", "largest accepted difference in nats; default: 1e-4 for models in float32")
+    .action(async (run: string, args: VerifyArguments) =>
+      (await import("./commands/verify.ts")).verify(context(), run, args),
     );
 
   program

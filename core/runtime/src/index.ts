@@ -71,6 +71,7 @@ export type { EvaluationPoint } from "./evaluation/evaluate.ts";
 export type { RunEvent, RunSummary } from "./train/run-events.ts";
 export { FROM_START, type OpenedReplay, openRecords, openReplay } from "./replay/open-replay.ts";
 export { type ReplayOptions, type ReplayResult, replayRun } from "./replay/replay-run.ts";
+export { type VerifyOptions, type VerifyResult, verifyRun } from "./replay/verify-run.ts";
 export { type OpenedRun, openRun, type TrainOptions, trainRun } from "./train/train-run.ts";
 export { checkMemory, shownBytes } from "./models/memory-check.ts";
 export { estimateRun, type RunMemory } from "./models/run-memory.ts";

@@ -20,4 +20,5 @@ export { LoggedBatches, type RecordedWeights } from "./logged-batches.ts";
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
 export { STORE_FILE, type StoreSettings } from "./store-database.ts";
 export { type View, type ViewColumn, VIEWS } from "./views.ts";
+export { type SegmentPlace, StoredSegments, type StoredTokens } from "./stored-segments.ts";
 export { openEpisodeStore, openLocalStore } from "./worker-store.ts";

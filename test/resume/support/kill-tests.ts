@@ -76,6 +76,20 @@ export function killTests(makeScenarios: (model: string, directory: string) => S
         3_600_000,
       );
 
+      test("mrlm verify computes the stored log-probabilities of a run by its checkpoints", async () => {
+        const path = writeConfig(directory, grpoAlone(model).config, "verified.yaml");
+        const run = await leaveAlone(path, join(directory, "verified"));
+        const { code, events, stderr } = await new Mrlm(["verify", "--json", run.directory, "--sample", "1000"])
+          .finished;
+        const result = events.find(({ event }) => event === "verify");
+        expect({ code, stderr, result }).toMatchObject({ code: 0, result: { tolerance: 1e-4 } });
+        expect(Number(result?.["verified"])).toBeGreaterThanOrEqual(16);
+        expect(Number(result?.["withoutWeights"])).toBeGreaterThan(0);
+        print(
+          `mrlm verify: ${String(result?.["verified"])} of ${String(result?.["sampled"])} segments, ${String(result?.["tokens"])} tokens, largest difference ${String(result?.["largest"])}`,
+        );
+      }, 600_000);
+
       test.each(["skipped", "twice"] as const)(
         "a batch that a resume planted to be %s is found in the calls of the engine",
         async (fault) => {

@@ -1,5 +1,10 @@
 /** Codes of the episode store. */
 export const STORE_CODES = {
+  LOGPROBS_DIFFER: {
+    meaning: "Stored log-probabilities of a run are not those of the weights that the run recorded for them.",
+    hint: "The store was changed, or the sampler used other weights or another distribution than it stated. Do not learn from these episodes.",
+    retryable: false,
+  },
   QUERY_INVALID: {
     meaning: "A query of an episode store is wrong SQL, or does more than read.",
     hint: "docs/reference/store.md has the views and their columns.",

@@ -1,0 +1,39 @@
+import { openRecords, type VerifyResult, verifyRun } from "@mrlm/runtime";
+import { realNumber, wholeNumber } from "../arguments.ts";
+import type { CommandContext } from "../command-context.ts";
+import { withRecordedRun } from "../services/recorded-run.ts";
+
+/** Options of `mrlm verify`. */
+export interface VerifyArguments {
+  readonly sample: string;
+  readonly seed: string;
+  readonly tolerance?: string;
+}
+
+/** Compares stored log-probabilities of a run with those of its kept weights. */
+export async function verify(context: CommandContext, path: string, args: VerifyArguments): Promise<void> {
+  const sample = wholeNumber(args.sample, "--sample", 1);
+  const seed = wholeNumber(args.seed, "--seed");
+  const tolerance = args.tolerance === undefined ? {} : { tolerance: realNumber(args.tolerance, "--tolerance") };
+  const records = openRecords(path);
+  try {
+    const { loaded, run } = records;
+    const result = await withRecordedRun(context, { loaded, configPath: run.configPath }, ({ engine, notice, stop }) =>
+      verifyRun({ records, engine, sample, seed, ...tolerance, onNotice: notice, stop }),
+    );
+    context.console.print(describe(result, args.tolerance !== undefined));
+    context.console.emit({ event: "verify", ...result });
+  } finally {
+    records.log.close();
+  }
+}
+
+function describe(result: VerifyResult, isGiven: boolean): string {
+  const { segments, sampled, verified, tokens, withoutWeights, cutDistribution, largest, tolerance } = result;
+  const reason = isGiven ? "--tolerance" : "float32: sampler and trainer add the same products in other orders";
+  return [
+    `${verified} of ${sampled} sampled segments verified (${segments} have tokens): ${tokens} log-probabilities agree.`,
+    `Not verified: ${withoutWeights} of versions whose weights were not kept, ${cutDistribution} drawn from a cut distribution.`,
+    `Largest difference: ${largest.toExponential(2)} nats; tolerance: ${tolerance} (${reason}).`,
+  ].join("\n");
+}

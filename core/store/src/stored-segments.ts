@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { MrlmError, type PolicyId } from "@mrlm/spec";
+import { reported } from "./open-database.ts";
+import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import { decodeRuns, float32Of, int32Of } from "./runs.ts";
+
+/** Segment that a policy sampled in training, and whose tokens are kept. */
+export interface SegmentPlace {
+  /** Key of the episode in the store. */
+  readonly key: number;
+  readonly part: number;
+  readonly position: number;
+  /** Id of the episode. */
+  readonly episode: string;
+  readonly agent: string;
+  readonly policy: PolicyId;
+  /** `STAGE/POLICY` */
+  readonly learner: string;
+  /** Step of the run that learnt from it first. */
+  readonly step: number;
+  /** Number of the process that played it. */
+  readonly incarnation: number;
+}
+
+/** Tokens of a segment. All arrays have the shape [tokens]. */
+export interface StoredTokens {
+  readonly tokens: Int32Array;
+  /** Log-probabilities in nats at the masked tokens. */
+  readonly logprobs: Float32Array;
+  readonly mask: Uint8Array;
+  /** Weight version of each token. */
+  readonly versions: Int32Array;
+}
+
+/** Reads segments of a store, one at a time, and changes no row. */
+export class StoredSegments {
+  readonly #path: string;
+  readonly #hadLog: boolean;
+  readonly #database: DatabaseSync;
+
+  /** Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be read. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#hadLog = existsSync(`${path}-wal`);
+    this.#database = openToRead(path);
+  }
+
+  /** Returns the segments of training episodes that were not played anew, in order of play. */
+  places(): SegmentPlace[] {
+    const sql = `SELECT segments.episode AS key, segments.part AS part, segments.position AS position, episodes.id AS episode, parts.agent AS agent,
+        parts.policy AS policy, cohorts.learner AS learner, cohorts.run_step AS step, cohorts.incarnation AS incarnation
+      FROM cohorts JOIN episodes ON episodes.cohort = cohorts.key JOIN parts ON parts.episode = episodes.key
+      JOIN segments ON segments.episode = episodes.key AND segments.part = parts.position
+      WHERE cohorts.purpose = 'train' AND cohorts.state = 'committed' AND cohorts.has_tokens = 1 AND parts.player_kind = 'policy'
+      ORDER BY segments.episode, segments.part, segments.position`;
+    return reported(this.#path, () => this.#database.prepare(sql).all()) as unknown as SegmentPlace[];
+  }
+
+  /** Throws STORE_INVALID for a segment whose arrays differ in length. */
+  read({ key, part, position, episode }: SegmentPlace): StoredTokens {
+    const sql = "SELECT * FROM segments WHERE episode = ? AND part = ? AND position = ?";
+    const row = reported(this.#path, () => this.#database.prepare(sql).get(key, part, position));
+    const damaged = (cause?: unknown): MrlmError =>
+      new MrlmError("STORE_INVALID", `Segment ${position} of episode ${episode} in ${this.#path} is damaged.`, {
+        hint: "Restore the store from a copy.",
+        cause,
+      });
+    try {
+      const tokens = int32Of(row?.["tokens"] as Uint8Array);
+      const logprobs = float32Of(row?.["logprobs"] as Uint8Array);
+      const mask = decodeRuns(row?.["mask"] as Uint8Array, new Uint8Array(tokens.length));
+      const versions = decodeRuns(row?.["versions"] as Uint8Array, new Int32Array(tokens.length));
+      if (tokens.length === row?.["length"] && logprobs.length === tokens.length)
+        return { tokens, logprobs, mask, versions };
+    } catch (error) {
+      throw damaged(error);
+    }
+    throw damaged();
+  }
+
+  close(): void {
+    this.#database.close();
+    if (!this.#hadLog) tidyAfterRead(this.#path);
+  }
+}
