@@ -28,7 +28,7 @@ export interface Cohort {
   /** Name of the stage, as in metrics.jsonl. */
   readonly stage: string;
   readonly learner: LearnerId;
-  /** Number of the learner's take, from 1. */
+  /** Number of the learner's take, from 1; 0: of whichever take comes when it was played. */
   readonly step: number;
   /** 0 for the first groups of a take, r for its r-th replacement of refused groups. */
   readonly refill: number;
@@ -117,6 +117,14 @@ export interface WeightsRow {
   readonly location?: string;
 }
 
+/** Groups of a learner that no batch has. */
+export interface BufferCounts {
+  readonly open: number;
+  readonly leased: number;
+  /** Committed. */
+  readonly ready: number;
+}
+
 /** A change in a store, for `watch`. */
 export interface StoreEvent {
   /** Rises by one with each event. */
@@ -162,9 +170,10 @@ export interface EpisodeStore {
     options: { readonly isLast: boolean },
   ): Promise<"accepted" | "late">;
   /**
-   * Logs and returns a learner's groups; with the same arguments again, the logged ones. Earlier batches of the learner are then applied.
+   * Logs and returns a learner's groups; with the same arguments again, the logged ones.
    * `unready`: fewer than `count` groups are visible; nothing is logged. `outdated`: the logged batch, or the cohorts of this position,
    * were played by weights of another checksum than the rule's; `abandon` the step, and play it anew.
+   * @param appliedBefore batches of the learner before this step are then applied; default: before `at.step`
    */
   take(
     learner: LearnerId,
@@ -172,6 +181,7 @@ export interface EpisodeStore {
     count: number,
     rule: TakeRule,
     record: TakeRecord,
+    appliedBefore?: number,
   ): Promise<TakenBatch | "unready" | "outdated">;
   /** Marks groups of a batch as refused. Idempotent. */
   refuse(learner: LearnerId, at: TakePosition, groups: readonly string[]): Promise<void>;
@@ -184,8 +194,10 @@ export interface EpisodeStore {
     step: number,
     learnt: { readonly credits: readonly Credit[]; readonly isApplied: boolean },
   ): Promise<void>;
-  /** Marks the batches of a learner from a step on, and their cohorts, as abandoned: they are played anew. */
+  /** Marks the batches of a learner from a step on, and their cohorts, as abandoned: they are played anew. So are its cohorts of no step that no batch has. */
   abandon(learner: LearnerId, fromStep: number): Promise<void>;
+  /** Counts the groups of a learner that wait to be played, are played, and are committed and in no batch. */
+  buffer(learner: LearnerId): Promise<BufferCounts>;
   /** Adds groups of an evaluation or a collection, which no learner takes. */
   record(played: PlayedRecord): Promise<void>;
   announce(weights: WeightsRow): Promise<void>;

@@ -29,6 +29,8 @@ export interface RolloutRequest {
   readonly maxTurns?: number;
   /** Limit of tokens in a segment, including its prompt. The host truncates an episode that would exceed it. */
   readonly maxSequenceTokens?: number;
+  /** Version of each policy with which the episodes begin, for their record; default: the newest that is published. */
+  readonly versions?: Readonly<Record<PolicyId, number>>;
   readonly signal?: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import {
+  type BufferCounts,
   type Credit,
   type LearnerId,
   MrlmError,
@@ -29,6 +30,9 @@ export type LoggedBatch = Omit<TakenBatch, "groups"> & { readonly groups: readon
 
 const LOGGED_GROUP = "groups.key AS key, groups.id AS id, cohorts.id AS cohort";
 
+const IN_NO_BATCH = `NOT EXISTS (SELECT 1 FROM batches
+      WHERE batches.learner = :learner AND batches.group_key = groups.key AND batches.is_abandoned = 0)`;
+
 /** Log of batches: a group is in at most one batch of a learner. Callers wrap each method in a transaction. */
 export class BatchTable {
   readonly #episodes: EpisodeRows;
@@ -54,6 +58,7 @@ export class BatchTable {
   readonly #abandonBatches: StatementSync;
   readonly #abandonSteps: StatementSync;
   readonly #abandonCohorts: StatementSync;
+  readonly #buffer: StatementSync;
 
   constructor(database: DatabaseSync, episodes: EpisodeRows) {
     this.#episodes = episodes;
@@ -69,7 +74,7 @@ export class BatchTable {
     );
     const visible = `SELECT ${LOGGED_GROUP} FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
       WHERE cohorts.state = 'committed' AND cohorts.purpose = 'train' AND cohorts.learner = :learner
-      AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.learner = :learner AND batches.group_key = groups.key AND batches.is_abandoned = 0)`;
+      AND ${IN_NO_BATCH}`;
     this.#ofCohorts = database.prepare(
       `${visible} AND cohorts.step = :step AND cohorts.refill = :refill ORDER BY cohorts.place, cohorts.part, groups.position LIMIT :count`,
     );
@@ -113,10 +118,22 @@ export class BatchTable {
       "UPDATE steps SET state = 'abandoned' WHERE learner = ? AND step >= ? AND state <> 'abandoned'",
     );
     this.#abandonCohorts = database.prepare(
-      `UPDATE cohorts SET state = 'abandoned' WHERE purpose = 'train' AND learner = ? AND step >= ? AND state <> 'abandoned'
+      `UPDATE cohorts SET state = 'abandoned' WHERE purpose = 'train' AND learner = ? AND (step >= ? OR step = 0) AND state <> 'abandoned'
        AND NOT EXISTS (SELECT 1 FROM groups JOIN batches ON batches.group_key = groups.key
          WHERE groups.cohort = cohorts.key AND batches.is_abandoned = 0)`,
     );
+    this.#buffer = database.prepare(
+      `SELECT cohorts.state AS state, COUNT(*) AS count FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
+       WHERE cohorts.state <> 'abandoned' AND cohorts.purpose = 'train' AND cohorts.learner = :learner AND ${IN_NO_BATCH} GROUP BY 1`,
+    );
+  }
+
+  /** Groups of a learner that no batch has. */
+  buffer(learner: LearnerId): BufferCounts {
+    const counts = { open: 0, leased: 0, ready: 0 };
+    for (const { state, count } of this.#buffer.all({ learner }))
+      counts[state === "committed" ? "ready" : (state as "open" | "leased")] = count as number;
+    return counts;
   }
 
   take(
@@ -126,6 +143,7 @@ export class BatchTable {
     count: number,
     rule: TakeRule,
     record: TakeRecord,
+    appliedBefore: number,
   ): LoggedBatch | "unready" | "outdated" {
     const logged = this.logged(learner, at, count, rule);
     const known = this.#step.get(learner, at.step);
@@ -141,7 +159,7 @@ export class BatchTable {
     const { runStep, iteration, version, tasks } = record;
     this.#insertTake.run(step, at.refill, count, encodeJson(rule), runStep, iteration, version, encodeJson(tasks));
     rows.forEach(({ key }, position) => this.#insertBatch.run(key as number, learner, step, at.refill, position));
-    this.#applyEarlier.run(learner, at.step);
+    this.#applyEarlier.run(learner, appliedBefore);
     return { groups: rows.map(toLoggedGroup), refused: [], isReplayed: false, record };
   }
 

@@ -117,9 +117,12 @@ export class CohortTable {
       .map(({ cohort }) => cohort.id);
   }
 
-  /** Ends leases of processes that cannot hold any more: their cohorts can be leased at once. */
-  expireAll(): void {
-    this.#database.exec("UPDATE cohorts SET leased_until = 0 WHERE state = 'leased'");
+  /** Marks cohorts that no process has played as abandoned: their learner opens again what it needs. */
+  abandonUnplayed(): void {
+    const unplayed = "state IN ('open', 'leased') AND purpose = 'train'";
+    for (const { key } of this.#database.prepare(`SELECT key FROM cohorts WHERE ${unplayed}`).all())
+      this.#dropEpisodes(key as number);
+    this.#database.exec(`UPDATE cohorts SET state = 'abandoned' WHERE ${unplayed}`);
   }
 
   /** The cohort of a lease; `undefined` where a commit is late. An expired lease counts as long as there is no later one. */

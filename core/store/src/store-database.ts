@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type {
+  BufferCounts,
   Cohort,
   Credit,
   EpisodePurpose,
@@ -34,7 +35,7 @@ export interface StoreSettings {
   /** Id of the run; a store of another run is refused. Left out: any store. */
   readonly run?: string;
   readonly purpose: EpisodePurpose;
-  /** Ends all leases: the caller holds the run's lock, so that no earlier process of the run is alive. */
+  /** Abandons the cohorts that nothing has played: the caller holds the run's lock, and opens again what it needs. */
   readonly endsLeases: boolean;
   /** Step of the checkpoint from which the run resumes. What training processes recorded after it is marked as replayed. */
   readonly resumedAt?: number;
@@ -65,7 +66,7 @@ export class StoreDatabase {
     this.#batches = new BatchTable(this.#database, this.#episodes);
     this.#event = this.#database.prepare("INSERT INTO events (at, kind, subject, step) VALUES (?, ?, ?, ?)");
     this.#incarnation = this.#write(() => {
-      if (endsLeases) this.#cohorts.expireAll();
+      if (endsLeases) this.#cohorts.abandonUnplayed();
       if (resumedAt !== undefined) {
         this.#cohorts.abandonAfter(resumedAt);
         this.#database.prepare("DELETE FROM metrics WHERE step > ?").run(resumedAt);
@@ -117,9 +118,10 @@ export class StoreDatabase {
     count: number,
     rule: TakeRule,
     record: TakeRecord,
+    appliedBefore = at.step,
   ): LoggedBatch | "unready" | "outdated" {
     return this.#write(() => {
-      const batch = this.#batches.take(this.#incarnation, learner, at, count, rule, record);
+      const batch = this.#batches.take(this.#incarnation, learner, at, count, rule, record, appliedBefore);
       if (typeof batch !== "string") this.#log(batch.isReplayed ? "replayed" : "taken", learner, at.step);
       return batch;
     });
@@ -153,6 +155,10 @@ export class StoreDatabase {
       this.#batches.abandon(learner, fromStep);
       this.#log("abandoned", learner, fromStep);
     });
+  }
+
+  buffer(learner: LearnerId): BufferCounts {
+    return reported(this.#path, () => this.#batches.buffer(learner));
   }
 
   record(played: Omit<PlayedRecord, "groups">, encoded: EncodedGroups): void {
@@ -199,9 +205,15 @@ export class StoreDatabase {
   }
 
   prune(beforeRunStep: number): void {
+    // A group of an asynchronous run may be taken long after the step for which it was opened.
     const cohorts = this.#read(
-      "SELECT key FROM cohorts WHERE run_step < ? AND has_tokens = 1 AND purpose <> 'collect'",
-    ).all(beforeRunStep);
+      `SELECT key FROM cohorts WHERE run_step < :step AND has_tokens = 1 AND purpose <> 'collect'
+       AND (purpose <> 'train' OR state = 'abandoned' OR EXISTS (SELECT 1 FROM groups JOIN batches ON batches.group_key = groups.key
+         WHERE groups.cohort = cohorts.key))
+       AND NOT EXISTS (SELECT 1 FROM groups JOIN batches ON batches.group_key = groups.key AND NOT batches.is_abandoned
+         JOIN takes ON takes.step = batches.step AND takes.refill = batches.refill
+         WHERE groups.cohort = cohorts.key AND takes.run_step >= :step)`,
+    ).all({ step: beforeRunStep });
     const ofCohort = "SELECT key FROM episodes WHERE cohort = ?";
     const drop = this.#read(`UPDATE segments SET tokens = NULL, logprobs = NULL WHERE episode IN (${ofCohort})`);
     const mark = this.#read("UPDATE cohorts SET has_tokens = 0 WHERE key = ?");

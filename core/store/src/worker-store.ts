@@ -75,6 +75,7 @@ class WorkerStore implements EpisodeStore {
   mirror: EpisodeStore["mirror"] = (...args) => this.#write("mirror", args);
   prune: EpisodeStore["prune"] = (...args) => this.#write("prune", args);
   announce: EpisodeStore["announce"] = (...args) => this.#write("announce", args);
+  buffer: EpisodeStore["buffer"] = (...args) => this.#call("buffer", args);
   newest: EpisodeStore["newest"] = (...args) => this.#call("newest", args);
   flush: EpisodeStore["flush"] = () => this.#call("flush", []);
 

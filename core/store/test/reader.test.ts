@@ -7,7 +7,7 @@ import type { Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import { EpisodeReader } from "../src/index.ts";
 import { encodeGroups } from "../src/encoded-groups.ts";
 import { StoreDatabase } from "../src/store-database.ts";
-import { cohort, playedGroups } from "./support/episodes.ts";
+import { cohort, playedGroups, record } from "./support/episodes.ts";
 
 let folder: string;
 let path: string;
@@ -20,6 +20,8 @@ beforeAll(() => {
     run.open(cohort("0/policy", step));
     for (const lease of run.lease("worker", 1, 1000))
       run.commit(lease, encodeGroups(broken(playedGroups(lease.cohort, step))), true);
+    const rule = { from: "cohorts", checksum: cohort("0/policy", step).checksum } as const;
+    run.take("0/policy", { step, refill: 0 }, 2, rule, record(step));
   }
   for (const runStep of [0, 2]) run.record({ ...RECORD, runStep }, encodeGroups(evaluated(runStep)));
   run.prune(2);

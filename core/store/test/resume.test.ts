@@ -67,6 +67,7 @@ test("a live take returns the objects that were committed; a part of them from a
   if (first === undefined) throw new Error("nothing to lease");
   await store.commit(first, playedGroups(first.cohort, 1), { isLast: true });
   await resume(0);
+  for (const each of parts) await store.open(each);
   const [second] = await store.lease("worker", 9, 60_000);
   if (second === undefined) throw new Error("nothing to lease");
   const groups = playedGroups(second.cohort, 2);

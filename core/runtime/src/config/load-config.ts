@@ -83,6 +83,16 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
         at: "key",
         text: `${section}.token_file is for one that is already running: give its \`address\` too`,
       });
+  const { mode = "sync", lag } = config.play ?? {};
+  if (lag !== undefined && (mode === "sync") !== (lag === 0))
+    problems.push({
+      path: ["play", "lag"],
+      at: "value",
+      text:
+        mode === "sync"
+          ? "play.lag is for `mode: pipelined` and `mode: async`: with `sync` every batch is played with the newest weights"
+          : `play.lag of \`mode: ${mode}\` is at least 1`,
+    });
   const { tls, address } = config.server ?? {};
   if (tls !== undefined && address === undefined)
     problems.push({

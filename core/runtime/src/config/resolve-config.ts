@@ -64,7 +64,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     environments: mergeEqual(environments),
     stages: (input.stages ?? []).map((stage) => resolveStage(stage, turnSampling, Object.keys(policies)[0] as string)),
     sampling,
-    play: { cohorts: input.play?.cohorts ?? 1 },
+    play: resolvePlay(input.play),
     eval: {
       environments:
         input.eval?.environments?.map((environment) => resolveEnvironment(environment, path)) ??
@@ -82,7 +82,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       ...tokenFile(input.engine),
       provider: input.engine?.provider ?? "torch",
       device: input.engine?.device ?? "auto",
-      mode: input.engine?.mode ?? "auto",
+      mode: engineMode(input),
       check_memory: input.engine?.check_memory ?? true,
     },
     server: {
@@ -256,4 +256,14 @@ function freeze<T>(value: T): T {
     Object.values(value).forEach(freeze);
   }
   return value;
+}
+
+function resolvePlay({ cohorts = 1, mode = "sync", lag = mode === "sync" ? 0 : 1 }: ConfigInput["play"] = {}): ResolvedConfig["play"] {
+  return { cohorts, mode, lag };
+}
+
+/** Asynchronous play needs no barriers of sampling. */
+function engineMode({ engine, play }: ConfigInput): ResolvedConfig["engine"]["mode"] {
+  const mode = engine?.mode ?? "auto";
+  return mode === "auto" && play?.mode === "async" ? "throughput" : mode;
 }

@@ -1,5 +1,6 @@
 import type { ToolFormatName } from "@mrlm/kit/renderer";
 import type { JsonObject, PlayerRef, PolicyId, RewardSharing, RoleId } from "@mrlm/spec";
+import type { PlayMode } from "../play/learner.ts";
 import type { PluginOptions } from "../plugins/discover-plugins.ts";
 
 /** Tokenizer with one token per character. */
@@ -89,7 +90,7 @@ export interface ResolvedConfig {
   readonly environments: readonly (ResolvedEnvironment & { readonly weight: number })[];
   readonly stages: readonly ResolvedStage[];
   readonly sampling: ResolvedSampling & { readonly max_sequence_tokens?: number; readonly concurrency: number };
-  readonly play: { readonly cohorts: number };
+  readonly play: PlayMode & { readonly cohorts: number };
   readonly eval: {
     readonly environments: readonly ResolvedEnvironment[];
     readonly split: string;

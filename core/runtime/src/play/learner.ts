@@ -1,52 +1,44 @@
 import {
-  type Cohort,
   type Credit,
   type EpisodeBatch,
   type EpisodeSource,
   type EpisodeStore,
-  type JsonValue,
   type LearnerId,
   MrlmError,
-  type PlannedGroup,
   type PlayPlan,
   type PolicyId,
-  type RolloutRequest,
-  type Rollouts,
-  type RolloutSampling,
-  type TakePosition,
-  type TrajectoryGroup,
 } from "@mrlm/spec";
-import { BatchLog } from "./batch-log.ts";
-import { cohortsOf } from "./cohorts.ts";
+import { AsyncTakes } from "./async-takes.ts";
+import { cohortRequest, type StagePlay } from "./cohort-requests.ts";
+import { CohortWorker } from "./cohort-worker.ts";
 import { assertCredits, type LearnableParts, learnableParts } from "./credits.ts";
-import { groupLabel } from "./labels.ts";
+import { PipelinedTakes } from "./pipelined-takes.ts";
 import { playSeconds } from "./play-seconds.ts";
-import type { PlayedEnvironment } from "./played-environment.ts";
-import { isStale } from "./staleness.ts";
-import { type TaskDraw, type TaskOrder, taskOrder, type TaskPosition } from "./task-order.ts";
+import { SyncTakes } from "./sync-takes.ts";
+import { type GroupPlayer, type PlayingWeights, TakePlayer } from "./take-player.ts";
+import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
+import { type TaskOrder, taskOrder, type TaskPosition } from "./task-order.ts";
 
 /** Progress of a learner as of the last batch that it took. */
-export interface LearnerState {
+export interface LearnerState extends SourceState {
   readonly takes: number;
   /** `null` for a stage that plays nothing. */
   readonly tasks: TaskPosition | null;
 }
 
-/** Plays groups whose ids are known beforehand. */
-export interface GroupPlayer extends Rollouts {
-  /** Returns the groups that `collect` plays for a request, in their order. */
-  groupsOf(request: RolloutRequest): Promise<readonly PlannedGroup[]>;
-}
-
-/** Weights that play the episodes of a take. */
-export interface PlayingWeights {
-  /** Version of each policy of the run. */
-  readonly versions: Readonly<Record<PolicyId, number>>;
-  readonly checksum: string;
+/** How play and learning follow each other. */
+export interface PlayMode {
+  /**
+   * `sync`: a batch is played after the one before it was learnt from. `pipelined`: while it is learnt from; every bit follows from the configuration. `async`:
+   * play never waits.
+   */
+  readonly mode: "sync" | "pipelined" | "async";
+  /** Largest age of the weights that play, in takes; 0 for `sync`. */
+  readonly lag: number;
 }
 
 /** Parts of a learner. */
-export interface LearnerParts {
+export interface LearnerParts extends Omit<StagePlay, "policy"> {
   /** Algorithm of each policy that learns from the play, by its id, for errors. At least one. */
   readonly algorithms: Readonly<Record<PolicyId, string>>;
   /** `undefined` where the algorithms play nothing. That of several learners accepts every group. */
@@ -55,14 +47,15 @@ export interface LearnerParts {
   readonly stage: number;
   /** Name of the stage, as in metrics.jsonl. */
   readonly stageName: string;
-  readonly sampling: RolloutSampling;
-  /** Sampling of the policies that have their own. */
-  readonly policySampling?: RolloutRequest["policySampling"];
-  readonly environments: readonly PlayedEnvironment[];
+  /** Number of iterations of the stage. */
+  readonly iterations: number;
   /** Seed of the stage, for the order of tasks. */
   readonly seed: number;
+  readonly mode: PlayMode;
   /** Parts into which the groups of an environment are divided. */
   readonly cohorts: number;
+  /** Number of episodes that this process plays at the same time. */
+  readonly concurrency: number;
   readonly rollouts: GroupPlayer;
   readonly store: EpisodeStore;
   /** Number of the iteration in progress, from 1, in the stage and in the run. */
@@ -74,55 +67,48 @@ export interface LearnerParts {
 
 /** Batch with the wall-clock seconds of its take. */
 export interface TimedBatch extends EpisodeBatch {
+  /** Time for which training waited: for samplers, environments and policies of plugins, for the publication of weights, and for the rest. */
   readonly seconds: {
     readonly sampling: number;
     readonly environment: number;
     readonly publish: number;
     readonly waited: number;
   };
+  /** Metrics of the mode of play: the waits in seconds, and the groups of the buffer. */
+  readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** Batch as it was played, for all learners. */
-interface PlayedBatch extends EpisodeBatch {
-  /** Present weights; a logged batch may have been played by equal ones of another version. */
-  readonly weights: PlayingWeights;
-}
-
-/** Cohort with the request that plays it. */
-interface PlannedCohort {
-  readonly cohort: Cohort;
-  readonly request: RolloutRequest;
-}
+/** Plays where no process has a name of its own. */
+const WORKER = "trainer";
 
 /**
- * Plays the batches of one stage, inside `take`. A batch is in the store's log before it is returned. Where several policies learn, the first that takes the
- * batch of an iteration plays it, and the others get the same episodes.
+ * Plays the batches of one stage, inside `take` or ahead of it. A batch is in the store's log before it is returned. Where several policies learn, the first
+ * that takes the batch of an iteration plays it, and the others get the same episodes.
  */
 export class Learner {
   readonly #parts: LearnerParts;
-  readonly #order: TaskOrder | undefined;
-  readonly #log: BatchLog;
+  readonly #takes: TakeSource | undefined;
   #state: LearnerState;
   /** Iteration in which each policy took its last batch. */
   readonly #takenIn = new Map<PolicyId, number>();
   /** Iteration in which the last batch was played. */
   #playedIn = 0;
-  #taken: PlayedBatch | undefined;
+  #taken: SourcedTake | undefined;
   readonly #learnable = new Map<PolicyId, LearnableParts>();
   #unreported: TimedBatch | undefined;
 
   /** @param restored result of `state` */
   constructor(parts: LearnerParts, restored?: LearnerState) {
-    const { plan, environments, seed, store } = parts;
+    const { plan, environments, seed } = parts;
     this.#parts = parts;
-    this.#order = plan === undefined ? undefined : taskOrder(environments, `${plan.name}/tasks`, seed);
-    if (restored !== undefined && restored.tasks !== null) this.#order?.seek(restored.tasks);
-    this.#log = new BatchLog(store, learnerId(parts));
-    this.#state = restored ?? { takes: 0, tasks: this.#order?.position() ?? null };
+    const order = plan === undefined ? undefined : taskOrder(environments, `${plan.name}/tasks`, seed);
+    if (restored !== undefined && restored.tasks !== null) order?.seek(restored.tasks);
+    this.#state = restored ?? { takes: 0, tasks: order?.position() ?? null };
+    if (plan !== undefined && order !== undefined) this.#takes = takeSource(parts, plan, order, this.#state);
   }
 
   state(): LearnerState {
-    return this.#state;
+    return { ...this.#state, ...this.#takes?.state() };
   }
 
   /** Stores the credits of a policy's iteration, which are of the last batch. Rejects with ALGORITHM_INVALID for others. */
@@ -138,10 +124,24 @@ export class Learner {
     await store.settle(learnerId(this.#parts), this.#state.takes, { credits, isApplied: false });
   }
 
-  /** Marks the last batch as applied: the stage has ended. */
+  /** Waits until everything that is played ahead is in the store. Evaluations and checkpoints publish weights after it. */
+  settled(): Promise<void> {
+    return this.#takes?.settled() ?? Promise.resolve();
+  }
+
+  /** Marks the last batch as applied: the stage has ended. What was played ahead of the end is abandoned. */
   async end(): Promise<void> {
+    await this.close();
     const { takes } = this.#state;
-    if (takes > 0) await this.#parts.store.settle(learnerId(this.#parts), takes, { credits: [], isApplied: true });
+    const { store, mode } = this.#parts;
+    const learner = learnerId(this.#parts);
+    if (takes > 0) await store.settle(learner, takes, { credits: [], isApplied: true });
+    if (mode.mode !== "sync" && this.#takes !== undefined) await store.abandon(learner, takes + 1);
+  }
+
+  /** Stops the play, after which nothing uses the store. */
+  close(): Promise<void> {
+    return this.#takes?.close() ?? Promise.resolve();
   }
 
   /** Returns the batch that was taken since the last call. */
@@ -157,74 +157,39 @@ export class Learner {
   }
 
   async #takeFor(policy: PolicyId): Promise<EpisodeBatch> {
-    const { plan, order } = this.#assertDue(policy);
+    const takes = this.#assertDue(policy);
     const { iteration } = this.#parts.progress();
     this.#takenIn.set(policy, iteration);
     if (this.#playedIn !== iteration) {
-      this.#taken = await this.#play(plan, order);
+      this.#taken = await this.#take(takes);
       this.#playedIn = iteration;
     }
-    const { weights, ...batch } = this.#taken as PlayedBatch;
-    return policy === this.#policies[0] ? batch : { ...batch, version: versionOf(policy, batch.played, weights) };
+    const { played, groups, refills, newestOf } = this.#taken as SourcedTake;
+    return { played, groups, refills, version: newestOf(policy) };
   }
 
-  async #play(plan: PlayPlan, order: TaskOrder): Promise<PlayedBatch> {
-    const { iteration, runStep } = this.#parts.progress();
-    const [first] = this.#policies as [PolicyId];
-    const step = this.#state.takes + 1;
+  async #take(source: TakeSource): Promise<SourcedTake> {
+    const { takes } = this.#state;
     const began = performance.now();
-    const weights = await this.#parts.publish();
-    const publish = (performance.now() - began) / 1000;
-    const played: TrajectoryGroup[] = [];
-    const groups: TrajectoryGroup[] = [];
-    let version = weights.versions[first] as number;
-    let playedSeconds = 0;
-    let refill = 0;
-    for (; ; refill++) {
-      const at = { step, refill };
-      const cohorts = await this.#plan(plan, order.take(plan.groups - groups.length), at, weights);
-      const record = { runStep, iteration, version, tasks: order.position() as unknown as JsonValue };
-      const requests = new Map(cohorts.map(({ cohort, request }) => [cohort.id, request]));
-      const batch = await this.#log.take(
-        at,
-        cohorts.map(({ cohort }) => cohort),
-        record,
-        ({ id }) => this.#parts.rollouts.collect(requests.get(id) as RolloutRequest),
-      );
-      version = batch.record.version;
-      playedSeconds += batch.playedSeconds;
-      played.push(...batch.groups);
-      const isAccepted = batch.groups.map((group) => this.#isAccepted(plan, group, version));
-      groups.push(...batch.groups.filter((_, i) => isAccepted[i]));
-      const refused = batch.groups.filter((_, i) => !isAccepted[i]).map(({ id }) => id);
-      // A process that was killed may have logged the batch and not yet what it refused.
-      if (batch.refused.length > 0) this.#assertSame(batch.refused, refused);
-      if (refused.length > 0) await this.#parts.store.refuse(learnerId(this.#parts), at, refused);
-      if (groups.length >= plan.groups || refill >= (plan.refills ?? 0)) break;
-    }
-    this.#state = { takes: step, tasks: order.position() };
-    const waited = Math.max(0, (performance.now() - began) / 1000 - publish - playedSeconds);
+    const take = await source.next({ step: takes + 1, ...this.#parts.progress() });
+    const { played, groups, refills, tasks, playedSeconds } = take;
+    this.#state = { takes: takes + 1, tasks };
     this.#learnable.clear();
-    const seconds = { ...playSeconds(played, playedSeconds), publish, waited };
-    this.#unreported = { played, groups, refills: refill, version, seconds };
-    return { played, groups, refills: refill, version, weights };
+    const { publish } = take.seconds;
+    const waited = Math.max(0, (performance.now() - began) / 1000 - publish);
+    const inPlay = Math.min(waited, playedSeconds);
+    const seconds = { ...playSeconds(played, inPlay), publish, waited: waited - inPlay };
+    const version = take.newestOf(this.#policies[0] as PolicyId);
+    this.#unreported = { played, groups, refills, version, seconds, metrics: playMetrics(this.#parts.mode, take, waited) };
+    return take;
   }
 
   get #policies(): readonly PolicyId[] {
     return Object.keys(this.#parts.algorithms);
   }
 
-  /** Throws ALGORITHM_INVALID where a logged batch is judged in another way than before. */
-  #assertSame(before: readonly string[], now: readonly string[]): void {
-    if (new Set(before).symmetricDifference(new Set(now)).size === 0) return;
-    throw new MrlmError(
-      "ALGORITHM_INVALID",
-      `${Object.values(this.#parts.algorithms).join(", ")} refuses ${now.length} groups of a logged batch of which it refused ${before.length} before: its \`accept\` is no pure function of its arguments.`,
-    );
-  }
-
-  /** Returns the plan and its order. Throws ALGORITHM_INVALID for a take off the plan, CANCELLED after a stop. */
-  #assertDue(policy: PolicyId): { readonly plan: PlayPlan; readonly order: TaskOrder } {
+  /** Returns the source of batches. Throws ALGORITHM_INVALID for a take off the plan, CANCELLED after a stop. */
+  #assertDue(policy: PolicyId): TakeSource {
     const { algorithms, plan, signal, progress } = this.#parts;
     if (signal.aborted) throw new MrlmError("CANCELLED", "The run was stopped.", { cause: signal.reason });
     const { iteration } = progress();
@@ -234,56 +199,45 @@ export class Learner {
         `${algorithms[policy]} takes a batch of episodes in iteration ${iteration}: ${reason}.`,
       );
     };
-    if (plan === undefined || this.#order === undefined) return refuse("its `plays` states no episodes");
+    if (plan === undefined || this.#takes === undefined) return refuse("its `plays` states no episodes");
     if (this.#takenIn.get(policy) === iteration) return refuse("it has taken the batch of this iteration already");
     if (!isTakeDue(plan, iteration)) return refuse(`by its \`plays\` a batch is for ${describeEvery(plan)}`);
-    return { plan, order: this.#order };
+    return this.#takes;
   }
+}
 
-  /** Plans the cohorts of a part of a batch. */
-  #plan(
-    plan: PlayPlan,
-    draws: readonly TaskDraw[],
-    at: TakePosition,
-    { versions, checksum }: PlayingWeights,
-  ): Promise<PlannedCohort[]> {
-    const { stage, stageName, sampling, policySampling, environments, rollouts, signal, progress } = this.#parts;
-    const [policy] = this.#policies as [PolicyId];
-    const own = policySampling === undefined ? {} : { policySampling };
-    const refill = plan.refills === undefined ? undefined : at.refill;
-    const cohorts = cohortsOf(draws, this.#parts.cohorts).map(async ({ environment, part, tasks, occurrences }) => {
-      const {
-        ref,
-        players = policy,
-        sides = "fixed",
-        rewardSharing = {},
-      } = environments[environment] as PlayedEnvironment;
-      const label = groupLabel({ stage, name: plan.name, take: at.step, refill }, environments, environment);
-      const { groupSize } = plan;
-      const play = { environment: ref, players, sides, rewardSharing, sampling, ...own, label, signal };
-      const request = { ...play, tasks, occurrences, groupSize };
-      const cohort: Cohort = {
-        id: `${label}/${part}`,
-        stage: stageName,
-        learner: learnerId(this.#parts),
-        ...at,
-        place: [environment, part],
-        environment: ref.id,
-        runStep: progress().runStep,
-        versions,
-        checksum,
-        groups: await rollouts.groupsOf(request),
-      };
-      return { cohort, request };
-    });
-    return Promise.all(cohorts);
+function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state: LearnerState): TakeSource {
+  const { algorithms, mode, iterations, store, rollouts, concurrency, publish, signal } = parts;
+  const [policy] = Object.keys(algorithms) as [PolicyId];
+  const { every = 1 } = plan;
+  const stage = { ...parts, policy };
+  const worker = new CohortWorker({
+    store,
+    name: WORKER,
+    play: (cohort, stop) => rollouts.collect({ ...cohortRequest(stage, cohort), signal: stop }),
+  });
+  const player = { ...stage, plan, lag: mode.lag, learner: learnerId(parts), algorithms: Object.values(algorithms), worker };
+  if (mode.mode === "sync") return new SyncTakes(new TakePlayer(player, order), publish, signal);
+  const { lag } = mode;
+  if (mode.mode === "async") {
+    const groups = Math.max(1, Math.floor(concurrency / plan.groupSize));
+    return new AsyncTakes({ ...player, every, concurrency: groups, publish, signal }, order, state);
   }
+  const lastTake = every === 0 ? 1 : Math.ceil(iterations / every);
+  return new PipelinedTakes(
+    { player: new TakePlayer(player, order), lag, lastTake, every, publish, signal },
+    state,
+  );
+}
 
-  #isAccepted({ maxStaleness, accept }: PlayPlan, group: TrajectoryGroup, version: number): boolean {
-    const [policy] = this.#policies as [PolicyId];
-    if (maxStaleness !== undefined && isStale(group, policy, version - maxStaleness)) return false;
-    return accept?.(group, { policy, version }) ?? true;
-  }
+function playMetrics(
+  { mode }: PlayMode,
+  { rolloutsWaited, buffer }: SourcedTake,
+  waited: number,
+): Readonly<Record<string, number>> {
+  if (mode === "sync") return {};
+  const counts = Object.entries(buffer ?? {}).map(([name, count]) => [`buffer/${name}`, count]);
+  return { "wait/training": waited, "wait/rollouts": rolloutsWaited, ...Object.fromEntries(counts) };
 }
 
 /** Whether an iteration takes a batch by a plan. */
@@ -297,14 +251,6 @@ function describeEvery({ every = 1 }: PlayPlan): string {
     : every === 1
       ? "each iteration"
       : `the iterations 1, ${1 + every}, ...`;
-}
-
-/** Returns the version with which a policy played a batch. A logged batch may have another one than the present weights of the same values. */
-function versionOf(policy: PolicyId, played: readonly TrajectoryGroup[], { versions }: PlayingWeights): number {
-  for (const { players } of played)
-    for (const player of Object.values(players))
-      if (player.kind === "policy" && player.policy === policy && player.version !== undefined) return player.version;
-  return versions[policy] as number;
 }
 
 /** Returns the name of the learners of a stage in the store and in the state of a run: `STAGE/POLICY`, `STAGE/POLICY+POLICY`. */

@@ -53,8 +53,10 @@ export class ReplayLog {
         return batch;
       },
       announce: async (weights) => this.#compare(weights),
-      open: refuse,
-      lease: refuse,
+      // Asynchronous play opens groups while it learns. Nothing plays them.
+      open: nothing,
+      lease: async () => [],
+      buffer: async () => ({ open: 0, leased: 0, ready: 0 }),
       renew: refuse,
       commit: refuse,
       abandon: refuse,

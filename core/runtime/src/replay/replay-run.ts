@@ -100,6 +100,7 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayResult> {
 function replayDuties({ run, last }: OpenedReplay, isKept: boolean): RunDuties {
   const goals = run.metrics.rows().filter(({ kind }) => kind === "goal");
   return {
+    plays: false,
     async evaluate(context) {
       if (context.prepared.evaluation.length === 0) return;
       await publishPolicies(context);

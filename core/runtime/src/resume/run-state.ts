@@ -65,7 +65,7 @@ export interface RunState {
 }
 
 /** Version of the state's format. Raise it with each change of `RunState`. */
-const FORMAT_VERSION = 6;
+const FORMAT_VERSION = 7;
 
 const jsonObject = z.record(z.string(), z.json());
 const byPolicy = z.record(z.string(), jsonObject);
@@ -75,6 +75,11 @@ const learners = z.record(
   z.object({
     takes: z.int().nonnegative(),
     tasks: z.object({ drawn: counts, positions: counts }).nullable(),
+    ahead: z
+      .array(z.object({ versions: z.record(z.string(), z.int().nonnegative()), checksum: z.string() }))
+      .optional(),
+    opened: z.int().nonnegative().optional(),
+    taken: z.int().nonnegative().optional(),
   }),
 );
 

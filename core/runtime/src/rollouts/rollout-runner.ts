@@ -128,6 +128,8 @@ export class RolloutRunner implements Rollouts {
     const { environment, groupSize, label, policySampling = {} } = request;
     const limits = [request.maxTurns ?? 0, turnLimit(environment)].filter((limit) => limit > 0);
     const roles = Object.keys(description.roles);
+    const versionOf = (policy: PolicyId): number | undefined =>
+      request.versions?.[policy] ?? this.#options.version?.(policy);
     const seen = new Map<string, number>();
     return request.tasks
       .flatMap((task, i) => {
@@ -142,7 +144,7 @@ export class RolloutRunner implements Rollouts {
         const players = Object.fromEntries(
           Object.entries(acting).map(([role, player]) => [
             role,
-            playedBy(player, player.kind === "policy" ? this.#options.version?.(player.policy) : undefined),
+            playedBy(player, player.kind === "policy" ? versionOf(player.policy) : undefined),
           ]),
         );
         return Array.from({ length: groupSize }, (_, member): Omit<EpisodePlan, "order"> => {

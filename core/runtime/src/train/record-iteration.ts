@@ -18,8 +18,12 @@ export async function recordIteration(
   seconds: { readonly total: number; readonly engine: number },
 ): Promise<void> {
   const { state, memory, replays, failures, onEvent } = context;
-  const withSeconds = { ...reported, seconds: { ...batch?.seconds, ...reported.seconds } };
-  const report = replays.addTo(memory.addTo(withSeconds));
+  const withPlay = {
+    ...reported,
+    metrics: { ...reported.metrics, ...batch?.metrics },
+    seconds: { ...batch?.seconds, ...reported.seconds },
+  };
+  const report = replays.addTo(memory.addTo(withPlay));
   const played = batch?.played ?? [];
   state.iteration = report.iteration;
   state.step++;

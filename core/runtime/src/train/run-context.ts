@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { EpisodeStore, Logger, ModelId, PolicyId, Trainer } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
-import type { GroupPlayer, PlayingWeights } from "../play/learner.ts";
+import type { GroupPlayer, PlayingWeights } from "../play/take-player.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import { modelFolder } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
@@ -49,6 +49,8 @@ export interface RunContext {
 
 /** Work of a run beside learning. A replay learns by the same code and does none of it. */
 export interface RunDuties {
+  /** Whether episodes are played. If not, they are in the store. */
+  readonly plays: boolean;
   /** Evaluates the policies. Publishes their weights, if anything is evaluated. */
   evaluate(context: RunContext): Promise<void>;
   /** Publishes the weights and measures whether the stage has reached its goal. */

@@ -5,7 +5,7 @@ import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import { addSeconds, appendMetrics, publishPolicies, type RunContext } from "./run-context.ts";
 import { runSampling } from "../prepare/rollout-sampling.ts";
 import { goalAccuracy } from "../prepare/stage-goal.ts";
-import type { PlayingWeights } from "../play/learner.ts";
+import type { PlayingWeights } from "../play/take-player.ts";
 
 /** Evaluates the policy on held-out tasks. The evaluation remains due if the run is asked to stop before its end. */
 export async function evaluatePolicy(context: RunContext): Promise<void> {

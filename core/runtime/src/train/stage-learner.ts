@@ -62,6 +62,16 @@ export class StageLearner {
     return { report: mergeReports(reports), batch: this.#episodes.lap(), seconds };
   }
 
+  /** Waits until everything that is played ahead is in the store. */
+  settled(): Promise<void> {
+    return this.#episodes.settled();
+  }
+
+  /** Stops the play. */
+  close(): Promise<void> {
+    return this.#episodes.close();
+  }
+
   /** Ends the algorithms before their last iteration. */
   async stop(): Promise<void> {
     for (const { reports } of this.#members) await reports.return?.();
@@ -116,9 +126,9 @@ async function startMember(
   return { policy, algorithm, streams, reports: algorithm.run()[Symbol.asyncIterator]() };
 }
 
-function playParts(context: RunContext, { name, learners }: PreparedStage): LearnerParts {
+function playParts(context: RunContext, { name, learners, iterations }: PreparedStage): LearnerParts {
   const { prepared, state, rollouts, episodes, stop } = context;
-  const { seed, stages, play } = prepared.config;
+  const { seed, stages, play, sampling } = prepared.config;
   const stage = stages[state.stage] as ResolvedStage;
   const [{ policy, plan }] = learners as [PreparedLearner];
   const names = new Set(learners.map((each) => each.plan?.name));
@@ -131,7 +141,10 @@ function playParts(context: RunContext, { name, learners }: PreparedStage): Lear
     ...stageSampling(prepared.config, stage),
     environments: prepared.environments,
     seed: stageSeed(seed, state.stage),
+    iterations,
+    mode: play,
     cohorts: play.cohorts,
+    concurrency: sampling.concurrency,
     rollouts,
     store: episodes,
     progress: () => ({ iteration: state.iteration + 1, runStep: state.step + 1 }),

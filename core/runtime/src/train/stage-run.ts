@@ -10,8 +10,16 @@ import { StageLearner } from "./stage-learner.ts";
  * with a checkpoint.
  */
 export async function runStage(context: RunContext, stage: PreparedStage): Promise<void> {
-  const { state, engine, duties, drain, stop } = context;
   const learner = await beginStage(context, stage);
+  try {
+    await learn(context, stage, learner);
+  } finally {
+    await learner.close();
+  }
+}
+
+async function learn(context: RunContext, stage: PreparedStage, learner: StageLearner): Promise<void> {
+  const { state, engine, duties, drain, stop } = context;
   const clock = await EngineClock.start(engine);
   for (;;) {
     if (stop.aborted) throw new MrlmError("CANCELLED", "The run was stopped.", { cause: stop.reason });
@@ -20,6 +28,9 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
     const { report, batch, seconds: total } = learnt;
     await recordIteration(context, stage, report, batch, { total, engine: await clock.lap() });
     const due = dueAfter(context, stage);
+    // What is played ahead must not meet other weights half way.
+    const settled = async (): Promise<void> => (duties.plays ? learner.settled() : undefined);
+    if (due.goal !== undefined || due.evaluation) await settled();
     if (due.goal !== undefined && (await duties.hasReachedGoal(context, stage, due.goal))) {
       await learner.stop();
       break;
@@ -28,6 +39,7 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
     if (due.evaluation) await duties.evaluate(context);
     const isStopping = drain.aborted && !due.end;
     if (isStopping || due.checkpoint) {
+      await settled();
       Object.assign(state, learner.state());
       // A checkpoint that is written only because the run stops must not change later weight versions: it publishes nothing.
       if (due.checkpoint) await publishPolicies(context);

@@ -4,6 +4,7 @@ import { writeCheckpoint } from "./write-checkpoint.ts";
 
 /** Duties of `mrlm train`. */
 export const TRAINING_DUTIES: RunDuties = {
+  plays: true,
   evaluate: evaluatePolicy,
   hasReachedGoal,
   checkpoint: writeCheckpoint,

@@ -101,9 +101,9 @@ export class StoreModel {
         each.state = "abandoned";
   }
 
-  /** The process ended: an opened store ends leases at once. */
+  /** The process ended: an opened store abandons what nothing has played. */
   restart(): void {
-    for (const each of this.cohorts) if (each.state === "leased") each.until = 0;
+    for (const each of this.cohorts) if (each.state === "open" || each.state === "leased") each.state = "abandoned";
   }
 
   /** The committed cohort of a group, with the attempt that played it. */

@@ -88,8 +88,21 @@ export const samplingSection = z.strictObject({
   concurrency: z.int().positive().optional().describe("Number of concurrent episodes; default 256"),
 });
 
-/** `play`: division of the episodes of a batch. */
+/** `play`: how episodes are played beside learning. */
 export const playSection = z.strictObject({
+  mode: z
+    .enum(["sync", "pipelined", "async"])
+    .optional()
+    .describe(
+      "`sync`: a batch is played after the one before it was learnt from. `pipelined`: while it is learnt from, with older weights, and every bit still follows from the configuration. `async`: play never waits, and runs cannot be repeated bit by bit. Default `sync`",
+    ),
+  lag: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      "For `pipelined`: number of batches that are played ahead. For `async`: largest age of a token in weight versions; groups with older ones are refused and replaced. Default 1; 0 for `sync`",
+    ),
   cohorts: z
     .int()
     .positive()

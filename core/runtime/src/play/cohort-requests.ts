@@ -1,0 +1,49 @@
+import { type Cohort, MrlmError, type PolicyId, type RolloutRequest, type RolloutSampling } from "@mrlm/spec";
+import type { PlayedEnvironment } from "./played-environment.ts";
+
+/** Facts of a stage that decide how its cohorts are played. */
+export interface StagePlay {
+  /** Plays the roles of environments that name no players. */
+  readonly policy: PolicyId;
+  readonly sampling: RolloutSampling;
+  /** Sampling of the policies that have their own. */
+  readonly policySampling?: RolloutRequest["policySampling"];
+  readonly environments: readonly PlayedEnvironment[];
+}
+
+/** Groups that are played together, before they have ids. */
+export type PlayedTasks = Pick<RolloutRequest, "tasks" | "groupSize" | "label"> & {
+  readonly occurrences: readonly number[];
+  /** Index of the environment in the configuration. */
+  readonly environment: number;
+  readonly versions: Cohort["versions"];
+};
+
+/** Returns the request that plays some groups of a stage. */
+export function stageRequest(stage: StagePlay, { environment: index, ...groups }: PlayedTasks): RolloutRequest {
+  const { policy, sampling, policySampling, environments } = stage;
+  const environment = environments[index];
+  if (environment === undefined)
+    throw new MrlmError("STORE_CONFLICT", `A cohort is of environment ${index}, and the configuration has fewer.`, {
+      hint: "The store is of another run. Give each run its own directory.",
+    });
+  const { ref, players = policy, sides = "fixed", rewardSharing = {} } = environment;
+  const own = policySampling === undefined ? {} : { policySampling };
+  return { environment: ref, players, sides, rewardSharing, sampling, ...own, ...groups };
+}
+
+/** Returns the request that plays a cohort, in any process of the run. */
+export function cohortRequest(stage: StagePlay, { id, place, groups, versions }: Cohort): RolloutRequest {
+  const sizes = new Set(groups.map(({ size }) => size));
+  if (sizes.size !== 1) throw new MrlmError("STORE_CONFLICT", `Cohort ${id} has groups of ${sizes.size} sizes.`);
+  const [groupSize] = sizes as unknown as [number];
+  return stageRequest(stage, {
+    environment: place[0],
+    label: id.slice(0, id.lastIndexOf("/")),
+    tasks: groups.map(({ task }) => task),
+    // The ids of groups end with the task, and with the occurrence where there are several.
+    occurrences: groups.map((group) => Number(/#(\d+)$/.exec(group.id.slice(group.id.lastIndexOf(group.task)))?.[1] ?? 0)),
+    groupSize,
+    versions,
+  });
+}

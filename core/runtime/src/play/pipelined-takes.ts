@@ -1,0 +1,97 @@
+import type { PolicyId } from "@mrlm/spec";
+import { type PlayedTake, playedVersion, type PlayingWeights, type TakePlace, type TakePlayer } from "./take-player.ts";
+import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
+
+/** Parts of a pipeline. */
+export interface PipelineParts {
+  readonly player: TakePlayer;
+  /** Number of takes that are played while the one before them is learnt from; at least 1. */
+  readonly lag: number;
+  /** Number of the last take of the stage. */
+  readonly lastTake: number;
+  /** Iterations from one take to the next. */
+  readonly every: number;
+  publish(): Promise<PlayingWeights>;
+  readonly signal: AbortSignal;
+}
+
+/** Take that is played, or was. */
+interface AheadTake {
+  readonly step: number;
+  readonly weights: PlayingWeights;
+  readonly take: Promise<PlayedTake>;
+}
+
+/**
+ * Plays later takes while an earlier one is learnt from. Take n, from 1, is played with the policy after max(0, n - 1 - lag) takes of the stage, so that every
+ * bit follows from the configuration. Takes are played one after the other: the tasks of one follow from the replacements of the one before. Weights are
+ * published between two takes only, when nothing is played.
+ */
+export class PipelinedTakes implements TakeSource {
+  readonly #parts: PipelineParts;
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  #ahead: AheadTake[] = [];
+  /** Ends with the newest take that was begun. */
+  #last: Promise<unknown> = Promise.resolve();
+  #restored: readonly PlayingWeights[];
+  #idleSince: number | undefined;
+  #idle = 0;
+
+  constructor(parts: PipelineParts, { ahead = [] }: SourceState = {}) {
+    this.#parts = parts;
+    this.#restored = ahead;
+    this.#signal = AbortSignal.any([parts.signal, this.#stop.signal]);
+  }
+
+  async next(place: TakePlace): Promise<SourcedTake> {
+    const { lag, lastTake } = this.#parts;
+    for (const [i, weights] of this.#restored.entries()) this.#begin(this.#placeOf(place, i), weights, false);
+    this.#restored = [];
+    await this.settled();
+    const began = performance.now();
+    const weights = await this.#parts.publish();
+    const publish = (performance.now() - began) / 1000;
+    const newestBegun = this.#ahead.at(-1)?.step ?? place.step - 1;
+    for (let step = newestBegun + 1; step <= Math.min(place.step + lag, lastTake); step++)
+      this.#begin(this.#placeOf(place, step - place.step), weights, true);
+    const [first] = this.#ahead as [AheadTake];
+    const take = await first.take;
+    this.#ahead = this.#ahead.slice(1);
+    const rolloutsWaited = this.#idle;
+    this.#idle = 0;
+    // A resumed run may count the versions of equal weights in another way: only differences count.
+    const age = (policy: PolicyId): number => (weights.versions[policy] ?? 0) - (first.weights.versions[policy] ?? 0);
+    return { ...take, newestOf: (policy) => playedVersion(policy, take) + age(policy), seconds: { publish }, rolloutsWaited };
+  }
+
+  state(): SourceState {
+    return { ahead: [...this.#ahead.map(({ weights }) => weights), ...this.#restored] };
+  }
+
+  async settled(): Promise<void> {
+    for (const { take } of this.#ahead) await take;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled(this.#ahead.map(({ take }) => take));
+  }
+
+  #placeOf({ step, iteration, runStep }: TakePlace, later: number): TakePlace {
+    const iterations = later * this.#parts.every;
+    return { step: step + later, iteration: iteration + iterations, runStep: runStep + iterations };
+  }
+
+  #begin(place: TakePlace, weights: PlayingWeights, mayPlay: boolean): void {
+    const take = this.#last.then(() => {
+      if (this.#idleSince !== undefined) this.#idle += (performance.now() - this.#idleSince) / 1000;
+      this.#idleSince = undefined;
+      return this.#parts.player.play(place, weights, this.#signal, mayPlay);
+    });
+    this.#last = take.finally(() => (this.#idleSince = performance.now()));
+    // The learner meets its error when it asks for the take.
+    this.#last.catch(() => undefined);
+    this.#ahead.push({ step: place.step, weights, take });
+  }
+}
