@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 import { trainBigram, trainBigramInterrupted } from "@mrlm/testing";
-import { filesOf, replay, RUNS } from "./support/replays.ts";
+import { AHEAD, filesOf, replay, RUNS } from "./support/replays.ts";
 
 const counts = { runs: 0, killed: 0, replays: 0, mismatches: 0, steps: 0, equal: 0 };
 
@@ -35,7 +35,7 @@ async function replayAll(directory: string): Promise<void> {
 
 const KILLS = [2, 5, 9, 14] as const;
 
-test.each(Object.entries(RUNS))(
+test.each(Object.entries({ ...RUNS, ...AHEAD }))(
   "%s: undisturbed, and killed at four optimizer steps",
   async (_name, run) => {
     await replayAll((await trainBigram(run)).summary.directory);

@@ -7,8 +7,9 @@ import { DatabaseSync } from "node:sqlite";
 import { RunDirectory } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { BigramEngine, type BigramTraining, trainBigram } from "@mrlm/testing";
-import { filesOf, replay, RUNS } from "./support/replays.ts";
+import { AHEAD, filesOf, replay, RUNS as IN_TURN } from "./support/replays.ts";
 
+const RUNS = { ...IN_TURN, ...AHEAD };
 const names = Object.keys(RUNS);
 
 /** A run with few checkpoints, which take most of its time. */

@@ -2,3 +2,4 @@
 import { exactlyOnceTest } from "./support/exactly-once.ts";
 
 exactlyOnceTest(8);
+exactlyOnceTest(6, { mode: "pipelined", lag: 2, cohorts: 2 });

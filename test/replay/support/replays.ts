@@ -91,6 +91,21 @@ export const RUNS: Readonly<Record<string, BigramTraining>> = {
   }),
 };
 
+/** Runs that play ahead of learning. */
+export const AHEAD: Readonly<Record<string, BigramTraining>> = {
+  "GRPO with refills until a goal, then DPO of every second iteration, two batches ahead": training(
+    [
+      { ...GRPO, steps: 7, dynamic_sampling: 2, until: { accuracy: 1, every: 3, tasks: 4 } },
+      { algorithm: "dpo", steps: 7, prompts: 6, group_size: 4, pairs_per_group: 1, batch_size: 4, collect_every: 2 },
+    ],
+    { play: { mode: "pipelined", lag: 2, cohorts: 2 } },
+  ),
+  "GRPO beside play": training([{ ...GRPO, steps: 8, dynamic_sampling: 1 }], {
+    play: { mode: "async", lag: 2 },
+    sampling: { concurrency: 16 },
+  }),
+};
+
 /** Parts that a replay of a run of {@link RUNS} needs. */
 export async function partsOf(
   directory: string,

@@ -50,20 +50,21 @@ const stages: JsonObject[] = [
  * Defines a test of a run of two stages in this process whose engine fails at some of its calls: the resumed run has the weights of an undisturbed one,
  * and so have the calls that led to them.
  * @param most number of failures, spread over all calls
+ * @param play section of the configuration
  */
-export function exactlyOnceTest(most: number): void {
+export function exactlyOnceTest(most: number, play: JsonObject = {}): void {
   const output = mkdtempSync(join(tmpdir(), "mrlm-exactly-once-"));
   afterAll(() => rmSync(output, { recursive: true }));
 
-  test(`${most} failures of the engine at calls of any kind: each batch is learnt once`, async () => {
+  test(`${most} failures of the engine at calls of any kind, play ${JSON.stringify(play)}: each batch is learnt once`, async () => {
     const alone = new RecordedEngine();
-    const weights = await train(alone, join(output, "alone"));
+    const weights = await train(alone, join(output, "alone"), play);
     const points = Array.from({ length: most }, (_, i) => 1 + Math.floor((i * (alone.made - 1)) / most));
     for (const failAt of points) {
       const [first, second] = [new RecordedEngine(failAt), new RecordedEngine()];
       const directory = join(output, String(failAt));
-      await expect(train(first, directory)).rejects.toMatchObject({ code: "ENGINE_EXITED" });
-      const hasSameWeights = (await train(second, directory)).equals(weights);
+      await expect(train(first, directory, play)).rejects.toMatchObject({ code: "ENGINE_EXITED" });
+      const hasSameWeights = (await train(second, directory, play)).equals(weights);
       const difference = differenceOf(survivingCalls([first.calls, second.calls]), alone.calls);
       const { abandoned, open } = batchLogOf(runIn(directory) as string) as BatchLog;
       expect({ failAt, hasSameWeights, difference, abandoned, open }).toEqual({
@@ -78,13 +79,13 @@ export function exactlyOnceTest(most: number): void {
 }
 
 /** Starts the run of a directory, or resumes it. Returns the bytes of the trained weights. */
-async function train({ engine }: RecordedEngine, output: string): Promise<Buffer> {
+async function train({ engine }: RecordedEngine, output: string, play: JsonObject): Promise<Buffer> {
   const run = runIn(output);
   const { weights } = await trainBigram({
     algorithms: [grpo, dpo],
     environments: [environment],
     stages,
-    config: { checkpoint: { every: 1, keep: 2 }, output },
+    config: { checkpoint: { every: 1, keep: 2 }, output, play },
     engine,
     ...(run === undefined ? {} : { resume: run }),
   });

@@ -168,7 +168,7 @@ export class AsyncTakes implements TakeSource {
       await store.open(cohort);
       this.#opened = number;
     }
-    this.#changed();
+    if (free > 0) this.#changed();
   }
 
   /** Step of the run that learns from a group where none is refused. */

@@ -48,14 +48,19 @@ export class BatchLog {
     if (!mayPlay) throw gone(`${this.#learner}/${at.step}/${at.refill}`);
     if (taken === "outdated") await this.#store.abandon(this.#learner, at.step);
     for (const cohort of cohorts) await this.#open(cohort);
-    let playedSeconds = 0;
+    let [playedSeconds, accepted] = [0, 0];
     for (;;) {
+      const [lease] = accepted < cohorts.length ? await this.#worker.lease(1) : [];
+      if (lease !== undefined) {
+        const { result, seconds } = await this.#worker.play(lease, signal);
+        playedSeconds += seconds;
+        if (result === "accepted") accepted++;
+        continue;
+      }
       taken = await take();
       if (typeof taken !== "string") return { ...taken, playedSeconds };
       if (taken === "outdated") throw outdated(`${this.#learner}/${at.step}/${at.refill}`);
-      const [lease] = await this.#worker.lease(1);
-      if (lease === undefined) await pause(signal);
-      else playedSeconds += (await this.#worker.play(lease, signal)).seconds;
+      await pause(signal);
     }
   }
 

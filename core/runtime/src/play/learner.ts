@@ -129,13 +129,15 @@ export class Learner {
     return this.#takes?.settled() ?? Promise.resolve();
   }
 
-  /** Marks the last batch as applied: the stage has ended. What was played ahead of the end is abandoned. */
+  /** Marks the last batches as applied: the stage has ended. What was played ahead of the end is abandoned. */
   async end(): Promise<void> {
     await this.close();
     const { takes } = this.#state;
     const { store, mode } = this.#parts;
     const learner = learnerId(this.#parts);
-    if (takes > 0) await store.settle(learner, takes, { credits: [], isApplied: true });
+    // Batches that were played ahead were in the log before these were learnt from.
+    for (let step = Math.max(1, takes - mode.lag); step <= takes; step++)
+      await store.settle(learner, step, { credits: [], isApplied: true });
     if (mode.mode !== "sync" && this.#takes !== undefined) await store.abandon(learner, takes + 1);
   }
 

@@ -59,9 +59,10 @@ export class ReplayLog {
       buffer: async () => ({ open: 0, leased: 0, ready: 0 }),
       renew: refuse,
       commit: refuse,
-      abandon: refuse,
       newest: refuse,
       watch: refuse,
+      // What was played ahead of the end of a stage.
+      abandon: nothing,
       refuse: nothing,
       settle: nothing,
       record: nothing,

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "@jest/globals";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { GroupPlayer, LearnerState } from "@mrlm/runtime";
+import type { RolloutRequest, TrajectoryGroup } from "@mrlm/spec";
+import { environment, fakeRollouts, learnerOf, openStore, plan, type Setting, tasksOf } from "./support/learners.ts";
+
+/** Weights whose version counts the publications from 0, and the number of plays under way at each of them. */
+function publishing(from = 0) {
+  const state = { version: from - 1, playing: 0, during: [] as number[] };
+  const publish: Setting["publish"] = async () => {
+    state.during.push(state.playing);
+    state.version++;
+    return { versions: { policy: state.version }, checksum: `sum-${state.version}` };
+  };
+  return { state, publish };
+}
+
+/** Counts plays under way, each of which takes some turns of the event loop. */
+function counted(rollouts: GroupPlayer, state: { playing: number }): GroupPlayer {
+  return {
+    groupsOf: rollouts.groupsOf,
+    async *collect(request) {
+      state.playing++;
+      try {
+        await sleep(2);
+        yield* rollouts.collect(request);
+      } finally {
+        state.playing--;
+      }
+    },
+  };
+}
+
+/** Takes a number of batches, one in each iteration. */
+async function takeAll({ learner, at }: Awaited<ReturnType<typeof learnerOf>>, count: number) {
+  const batches = [];
+  for (let i = 0; i < count; i++) {
+    batches.push(await learner.take());
+    at.iteration++;
+    await sleep(1);
+  }
+  return batches;
+}
+
+const takeOf = ({ label }: RolloutRequest): number => Number(label.split("/")[2]);
+
+describe("pipelined", () => {
+  const shape = (lag: number, changes: Partial<Setting> = {}): Setting => ({
+    plan: plan(),
+    mode: { mode: "pipelined", lag },
+    iterations: 6,
+    ...changes,
+  });
+
+  test.each([1, 2, 3])(
+    "take n is played with the policy after max(0, n - 1 - lag) takes, and nothing beyond the last; lag %i",
+    async (lag) => {
+      const { state, publish } = publishing();
+      const { rollouts, requests } = fakeRollouts();
+      const made = await learnerOf(shape(lag, { rollouts: counted(rollouts, state), publish }));
+      const batches = await takeAll(made, 6);
+      await made.learner.end();
+      const wanted = [1, 2, 3, 4, 5, 6].map((take) => [take, Math.max(0, take - 1 - lag)]);
+      expect(requests.map((request) => [takeOf(request), request.versions?.["policy"]])).toEqual(wanted);
+      // Ages count from the newest weights; a publication never meets a play.
+      expect(batches.map(({ version }, i) => version - (wanted[i] as number[])[1]!)).toEqual(
+        [0, 1, 2, 3, 4, 5].map((take) => Math.min(take, lag)),
+      );
+      expect(Math.max(...state.during)).toBe(0);
+    },
+  );
+
+  test("a restored learner takes the batches that were played ahead from the store, and plays on as the saved one", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
+    const store = await openStore(path);
+    const first = publishing();
+    const saved = await learnerOf(shape(2, { store, publish: first.publish }));
+    await takeAll(saved, 2);
+    await saved.learner.settled();
+    const state = JSON.parse(JSON.stringify(saved.learner.state())) as LearnerState;
+    expect(state.ahead?.map(({ checksum }) => checksum)).toEqual(["sum-0", "sum-1"]);
+    const rest = await takeAll(saved, 4);
+    const again = publishing(2);
+    const restored = await learnerOf(shape(2, { store: await openStore(path), publish: again.publish }), state);
+    restored.at.iteration = 3;
+    expect((await takeAll(restored, 4)).map(({ groups }) => tasksOf(groups))).toEqual(
+      rest.map(({ groups }) => tasksOf(groups)),
+    );
+    expect(restored.requests).toEqual([]);
+  });
+
+  test("a batch that was played ahead of a checkpoint and is not in the store is not played with other weights", async () => {
+    const saved = await learnerOf(shape(1, { publish: publishing().publish }));
+    await takeAll(saved, 2);
+    await saved.learner.settled();
+    const restored = await learnerOf(shape(1, { publish: publishing(2).publish }), saved.learner.state());
+    restored.at.iteration = 3;
+    await expect(restored.learner.take()).rejects.toMatchObject({
+      code: "STORE_INVALID",
+      message: expect.stringContaining("lacks batch 2/policy/3/0, which was played before the checkpoint"),
+    });
+  });
+
+  test("an error of a play ahead is that of the take that needs it", async () => {
+    const { rollouts } = fakeRollouts();
+    const failing: GroupPlayer = {
+      groupsOf: rollouts.groupsOf,
+      collect: (request) => {
+        if (takeOf(request) === 2) throw new Error("gone");
+        return rollouts.collect(request);
+      },
+    };
+    const { learner, at } = await learnerOf(shape(1, { rollouts: failing }));
+    await learner.take();
+    at.iteration = 2;
+    await expect(learner.take()).rejects.toThrow("gone");
+    await learner.close();
+  });
+
+  test("what is played ahead of the end of a stage is abandoned", async () => {
+    const store = await openStore();
+    const { learner } = await learnerOf(shape(2, { store }));
+    await learner.take();
+    await learner.settled();
+    await learner.end();
+    expect(await store.buffer("2/policy")).toEqual({ open: 0, leased: 0, ready: 0 });
+  });
+});
+
+describe("async", () => {
+  const shape = (lag: number, changes: Partial<Setting> = {}): Setting => ({
+    plan: plan(),
+    mode: { mode: "async", lag },
+    iterations: 100,
+    concurrency: 4,
+    ...changes,
+  });
+
+  test("a simulated fleet: no group is lost, taken twice or starved; no token is older than the lag; refused groups give back their capacity", async () => {
+    const [lag, takes, groups] = [3, 60, 4];
+    const { state, publish } = publishing();
+    const { rollouts } = fakeRollouts();
+    let [open, most] = [0, 0];
+    // Waits of a lognormal distribution, by the number of the group, so that some groups are overtaken by many others.
+    const waitOf = (number: number): number =>
+      Math.min(200, Math.exp(2 * Math.sqrt(-2 * Math.log(((number * 7919) % 997) / 997 + 1e-3)) * Math.cos(number)));
+    const fleet: GroupPlayer = {
+      groupsOf: rollouts.groupsOf,
+      async *collect(request) {
+        most = Math.max(most, ++open);
+        const version = state.version;
+        await sleep(waitOf(takeOf(request)), undefined, { signal: request.signal as AbortSignal });
+        for await (const group of fakeRollouts(() => version).rollouts.collect(request)) yield group;
+        open--;
+      },
+    };
+    const store = await openStore();
+    const made = await learnerOf(shape(lag, { store, rollouts: fleet, publish, plan: plan({ groups }), concurrency: 8 }));
+    const batches = await takeAll(made, takes);
+    const learnt = batches.flatMap((batch) => batch.groups.map((group) => ({ group, newest: batch.version })));
+    const versionOf = ({ trajectories }: TrajectoryGroup): number =>
+      trajectories[0]?.agents["agent"]?.segments[0]?.versions[1] as number;
+    expect(learnt).toHaveLength(takes * groups);
+    expect(Math.max(...learnt.map(({ group, newest }) => newest - versionOf(group)))).toBeLessThanOrEqual(lag);
+    const played = batches.flatMap((batch) => batch.played.map(({ id }) => id));
+    expect(new Set(played).size).toBe(played.length);
+    expect(played.length).toBeGreaterThan(learnt.length);
+    expect(most).toBeLessThanOrEqual(8);
+    const { open: waiting, leased, ready } = await store.buffer("2/policy");
+    expect(waiting + leased + ready).toBeLessThanOrEqual((lag + 1) * groups);
+    // The oldest group that is not taken is at most a few takes old.
+    const newest = Math.max(...played.map((id) => Number(id.split("/")[2])));
+    expect(newest).toBeLessThanOrEqual(played.length + (lag + 1) * groups);
+    await made.learner.end();
+    expect(await store.buffer("2/policy")).toEqual({ open: 0, leased: 0, ready: 0 });
+  });
+
+  test("groups of a killed process that were committed are taken; a logged take is the same again", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
+    const store = await openStore(path);
+    const killed = await learnerOf(shape(1, { store, publish: publishing().publish, environments: [environment("e@1")] }));
+    const [first] = await takeAll(killed, 1);
+    const state = JSON.parse(JSON.stringify(killed.learner.state())) as LearnerState;
+    const second = await killed.learner.take();
+    await killed.learner.close();
+    const again = await learnerOf(shape(1, { store: await openStore(path), publish: publishing(1).publish }), state);
+    again.at.iteration = 2;
+    expect((await again.learner.take()).groups).toEqual(second.groups);
+    again.at.iteration = 3;
+    const third = await again.learner.take();
+    const ids = [first, second, third].flatMap((batch) => batch?.groups.map(({ id }) => id) ?? []);
+    expect(new Set(ids).size).toBe(12);
+    await again.learner.close();
+  });
+
+  test("an error of a play ends the run", async () => {
+    const { rollouts } = fakeRollouts();
+    const failing: GroupPlayer = {
+      groupsOf: rollouts.groupsOf,
+      collect: () => {
+        throw new Error("gone");
+      },
+    };
+    const { learner } = await learnerOf(shape(1, { rollouts: failing }));
+    await expect(learner.take()).rejects.toThrow("gone");
+    await learner.close();
+  });
+});
