@@ -17,6 +17,9 @@ export { type GrpoOptions, grpoOptions } from "./options.ts";
 export { policyLosses, type PolicyLossOptions } from "./losses/index.ts";
 export type { TokenLosses } from "./losses/policy-loss.ts";
 
+const UNCORRECTED =
+  "`mismatch: none` with `old_policy: trainer` treats them as episodes of the newest weights: set `mismatch: truncate`";
+
 /** `grpo@1`: group relative policy optimization and its family. */
 export const grpo: AlgorithmDefinition<GrpoOptions> = {
   id: "grpo@1",
@@ -30,6 +33,7 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
     groupSize: options.group_size,
     refills: Math.max(options.dynamic_sampling, options.max_staleness === undefined ? 0 : 1),
     ...(options.max_staleness === undefined ? {} : { maxStaleness: options.max_staleness }),
+    ...(options.mismatch === "none" && options.old_policy === "trainer" ? { uncorrected: UNCORRECTED } : {}),
     ...(options.dynamic_sampling === 0
       ? {}
       : {

@@ -9,6 +9,8 @@ export { generalizedAdvantages, type TokenSteps, whiten } from "./gae.ts";
 export { type PpoOptions, ppoOptions } from "./options.ts";
 export { valueLoss } from "./value-loss.ts";
 
+const UNCORRECTED = "`old_policy: trainer` treats them as episodes of the newest weights: set `old_policy: sampler`";
+
 /** `ppo@1`: proximal policy optimization. */
 export const ppo: AlgorithmDefinition<PpoOptions> = {
   id: "ppo@1",
@@ -16,7 +18,12 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
     "Proximal policy optimization (arXiv 1707.06347): plays episodes and reinforces tokens with more reward than a learned critic predicts.",
   options: ppoOptions,
   iterations: (options) => options.steps,
-  plays: ({ prompts_per_step, group_size }) => ({ name: "ppo", groups: prompts_per_step, groupSize: group_size }),
+  plays: ({ prompts_per_step, group_size, old_policy }) => ({
+    name: "ppo",
+    groups: prompts_per_step,
+    groupSize: group_size,
+    ...(old_policy === "trainer" ? { uncorrected: UNCORRECTED } : {}),
+  }),
   needsValueHead: ({ critic }) => critic === "shared",
   memory: ({ critic, critic_path: path, kl_coefficient, group_size }) => ({
     reference: kl_coefficient > 0,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type PlayPlan, type RolloutRequest, score, type TrainingEnvironment, unscored } from "@mrlm/spec";
+import { type PlayPlan, score, type TrainingEnvironment, type Trajectory, unscored } from "@mrlm/spec";
 import { learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
 import fc from "fast-check";
 import { learnableParts } from "../src/play/credits.ts";

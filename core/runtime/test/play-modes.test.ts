@@ -158,7 +158,9 @@ describe("async", () => {
       },
     };
     const store = await openStore();
-    const made = await learnerOf(shape(lag, { store, rollouts: fleet, publish, plan: plan({ groups }), concurrency: 8 }));
+    const made = await learnerOf(
+      shape(lag, { store, rollouts: fleet, publish, plan: plan({ groups }), concurrency: 8 }),
+    );
     const batches = await takeAll(made, takes);
     const learnt = batches.flatMap((batch) => batch.groups.map((group) => ({ group, newest: batch.version })));
     const versionOf = ({ trajectories }: TrajectoryGroup): number =>
@@ -181,7 +183,9 @@ describe("async", () => {
   test("groups of a killed process that were committed are taken; a logged take is the same again", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
     const store = await openStore(path);
-    const killed = await learnerOf(shape(1, { store, publish: publishing().publish, environments: [environment("e@1")] }));
+    const killed = await learnerOf(
+      shape(1, { store, publish: publishing().publish, environments: [environment("e@1")] }),
+    );
     const [first] = await takeAll(killed, 1);
     const state = JSON.parse(JSON.stringify(killed.learner.state())) as LearnerState;
     const second = await killed.learner.take();

@@ -18,15 +18,29 @@ import { removeTemporaryDirectories, temporaryDirectory } from "./support/traini
 
 afterAll(removeTemporaryDirectories);
 
-const grpo: AlgorithmDefinition<{ steps: number; group_size: number }> = {
+const grpo: AlgorithmDefinition<{
+  steps: number;
+  group_size: number;
+  mismatch?: boolean | undefined;
+  max_staleness?: number | undefined;
+}> = {
   id: "grpo@1",
   description: "",
   options: z.strictObject({
     steps: z.int().positive(),
     group_size: z.int().positive().default(8),
     clip_low: z.number().default(0.2),
+    mismatch: z.boolean().optional(),
+    max_staleness: z.int().optional(),
   }),
   iterations: ({ steps }) => steps,
+  plays: ({ group_size, mismatch, max_staleness }) => ({
+    name: "grpo",
+    groups: 1,
+    groupSize: group_size,
+    ...(mismatch === true ? {} : { uncorrected: "set `mismatch`" }),
+    ...(max_staleness === undefined ? {} : { maxStaleness: max_staleness }),
+  }),
   validate({ group_size }, _environments, { temperature }) {
     if (temperature === 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: nothing varies.");
     if (group_size === 1) throw new MrlmError("CONFIG_INVALID", "group_size is 1: a group of one has no advantage.");
@@ -34,11 +48,16 @@ const grpo: AlgorithmDefinition<{ steps: number; group_size: number }> = {
   create: () => Promise.reject(new Error("not played here")),
 };
 
+const { plays: _, ...unplayed } = grpo;
+const demonstrations = { ...unplayed, id: "demonstrations@1" } as const;
+
 async function prepare(text: string) {
   const environment = counterEnvironment({
     optionsJsonSchema: { type: "object", properties: { goal: { type: "integer" } } },
   });
-  const source = await PluginHost.of([definePlugin({ name: "test", environments: [environment], algorithms: [grpo] })]);
+  const source = await PluginHost.of([
+    definePlugin({ name: "test", environments: [environment], algorithms: [grpo, demonstrations] }),
+  ]);
   const host = new LocalHost({ source });
   return prepareRun(parseConfig(text, { path: "run.yaml" }), { host, algorithms: source });
 }
@@ -102,6 +121,18 @@ describe("every error is reported before training begins, with its place", () =>
       /^run\.yaml:5:5: .*temperature is 0/,
     ],
     [
+      "an algorithm with a wrong gradient for older weights",
+      "environments: [{id: counter}]\nplay: {mode: pipelined}\nstages: [{algorithm: grpo, steps: 1}]",
+      "CONFIG_INVALID",
+      /^run\.yaml:4:10: .*weights of up to 1 batches before, and grpo@1 has a wrong gradient for them: set `mismatch`/,
+    ],
+    [
+      "an algorithm that refuses what is played ahead of it",
+      "environments: [{id: counter}]\nplay: {mode: async, lag: 4}\nstages: [{algorithm: grpo, steps: 1, mismatch: true, max_staleness: 3}]",
+      "CONFIG_INVALID",
+      /^run\.yaml:4:10: .*grpo@1 refuses them: max_staleness is 3/,
+    ],
+    [
       "the same entry twice before it",
       "environments: [{id: counter}, {id: counter}, {id: countr}]\nstages: [{algorithm: grpo, steps: 1}]",
       "ENVIRONMENT_NOT_FOUND",
@@ -115,9 +146,9 @@ describe("every error is reported before training begins, with its place", () =>
     ],
     [
       "a goal without an environment to measure it in",
-      "stages: [{algorithm: grpo, steps: 1, until: {accuracy: 0.5}}]",
+      "stages: [{algorithm: demonstrations, steps: 1, until: {accuracy: 0.5}}]",
       "CONFIG_INVALID",
-      /^run\.yaml:2:38: until is measured on tasks/,
+      /^run\.yaml:2:48: until is measured on tasks/,
     ],
     [
       "a split that does not exist",
@@ -155,7 +186,9 @@ test("a split that is empty is called empty, and what fills it is named", async 
     options: z.object({ data: z.object({}).optional() }),
     tasks: () => ({ splits: { train: 1, eval: 0 }, get: () => Promise.reject(new Error("not played here")) }),
   });
-  const source = await PluginHost.of([definePlugin({ name: "test", environments: [empty], algorithms: [grpo] })]);
+  const source = await PluginHost.of([
+    definePlugin({ name: "test", environments: [empty], algorithms: [grpo, demonstrations] }),
+  ]);
   const refused = prepareRun(
     parseConfig(`${MODEL}environments: [{id: counter, options: {data: {}}}]\nstages: [{algorithm: grpo, steps: 1}]`, {
       path: "run.yaml",

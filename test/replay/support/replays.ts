@@ -95,12 +95,12 @@ export const RUNS: Readonly<Record<string, BigramTraining>> = {
 export const AHEAD: Readonly<Record<string, BigramTraining>> = {
   "GRPO with refills until a goal, then DPO of every second iteration, two batches ahead": training(
     [
-      { ...GRPO, steps: 7, dynamic_sampling: 2, until: { accuracy: 1, every: 3, tasks: 4 } },
+      { ...GRPO, steps: 7, mismatch: "truncate", dynamic_sampling: 2, until: { accuracy: 1, every: 3, tasks: 4 } },
       { algorithm: "dpo", steps: 7, prompts: 6, group_size: 4, pairs_per_group: 1, batch_size: 4, collect_every: 2 },
     ],
     { play: { mode: "pipelined", lag: 2, cohorts: 2 } },
   ),
-  "GRPO beside play": training([{ ...GRPO, steps: 8, dynamic_sampling: 1 }], {
+  "GRPO beside play": training([{ ...GRPO, steps: 8, mismatch: "truncate", dynamic_sampling: 1 }], {
     play: { mode: "async", lag: 2 },
     sampling: { concurrency: 16 },
   }),

@@ -30,6 +30,7 @@ const stages: JsonObject[] = [
     group_size: 4,
     dynamic_sampling: 2,
     scale: "batch_std",
+    mismatch: "truncate",
     updates_per_step: 2,
     minibatches: 2,
     learning_rate: 0.3,

@@ -258,7 +258,11 @@ function freeze<T>(value: T): T {
   return value;
 }
 
-function resolvePlay({ cohorts = 1, mode = "sync", lag = mode === "sync" ? 0 : 1 }: ConfigInput["play"] = {}): ResolvedConfig["play"] {
+function resolvePlay({
+  cohorts = 1,
+  mode = "sync",
+  lag = mode === "sync" ? 0 : 1,
+}: ConfigInput["play"] = {}): ResolvedConfig["play"] {
   return { cohorts, mode, lag };
 }
 

@@ -41,7 +41,7 @@ export class BatchLog {
   ): Promise<PlayedBatch> {
     const count = cohorts.reduce((sum, { groups }) => sum + groups.length, 0);
     const rule = { from: "cohorts", checksum: cohorts[0]?.checksum ?? null } as const;
-    const take = (): ReturnType<EpisodeStore["take"]> => 
+    const take = (): ReturnType<EpisodeStore["take"]> =>
       this.#store.take(this.#learner, at, count, rule, record, appliedBefore);
     let taken = await take();
     if (typeof taken !== "string") return { ...taken, playedSeconds: 0 };

@@ -42,7 +42,9 @@ export function cohortRequest(stage: StagePlay, { id, place, groups, versions }:
     label: id.slice(0, id.lastIndexOf("/")),
     tasks: groups.map(({ task }) => task),
     // The ids of groups end with the task, and with the occurrence where there are several.
-    occurrences: groups.map((group) => Number(/#(\d+)$/.exec(group.id.slice(group.id.lastIndexOf(group.task)))?.[1] ?? 0)),
+    occurrences: groups.map((group) =>
+      Number(/#(\d+)$/.exec(group.id.slice(group.id.lastIndexOf(group.task)))?.[1] ?? 0),
+    ),
     groupSize,
     versions,
   });

@@ -26,7 +26,7 @@ export interface LearnerState extends SourceState {
   readonly tasks: TaskPosition | null;
 }
 
-/** How play and learning follow each other. */
+/** Order of play and learning. */
 export interface PlayMode {
   /**
    * `sync`: a batch is played after the one before it was learnt from. `pipelined`: while it is learnt from; every bit follows from the configuration. `async`:
@@ -182,7 +182,14 @@ export class Learner {
     const inPlay = Math.min(waited, playedSeconds);
     const seconds = { ...playSeconds(played, inPlay), publish, waited: waited - inPlay };
     const version = take.newestOf(this.#policies[0] as PolicyId);
-    this.#unreported = { played, groups, refills, version, seconds, metrics: playMetrics(this.#parts.mode, take, waited) };
+    this.#unreported = {
+      played,
+      groups,
+      refills,
+      version,
+      seconds,
+      metrics: playMetrics(this.#parts.mode, take, waited),
+    };
     return take;
   }
 
@@ -218,7 +225,14 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
     name: WORKER,
     play: (cohort, stop) => rollouts.collect({ ...cohortRequest(stage, cohort), signal: stop }),
   });
-  const player = { ...stage, plan, lag: mode.lag, learner: learnerId(parts), algorithms: Object.values(algorithms), worker };
+  const player = {
+    ...stage,
+    plan,
+    lag: mode.lag,
+    learner: learnerId(parts),
+    algorithms: Object.values(algorithms),
+    worker,
+  };
   if (mode.mode === "sync") return new SyncTakes(new TakePlayer(player, order), publish, signal);
   const { lag } = mode;
   if (mode.mode === "async") {
@@ -226,10 +240,7 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
     return new AsyncTakes({ ...player, every, concurrency: groups, publish, signal }, order, state);
   }
   const lastTake = every === 0 ? 1 : Math.ceil(iterations / every);
-  return new PipelinedTakes(
-    { player: new TakePlayer(player, order), lag, lastTake, every, publish, signal },
-    state,
-  );
+  return new PipelinedTakes({ player: new TakePlayer(player, order), lag, lastTake, every, publish, signal }, state);
 }
 
 function playMetrics(

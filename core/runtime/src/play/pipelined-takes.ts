@@ -62,7 +62,12 @@ export class PipelinedTakes implements TakeSource {
     this.#idle = 0;
     // A resumed run may count the versions of equal weights in another way: only differences count.
     const age = (policy: PolicyId): number => (weights.versions[policy] ?? 0) - (first.weights.versions[policy] ?? 0);
-    return { ...take, newestOf: (policy) => playedVersion(policy, take) + age(policy), seconds: { publish }, rolloutsWaited };
+    return {
+      ...take,
+      newestOf: (policy) => playedVersion(policy, take) + age(policy),
+      seconds: { publish },
+      rolloutsWaited,
+    };
   }
 
   state(): SourceState {

@@ -10,7 +10,13 @@ export interface SourcedTake extends PlayedTake {
   /** Seconds for which rollouts waited for training since the take before; 0 where nothing is played ahead. */
   readonly rolloutsWaited: number;
   /** Groups of the buffer of asynchronous play: those that wait for a take, those that are played, and those that were refused or late since the take before. */
-  readonly buffer?: { readonly open: number; readonly ready: number; readonly leased: number; readonly refused: number; readonly late: number };
+  readonly buffer?: {
+    readonly open: number;
+    readonly ready: number;
+    readonly leased: number;
+    readonly refused: number;
+    readonly late: number;
+  };
 }
 
 /** State of a source that is not in the task order, for a checkpoint. */

@@ -17,6 +17,7 @@ import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { keysOf, validateOptions } from "../plugins/standard-options.ts";
 import { rolloutSampling } from "./rollout-sampling.ts";
+import type { PlayMode } from "../play/learner.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
 
 /** Learner of a stage that is ready to start. */
@@ -118,6 +119,7 @@ async function prepareLearner(
         { hint: "Name it under `players` of an environment. Its earlier versions (`past`) are not learnt from." },
       );
     definition.validate?.(options, environments, sampling);
+    if (found !== undefined) assertLearnsFromOlder(config.play, found, definition.id);
     return found;
   });
   // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
@@ -135,6 +137,19 @@ async function prepareLearner(
       },
     ]);
   return { policy, definition, options, sampling, plan };
+}
+
+/** Throws CONFIG_INVALID where an algorithm cannot learn from the episodes that are played ahead of it. */
+function assertLearnsFromOlder({ mode, lag }: PlayMode, { uncorrected, maxStaleness }: PlayPlan, id: string): void {
+  if (lag === 0) return;
+  const refuse = (reason: string): never => {
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `play.mode ${mode} plays episodes with weights of up to ${lag} batches before, and ${id} ${reason}.`,
+    );
+  };
+  if (uncorrected !== undefined) refuse(`has a wrong gradient for them: ${uncorrected}`);
+  if (maxStaleness !== undefined && maxStaleness < lag) refuse(`refuses them: max_staleness is ${maxStaleness}`);
 }
 
 /** Throws CONFIG_INVALID where the learners of a stage cannot learn from the same play. */

@@ -61,7 +61,7 @@ export class ReplayLog {
       commit: refuse,
       newest: refuse,
       watch: refuse,
-      // What was played ahead of the end of a stage.
+      // A stage abandons the play ahead of its end.
       abandon: nothing,
       refuse: nothing,
       settle: nothing,

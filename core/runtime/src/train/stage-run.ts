@@ -28,7 +28,7 @@ async function learn(context: RunContext, stage: PreparedStage, learner: StageLe
     const { report, batch, seconds: total } = learnt;
     await recordIteration(context, stage, report, batch, { total, engine: await clock.lap() });
     const due = dueAfter(context, stage);
-    // What is played ahead must not meet other weights half way.
+    // A publication must not change the weights of a play under way.
     const settled = async (): Promise<void> => (duties.plays ? learner.settled() : undefined);
     if (due.goal !== undefined || due.evaluation) await settled();
     if (due.goal !== undefined && (await duties.hasReachedGoal(context, stage, due.goal))) {

@@ -117,5 +117,11 @@ export async function learnerOf(parts: Setting, restored?: LearnerState) {
   return { learner: Object.assign(learner, learner.source("policy")), at, requests };
 }
 
-export const plan = (changes: Partial<PlayPlan> = {}): PlayPlan => ({ name: "test", groups: 4, groupSize: 1, ...changes });
-export const tasksOf = (groups: readonly TrajectoryGroup[]): number[] => groups.map(({ task }) => Number(task.split("/")[1]));
+export const plan = (changes: Partial<PlayPlan> = {}): PlayPlan => ({
+  name: "test",
+  groups: 4,
+  groupSize: 1,
+  ...changes,
+});
+export const tasksOf = (groups: readonly TrajectoryGroup[]): number[] =>
+  groups.map(({ task }) => Number(task.split("/")[1]));
