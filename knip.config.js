@@ -45,7 +45,7 @@ export default {
       project: ["src/**/*.ts", "test/**/*.ts"],
     },
     "core/ui": {
-      entry: ["page/main.ts", "src/reader-thread.ts"],
+      entry: ["page/main.ts", "src/reader-process.ts"],
       project: ["src/**/*.ts", "page/**/*.ts"],
     },
     "algorithms/engine-torch": {

@@ -34,13 +34,7 @@ export interface QueryCost {
 export async function queryCost(): Promise<QueryCost> {
   const folder = mkdtempSync(join(tmpdir(), "mrlm-bench-"));
   const path = join(folder, "episodes.sqlite");
-  const store = await openEpisodeStore({ path, run: "bench", purpose: "train", endsLeases: true });
-  const takes: number[] = [];
-  for (let step = 1; step <= STEPS; step++) {
-    const { take } = await writeStep(store, step, { groups: groupsOf(step), credits: [], metrics: {} });
-    takes.push(take * 1000);
-  }
-  await store.close();
+  const takes = await fillStore(path, "bench");
   const queries: Record<string, number> = {};
   const starts: number[] = [];
   for (const [name, sql] of Object.entries(QUERIES)) {
@@ -55,6 +49,18 @@ export async function queryCost(): Promise<QueryCost> {
   }
   rmSync(folder, { recursive: true });
   return { episodes: STEPS * GROUPS * SIZE, queries, start: median(starts), takes };
+}
+
+/** Writes a store of 100,000 episodes. Returns the milliseconds of each take. */
+export async function fillStore(path: string, run: string): Promise<number[]> {
+  const store = await openEpisodeStore({ path, run, purpose: "train", endsLeases: true });
+  const takes: number[] = [];
+  for (let step = 1; step <= STEPS; step++) {
+    const { take } = await writeStep(store, step, { groups: groupsOf(step), credits: [], metrics: {} });
+    takes.push(take * 1000);
+  }
+  await store.close();
+  return takes;
 }
 
 function groupsOf(step: number): TrajectoryGroup[] {

@@ -18,9 +18,12 @@ export interface TrainingRun {
   readonly wallSeconds: number;
 }
 
-/** Trains the model of examples/quickstart by GRPO: 32 groups of 8 episodes, with answers of `tokens` tokens. */
-export async function trainingRun(tokens: number, steps: number): Promise<TrainingRun> {
-  const output = mkdtempSync(join(tmpdir(), "mrlm-bench-"));
+/** Trains the model of examples/quickstart by GRPO: 32 groups of 8 episodes, with answers of `tokens` tokens. The run is below `output`. */
+export async function trainingRun(
+  tokens: number,
+  steps: number,
+  output = mkdtempSync(join(tmpdir(), "mrlm-bench-")),
+): Promise<TrainingRun> {
   const path = join(output, "run.yaml");
   writeFileSync(path, JSON.stringify(configOf(tokens, steps + WARMUP)));
   const child = spawn(

@@ -1,11 +1,11 @@
+import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import { MrlmError } from "@mrlm/spec";
 import { fromErrorRecord } from "@mrlm/store";
 import type { Reads } from "./reader/reads.ts";
-import type { ReadAnswer, ReadRequest } from "./reader/thread-messages.ts";
+import type { ReadAnswer, ReadRequest } from "./reader/read-messages.ts";
 
-/** Longest time of a read, in milliseconds. SQLite cannot be interrupted, so its thread is ended. */
+/** Longest time of a read, in milliseconds. SQLite cannot be interrupted, so its process is ended. */
 const READ_MS = 30_000;
 /** Reads that may wait for the one under way. */
 const MAX_WAITING = 2_000;
@@ -15,9 +15,9 @@ interface PendingRead {
   readonly settle: PromiseWithResolvers<unknown>;
 }
 
-/** Reads runs in a thread, one read after the other. */
+/** Reads runs in a process of its own, one read after the other. */
 export class RunReader {
-  #thread: Worker | undefined;
+  #process: ChildProcess | undefined;
   readonly #waiting: PendingRead[] = [];
   #current: (PendingRead & { readonly timer: NodeJS.Timeout }) | undefined;
   #last = 0;
@@ -39,7 +39,7 @@ export class RunReader {
     this.#fail(new MrlmError("CANCELLED", "The server has stopped."));
     for (const { settle } of this.#waiting.splice(0))
       settle.reject(new MrlmError("CANCELLED", "The server has stopped."));
-    await this.#thread?.terminate();
+    this.#process?.kill("SIGKILL");
   }
 
   #next(): void {
@@ -48,32 +48,45 @@ export class RunReader {
     if (read === undefined) return;
     const timer = setTimeout(() => this.#end(), READ_MS);
     this.#current = { ...read, timer };
-    this.#thread ??= this.#start();
-    this.#thread.postMessage(read.request);
+    this.#process ??= this.#start();
+    this.#process.send(read.request);
   }
 
-  #start(): Worker {
+  #start(): ChildProcess {
     const isSource = import.meta.url.endsWith(".ts");
-    const file = fileURLToPath(new URL(isSource ? "./reader-thread.ts" : "./reader-thread.js", import.meta.url));
-    const thread = new Worker(file, { execArgv: isSource ? ["--conditions=mrlm-source"] : [] });
-    thread.on("message", (answer: ReadAnswer) => {
+    const file = fileURLToPath(new URL(isSource ? "./reader-process.ts" : "./reader-process.js", import.meta.url));
+    const child = fork(file, {
+      // Keeps byte arrays as they are.
+      serialization: "advanced",
+      execArgv: isSource ? ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] : [],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    child.on("message", (answer: ReadAnswer) => {
       const read = this.#take();
       if (answer.error !== undefined) read?.settle.reject(fromErrorRecord(answer.error));
       else read?.settle.resolve(answer.value);
       this.#next();
     });
-    thread.on("error", (error) => {
-      this.#thread = undefined;
-      this.#fail(new MrlmError("INTERNAL", `The thread that reads runs ended: ${error.message}`, { cause: error }));
-    });
-    thread.unref();
-    return thread;
+    const ended = (how: string): void => {
+      if (this.#process !== child) return;
+      this.#process = undefined;
+      this.#fail(
+        new MrlmError("STORE_INVALID", `The process that reads runs ended (${how}).`, {
+          hint: "A file of the run is damaged. Run mrlm doctor on it.",
+        }),
+      );
+    };
+    child.on("error", ({ message }) => ended(message));
+    child.on("exit", (code, signal) => ended(signal ?? `exit code ${String(code)}`));
+    child.unref();
+    child.channel?.unref();
+    return child;
   }
 
-  /** Ends a read that takes too long, with its thread. */
+  /** Ends a read that takes too long, with its process. */
   #end(): void {
-    void this.#thread?.terminate();
-    this.#thread = undefined;
+    this.#process?.kill("SIGKILL");
+    this.#process = undefined;
     this.#fail(
       new MrlmError("QUERY_LIMIT", `The read took longer than ${READ_MS / 1000} s and was ended.`, {
         hint: "Choose a smaller range of steps, or use mrlm query.",

@@ -1,7 +1,7 @@
 import type { ErrorRecord } from "@mrlm/store";
 import type { Reads } from "./reads.ts";
 
-/** Request to the thread that reads. */
+/** Request to the process that reads. */
 export interface ReadRequest {
   readonly id: number;
   readonly name: keyof Reads;

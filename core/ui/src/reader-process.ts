@@ -1,0 +1,25 @@
+// Process that reads runs. SQLite and large files would hold the thread of the server, and a damaged store may end the process that reads it.
+import { MrlmError } from "@mrlm/spec";
+import { toErrorRecord } from "@mrlm/store";
+import type { ReadAnswer, ReadRequest } from "./reader/read-messages.ts";
+import { READS } from "./reader/reads.ts";
+
+process.on("message", ({ id, name, args }: ReadRequest) => {
+  process.send?.(answerOf(id, () => (READS[name] as (...given: readonly unknown[]) => unknown)(...args)));
+});
+// The server has ended.
+process.on("disconnect", () => process.exit());
+// An interrupt reaches every process of a terminal. The server ends this one.
+process.on("SIGINT", () => undefined);
+
+function answerOf(id: number, read: () => unknown): ReadAnswer {
+  try {
+    return { id, value: read() };
+  } catch (error) {
+    const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
+    return {
+      id,
+      error: toErrorRecord(isGone ? new MrlmError("RUN_NOT_FOUND", `The run is gone: ${String(error)}`) : error),
+    };
+  }
+}
