@@ -115,7 +115,7 @@ test("2 stores, one locked by another process and one of another schema, are ans
   database.exec("BEGIN EXCLUSIVE");
   await searched("locked");
   expect(await unexplained("locked")).toEqual([]);
-  database.exec("ROLLBACK; PRAGMA user_version = 99");
+  database.exec("ROLLBACK; UPDATE meta SET value = '99' WHERE key = 'schema'");
   database.close();
   expect(await unexplained("locked")).toEqual([]);
   expect((await get("/api/runs/locked/episodes")).body).toMatch(/"code":"STORE_/);
@@ -159,7 +159,9 @@ test(`${REQUESTS} hostile hosts, origins and paths are refused`, async () => {
         : way === 1
           ? await get("/api/runs", { origin: `http://${word}.example` })
           : await get(`/api/runs/${up}${random.pick(["etc/passwd", "run.json", "package.json", word])}`);
-    if (![400, 403, 404].includes(status) || /root:|"dependencies"/.test(body))
+    // An address outside of the API, which ".." leads to, shows the page.
+    const isPage = way === 2 && status === 200 && body.startsWith("<!doctype html>");
+    if (!(isPage || [400, 403, 404].includes(status)) || /root:|"dependencies"/.test(body))
       found.push(`${i} ${word} ${up}: ${status} ${body.slice(0, 100)}`);
   }
   expect(found).toEqual([]);

@@ -16,10 +16,17 @@ function answerOf(id: number, read: () => unknown): ReadAnswer {
   try {
     return { id, value: read() };
   } catch (error) {
-    const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
-    return {
-      id,
-      error: toErrorRecord(isGone ? new MrlmError("RUN_NOT_FOUND", `The run is gone: ${String(error)}`) : error),
-    };
+    return { id, error: toErrorRecord(faultOfRun(error)) };
   }
+}
+
+/** Names what a file of a run did to its reader: another process may delete it or write to it, and it may be damaged. */
+function faultOfRun(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return new MrlmError("RUN_NOT_FOUND", `The run is gone: ${String(error)}`, { cause: error });
+  if (code !== "ERR_SQLITE_ERROR" && !(error instanceof SyntaxError)) return error;
+  return new MrlmError("STORE_INVALID", `A file of the run is damaged: ${(error as Error).message}.`, {
+    hint: "Restore the run from a copy.",
+    cause: error,
+  });
 }
