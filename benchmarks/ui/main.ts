@@ -12,7 +12,7 @@ import { gzipSync } from "node:zlib";
 import { grpo } from "@mrlm/grpo";
 import type { JsonObject } from "@mrlm/spec";
 import { trainBigram } from "@mrlm/testing";
-import { MISSING_BROWSER, startBrowser } from "../../test/ui/support/browser.ts";
+import { MISSING_BROWSER, startBrowser } from "./browser.ts";
 import { testStatuses } from "../jest-report.ts";
 import { fillStore } from "../store/queries.ts";
 import { trainingRun } from "../store/training-run.ts";
@@ -55,9 +55,12 @@ try {
   console.error("a run under way");
   const live = join(folder, "live");
   mkdirSync(live);
+  // The process that reads runs starts with the first of them.
+  await trainBigram({ algorithms: [grpo], stages: [{ ...stages[0], steps: 1 }], config: { name: "first", output: live } });
   const watching = await startUi(live);
   const opened = await browser.newPage();
   await opened.goto(watching.url);
+  await opened.getByText("first").first().waitFor();
   const before = watching.cpuSeconds();
   const steps = Number(values.steps);
   const run = await trainingRun(ANSWER_TOKENS, steps, live);

@@ -1,7 +1,7 @@
 // Collects the pages of the site: docs/, the READMEs of the packages, and the reference of the TypeScript interfaces, which typedoc writes from the sources.
 // The pages are copies with a title in front and links between pages of the site; the Markdown of the repository stays the only source.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -130,7 +130,14 @@ function writePage(path, slug) {
   const linked = body.replaceAll(
     /(`{3,}[^]*?`{3,}|`[^`\n]*`)|(!?)\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]*)(#[^)\s]*)?\)/g,
     (all, code, image, label, target, anchor = "") => {
-      if (code !== undefined || image === "!") return all;
+      if (code !== undefined) return all;
+      if (image === "!") {
+        // The picture lies beside the copied page as it does beside the page.
+        const copy = join(output, dirname(slug), target);
+        mkdirSync(dirname(copy), { recursive: true });
+        cpSync(join(root, dirname(path), target), copy);
+        return all;
+      }
       const page = pageOf(path, decodeURI(target));
       // A file of the sources has no page: its name stays.
       return page === undefined ? label : `[${label}](/${page === "index" ? "" : `${page}/`}${anchor})`;

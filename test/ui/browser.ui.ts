@@ -9,7 +9,7 @@ import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { ROOT } from "../e2e/support/mrlm.ts";
 import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
-import { MISSING_BROWSER, startBrowser } from "./support/browser.ts";
+import { MISSING_BROWSER, startBrowser } from "../../benchmarks/ui/browser.ts";
 import { hostileGroup } from "./support/hostile-episodes.ts";
 import { HOSTILE_TEXTS } from "./support/hostile-texts.ts";
 import { addGroups, rowsOf, smallRun } from "./support/run-with-episodes.ts";
@@ -298,9 +298,16 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
     const training = smallRun(folder, "three", 30);
     const row = opened.locator("tbody tr", { hasText: "three" });
     await row.waitFor({ timeout: 20_000 });
+    // Its charts stay, so that a range that a person chose stays too.
+    const charts = await openPage({});
+    await charts.goto(address() + ((await row.locator("a").first().getAttribute("href")) ?? ""));
+    const canvas = await charts.locator("canvas").first().elementHandle();
     await row.getByText("finished").waitFor({ timeout: 30_000 });
     await training;
     expect(await row.textContent()).toContain("32 of 32");
+    await charts.getByText("finished").first().waitFor();
+    expect(await canvas?.evaluate((element) => element.isConnected)).toBe(true);
+    await charts.close();
     await opened.close();
     expect(faults).toEqual([]);
   }, 90_000);

@@ -19,24 +19,38 @@ const HEIGHT = 220;
 export function Chart(props: ChartProps): VNode {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
+  // Handlers of the plot read the newest props: it stays while a run goes on, with the range that a person chose.
+  const newest = useRef(props);
+  newest.current = props;
   const { title, lines, onChoose } = props;
   const isEmpty = lines.every(({ values }) => values.length === 0);
+  const shape = isEmpty ? "" : shapeOf(props);
   useEffect(() => {
     const element = place.current;
     if (element === null || isEmpty) return undefined;
-    const made = new uPlot(optionsOf(props, element.clientWidth), dataOf(props), element);
+    const made = new uPlot(optionsOf(newest, element.clientWidth), dataOf(newest.current), element);
     plot.current = made;
     const onResize = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     onResize.observe(element);
     const onClick = (): void => {
       const x = made.data[0][made.cursor.idx ?? -1];
-      if (x !== undefined) onChoose?.(x);
+      if (x !== undefined) newest.current.onChoose?.(x);
     };
     made.over.addEventListener("click", onClick);
     return () => {
       onResize.disconnect();
       made.destroy();
+      plot.current = undefined;
     };
+  }, [shape]);
+  useEffect(() => {
+    const made = plot.current;
+    if (made === undefined) return;
+    const xs = made.data[0];
+    const { min, max } = made.scales["x"] ?? {};
+    const isZoomed = min != null && max != null && (min > (xs[0] as number) || max < (xs.at(-1) as number));
+    made.setData(dataOf(props), !isZoomed);
+    if (isZoomed) made.setScale("x", { min, max });
   }, [props]);
   const last = lines.map(({ label, values }) => `${label} ${shown(values.at(-1))}`).join(", ");
   return html`<figure class="chart">
@@ -73,10 +87,15 @@ function dataOf({ lines, smoothing }: ChartProps): uPlot.AlignedData {
   return uPlot.join(tables);
 }
 
-function optionsOf(
-  { lines, xLabel, unit, isLog, marks = [], smoothing, onChoose }: ChartProps,
-  width: number,
-): uPlot.Options {
+/** Returns a text that changes where a plot must be made anew: its data alone may change without. */
+function shapeOf({ lines, xLabel, unit, isLog, smoothing, onChoose }: ChartProps): string {
+  const series = lines.map(({ label, low, values }) => [label, low !== undefined, values.length < 40]);
+  return JSON.stringify([series, xLabel, unit, isLog, smoothing > 0, onChoose !== undefined]);
+}
+
+/** @param newest its marks are drawn; its other members follow from the shape */
+function optionsOf(newest: { readonly current: ChartProps }, width: number): uPlot.Options {
+  const { lines, xLabel, unit, isLog, smoothing, onChoose } = newest.current;
   const [ink, grid] = [colourOf("--ink"), colourOf("--grid")];
   const axis: uPlot.Axis = {
     stroke: ink,
@@ -128,7 +147,7 @@ function optionsOf(
     ],
     legend: { show: true, live: true },
     cursor: { drag: { x: true, y: false }, ...(onChoose && { points: { size: 9 } }) },
-    hooks: { draw: [(plot) => drawMarks(plot, marks, ink)] },
+    hooks: { draw: [(plot) => drawMarks(plot, newest.current.marks ?? [], ink)] },
   };
 }
 

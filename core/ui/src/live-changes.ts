@@ -4,7 +4,7 @@ import type { FoundRun } from "./find-runs.ts";
 
 /** Files whose change is a change of a run. */
 const FILES = ["run.json", "metrics.jsonl", "episodes.sqlite", "episodes.sqlite-wal"];
-const INTERVAL_MS = 1_000;
+const INTERVAL_MS = 2_000;
 
 /** Receives the ids of runs that changed, appeared or disappeared. */
 export type ChangeListener = (runs: readonly string[]) => void;

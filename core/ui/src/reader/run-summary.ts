@@ -62,7 +62,8 @@ export function runSummary(path: string): RunSummary {
       ended: text(record["ended"]),
       stage: last === undefined ? null : last.stage,
       step: last?.step ?? 0,
-      planned: plannedSteps(run.configPath),
+      // A goal may have ended a stage early.
+      planned: status === "finished" ? (last?.step ?? 0) : plannedSteps(run.configPath),
       seed: typeof record["seed"] === "number" ? record["seed"] : null,
       curve:
         curve === undefined
