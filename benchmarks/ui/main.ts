@@ -56,7 +56,11 @@ try {
   const live = join(folder, "live");
   mkdirSync(live);
   // The process that reads runs starts with the first of them.
-  await trainBigram({ algorithms: [grpo], stages: [{ ...stages[0], steps: 1 }], config: { name: "first", output: live } });
+  await trainBigram({
+    algorithms: [grpo],
+    stages: [{ ...stages[0], steps: 1 }],
+    config: { name: "first", output: live },
+  });
   const watching = await startUi(live);
   const opened = await browser.newPage();
   await opened.goto(watching.url);

@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
+import type { Trajectory } from "@mrlm/spec";
 import { serveUi, shown, type UiServer, visible } from "@mrlm/ui";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
@@ -168,6 +169,24 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
     }
     await opened.close();
   }, 300_000);
+
+  test("an answer with a line of 10 MB is shown in its box", async () => {
+    const line = `begin${"x".repeat(10_000_000)}`;
+    const group = hostileGroup("short", HOSTILE_TEXTS.length);
+    const [trajectory] = group.trajectories as [Trajectory];
+    const response = { role: "assistant", parts: [{ type: "text", text: line }] } as const;
+    const turns = trajectory.turns.map((turn) => ({ ...turn, messages: [], response }));
+    await addGroups(runs[0]?.directory ?? "", "evaluation/line", [
+      { ...group, trajectories: [{ ...trajectory, turns }] },
+    ]);
+    const opened = await openPage({ width: 800 });
+    await show(`${runPath(0)}/episodes/${encodeURIComponent(`hostile/${HOSTILE_TEXTS.length}`)}`, opened);
+    const text = opened.locator(".message pre.text").first();
+    expect((await text.textContent())?.slice(0, 8)).toBe("beginxxx");
+    expect(await excess(opened)).toBeLessThanOrEqual(0);
+    await opened.close();
+    expect(faults).toEqual([]);
+  }, 60_000);
 
   test("60 numbers at random places are those of SQL", async () => {
     const random = randomStream("numbers", 1);

@@ -4,9 +4,11 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { grpo } from "@mrlm/grpo";
 import { randomStream } from "@mrlm/kit";
 import type { RandomStream, TrajectoryGroup } from "@mrlm/spec";
 import { STORE_FILE } from "@mrlm/store";
+import { duelEnvironment, trainBigram } from "@mrlm/testing";
 import { serveUi, type UiServer } from "@mrlm/ui";
 import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
 import { addGroups, rowsOf, smallRun } from "./support/run-with-episodes.ts";
@@ -119,6 +121,39 @@ test("2 stores, one locked by another process and one of another schema, are ans
   database.close();
   expect(await unexplained("locked")).toEqual([]);
   expect((await get("/api/runs/locked/episodes")).body).toMatch(/"code":"STORE_/);
+}, 120_000);
+
+test("3 runs, of several policies, of one iteration and one that has only begun, are answered", async () => {
+  const policies = Object.fromEntries(
+    [1, 2].map((seed) => [
+      `p${seed}`,
+      { random: { config: {}, tokenizer: { characters: { alphabet: "abcd0123456789" } }, seed } },
+    ]),
+  );
+  const learner = { algorithm: "grpo", prompts_per_step: 2, group_size: 2, steps: 2, learning_rate: 0.5 };
+  const { summary } = await trainBigram({
+    algorithms: [grpo],
+    environments: [duelEnvironment({ rounds: 1 })],
+    stages: [{ learners: { p1: learner, p2: learner } }],
+    config: {
+      name: "several",
+      output: folder,
+      model: undefined as never,
+      policies,
+      environments: [{ id: "duel", players: { first: "p1", second: "p2" } }],
+      eval: { tasks: 0 },
+    },
+  });
+  const one = await smallRun(folder, "one", 1);
+  const begun = join(folder, "begun");
+  cpSync(one, begun, { recursive: true });
+  for (const name of ["metrics.jsonl", STORE_FILE]) rmSync(join(begun, name), { force: true });
+  for (const name of [nameOf(summary.directory), nameOf(one), "begun"]) {
+    await searched(name);
+    expect([name, await unexplained(name)]).toEqual([name, []]);
+  }
+  const { body } = await get(`/api/runs/${encodeURIComponent(nameOf(summary.directory))}/episodes`);
+  for (const policy of ["p1", "p2"]) expect(body.slice(600)).toContain(`"${policy}"`);
 }, 120_000);
 
 /** Waits until a run is found. */

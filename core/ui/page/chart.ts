@@ -19,7 +19,7 @@ const HEIGHT = 220;
 export function Chart(props: ChartProps): VNode {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
-  // Handlers of the plot read the newest props: it stays while a run goes on, with the range that a person chose.
+  // Handlers of the plot read the newest props: it stays while a run continues, with the range that a person chose.
   const newest = useRef(props);
   newest.current = props;
   const { title, lines, onChoose } = props;

@@ -1,0 +1,63 @@
+/** node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN: renews the pictures of docs/guides/viewer.md from a run with GRPO. Prints the number of clicks. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Locator } from "playwright-core";
+import { startBrowser } from "./browser.ts";
+import { startUi } from "./start-ui.ts";
+
+const PICTURES = fileURLToPath(new URL("../../docs/guides/pictures", import.meta.url));
+
+const [run] = process.argv.slice(2);
+if (run === undefined) throw new Error("usage: node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN");
+mkdirSync(PICTURES, { recursive: true });
+const ui = await startUi(run);
+const browser = await startBrowser();
+let clicks = 0;
+try {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 760 } });
+  const picture = (name: string): Promise<unknown> => page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  const click = async (place: Locator, options: Parameters<Locator["click"]>[0] = {}): Promise<void> => {
+    await place.click(options);
+    clicks++;
+  };
+  await page.goto(ui.url);
+  await click(page.locator("tbody a").first());
+  const chart = page.locator("[aria-roledescription=chart]").first();
+  const over = chart.locator(".u-over");
+  await over.waitFor();
+  const step = await stepOfDip(new URL(page.url()));
+  const { width, height } = (await over.boundingBox()) as { readonly width: number; readonly height: number };
+  const position = { x: 0, y: height / 2 };
+  // The legend has the step at the pointer.
+  for (; position.x < width; position.x++) {
+    await over.hover({ position });
+    if ((await chart.locator(".u-legend .u-value").first().textContent()) === String(step)) break;
+  }
+  await picture("dip-1-curve");
+  await click(over, { position });
+  await page.locator("tbody tr a").first().waitFor();
+  await page.locator("p[role=status]").waitFor({ state: "detached" });
+  await picture("dip-2-episodes");
+  await click(page.locator("tbody tr a").first());
+  const tokens = page.locator(".tokens span").first();
+  await tokens.waitFor();
+  await tokens.scrollIntoViewIfNeeded();
+  await picture("dip-3-tokens");
+  console.log(`${clicks} clicks from the list of runs to the tokens of a dip`);
+} finally {
+  await browser.close();
+  await ui.stop();
+}
+
+/** Returns the step with the lowest reward of the second half of a run. */
+async function stepOfDip(page: URL): Promise<number> {
+  const answer = await fetch(new URL(`${page.pathname.replace("/runs/", "/api/runs/")}/metrics`, page));
+  const { series } = (await answer.json()) as {
+    readonly series: readonly { readonly name: string; readonly steps: number[]; readonly values: number[] }[];
+  };
+  const rewards = series.find(({ name }) => name === "reward/mean");
+  if (rewards === undefined) throw new Error("the run has no rewards");
+  const late = rewards.values.slice(Math.floor(rewards.values.length / 2));
+  return rewards.steps[rewards.values.lastIndexOf(Math.min(...late))] as number;
+}
