@@ -8,6 +8,7 @@ export default {
         "benchmarks/*/main.ts",
         "benchmarks/sandbox/soak/main.ts",
         "benchmarks/train/fuzz/main.ts",
+        "benchmarks/ui/pictures.ts",
         "benchmarks/*/environment/index.ts",
         "benchmarks/server/{bare-echo,health-probe,soak/main,soak/client}.ts", // processes
         "examples/**/*.ts",

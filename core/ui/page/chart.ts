@@ -47,10 +47,10 @@ export function Chart(props: ChartProps): VNode {
     const made = plot.current;
     if (made === undefined) return;
     const xs = made.data[0];
-    const { min, max } = made.scales["x"] ?? {};
-    const isZoomed = min != null && max != null && (min > (xs[0] as number) || max < (xs.at(-1) as number));
+    const { min = xs[0], max = xs.at(-1) } = made.scales["x"] ?? {};
+    const isZoomed = Number(min) > Number(xs[0]) || Number(max) < Number(xs.at(-1));
     made.setData(dataOf(props), !isZoomed);
-    if (isZoomed) made.setScale("x", { min, max });
+    if (isZoomed) made.setScale("x", { min: Number(min), max: Number(max) });
   }, [props]);
   const last = lines.map(({ label, values }) => `${label} ${shown(values.at(-1))}`).join(", ");
   return html`<figure class="chart">
