@@ -88,6 +88,7 @@ export class AsyncTakes implements TakeSource {
       version,
       newestOf: (each) => (each === policy ? version : (weights.versions[each] as number)),
       policy,
+      age: 0,
       weights,
       tasks: this.#order.position(),
       playedSeconds: Infinity,

@@ -1,5 +1,4 @@
-import type { PolicyId } from "@mrlm/spec";
-import { type PlayedTake, playedVersion, type PlayingWeights, type TakePlace, type TakePlayer } from "./take-player.ts";
+import { type PlayedTake, newestVersion, type PlayingWeights, type TakePlace, type TakePlayer } from "./take-player.ts";
 import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
 
 /** Parts of a pipeline. */
@@ -60,14 +59,7 @@ export class PipelinedTakes implements TakeSource {
     this.#ahead = this.#ahead.slice(1);
     const rolloutsWaited = this.#idle;
     this.#idle = 0;
-    // A resumed run may count the versions of equal weights in another way: only differences count.
-    const age = (policy: PolicyId): number => (weights.versions[policy] ?? 0) - (first.weights.versions[policy] ?? 0);
-    return {
-      ...take,
-      newestOf: (policy) => playedVersion(policy, take) + age(policy),
-      seconds: { publish },
-      rolloutsWaited,
-    };
+    return { ...take, newestOf: (policy) => newestVersion(policy, take), seconds: { publish }, rolloutsWaited };
   }
 
   state(): SourceState {

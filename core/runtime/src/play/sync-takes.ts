@@ -1,4 +1,4 @@
-import { playedVersion, type PlayingWeights, type TakePlace, type TakePlayer } from "./take-player.ts";
+import { newestVersion, type PlayingWeights, type TakePlace, type TakePlayer } from "./take-player.ts";
 import type { SourcedTake, TakeSource } from "./take-source.ts";
 
 /** Plays each take with the weights that the take before has led to: nothing is learnt while it is played. */
@@ -18,7 +18,7 @@ export class SyncTakes implements TakeSource {
     const weights = await this.#publish();
     const publish = (performance.now() - began) / 1000;
     const take = await this.#player.play(place, weights, this.#signal);
-    return { ...take, newestOf: (policy) => playedVersion(policy, take), seconds: { publish }, rolloutsWaited: 0 };
+    return { ...take, newestOf: (policy) => newestVersion(policy, take), seconds: { publish }, rolloutsWaited: 0 };
   }
 
   state(): Record<string, never> {

@@ -48,9 +48,11 @@ export interface PlayedTake {
   /** Accepted groups, in order of play. */
   readonly groups: readonly TrajectoryGroup[];
   readonly refills: number;
-  /** First of the policies that learn, and its version with which they were played, as it was logged. */
+  /** First of the policies that learn, and its version from which ages count, as it was logged. */
   readonly policy: PolicyId;
   readonly version: number;
+  /** Number of takes that are learnt from between the weights that play and those that learn. */
+  readonly age: number;
   /** Present weights; a logged batch may have been played by equal ones of another version. */
   readonly weights: PlayingWeights;
   /** Position of the task order after the take. */
@@ -98,7 +100,9 @@ export class TakePlayer {
     const order = this.#order;
     const played: TrajectoryGroup[] = [];
     const groups: TrajectoryGroup[] = [];
-    let version = weights.versions[policy] as number;
+    // The weights that learn from the take are those after all takes before it.
+    const age = Math.min(lag, step - 1);
+    let version = (weights.versions[policy] as number) + age;
     let playedSeconds = 0;
     let refill = 0;
     for (; ; refill++) {
@@ -117,7 +121,7 @@ export class TakePlayer {
       if (refused.length > 0) await store.refuse(learner, at, refused);
       if (groups.length >= plan.groups || refill >= (plan.refills ?? 0)) break;
     }
-    return { played, groups, refills: refill, policy, version, weights, tasks: order.position(), playedSeconds };
+    return { played, groups, refills: refill, policy, version, age, weights, tasks: order.position(), playedSeconds };
   }
 
   /** Plans the cohorts of a part of a batch. */
@@ -150,13 +154,14 @@ export class TakePlayer {
   }
 }
 
-/** Returns the version with which a policy played a take. A logged take may have another one than the weights of the same values now. */
-export function playedVersion(policy: PolicyId, take: PlayedTake): number {
+/** Returns the version of a policy from which ages count. A logged take may have been played by equal weights of another version than now. */
+export function newestVersion(policy: PolicyId, take: PlayedTake): number {
   if (policy === take.policy) return take.version;
   for (const { players } of take.played)
     for (const player of Object.values(players))
-      if (player.kind === "policy" && player.policy === policy && player.version !== undefined) return player.version;
-  return take.weights.versions[policy] as number;
+      if (player.kind === "policy" && player.policy === policy && player.version !== undefined)
+        return player.version + take.age;
+  return (take.weights.versions[policy] as number) + take.age;
 }
 
 /** Whether a group is young enough and accepted by the algorithm. */
