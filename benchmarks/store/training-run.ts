@@ -18,14 +18,18 @@ export interface TrainingRun {
   readonly wallSeconds: number;
 }
 
-/** Trains the model of examples/quickstart by GRPO: 32 groups of 8 episodes, with answers of `tokens` tokens. The run is below `output`. */
+/**
+ * Trains the model of examples/quickstart by GRPO: 32 groups of 8 episodes, with answers of `tokens` tokens. The run is below `output`.
+ * @param changes sections that replace those of the configuration
+ */
 export async function trainingRun(
   tokens: number,
   steps: number,
   output = mkdtempSync(join(tmpdir(), "mrlm-bench-")),
+  changes: object = {},
 ): Promise<TrainingRun> {
   const path = join(output, "run.yaml");
-  writeFileSync(path, JSON.stringify(configOf(tokens, steps + WARMUP)));
+  writeFileSync(path, JSON.stringify({ ...configOf(tokens, steps + WARMUP), ...changes }));
   const child = spawn(
     process.execPath,
     [join(root, "core/cli/bin/mrlm.js"), "train", "--json", "--config", path, "--output", output],
