@@ -1,6 +1,14 @@
 /** Environment of the benchmark: `waiting@1` rewards letters after a wait of a lognormal distribution with mean 1 s and 99th percentile 10 s. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { defineEnvironment, definePlugin, messageText, observe, randomStream, singleStep, textMessage } from "@mrlm/kit";
+import {
+  defineEnvironment,
+  definePlugin,
+  messageText,
+  observe,
+  randomStream,
+  singleStep,
+  textMessage,
+} from "@mrlm/kit";
 import { score, type Task } from "@mrlm/spec";
 
 // exp(MU + SIGMA² / 2) = 1 and exp(MU + 2.326 SIGMA) = 10.
