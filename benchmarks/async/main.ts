@@ -23,7 +23,7 @@ const RUNS = 5;
 const LAG = 4;
 const GRPO = { algorithm: "grpo@1", prompts_per_step: 32, group_size: 8, mismatch: "truncate" };
 const SLOW = {
-  plugins: { [fileURLToPath(new URL("environment", import.meta.url))]: true },
+  plugins: { [fileURLToPath(new URL("./environment/", import.meta.url))]: true },
   environments: [{ id: "waiting@1" }],
   sampling: { max_tokens: 4, concurrency: 512 },
 };
@@ -80,7 +80,7 @@ for (let round = 0; round < Number(values.rounds); round++)
   }
 for (; pipelined < RUNS; pipelined++) checksums.add((await train("pipelined", steps, {})).store.checksum);
 put("pipelined_wall_ratio", median(quick.pipelined) / median(quick.sync));
-// What two processors can reach at most: half of the CPU time of a step in turn.
+// Two processors need at least half of the CPU time of a step in turn.
 put("pipelined_wall_to_half_cpu", median(quick.pipelined) / (median(quick.cpu) / 2));
 put("sync_step_ms", median(quick.sync) * 1000);
 put("pipelined_step_ms", median(quick.pipelined) * 1000);
