@@ -65,6 +65,7 @@ export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.t
 export { splitSize } from "./evaluation/split-size.ts";
 export { Learner, type LearnerParts, type LearnerState } from "./play/learner.ts";
 export type { GroupPlayer } from "./play/take-player.ts";
+export { playRun, type PlayRunParts } from "./play/rollout-worker.ts";
 export { learningEngine } from "./play/learning-engine.ts";
 export { type PreparedRun, prepareRun } from "./prepare/prepare-run.ts";
 export type { PreparedLearner, PreparedStage } from "./prepare/prepare-stage.ts";
@@ -104,5 +105,5 @@ export { asOutputFault, asWriteFailure } from "./run/write-failure.ts";
 export { type BeforeAndAfter, beforeAndAfter } from "./episodes/before-and-after.ts";
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { type DirectoryRenderer, directoryRenderer } from "./run/directory-renderer.ts";
-export { RunDirectory } from "./run/run-directory.ts";
+export { type EnginePlace, RunDirectory } from "./run/run-directory.ts";
 export { type EngineThreads, engineThreads } from "./prepare/engine-threads.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { MetricsFile } from "@mrlm/runtime";
+import { MetricsFile, type MetricsRow } from "@mrlm/runtime";
 import { EpisodeReader } from "@mrlm/store";
 
 /** Result of a run, to the last bit, without its durations. */
@@ -16,7 +16,7 @@ export function outcomeOf(directory: string): Outcome {
   try {
     return {
       weights: weightsOf(directory),
-      metrics: new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row),
+      metrics: new MetricsFile(join(directory, "metrics.jsonl")).rows().map(withoutDurations),
       episodes: Array.from(store.read(), ({ step, stage, trajectory }) => ({
         step,
         stage,
@@ -27,6 +27,12 @@ export function outcomeOf(directory: string): Outcome {
   } finally {
     store.close();
   }
+}
+
+function withoutDurations({ seconds: _, ...row }: MetricsRow): unknown {
+  if (!("metrics" in row)) return row;
+  const metrics = Object.entries(row.metrics).filter(([name]) => !name.startsWith("wait/"));
+  return { ...row, metrics: Object.fromEntries(metrics) };
 }
 
 /** Hash of the weights of a run's model, or of all of its models. */

@@ -6,6 +6,7 @@ import { grpo } from "@mrlm/grpo";
 import { definePlugin } from "@mrlm/kit";
 import { ppo } from "@mrlm/ppo";
 import {
+  loadConfig,
   LocalHost,
   openReplay,
   PluginHost,
@@ -106,6 +107,19 @@ export const AHEAD: Readonly<Record<string, BigramTraining>> = {
   }),
 };
 
+/** Parts with which a rollout worker plays for a run of {@link AHEAD}. */
+export async function partsForPlay(
+  directory: string,
+): Promise<{ readonly prepared: PreparedRun; readonly host: LocalHost }> {
+  const source = await pluginsOfRuns();
+  const host = new LocalHost({ source });
+  return { prepared: await prepareRun(loadConfig(join(directory, "config.yaml")), { host, algorithms: source }), host };
+}
+
+function pluginsOfRuns(): Promise<PluginHost> {
+  return PluginHost.of([definePlugin({ name: "test", environments: ENVIRONMENTS, algorithms: ALGORITHMS })]);
+}
+
 /** Parts that a replay of a run of {@link RUNS} needs. */
 export async function partsOf(
   directory: string,
@@ -116,9 +130,7 @@ export async function partsOf(
   readonly host: LocalHost;
 }> {
   const opened = await openReplay(directory, from);
-  const source = await PluginHost.of([
-    definePlugin({ name: "test", environments: ENVIRONMENTS, algorithms: ALGORITHMS }),
-  ]);
+  const source = await pluginsOfRuns();
   const host = new LocalHost({ source });
   return { opened, prepared: await prepareRun(opened.loaded, { host, algorithms: source }), host };
 }

@@ -35,6 +35,13 @@ export function grpoAlone(path: string): Scenario {
   return { name: "GRPO", config };
 }
 
+/** The same, whose batches are played ahead, in parts that several processes can play. */
+export function grpoAhead(path: string, steps = 8): Scenario {
+  const { config } = grpoAlone(path);
+  const play = { mode: "pipelined", lag: 1, cohorts: 4 };
+  return { name: "GRPO ahead of learning", config: { ...config, play, stages: [{ ...grpo, mismatch: "truncate", steps }] } };
+}
+
 const character = (seed: number): object => ({
   random: { ...TINY.model.random, tokenizer: { characters: { alphabet: "ab12-" } }, seed },
 });
@@ -92,6 +99,7 @@ const TWO_POLICIES: Scenario = {
 export function playingScenarios(path: string): Scenario[] {
   const base = baseOf(path);
   return [
+    grpoAhead(path),
     {
       name: "SFT until a goal, then GRPO with minibatches, a reference and dynamic sampling over two environments, one with a curriculum",
       config: {

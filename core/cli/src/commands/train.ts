@@ -116,12 +116,14 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       notice,
       onStarted: started("engine"),
     });
-    const { engine, isShared, stop } = await opening.catch((error: unknown) => {
+    const { engine, isShared, place, stop } = await opening.catch((error: unknown) => {
       // A run that was interrupted before it began has not failed.
       if (!MrlmError.hasCode(error, "CANCELLED")) recordFailure(run, error);
       throw error;
     });
     cleanUp.unshift(stop);
+    run.writeEngine(place);
+    cleanUp.unshift(async () => run.removeEngine());
     const { device, deviceName, deterministic, worldSize } = await engine.describe();
     console.note(
       `engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`,

@@ -1,5 +1,5 @@
 import { connectEngine } from "@mrlm/client";
-import { engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
+import { type EnginePlace, engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import { type DistributedOptions, type Engine, MrlmError } from "@mrlm/spec";
 import { engineToken } from "./client-access.ts";
 
@@ -8,6 +8,8 @@ export interface EngineService {
   readonly engine: Engine;
   /** Whether the engine keeps running after `stop`. The caller then releases the models that it created. */
   readonly isShared: boolean;
+  /** Place of the engine, for other processes of the run. */
+  readonly place: EnginePlace;
   stop(): Promise<void>;
 }
 
@@ -29,8 +31,9 @@ export interface OpenEngineOptions {
 export async function openEngine(options: OpenEngineOptions): Promise<EngineService> {
   const { engine: settings, seed } = options.config;
   if (settings.address !== undefined) {
-    const engine = await connectEngine(settings.address, engineToken(settings.token_file));
-    return { engine, isShared: true, stop: () => engine.close() };
+    const access = engineToken(settings.token_file);
+    const engine = await connectEngine(settings.address, access);
+    return { engine, isShared: true, place: { address: settings.address, ...access }, stop: () => engine.close() };
   }
   const provider = await options.plugins.engine(settings.provider);
   const distributed = distributedOptions(options.config);
@@ -63,6 +66,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   return {
     engine,
     isShared: false,
+    place: { address: launched.address, token: launched.token },
     async stop() {
       await engine.close();
       await launched.stop();

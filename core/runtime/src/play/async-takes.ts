@@ -2,6 +2,7 @@ import { type Cohort, type EpisodeStore, type JsonValue, type TakenBatch, type T
 import { stageRequest } from "./cohort-requests.ts";
 import { type CohortWorker, pause } from "./cohort-worker.ts";
 import { groupLabel } from "./labels.ts";
+import { playLeases } from "./play-leases.ts";
 import { isStale } from "./staleness.ts";
 import {
   assertSameRefusals,
@@ -181,35 +182,20 @@ export class AsyncTakes implements TakeSource {
   /** Plays leased groups until the stage ends. */
   async #play(): Promise<void> {
     const { worker, concurrency } = this.#parts;
-    const running = new Set<Promise<void>>();
     try {
-      while (!this.#signal.aborted && this.#failure === undefined) {
-        const { promise: change } = this.#change;
-        const leases = running.size < concurrency ? await worker.lease(concurrency - running.size) : [];
-        for (const lease of leases) {
-          const play = this.#playOne(worker, lease).finally(() => running.delete(play));
-          running.add(play);
-        }
-        if (leases.length > 0) continue;
-        const since = performance.now();
-        const isIdle = running.size === 0;
-        await Promise.race([change, pause(this.#signal)]);
-        if (isIdle) this.#idle += (performance.now() - since) / 1000;
-      }
+      await playLeases(worker, {
+        limit: concurrency,
+        signal: this.#signal,
+        wake: () => this.#change.promise,
+        onPlayed: ({ result }) => {
+          if (result === "late") this.#late++;
+          this.#changed();
+        },
+        onIdle: (seconds) => (this.#idle += seconds),
+      });
     } catch (error) {
       this.#fail(error);
     }
-    await Promise.allSettled(running);
-  }
-
-  async #playOne(worker: CohortWorker, lease: Parameters<CohortWorker["play"]>[0]): Promise<void> {
-    try {
-      const { result } = await worker.play(lease, this.#signal);
-      if (result === "late") this.#late++;
-    } catch (error) {
-      this.#fail(error);
-    }
-    this.#changed();
   }
 
   #fail(error: unknown): void {

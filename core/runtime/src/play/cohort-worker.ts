@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { type Cohort, type EpisodeStore, type Lease, MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 
 /** Time for which a cohort is leased, in milliseconds. The lease is renewed three times in it. */
-export const LEASE_MS = 30_000;
+export const LEASE_MS = 15_000;
 
 /** Time between two looks for what other processes have opened or played, in milliseconds. */
 const POLL_MS = 50;

@@ -13,10 +13,13 @@ import {
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** Writes a file atomically: afterwards it is on the disk completely, or not at all. */
-export function writeAtomically(path: string, content: string | Uint8Array): void {
+/**
+ * Writes a file atomically: afterwards it is on the disk completely, or not at all.
+ * @param mode permissions of a new file; default: those of the process
+ */
+export function writeAtomically(path: string, content: string | Uint8Array, mode?: number): void {
   const temporary = `${path}.partial`;
-  const file = openSync(temporary, "w");
+  const file = openSync(temporary, "w", mode);
   try {
     const bytes = typeof content === "string" ? Buffer.from(content) : content;
     for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);

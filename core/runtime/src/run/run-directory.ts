@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileFault, type JsonObject, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
 import { EpisodeReader, STORE_FILE } from "@mrlm/store";
@@ -14,10 +14,17 @@ import { asOutputFault } from "./write-failure.ts";
 
 const CONFIG = "config.yaml";
 const RECORD = "run.json";
+const ENGINE = "engine.json";
 /** Store of the episodes of a run of an earlier build. */
 const EARLIER_STORE = "trajectories.sqlite";
 
 const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a directory in which you may write.";
+
+/** Address of an engine, with the token that it asks for. */
+export interface EnginePlace {
+  readonly address: string;
+  readonly token?: string;
+}
 
 /**
  * Directory of a run:
@@ -25,6 +32,7 @@ const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a direct
  *     config.yaml           the resolved configuration; it can be loaded again
  *     config.source.yaml    the configuration as it was given
  *     run.json              times of start and resumption, versions, and the result
+ *     engine.json           address and token of the engine while the run trains, for rollout workers; its owner alone can read it
  *     lock                  held by the process that trains it
  *     train.log             printed lines and details, for people
  *     metrics.jsonl         a row for each iteration and evaluation
@@ -122,6 +130,26 @@ export class RunDirectory {
         hint: "It is a record of the run's status and versions, and nothing is trained by it. Move it away to use the other files of the run.",
         cause,
       });
+    }
+  }
+
+  /** Writes where rollout workers reach the engine of the training process. */
+  writeEngine(place: EnginePlace): void {
+    writeAtomically(join(this.path, ENGINE), JSON.stringify({ ...place, since: Date.now() }), 0o600);
+  }
+
+  /** Removes what `writeEngine` wrote. */
+  removeEngine(): void {
+    rmSync(join(this.path, ENGINE), { force: true });
+  }
+
+  /** Returns where the engine of the training process is reached; `undefined` where none trains the run. A killed process leaves its file. */
+  readEngine(): (EnginePlace & { readonly since: number }) | undefined {
+    try {
+      return JSON.parse(readFileSync(join(this.path, ENGINE), "utf8")) as EnginePlace & { readonly since: number };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
     }
   }
 

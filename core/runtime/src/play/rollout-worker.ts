@@ -1,0 +1,108 @@
+import {
+  type Cohort,
+  type EnvironmentRef,
+  type EpisodeStore,
+  type Logger,
+  type ModelId,
+  MrlmError,
+  type PolicyId,
+  type SamplerHost,
+} from "@mrlm/spec";
+import { type LoadedModel, loadedModel, playingModel } from "../models/loaded-model.ts";
+import type { PreparedRun } from "../prepare/prepare-run.ts";
+import { stageSampling } from "../prepare/rollout-sampling.ts";
+import { policyOfPast } from "../rollouts/past-versions.ts";
+import { RolloutRunner, type RolloutRunnerOptions } from "../rollouts/rollout-runner.ts";
+import { cohortRequest } from "./cohort-requests.ts";
+import { CohortWorker, type PlayedCohort } from "./cohort-worker.ts";
+import { playLeases } from "./play-leases.ts";
+
+/** Parts of a rollout worker. */
+export interface PlayRunParts extends Pick<RolloutRunnerOptions, "host"> {
+  readonly prepared: PreparedRun;
+  /** Store of the run, which another process trains. */
+  readonly store: EpisodeStore;
+  readonly engine: SamplerHost;
+  /** Name of the worker, unique among those of the run. */
+  readonly name: string;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  onPlayed(played: PlayedCohort): void;
+}
+
+/**
+ * Plays episodes of a run that another process trains, until it is stopped: leases cohorts from the store, samples on the engine of the training process, and
+ * commits. Rejects with the first error of a play, such as the loss of the engine. The leases of such a worker pass to others when they end.
+ */
+export async function playRun(parts: PlayRunParts): Promise<void> {
+  const { prepared, store, engine, name, signal, onPlayed } = parts;
+  const { play: mode, sampling, stages } = prepared.config;
+  const { deterministic } = await engine.describe();
+  const loaded = new Map<ModelId, LoadedModel>();
+  const play = async function* (cohort: Cohort, stop: AbortSignal) {
+    const [stage, policies] = cohort.learner.split("/") as [string, string];
+    const resolved = stages[Number(stage)];
+    if (resolved === undefined)
+      throw new MrlmError("STORE_CONFLICT", `Cohort ${cohort.id} is of stage ${stage}, which the run does not have.`);
+    const [policy] = policies.split("+") as [PolicyId];
+    const { environments } = prepared;
+    const request = cohortRequest({ policy, environments, ...stageSampling(prepared.config, resolved) }, cohort);
+    const runner = await makeRunner(parts, deterministic, loaded);
+    assertSameGroups(cohort, await runner.groupsOf(request));
+    yield* runner.collect({ ...request, signal: stop });
+  };
+  const groupSize = Math.max(...prepared.stages.flatMap(({ learners }) => learners.map(({ plan }) => plan?.groupSize ?? 1)));
+  await playLeases(new CohortWorker({ store, name, play }), {
+    limit: mode.mode === "async" ? Math.max(1, Math.floor(sampling.concurrency / groupSize)) : 1,
+    signal,
+    onPlayed,
+  });
+}
+
+/**
+ * Makes a runner with the models that the engine has now: a stage may have others than the one before.
+ * @param loaded models that were met before; this adds the others
+ */
+async function makeRunner(
+  { prepared, host, engine, logger }: PlayRunParts,
+  isDeterministic: boolean,
+  loaded: Map<ModelId, LoadedModel>,
+): Promise<RolloutRunner> {
+  const { config } = prepared;
+  const { models } = await engine.describe();
+  for (const info of models)
+    if (info.role === "policy" && policyOfPast(info.model) === undefined && !loaded.has(info.model))
+      loaded.set(
+        info.model,
+        loadedModel(await engine.readTokenizer(info.model), info, config.policies[info.model]?.tool_format),
+      );
+  const playing = (model: ModelId): LoadedModel => playingModel(loaded, policyOfPast(model) ?? model);
+  const turnLimits = new Map<EnvironmentRef, number>(
+    prepared.environments.map(({ ref }, i) => [ref, config.environments[i]?.max_turns ?? 0]),
+  );
+  return new RolloutRunner({
+    host,
+    engine,
+    runSeed: config.seed,
+    isDeterministic,
+    concurrency: config.sampling.concurrency,
+    maxWaitMs: config.server.reconnect_seconds * 1000,
+    logger,
+    renderer: (model) => playing(model).renderer,
+    tokenLimit: (model) => Math.min(playing(model).info.maxPositions, config.sampling.max_sequence_tokens ?? Infinity),
+    pastVersions: (policy) =>
+      models
+        .flatMap(({ model }) => (policyOfPast(model) === policy ? [Number(model.slice(model.lastIndexOf("-") + 1))] : []))
+        .toSorted((one, other) => one - other),
+    turnLimit: (environment) => turnLimits.get(environment) ?? 0,
+  });
+}
+
+/** Throws STORE_CONFLICT where this process would play other groups: it has other plugins, or another configuration. */
+function assertSameGroups({ id, groups }: Cohort, own: Cohort["groups"]): void {
+  const text = (each: Cohort["groups"]): string => JSON.stringify(each.map((group) => [group.id, group.task, group.seed, group.size]));
+  if (text(groups) === text(own)) return;
+  throw new MrlmError("STORE_CONFLICT", `Cohort ${id} has other groups than those that this process would play for it.`, {
+    hint: "Install the plugins of the training process here, in the same versions.",
+  });
+}

@@ -1,0 +1,74 @@
+// npm run test:faults -- workers kills rollout workers of real runs.
+import { expect, test } from "@jest/globals";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { silentLogger } from "@mrlm/kit";
+import { playRun } from "@mrlm/runtime";
+import type { ModelId } from "@mrlm/spec";
+import { openLocalStore } from "@mrlm/store";
+import { BigramEngine, type BigramTraining, trainBigram } from "@mrlm/testing";
+import { AHEAD, partsForPlay } from "../replay/support/replays.ts";
+
+const short = (training: BigramTraining): BigramTraining => ({
+  ...training,
+  stages: [{ ...training.stages[0], steps: 4 }],
+  config: { ...training.config, eval: { tasks: 0 }, checkpoint: { every: 0 } },
+});
+const [PIPELINED, ASYNC] = Object.values(AHEAD).map(short) as [BigramTraining, BigramTraining];
+
+/** Engine whose samplers take a while to open, so that several processes find something to play. */
+class SlowEngine extends BigramEngine {
+  override async sampler(model: ModelId): ReturnType<BigramEngine["sampler"]> {
+    await sleep(60);
+    return super.sampler(model);
+  }
+}
+
+/** Trains a run while some workers play for it with stores of their own. Returns what each of them played. */
+async function trainWith(training: BigramTraining, workers: number) {
+  const engine = new SlowEngine();
+  const stop = new AbortController();
+  const played = Array.from({ length: workers }, () => 0);
+  const running: Promise<void>[] = [];
+  const outcome = await trainBigram({
+    ...training,
+    engine,
+    openStore: async (settings) => {
+      const store = await openLocalStore(settings);
+      for (let i = 0; i < workers; i++)
+        running.push(
+          (async () => {
+            const { prepared, host } = await partsForPlay(dirname(settings.path));
+            const own = await openLocalStore({ path: settings.path, purpose: "train", endsLeases: false });
+            const onPlayed = (): void => {
+              (played[i] as number)++;
+            };
+            const logger = silentLogger;
+            await playRun({ prepared, host, store: own, engine, name: `worker-${i}`, logger, signal: stop.signal, onPlayed })
+              .finally(() => own.close())
+              .finally(() => host.close());
+          })(),
+        );
+      return store;
+    },
+  });
+  stop.abort();
+  await Promise.all(running);
+  return { outcome, played };
+}
+
+test("pipelined: one, two or three processes that play give the same bits", async () => {
+  const alone = await trainBigram(PIPELINED);
+  for (const workers of [1, 2]) {
+    const { outcome, played } = await trainWith(PIPELINED, workers);
+    expect(Math.min(...played)).toBeGreaterThan(0);
+    expect([workers, outcome.weights.equals(alone.weights)]).toEqual([workers, true]);
+  }
+});
+
+test("async: groups that workers play are learnt from, each once", async () => {
+  const { outcome, played } = await trainWith(ASYNC, 2);
+  expect(Math.min(...played)).toBeGreaterThan(0);
+  const ids = outcome.played.flatMap((groups) => groups.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(ids.length);
+});
