@@ -1,4 +1,4 @@
-// npm run test:faults -- workers kills rollout workers of real runs.
+// npm run test:faults -- rollout-workers kills rollout workers of real runs.
 import { expect, test } from "@jest/globals";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -44,7 +44,16 @@ async function trainWith(training: BigramTraining, workers: number) {
               (played[i] as number)++;
             };
             const logger = silentLogger;
-            await playRun({ prepared, host, store: own, engine, name: `worker-${i}`, logger, signal: stop.signal, onPlayed })
+            await playRun({
+              prepared,
+              host,
+              store: own,
+              engine,
+              name: `worker-${i}`,
+              logger,
+              signal: stop.signal,
+              onPlayed,
+            })
               .finally(() => own.close())
               .finally(() => host.close());
           })(),

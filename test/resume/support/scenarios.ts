@@ -39,7 +39,10 @@ export function grpoAlone(path: string): Scenario {
 export function grpoAhead(path: string, steps = 8): Scenario {
   const { config } = grpoAlone(path);
   const play = { mode: "pipelined", lag: 1, cohorts: 4 };
-  return { name: "GRPO ahead of learning", config: { ...config, play, stages: [{ ...grpo, mismatch: "truncate", steps }] } };
+  return {
+    name: "GRPO ahead of learning",
+    config: { ...config, play, stages: [{ ...grpo, mismatch: "truncate", steps }] },
+  };
 }
 
 const character = (seed: number): object => ({

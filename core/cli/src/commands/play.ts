@@ -61,7 +61,7 @@ export async function play({ console, directory }: CommandContext, { run: path }
     );
     const stop = AbortSignal.any([interrupts.drain, lost]);
     let played = 0;
-    for (let last = 0; ; ) {
+    for (let last = 0; ;) {
       const place = await trainingProcess(run, last, stop, notice);
       if (place === undefined) break;
       last = place.since;

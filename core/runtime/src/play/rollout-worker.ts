@@ -51,7 +51,9 @@ export async function playRun(parts: PlayRunParts): Promise<void> {
     assertSameGroups(cohort, await runner.groupsOf(request));
     yield* runner.collect({ ...request, signal: stop });
   };
-  const groupSize = Math.max(...prepared.stages.flatMap(({ learners }) => learners.map(({ plan }) => plan?.groupSize ?? 1)));
+  const groupSize = Math.max(
+    ...prepared.stages.flatMap(({ learners }) => learners.map(({ plan }) => plan?.groupSize ?? 1)),
+  );
   await playLeases(new CohortWorker({ store, name, play }), {
     limit: mode.mode === "async" ? Math.max(1, Math.floor(sampling.concurrency / groupSize)) : 1,
     signal,
@@ -92,7 +94,9 @@ async function makeRunner(
     tokenLimit: (model) => Math.min(playing(model).info.maxPositions, config.sampling.max_sequence_tokens ?? Infinity),
     pastVersions: (policy) =>
       models
-        .flatMap(({ model }) => (policyOfPast(model) === policy ? [Number(model.slice(model.lastIndexOf("-") + 1))] : []))
+        .flatMap(({ model }) =>
+          policyOfPast(model) === policy ? [Number(model.slice(model.lastIndexOf("-") + 1))] : [],
+        )
         .toSorted((one, other) => one - other),
     turnLimit: (environment) => turnLimits.get(environment) ?? 0,
   });
@@ -100,9 +104,14 @@ async function makeRunner(
 
 /** Throws STORE_CONFLICT where this process would play other groups: it has other plugins, or another configuration. */
 function assertSameGroups({ id, groups }: Cohort, own: Cohort["groups"]): void {
-  const text = (each: Cohort["groups"]): string => JSON.stringify(each.map((group) => [group.id, group.task, group.seed, group.size]));
+  const text = (each: Cohort["groups"]): string =>
+    JSON.stringify(each.map((group) => [group.id, group.task, group.seed, group.size]));
   if (text(groups) === text(own)) return;
-  throw new MrlmError("STORE_CONFLICT", `Cohort ${id} has other groups than those that this process would play for it.`, {
-    hint: "Install the plugins of the training process here, in the same versions.",
-  });
+  throw new MrlmError(
+    "STORE_CONFLICT",
+    `Cohort ${id} has other groups than those that this process would play for it.`,
+    {
+      hint: "Install the plugins of the training process here, in the same versions.",
+    },
+  );
 }
