@@ -18,11 +18,11 @@ const STEPS = 240;
 const STOPPED_MS = 20_000;
 
 const counts = { kills: 0, stops: 0, played: 0 };
-afterAll(() =>
+afterAll(() => {
   process.stderr.write(
     `${counts.kills} workers killed, ${counts.stops} stopped for ${STOPPED_MS / 1000} s; ${counts.played} cohorts played by the one that was stopped; FAULTS_SEED=${SEED}\n`,
-  ),
-);
+  );
+});
 
 /** Episodes are read in the order in which they were committed, which follows from the speed of the workers. */
 function byId({ episodes, ...rest }: Outcome): Outcome {
@@ -51,15 +51,14 @@ describeWithEngine("rollout workers of a pipelined run (skipped where `npm run s
     const training = begin(config, output, 0);
     await training.event(({ event }) => event === "start");
     const run = directoryIn(output) as string;
-    let isOver = false;
-    const finished = training.finished.finally(() => (isOver = true));
+    const { finished } = training;
     const worker = (): Mrlm => new Mrlm(["play", "--json", "--run", run]);
     const slow = worker();
     await slow.event(({ event }) => event === "playing");
     slow.child.kill("SIGSTOP");
     counts.stops++;
     const stopped = sleep(STOPPED_MS).then(() => slow.child.kill("SIGCONT"));
-    while (!isOver && counts.kills < KILLS) {
+    while (training.child.exitCode === null && counts.kills < KILLS) {
       const one = worker();
       await Promise.race([one.event(({ event }) => event === "playing"), one.finished, finished]);
       await sleep(random.integer(0, 400));

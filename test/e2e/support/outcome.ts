@@ -30,8 +30,10 @@ export function outcomeOf(directory: string): Outcome {
 }
 
 function withoutDurations({ seconds: _, ...row }: MetricsRow): unknown {
-  if (!("metrics" in row)) return row;
-  const metrics = Object.entries(row.metrics).filter(([name]) => !name.startsWith("wait/"));
+  if (row.kind !== "iteration") return row;
+  const metrics = Object.entries(row.metrics as Readonly<Record<string, unknown>>).filter(
+    ([name]) => !name.startsWith("wait/"),
+  );
   return { ...row, metrics: Object.fromEntries(metrics) };
 }
 

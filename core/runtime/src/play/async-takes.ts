@@ -1,6 +1,6 @@
 import { type Cohort, type EpisodeStore, type JsonValue, type TakenBatch, type TrajectoryGroup } from "@mrlm/spec";
 import { stageRequest } from "./cohort-requests.ts";
-import { type CohortWorker, pause } from "./cohort-worker.ts";
+import { pause } from "./cohort-worker.ts";
 import { groupLabel } from "./labels.ts";
 import { playLeases } from "./play-leases.ts";
 import { isStale } from "./staleness.ts";

@@ -13,9 +13,9 @@ import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { stageSampling } from "../prepare/rollout-sampling.ts";
 import { policyOfPast } from "../rollouts/past-versions.ts";
 import { RolloutRunner, type RolloutRunnerOptions } from "../rollouts/rollout-runner.ts";
-import { cohortRequest } from "./cohort-requests.ts";
-import { CohortWorker, type PlayedCohort } from "./cohort-worker.ts";
-import { playLeases } from "./play-leases.ts";
+import { cohortRequest } from "../play/cohort-requests.ts";
+import { CohortWorker, type PlayedCohort } from "../play/cohort-worker.ts";
+import { playLeases } from "../play/play-leases.ts";
 
 /** Parts of a rollout worker. */
 export interface PlayRunParts extends Pick<RolloutRunnerOptions, "host"> {
