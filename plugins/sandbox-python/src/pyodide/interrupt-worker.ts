@@ -1,14 +1,15 @@
 // Thread that interrupts the main thread when a program exceeds its deadline or processor time.
 import { workerData } from "node:worker_threads";
-import { ASLEEP, ARMED, CAUSE, type Clock, FIRING, LIMIT, now, STATE } from "./clock.ts";
+import { ASLEEP, ARMED, CAUSE, FIRING, LIMIT, now, STATE } from "./clock.ts";
+import type { InterruptData } from "./interrupt.ts";
 
 /** Interval of checks of the processor time while programs run. */
 const TICK_MS = 20;
 /** Ticks without a program after which the thread sleeps until the next one. */
 const IDLE_TICKS = 5;
 
-const { words, limits } = workerData as Clock;
-const supervisor = process.ppid;
+const { clock, supervisor } = workerData as InterruptData;
+const { words, limits } = clock;
 for (let idle = 0; ;) {
   if (Atomics.load(words, STATE) === ARMED) {
     idle = 0;
@@ -25,7 +26,7 @@ for (let idle = 0; ;) {
 
 /** Interrupts a program over a limit. Returns the milliseconds until the next check. */
 function inspect(): number {
-  // In a jail all processes end together. Without one, only this thread ends a program whose supervisor has exited.
+  // In a jail all processes end together. Without one, only this thread ends a program whose supervisor has exited, perhaps before this thread began.
   if (process.ppid !== supervisor) process.kill(process.pid, "SIGKILL");
   const leftMs = (limits[LIMIT.deadline] as number) - now();
   const { user, system } = process.cpuUsage();

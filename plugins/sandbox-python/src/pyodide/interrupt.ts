@@ -11,6 +11,13 @@ export class Interrupted {
   }
 }
 
+/** Data of the second thread. */
+export interface InterruptData {
+  readonly clock: Clock;
+  /** Process that started this one. */
+  readonly supervisor: number;
+}
+
 /** Global name of the function that the script below calls. */
 const SLOT = "mrlmGuarded";
 const holder = globalThis as unknown as Record<string, () => void>;
@@ -25,8 +32,10 @@ export class Interrupter {
 
   #cpuStartMs = 0;
 
-  constructor(worker: URL) {
-    new Worker(worker, { workerData: this.#clock, env: {}, execArgv: ["--no-warnings"] }).unref();
+  /** @param supervisor process that started this one: a program that runs when it has ended is killed */
+  constructor(worker: URL, supervisor: number) {
+    const workerData: InterruptData = { clock: this.#clock, supervisor };
+    new Worker(worker, { workerData, env: {}, execArgv: ["--no-warnings"] }).unref();
   }
 
   /** Calls `main`, inside which all calls of `run` must occur: the thread that waits for signals then starts only once. */

@@ -36,7 +36,7 @@ export class RunnerProcess {
   #isPristine = false;
 
   constructor(entry: URL, image: string) {
-    this.#process = spawn(process.execPath, [...flagsOf(process.execArgv), fileURLToPath(entry), image], {
+    this.#process = spawn(process.execPath, [...flagsOf(process.execArgv), fileURLToPath(entry), image, String(process.pid)], {
       env: {},
       stdio: ["ignore", "ignore", "inherit", ...Array.from({ length: RUNNER_FD - 3 }, () => "ignore" as const), "pipe"],
     });

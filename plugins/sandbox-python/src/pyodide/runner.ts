@@ -14,6 +14,7 @@ const interpreter = await Interpreter.start(pythonFolder(), readBootImage(proces
 interpreter.begin("runner");
 const interrupter = new Interrupter(
   new URL(import.meta.url.endsWith(".ts") ? "./interrupt-worker.ts" : "./interrupt-worker.js", import.meta.url),
+  Number(process.argv[3]),
 );
 interpreter.streams.onOutput = (name, text) => void link.write(`output\n${name}\n${text}`);
 const snapshots: InterpreterImage[] = [];
