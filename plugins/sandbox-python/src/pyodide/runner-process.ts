@@ -36,10 +36,20 @@ export class RunnerProcess {
   #isPristine = false;
 
   constructor(entry: URL, image: string) {
-    this.#process = spawn(process.execPath, [...flagsOf(process.execArgv), fileURLToPath(entry), image, String(process.pid)], {
-      env: {},
-      stdio: ["ignore", "ignore", "inherit", ...Array.from({ length: RUNNER_FD - 3 }, () => "ignore" as const), "pipe"],
-    });
+    this.#process = spawn(
+      process.execPath,
+      [...flagsOf(process.execArgv), fileURLToPath(entry), image, String(process.pid)],
+      {
+        env: {},
+        stdio: [
+          "ignore",
+          "ignore",
+          "inherit",
+          ...Array.from({ length: RUNNER_FD - 3 }, () => "ignore" as const),
+          "pipe",
+        ],
+      },
+    );
     this.#process.on("error", () => {}); // The link reports the end too.
     const socket = this.#process.stdio[RUNNER_FD] as Socket & { readonly _handle: Handle };
     socket.on("error", () => {});
