@@ -1,4 +1,4 @@
-import { mismatchWeight } from "./importance.ts";
+import { type MismatchOptions, mismatchWeight } from "./importance.ts";
 import type { EpisodeSample, GroupSample } from "./samples.ts";
 import type { FrozenLogprobs } from "./unit-loss.ts";
 
@@ -11,7 +11,7 @@ export interface Trimmed {
 }
 
 /**
- * Removes tokens whose importance weight is outside [1/cap, cap] from the masks, as if they had not been sampled (`mismatch: drop`). Also removes rows and
+ * Removes tokens whose importance weight is outside [floor, cap] from the masks, as if they had not been sampled (`mismatch: drop`). Also removes rows and
  * episodes in which no token remains. The engine still reads removed tokens as context.
  *
  * @param frozen includes the trainer's old log-probabilities
@@ -19,7 +19,7 @@ export interface Trimmed {
 export function dropMismatched(
   group: GroupSample,
   frozen: FrozenLogprobs & { readonly old: Float32Array },
-  cap: number,
+  { mismatch_cap: cap, mismatch_floor: floor }: Pick<MismatchOptions, "mismatch_cap" | "mismatch_floor">,
 ): Trimmed {
   const dropped: { trainer: number; sampler: number }[] = [];
   const kept: number[] = [];
@@ -31,7 +31,7 @@ export function dropMismatched(
       const left = mask.map((chosen) => {
         if (chosen === 0) return 0;
         const [trainer, sampler] = [frozen.old[position] as number, episode.sampled[own++] as number];
-        const isKept = mismatchWeight("drop", cap, trainer, sampler) > 0;
+        const isKept = mismatchWeight("drop", cap, trainer, sampler, floor) > 0;
         if (isKept) {
           kept.push(position);
           sampled.push(sampler);

@@ -3,17 +3,59 @@ import { ratioOf } from "@mrlm/kit/learning";
 /** Correction for a trainer whose log-probabilities differ from the sampler's. */
 export type MismatchCorrection = "none" | "truncate" | "mask" | "drop";
 
+/** Options of the correction, as in a configuration. */
+export interface MismatchOptions {
+  readonly mismatch: MismatchCorrection;
+  /** Upper bound of a weight. */
+  readonly mismatch_cap: number;
+  /** Lower bound of a weight that `mask` keeps; default 1 / mismatch_cap. */
+  readonly mismatch_floor?: number | undefined;
+  /** Tokens whose ratios make one weight. */
+  readonly mismatch_level: "token" | "sequence" | "geometric";
+}
+
 /**
  * Returns the importance weight of one token, w = π_trainer,old / π_sampler (arXiv 2505.24034; "Your efficient RL framework secretly brings you
  * off-policy RL training", 2025):
  *
- *     truncate   min(w, cap)
- *     mask       w where 1/cap <= w <= cap, else 0; the token stays in every denominator and keeps its other terms
+ *     truncate   min(w, cap)                                   (TIS)
+ *     mask       w where floor <= w <= cap, else 0; the token stays in every denominator and keeps its other terms   (IcePop, arXiv 2510.18855; MIS)
  *     drop       as mask; the token leaves the batch, and with it every denominator
+ *
+ * @param floor default 1 / cap
  */
-export function mismatchWeight(correction: MismatchCorrection, cap: number, trainer: number, sampler: number): number {
+export function mismatchWeight(
+  correction: MismatchCorrection,
+  cap: number,
+  trainer: number,
+  sampler: number,
+  floor = 1 / cap,
+): number {
   if (correction === "none") return 1;
-  const weight = ratioOf(trainer, sampler);
+  return bounded(correction, ratioOf(trainer, sampler), floor, cap);
+}
+
+/**
+ * Returns the importance weight of each token of an episode before and after its bounds. Level `sequence` has the product of the ratios r of all T tokens for
+ * each of them, which has no bias and a variance that rises with T; `geometric` its T-th root, that of GSPO (arXiv 2507.18071):
+ *
+ *     token r_t      sequence Π_i r_i      geometric (Π_i r_i)^(1/T)
+ *
+ * @param trainer log-probabilities in nats, shape [tokens], as `sampler`
+ */
+export function mismatchWeights(
+  { mismatch, mismatch_cap: cap, mismatch_floor: floor = 1 / cap, mismatch_level: level }: MismatchOptions,
+  trainer: Float32Array,
+  sampler: Float32Array,
+): { readonly ratios: Float64Array; readonly weights: Float64Array } {
+  const logs = Float64Array.from(sampler, (each, t) => (trainer[t] as number) - each);
+  const sum = logs.reduce((total, log) => total + log, 0);
+  const shared = level === "sequence" ? sum : sum / logs.length;
+  const ratios = logs.map((log) => ratioOf(level === "token" ? log : shared, 0));
+  return { ratios, weights: ratios.map((ratio) => (mismatch === "none" ? 1 : bounded(mismatch, ratio, floor, cap))) };
+}
+
+function bounded(correction: Exclude<MismatchCorrection, "none">, weight: number, floor: number, cap: number): number {
   if (correction === "truncate") return Math.min(weight, cap);
-  return weight <= cap && weight >= 1 / cap ? weight : 0;
+  return weight <= cap && weight >= floor ? weight : 0;
 }

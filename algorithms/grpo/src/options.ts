@@ -57,6 +57,18 @@ const schema = z.strictObject({
       "Importance weights of trainer against sampler, with old_policy: trainer; beyond mismatch_cap mask sets the weight to 0, and drop also removes the token from the denominators",
     ),
   mismatch_cap: z.number().gt(1).default(2).describe("Largest importance weight"),
+  mismatch_floor: z
+    .number()
+    .positive()
+    .max(1)
+    .optional()
+    .describe("Smallest importance weight that mask and drop keep; default 1 / mismatch_cap"),
+  mismatch_level: z
+    .enum(["token", "sequence", "geometric"])
+    .default("token")
+    .describe(
+      "One weight for each token, or for all tokens of an episode: the product of their ratios, or its geometric mean",
+    ),
 
   kl_coefficient: z.number().nonnegative().default(0).describe("Weight of the divergence from the reference"),
   kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3").describe("Estimator of that divergence"),
@@ -105,8 +117,18 @@ export const grpoOptions = withOptionRules(schema, (options) => {
     },
     {
       when: options.mismatch === "none",
-      options: ["mismatch_cap"],
+      options: ["mismatch_cap", "mismatch_floor", "mismatch_level"],
       because: "has no effect without mismatch: truncate, mask or drop",
+    },
+    {
+      when: options.mismatch === "truncate",
+      options: ["mismatch_floor"],
+      because: "has no effect with mismatch: truncate, which has no lower bound",
+    },
+    {
+      when: options.mismatch === "drop",
+      options: ["mismatch_level"],
+      because: "has no effect with mismatch: drop, which removes single tokens",
     },
     {
       when: options.kl_coefficient === 0,

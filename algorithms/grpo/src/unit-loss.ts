@@ -1,7 +1,7 @@
 import { klEstimate, weightedKl } from "@mrlm/kit/learning";
 import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { tokenWeight } from "./aggregation.ts";
-import { mismatchWeight } from "./importance.ts";
+import { mismatchWeights } from "./importance.ts";
 import type { LossMetrics } from "./loss-metrics.ts";
 import type { GrpoOptions } from "./options.ts";
 import { policyLosses } from "./losses/index.ts";
@@ -42,11 +42,11 @@ export function unitLoss(
     const trainerOld = frozen.old?.subarray(start, end) ?? current;
     const old = options.old_policy === "sampler" ? sampled : trainerOld;
     const weight = tokenWeight(episode, options.aggregation);
-    const weights = Float64Array.from(sampled, (sampler, t) => {
-      const correction = mismatchWeight(options.mismatch, options.mismatch_cap, trainerOld[t] as number, sampler);
-      if (isMismatchCounted) metrics.addMismatch(trainerOld[t] as number, sampler, correction);
-      return weight * correction;
-    });
+    const { ratios, weights: corrections } = mismatchWeights(options, trainerOld, sampled);
+    if (isMismatchCounted)
+      for (const [t, ratio] of ratios.entries())
+        metrics.addMismatch(trainerOld[t] as number, sampled[t] as number, ratio, corrections[t] as number);
+    const weights = corrections.map((correction) => weight * correction);
     const policy = policyLosses({ logprobs: current, old, weights, advantage, age }, options);
     metrics.addPolicy(policy, weights);
     for (let t = 0; t < current.length; t++) {

@@ -1,4 +1,4 @@
-import { minibatches, type StepReport, trainStep } from "@mrlm/kit/learning";
+import { minibatches, ratioOf, type StepReport, trainStep } from "@mrlm/kit/learning";
 import type { AlgorithmContext, Credit, EngineUnit, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { normalizerOf } from "./aggregation.ts";
 import { creditsOf } from "./credits.ts";
@@ -31,8 +31,9 @@ export async function update(
   const trainer = [...old];
   const samples = batch.map(({ group }) => group);
   const units = samples.map(unitOf);
-  const loss = new LossMetrics();
-  for (const { trainer, sampler } of batch.flatMap(({ dropped }) => dropped)) loss.addMismatch(trainer, sampler, 0);
+  const loss = new LossMetrics(options.mismatch !== "none");
+  for (const { trainer, sampler } of batch.flatMap(({ dropped }) => dropped))
+    loss.addMismatch(trainer, sampler, ratioOf(trainer, sampler), 0);
   const steps: StepReport[] = [];
   let normalizers = 0;
   let computedTokens = 0;
@@ -122,7 +123,7 @@ async function freeze(
       ...(reference[i] === undefined ? {} : { reference: reference[i] }),
     };
     return options.mismatch === "drop" && frozen.old !== undefined
-      ? dropMismatched(group, { ...frozen, old: frozen.old }, options.mismatch_cap)
+      ? dropMismatched(group, { ...frozen, old: frozen.old }, options)
       : { group, frozen, dropped: [] };
   });
   return { batch, old };

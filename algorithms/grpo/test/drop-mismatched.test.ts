@@ -24,7 +24,7 @@ const group = groupSample(
 const frozen = { old: Float32Array.from(Array(6).fill(-1)), reference: Float32Array.from({ length: 6 }, (_, t) => -t) };
 
 test("M11: dropped tokens leave masks, rows, episodes and every denominator", () => {
-  const { group: left, frozen: known, dropped } = dropMismatched(group, frozen, 2);
+  const { group: left, frozen: known, dropped } = dropMismatched(group, frozen, { mismatch_cap: 2 });
   expect(
     left.episodes.map(({ rows, sampled }) => [rows.map(({ mask }) => Array.from(mask)), Array.from(sampled)]),
   ).toEqual([
@@ -49,7 +49,7 @@ test("M11: mask keeps such tokens in the denominator with their other terms, dro
   const now = Float32Array.from({ length: 6 }, (_, t) => -1 - t / 100);
   const masked = unitLoss(group, frozen, { logprob: now }, settings("mask"), new LossMetrics(), true)
     .logprob as Float32Array;
-  const { group: left, frozen: known } = dropMismatched(group, frozen, 2);
+  const { group: left, frozen: known } = dropMismatched(group, frozen, { mismatch_cap: 2 });
   const dropped = unitLoss(
     left,
     known,

@@ -17,6 +17,7 @@ const choices = fc.record({
   policy_loss: fc.constantFrom("clip" as const, "gspo" as const),
   aggregation: fc.constantFrom("token_mean" as const, "sequence_mean" as const, "constant" as const),
   mismatch: fc.constantFrom("none" as const, "truncate" as const, "mask" as const),
+  mismatch_level: fc.constantFrom("token" as const, "sequence" as const, "geometric" as const),
   // k2 weighed by the ratio is no case: there the ratio is a constant to the gradient.
   kl: fc.constantFrom(
     ["k1", true] as const,

@@ -262,8 +262,9 @@ function resolvePlay({
   cohorts = 1,
   mode = "sync",
   lag = mode === "sync" ? 0 : 1,
+  ...rest
 }: ConfigInput["play"] = {}): ResolvedConfig["play"] {
-  return { cohorts, mode, lag };
+  return { cohorts, mode, lag, ...rest };
 }
 
 /** Asynchronous play needs no barriers of sampling. */

@@ -90,7 +90,11 @@ export interface ResolvedConfig {
   readonly environments: readonly (ResolvedEnvironment & { readonly weight: number })[];
   readonly stages: readonly ResolvedStage[];
   readonly sampling: ResolvedSampling & { readonly max_sequence_tokens?: number; readonly concurrency: number };
-  readonly play: PlayMode & { readonly cohorts: number };
+  readonly play: PlayMode & {
+    readonly cohorts: number;
+    /** Largest `mismatch/kl` of a step, in nats a token. */
+    readonly max_kl?: number;
+  };
   readonly eval: {
     readonly environments: readonly ResolvedEnvironment[];
     readonly split: string;

@@ -14,6 +14,7 @@ import { CohortWorker } from "./cohort-worker.ts";
 import { assertCredits, type LearnableParts, learnableParts } from "./credits.ts";
 import { PipelinedTakes } from "./pipelined-takes.ts";
 import { playSeconds } from "./play-seconds.ts";
+import { agesOf } from "./staleness.ts";
 import { SyncTakes } from "./sync-takes.ts";
 import { type GroupPlayer, type PlayingWeights, TakePlayer } from "./take-player.ts";
 import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
@@ -181,14 +182,15 @@ export class Learner {
     const waited = Math.max(0, (performance.now() - began) / 1000 - publish);
     const inPlay = Math.min(waited, playedSeconds);
     const seconds = { ...playSeconds(played, inPlay), publish, waited: waited - inPlay };
-    const version = take.newestOf(this.#policies[0] as PolicyId);
+    const [policy] = this.#policies as [PolicyId];
+    const version = take.newestOf(policy);
     this.#unreported = {
       played,
       groups,
       refills,
       version,
       seconds,
-      metrics: playMetrics(this.#parts.mode, take, waited),
+      metrics: playMetrics(this.#parts.mode, take, policy, waited),
     };
     return take;
   }
@@ -245,12 +247,21 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
 
 function playMetrics(
   { mode }: PlayMode,
-  { rolloutsWaited, buffer }: SourcedTake,
+  take: SourcedTake,
+  policy: PolicyId,
   waited: number,
 ): Readonly<Record<string, number>> {
   if (mode === "sync") return {};
+  const { rolloutsWaited, buffer } = take;
   const counts = Object.entries(buffer ?? {}).map(([name, count]) => [`buffer/${name}`, count]);
-  return { "wait/training": waited, "wait/rollouts": rolloutsWaited, ...Object.fromEntries(counts) };
+  const { mean, largest } = agesOf(take.groups, policy, take.newestOf(policy));
+  return {
+    "wait/training": waited,
+    "wait/rollouts": rolloutsWaited,
+    "offpolicy/lag_mean": mean,
+    "offpolicy/lag_max": largest,
+    ...Object.fromEntries(counts),
+  };
 }
 
 /** Whether an iteration takes a batch by a plan. */

@@ -8,3 +8,25 @@ export function isStale({ trajectories }: TrajectoryGroup, policy: ModelId, olde
     learnableEpisodes(trajectory, { dropCut: false, oldestVersion, policy }, counts);
   return counts.stale > 0;
 }
+
+/** Returns mean and largest age of the tokens that a policy sampled in some groups, in versions. */
+export function agesOf(
+  groups: readonly TrajectoryGroup[],
+  policy: ModelId,
+  newest: number,
+): { readonly mean: number; readonly largest: number } {
+  let [sum, tokens, largest] = [0, 0, 0];
+  for (const { trajectories } of groups)
+    for (const { agents } of trajectories)
+      for (const { player, segments } of Object.values(agents)) {
+        if (player.kind !== "policy" || player.policy !== policy) continue;
+        for (const { mask, versions } of segments)
+          for (const [i, version] of versions.entries()) {
+            if (mask[i] !== 1) continue;
+            sum += newest - version;
+            largest = Math.max(largest, newest - version);
+            tokens++;
+          }
+      }
+  return { mean: tokens === 0 ? 0 : sum / tokens, largest };
+}

@@ -5,7 +5,9 @@ import { type Change, describeChange, diffConfigs } from "./config-diff.ts";
 
 /** Returns the part of a configuration that decides what is learnt. */
 export function learningSettings(config: ResolvedConfig): JsonObject {
-  const { seed, model, policies, environments, stages, sampling, play } = withShortForms(config);
+  const { seed, model, policies, environments, stages, sampling } = withShortForms(config);
+  // A run that ended at its limit may continue with another one.
+  const { max_kl: _, ...play } = config.play;
   return JSON.parse(JSON.stringify({ seed, model, policies, environments, stages, sampling, play })) as JsonObject;
 }
 

@@ -1,4 +1,4 @@
-import type { IterationReport } from "@mrlm/spec";
+import { type IterationReport, MrlmError } from "@mrlm/spec";
 import type { TimedBatch } from "../play/learner.ts";
 import { plainMetrics } from "../run/metrics-file.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
@@ -52,6 +52,20 @@ export async function recordIteration(
     engineSeconds: seconds.engine,
   });
   for (const text of report.notices ?? []) onEvent({ kind: "notice", text });
+  assertNearPolicy(context, report);
   const failure = failures.watch(played);
   if (failure !== undefined) onEvent({ kind: "notice", text: failure });
+}
+
+/** Throws OFF_POLICY where the weights that played are further from the newest than the configuration permits. The step is recorded. */
+function assertNearPolicy({ prepared, state }: RunContext, { metrics }: IterationReport): void {
+  const { max_kl: limit } = prepared.config.play;
+  const found = metrics["mismatch/kl"];
+  if (limit === undefined || found === undefined) return;
+  const divergence = typeof found === "number" ? found : found.sum / Math.max(1, found.count);
+  if (divergence <= limit) return;
+  throw new MrlmError(
+    "OFF_POLICY",
+    `The newest weights are ${divergence.toPrecision(3)} nats a token from those that played step ${state.step}, and play.max_kl is ${limit}.`,
+  );
 }

@@ -192,6 +192,11 @@ export const ERROR_CODES = {
     hint: "Create it with `trainable: true`.",
     retryable: false,
   },
+  OFF_POLICY: {
+    meaning: "The weights that learn are further from those that played than `play.max_kl` permits.",
+    hint: "Lower play.lag or learning_rate, and resume from a checkpoint before; or raise play.max_kl.",
+    retryable: false,
+  },
   OPTIONS_INVALID: { meaning: "Options do not fit their schema.", hint: "Correct the named option.", retryable: false },
   ORIGIN_REFUSED: {
     meaning: "A request to an HTTP server names a host, or comes from a web page, that is not of this machine.",

@@ -103,6 +103,13 @@ export const playSection = z.strictObject({
     .describe(
       "For `pipelined`: number of batches that are played ahead. For `async`: largest age of a token in weight versions; groups with older ones are refused and replaced. Default 1; 0 for `sync`",
     ),
+  max_kl: z
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      "Largest divergence of the newest weights from those that played, `mismatch/kl` in nats a token; a step above it ends the run with OFF_POLICY. Default: none",
+    ),
   cohorts: z
     .int()
     .positive()

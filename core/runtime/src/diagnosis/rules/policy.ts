@@ -7,6 +7,8 @@ export const ENTROPY_LEFT = 0.1;
 export const KL_REFERENCE = { episode: 30, token: 0.5 } as const;
 /** k3 of the sampler against the trainer, in nats a token. */
 export const MISMATCH_KL = 0.01;
+/** The same where episodes are played ahead of learning. */
+const OFF_POLICY_KL = 0.1;
 
 export const clipFraction: StageRule = ({ iterations }) => {
   const share = mean(recent(series(iterations, "clip/fraction")));
@@ -51,7 +53,15 @@ export const klBlowUp: StageRule = ({ iterations, algorithm }) => {
 
 export const samplerMismatch: StageRule = ({ iterations }) => {
   const value = mean(recent(series(iterations, "mismatch/kl")));
-  if (!(value > MISMATCH_KL)) return undefined;
+  const isAhead = series(iterations, "offpolicy/lag_max").length > 0;
+  if (!(value > (isAhead ? OFF_POLICY_KL : MISMATCH_KL))) return undefined;
+  if (isAhead)
+    return {
+      rule: "sampler-mismatch",
+      severity: "problem",
+      what: `The newest weights are far from those that played (k3 ${short(value)} nats a token): importance weights of most tokens are at their bounds.`,
+      advice: "Lower play.lag or learning_rate, or set play.max_kl to end such a run.",
+    };
   return {
     rule: "sampler-mismatch",
     severity: "problem",

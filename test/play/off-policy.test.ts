@@ -1,0 +1,42 @@
+import { expect, test } from "@jest/globals";
+import type { BigramTraining } from "@mrlm/testing";
+import { trainBigram } from "@mrlm/testing";
+import { AHEAD } from "../replay/support/replays.ts";
+
+const [PIPELINED, ASYNC] = Object.values(AHEAD).map(({ stages, ...training }) => ({
+  ...training,
+  stages: [{ ...stages[0], steps: 5 }],
+  config: { ...training.config, eval: { tasks: 0 } },
+})) as readonly BigramTraining[] as readonly [BigramTraining, BigramTraining];
+
+const latest = (reports: Awaited<ReturnType<typeof trainBigram>>["reports"], name: string): unknown =>
+  reports.at(-1)?.metrics[name];
+
+test("pipelined: tokens are as old as the lag, and importance weights are reported", async () => {
+  const { reports } = await trainBigram(PIPELINED);
+  expect(reports.map(({ metrics }) => metrics["offpolicy/lag_max"])).toEqual([0, 1, 2, 2, 2]);
+  expect(latest(reports, "offpolicy/ess")).toBeLessThan(1);
+  expect(latest(reports, "offpolicy/ess")).toBeGreaterThan(0);
+  expect(latest(reports, "offpolicy/ratio_max")).toBeGreaterThan(1);
+});
+
+test("async: no token that is learnt from is older than the lag", async () => {
+  const { reports } = await trainBigram(ASYNC);
+  for (const { metrics } of reports) {
+    expect(metrics["offpolicy/lag_max"]).toBeLessThanOrEqual(2);
+    expect(metrics["offpolicy/lag_mean"]).toBeLessThanOrEqual(metrics["offpolicy/lag_max"] as number);
+  }
+});
+
+test("a run in turn has no metrics of age", async () => {
+  const { reports } = await trainBigram({ ...PIPELINED, config: { ...PIPELINED.config, play: {} } });
+  expect(latest(reports, "offpolicy/lag_max")).toBeUndefined();
+});
+
+test("play.max_kl ends a run whose weights move too far from those that played", async () => {
+  const limited = { ...PIPELINED, config: { ...PIPELINED.config, play: { mode: "pipelined", lag: 2, max_kl: 1e-9 } } };
+  await expect(trainBigram(limited)).rejects.toMatchObject({
+    code: "OFF_POLICY",
+    message: expect.stringMatching(/nats a token from those that played step [23], and play\.max_kl is 1e-9/),
+  });
+});
