@@ -20,23 +20,31 @@ async function trainWith(training: BigramTraining, workers: number) {
   const stop = new AbortController();
   let played = 0;
   const running: Promise<void>[] = [];
+  const reads: Promise<void>[] = [];
+  /** Whether the worker is a member, after each cohort that it has played. */
+  const isMember: boolean[] = [];
+  let path = "";
   const outcome = await trainBigram({
     ...training,
     engine,
     openStore: async (settings) => {
+      ({ path } = settings);
       const store = await openLocalStore(settings);
       for (let i = 0; i < workers; i++)
         running.push(
           (async () => {
             const { prepared, host } = await partsForPlay(dirname(settings.path));
             const own = await openLocalStore({ path: settings.path, purpose: "train", endsLeases: false });
+            const name = `worker-${i}`;
             const onPlayed = (): void => {
               played++;
+              reads.push(own.members().then((members) => void isMember.push(members.some(({ id }) => id === name))));
             };
-            const about = { prepared, host, store: own, engine, name: `worker-${i}` };
+            const about = { prepared, host, store: own, engine, name };
             try {
               await playRun({ ...about, logger: silentLogger, signal: stop.signal, onPlayed });
             } finally {
+              await Promise.all(reads);
               await own.close();
               await host.close();
             }
@@ -48,6 +56,10 @@ async function trainWith(training: BigramTraining, workers: number) {
   });
   stop.abort();
   await Promise.all(running);
+  expect(isMember).toEqual(isMember.map(() => true));
+  const store = await openLocalStore({ path, purpose: "train", endsLeases: false });
+  expect(await store.members()).toEqual([]);
+  await store.close();
   return { outcome, played };
 }
 

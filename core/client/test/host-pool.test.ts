@@ -70,9 +70,15 @@ describe("at the start", () => {
     const logger = record();
     const remote = await connect([here, { port }], { logger });
     expect(logger.lines).toEqual([expect.stringMatching(`${port} gives no answer.*ECONNREFUSED`)]);
+    const servers = (isConnected: boolean) => [
+      { address: addressOf(here), isConnected: true },
+      { address: addressOf({ port }), isConnected },
+    ];
+    expect(remote.servers?.()).toEqual(servers(false));
     await start(remote, 2);
     const late = await serve({}, port);
     await until(() => logger.lines.some((line) => line.includes(`${port} answers`)));
+    expect(remote.servers?.()).toEqual(servers(true));
     await start(remote, 2);
     expect([here.stats().sessions, late.stats().sessions]).toEqual([2, 2]);
   });

@@ -83,6 +83,7 @@ describe("a server that is killed", () => {
   test("and started again: calls without a session wait too", async () => {
     const first = await startProcess();
     const remote = await connect(first.port);
+    expect(remote.servers?.()).toEqual([{ address: `127.0.0.1:${first.port}`, isConnected: true }]);
     await first.kill();
     const calls = [remote.list(), remote.describe({ id: "counting" }), remote.open({ id: "counting" })];
     const demonstrations = remote.demonstrate({ id: "counting" }, ["train/0"]);

@@ -78,6 +78,14 @@ export interface OpenOptions {
   readonly restores?: EnvironmentSession;
 }
 
+/** An environment server of a host. */
+export interface EnvironmentServerState {
+  /** `host:port`. */
+  readonly address: string;
+  /** Whether it answered, and its connection has not been lost since. */
+  readonly isConnected: boolean;
+}
+
 /**
  * Offers the environments of this process or of a server. Every session is guarded: the host enforces the order of calls, deadlines and limits,
  * and validates the results of the environment.
@@ -100,5 +108,7 @@ export interface EnvironmentHost {
    * nearest policy, with OPTIONS_INVALID, or as `describe` does.
    */
   scripted?(environment: EnvironmentRef, player: ScriptedPlayer): Promise<Policy>;
+  /** Returns the servers of the environments. Absent where they are in this process. */
+  servers?(): readonly EnvironmentServerState[];
   close(): Promise<void>;
 }

@@ -125,6 +125,22 @@ export interface BufferCounts {
   readonly ready: number;
 }
 
+/** A process that takes part in a run. */
+export interface Member {
+  /** Unique among the members of a store. */
+  readonly id: string;
+  readonly kind: "training" | "engine" | "sampler" | "rollouts" | "environments" | "store";
+  readonly address?: string;
+  readonly capabilities: JsonObject;
+  /** First `join` under this id. Milliseconds since 1970 by the store's clock. */
+  readonly startedAt: number;
+  /** Last `join`. Milliseconds since 1970 by the store's clock. */
+  readonly heartbeatAt: number;
+}
+
+/** Age of the last heartbeat from which a member counts as lost, in milliseconds. */
+export const MEMBER_LOST_MS = 30_000;
+
 /** A change in a store, for `watch`. */
 export interface StoreEvent {
   /** Rises by one with each event. */
@@ -209,6 +225,12 @@ export interface EpisodeStore {
    * stay. Conversations, rewards and the log of batches stay. A batch without its tokens cannot be taken again: DATA_INVALID.
    */
   prune(beforeRunStep: number): Promise<void>;
+  /** Adds a member, or renews its heartbeat, address and capabilities. Called every few seconds; it adds no event. */
+  join(member: Omit<Member, "startedAt" | "heartbeatAt">): Promise<void>;
+  /** Removes a member. Idempotent. */
+  leave(id: string): Promise<void>;
+  /** Members in order of their start, those without a heartbeat included. */
+  members(): Promise<readonly Member[]>;
   /** Events after a number, then new ones as they come, until the signal is aborted. */
   watch(after: number, signal: AbortSignal): AsyncIterable<StoreEvent>;
   /** Waits until everything is on the disk. */

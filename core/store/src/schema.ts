@@ -1,5 +1,5 @@
 /** Rises when tables change. A store of another version is refused. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /**
  * Tables of a store. Keys of rows are integers; ids of cohorts and groups repeat where abandoned ones were played anew.
@@ -71,6 +71,9 @@ export const SCHEMA = `
   ) STRICT;
   CREATE TABLE metrics (key INTEGER PRIMARY KEY, step INTEGER NOT NULL, content TEXT NOT NULL) STRICT;
   CREATE INDEX metrics_by_step ON metrics (step);
+  CREATE TABLE members (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL, address TEXT, capabilities TEXT NOT NULL, started_at INTEGER NOT NULL, heartbeat_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE events (
     number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, step INTEGER
   ) STRICT;

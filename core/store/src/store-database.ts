@@ -7,6 +7,7 @@ import type {
   JsonObject,
   LearnerId,
   Lease,
+  Member,
   ModelId,
   PlayedRecord,
   StoreEvent,
@@ -21,6 +22,7 @@ import { CohortTable } from "./cohort-table.ts";
 import type { EncodedGroups } from "./encoded-groups.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { encodeJson } from "./json.ts";
+import { MemberTable, type NewMember } from "./member-table.ts";
 import { openDatabase, reported } from "./open-database.ts";
 import { inTransactions, transaction } from "./transaction.ts";
 
@@ -51,6 +53,7 @@ export class StoreDatabase {
   readonly #cohorts: CohortTable;
   readonly #batches: BatchTable;
   readonly #episodes: EpisodeRows;
+  readonly #members: MemberTable;
   readonly #now: () => number;
   readonly #event: StatementSync;
   #records = 0;
@@ -64,6 +67,7 @@ export class StoreDatabase {
     this.#episodes = new EpisodeRows(this.#database);
     this.#cohorts = new CohortTable(this.#database, this.#episodes);
     this.#batches = new BatchTable(this.#database, this.#episodes);
+    this.#members = new MemberTable(this.#database);
     this.#event = this.#database.prepare("INSERT INTO events (at, kind, subject, step) VALUES (?, ?, ?, ?)");
     this.#incarnation = this.#write(() => {
       if (endsLeases) this.#cohorts.abandonUnplayed();
@@ -226,6 +230,18 @@ export class StoreDatabase {
         }
       }),
     );
+  }
+
+  join(member: NewMember): void {
+    this.#write(() => this.#members.join(member, this.#now()));
+  }
+
+  leave(id: string): void {
+    this.#write(() => this.#members.leave(id));
+  }
+
+  members(): Member[] {
+    return reported(this.#path, () => this.#members.all());
   }
 
   /** Up to 1,000 events after a number. */

@@ -77,6 +77,9 @@ class WorkerStore implements EpisodeStore {
   announce: EpisodeStore["announce"] = (...args) => this.#write("announce", args);
   buffer: EpisodeStore["buffer"] = (...args) => this.#call("buffer", args);
   newest: EpisodeStore["newest"] = (...args) => this.#call("newest", args);
+  join: EpisodeStore["join"] = (...args) => this.#call("join", args);
+  leave: EpisodeStore["leave"] = (...args) => this.#call("leave", args);
+  members: EpisodeStore["members"] = () => this.#call("members", []);
   flush: EpisodeStore["flush"] = () => this.#call("flush", []);
 
   commit: EpisodeStore["commit"] = async (lease, groups, { isLast }) => {

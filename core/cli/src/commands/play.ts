@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { connectEngine } from "@mrlm/client";
 import {
@@ -12,6 +10,7 @@ import {
   playRun,
   prepareRun,
   type PreparedRun,
+  processName,
   RunDirectory,
 } from "@mrlm/runtime";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
@@ -39,7 +38,7 @@ export async function play({ console, directory }: CommandContext, { run: path }
   const { config } = loaded;
   const notice = (text: string): void => console.note(`note: ${text}`);
   const logger = lineLogger(notice);
-  const name = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
+  const name = processName();
   const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
   const interrupts = listenForInterrupts(console, "stopping: other workers play the episodes that are under way here");
   const cleanUp: (() => Promise<void>)[] = [() => plugins.close()];

@@ -134,6 +134,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       host: environments.host,
       engine,
       isEngineShared: isShared,
+      engineAddress: place.address,
       run,
       onEvent,
       logger,

@@ -3,6 +3,7 @@ import {
   type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
+  type EnvironmentServerState,
   MrlmError,
   type OpenOptions,
   type TaskId,
@@ -84,6 +85,10 @@ export class HostPool implements EnvironmentHost, SessionPool {
   /** Servers that answer. */
   get connected(): number {
     return Array.from(this.#members.values()).filter(({ isReady }) => isReady).length;
+  }
+
+  servers(): readonly EnvironmentServerState[] {
+    return Array.from(this.#members.values(), ({ address, isReady }) => ({ address, isConnected: isReady }));
   }
 
   async list(): Promise<readonly EnvironmentDescription[]> {

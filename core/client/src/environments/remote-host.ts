@@ -5,6 +5,7 @@ import {
   type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
+  type EnvironmentServerState,
   type EnvironmentSession,
   type Logger,
   MrlmError,
@@ -122,6 +123,10 @@ export class RemoteHost implements EnvironmentHost {
 
   get isConnected(): boolean {
     return this.#connection.isConnected;
+  }
+
+  servers(): readonly EnvironmentServerState[] {
+    return [{ address: this.#connection.address, isConnected: this.isConnected }];
   }
 
   /** Reason of the latest failure to reach the server. */

@@ -68,6 +68,9 @@ export class ReplayLog {
       record: nothing,
       mirror: nothing,
       prune: nothing,
+      join: nothing,
+      leave: nothing,
+      members: async () => [],
       flush: nothing,
       close: nothing,
     };

@@ -18,6 +18,8 @@ import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
 import { releaseModels } from "../models/loaded-policies.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
+import { engineMember, environmentServers, processName, thisProcess } from "../workers/member-sources.ts";
+import { joinRun, type Membership } from "../workers/membership.ts";
 import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "../resume/run-state.ts";
@@ -34,6 +36,8 @@ export interface TrainOptions {
   readonly engine: Engine;
   /** Whether the engine continues after the run. If so, the run releases its models at the end. */
   readonly isEngineShared?: boolean;
+  /** Address of the engine, for the list of members. */
+  readonly engineAddress?: string;
   /** Directory of the run; default: a new one. */
   readonly run?: RunDirectory;
   /** Checkpoint to resume from; default: start at the beginning. */
@@ -88,6 +92,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
     notify(event);
   };
   let episodes: EpisodeStore | undefined;
+  let membership: Membership | undefined;
   let status: RunSummary["status"] | "failed" = "failed";
   try {
     for (const text of [...prepared.notices, ...record.differences(), ...record.environmentDifferences()])
@@ -103,7 +108,17 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
       async openEpisodes(resumedAt) {
         const { openStore = openEpisodeStore } = options;
         const about = { path: run.episodesPath, run: record.id, purpose: "train", endsLeases: true } as const;
-        episodes = withBackgroundWrites(await openStore({ ...about, resumedAt }));
+        const store = await openStore({ ...about, resumedAt });
+        episodes = withBackgroundWrites(store);
+        const members = [
+          thisProcess(processName(), "training", { mode: config.play.mode }),
+          engineMember(engine, info, options.engineAddress),
+          environmentServers(
+            host,
+            prepared.environments.map(({ ref }) => ref.id),
+          ),
+        ];
+        membership = await joinRun(store, members, { logger, replaces: true });
         return episodes;
       },
       logger,
@@ -130,6 +145,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
         notify({ kind: "notice", text: `The models in the engine were not released: ${error.message}` }),
       );
     await tracking.close(status);
+    await membership?.leave();
     // An error of the store has ended the run already.
     await episodes?.close().catch(() => undefined);
   }

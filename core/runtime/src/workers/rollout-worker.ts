@@ -16,6 +16,8 @@ import { RolloutRunner, type RolloutRunnerOptions } from "../rollouts/rollout-ru
 import { cohortRequest } from "../play/cohort-requests.ts";
 import { CohortWorker, type PlayedCohort } from "../play/cohort-worker.ts";
 import { playLeases } from "../play/play-leases.ts";
+import { environmentServers, thisProcess } from "./member-sources.ts";
+import { joinRun } from "./membership.ts";
 
 /** Parts of a rollout worker. */
 export interface PlayRunParts extends Pick<RolloutRunnerOptions, "host"> {
@@ -35,8 +37,8 @@ export interface PlayRunParts extends Pick<RolloutRunnerOptions, "host"> {
  * commits. Rejects with the first error of a play, such as the loss of the engine. The leases of such a worker pass to others when they end.
  */
 export async function playRun(parts: PlayRunParts): Promise<void> {
-  const { prepared, store, engine, name, signal, onPlayed } = parts;
-  const { play: mode, sampling, stages } = prepared.config;
+  const { prepared, host, store, engine, name, logger, signal, onPlayed } = parts;
+  const { play: mode, sampling, stages, server } = prepared.config;
   const { deterministic } = await engine.describe();
   const loaded = new Map<ModelId, LoadedModel>();
   const play = async function* (cohort: Cohort, stop: AbortSignal) {
@@ -54,11 +56,22 @@ export async function playRun(parts: PlayRunParts): Promise<void> {
   const groupSize = Math.max(
     ...prepared.stages.flatMap(({ learners }) => learners.map(({ plan }) => plan?.groupSize ?? 1)),
   );
-  await playLeases(new CohortWorker({ store, name, play }), {
-    limit: mode.mode === "async" ? Math.max(1, Math.floor(sampling.concurrency / groupSize)) : 1,
-    signal,
-    onPlayed,
-  });
+  const environments = prepared.environments.map(({ ref }) => ref.id);
+  const members = [
+    thisProcess(name, "rollouts", { concurrency: sampling.concurrency }),
+    // The servers that the configuration names are members of the training process.
+    ...(server.address === undefined ? [environmentServers(host, environments)] : []),
+  ];
+  const membership = await joinRun(store, members, { logger });
+  try {
+    await playLeases(new CohortWorker({ store, name, play }), {
+      limit: mode.mode === "async" ? Math.max(1, Math.floor(sampling.concurrency / groupSize)) : 1,
+      signal,
+      onPlayed,
+    });
+  } finally {
+    await membership.leave();
+  }
 }
 
 /**

@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Engine, EngineInfo, EnvironmentHost, JsonObject } from "@mrlm/spec";
+import type { MemberSource } from "./membership.ts";
+
+/** Returns a name of this process that no other process of a run has. */
+export function processName(): string {
+  return `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
+}
+
+/** This process as a member. */
+export function thisProcess(id: string, kind: "training" | "rollouts", capabilities: JsonObject): MemberSource {
+  return async () => [{ id, kind, capabilities: { host: hostname(), pid: process.pid, ...capabilities } }];
+}
+
+/**
+ * An engine that this process trains with, while it answers.
+ * @param info description that the engine has just given
+ */
+export function engineMember(
+  engine: Pick<Engine, "describe">,
+  info: EngineInfo,
+  address: string | undefined,
+): MemberSource {
+  let known: EngineInfo | undefined = info;
+  return async () => {
+    const { instanceId, device, deviceName, deterministic, worldSize } = known ?? (await engine.describe());
+    known = undefined;
+    const capabilities = { device, deviceName, deterministic, worldSize };
+    return [
+      { id: `engine-${instanceId}`, kind: "engine", ...(address === undefined ? {} : { address }), capabilities },
+    ];
+  };
+}
+
+/** Environment servers that answer. Environments of this process are no members. */
+export function environmentServers(host: EnvironmentHost, environments: readonly string[]): MemberSource {
+  return async () =>
+    (host.servers?.() ?? [])
+      .filter(({ isConnected }) => isConnected)
+      .map(({ address }) => ({
+        id: `environments@${address}`,
+        kind: "environments",
+        address,
+        capabilities: { environments: [...new Set(environments)] },
+      }));
+}

@@ -1,0 +1,88 @@
+import { type EpisodeStore, type Logger, type Member, MEMBER_LOST_MS } from "@mrlm/spec";
+
+/** Time between two heartbeats, in milliseconds. */
+const HEARTBEAT_MS = 5_000;
+
+/** A member without the times that a store sets. */
+export type NewMember = Omit<Member, "startedAt" | "heartbeatAt">;
+
+/** Returns the members that live now: this process, or servers that answer it. Called for each heartbeat. */
+export type MemberSource = () => Promise<readonly NewMember[]>;
+
+/** Options of {@link joinRun}. */
+export interface MembershipOptions {
+  readonly logger: Logger;
+  /** Removes the members of an earlier training process, and lost ones: the caller holds the run's lock. */
+  readonly replaces?: boolean;
+  /** Default: 5 seconds. */
+  readonly intervalMs?: number;
+}
+
+/** Members that a process adds to a run. */
+export interface Membership {
+  /** Ends the heartbeats and removes the members. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Adds members to a run and renews their heartbeats. An error of the store is logged once, and later heartbeats are tried all the same: the list of
+ * members decides nothing about the run.
+ */
+export async function joinRun(
+  store: Pick<EpisodeStore, "join" | "leave" | "members">,
+  sources: readonly MemberSource[],
+  { logger, replaces = false, intervalMs = HEARTBEAT_MS }: MembershipOptions,
+): Promise<Membership> {
+  const joined = new Set<string>();
+  const joining = new Set<Promise<void>>();
+  let isLeaving = false;
+  let isReported = false;
+  const tried = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (isReported) return;
+      isReported = true;
+      logger.warn(`The list of members of the run could not be written: ${(error as Error).message}`);
+    }
+  };
+  const beat = async (source: MemberSource): Promise<void> => {
+    // A server that does not answer shows the age of its last heartbeat.
+    const members = await source().catch(() => []);
+    if (isLeaving) return;
+    for (const { id } of members) joined.add(id);
+    const done = tried(async () => void (await Promise.all(members.map((member) => store.join(member)))));
+    joining.add(done);
+    await done;
+    joining.delete(done);
+  };
+  await Promise.all(sources.map(beat));
+  if (replaces) await tried(() => removeEarlier(store, joined));
+  // A source that waits for its server delays no other one.
+  const timers = sources.map((source) => {
+    let isBeating = false;
+    return setInterval(() => {
+      if (isBeating) return;
+      isBeating = true;
+      void beat(source).finally(() => (isBeating = false));
+    }, intervalMs).unref();
+  });
+  return {
+    async leave() {
+      isLeaving = true;
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all(joining);
+      for (const id of joined) await tried(() => store.leave(id));
+    },
+  };
+}
+
+/** @param own members that have just joined: their heartbeats are the time of the store */
+async function removeEarlier(store: Pick<EpisodeStore, "leave" | "members">, own: ReadonlySet<string>): Promise<void> {
+  const members = await store.members();
+  const now = Math.max(...members.filter(({ id }) => own.has(id)).map(({ heartbeatAt }) => heartbeatAt));
+  for (const { id, kind, heartbeatAt } of members) {
+    const isReplaced = kind === "training" || kind === "engine";
+    if (!own.has(id) && (isReplaced || now - heartbeatAt > MEMBER_LOST_MS)) await store.leave(id);
+  }
+}

@@ -1,0 +1,46 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { JsonObject, Member } from "@mrlm/spec";
+import { decodeJson, encodeJson } from "./json.ts";
+
+/** A member without the times that a store sets. */
+export type NewMember = Omit<Member, "startedAt" | "heartbeatAt">;
+
+/** Processes that take part in a run. */
+export class MemberTable {
+  readonly #join: StatementSync;
+  readonly #leave: StatementSync;
+  readonly #all: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#join = database.prepare(
+      `INSERT INTO members VALUES (:id, :kind, :address, :capabilities, :now, :now) ON CONFLICT (id) DO UPDATE SET
+       kind = excluded.kind, address = excluded.address, capabilities = excluded.capabilities, heartbeat_at = excluded.heartbeat_at`,
+    );
+    this.#leave = database.prepare("DELETE FROM members WHERE id = ?");
+    this.#all = database.prepare("SELECT * FROM members ORDER BY started_at, id");
+  }
+
+  join({ id, kind, address, capabilities }: NewMember, now: number): void {
+    this.#join.run({ id, kind, address: address ?? null, capabilities: encodeJson(capabilities), now });
+  }
+
+  leave(id: string): void {
+    this.#leave.run(id);
+  }
+
+  all(): Member[] {
+    return this.#all.all().map(toMember);
+  }
+}
+
+function toMember(row: Record<string, SQLOutputValue>): Member {
+  const address = row["address"] as string | null;
+  return {
+    id: row["id"] as string,
+    kind: row["kind"] as Member["kind"],
+    ...(address === null ? {} : { address }),
+    capabilities: decodeJson(row["capabilities"] as string) as JsonObject,
+    startedAt: row["started_at"] as number,
+    heartbeatAt: row["heartbeat_at"] as number,
+  };
+}
