@@ -172,6 +172,10 @@ test("runs that are damaged, empty or gone are shown as such", async () => {
   const broken = join(folder, "broken");
   cpSync(directory, broken, { recursive: true });
   writeFileSync(join(broken, "run.json"), "{");
+  const unnamed = join(folder, "unnamed");
+  cpSync(directory, unnamed, { recursive: true });
+  const rows = readFileSync(join(directory, "metrics.jsonl"), "utf8").replaceAll('"stage":', '"stagf":');
+  writeFileSync(join(unnamed, "metrics.jsonl"), rows);
   const cut = join(folder, "cut");
   cpSync(directory, cut, { recursive: true });
   writeFileSync(join(cut, "episodes.sqlite"), readFileSync(join(directory, "episodes.sqlite")).subarray(0, 5_000));
@@ -181,6 +185,7 @@ test("runs that are damaged, empty or gone are shown as such", async () => {
   try {
     const { runs } = (await answer("/api/runs")) as unknown as { runs: { id: string; status: string }[] };
     expect(runs.map(({ id, status: state }) => [id, state])).toContainEqual(["broken", "damaged"]);
+    expect((await answer("/api/runs/unnamed")).error).toBeNull();
     expect((await answer("/api/runs/cut/episodes")).error?.code).toMatch(/^STORE_/);
     renameSync(broken, join(folder, ".gone"));
     expect((await answer("/api/runs/broken/metrics?after=0")).error?.code ?? "").toMatch(/^(|RUN_NOT_FOUND)$/);

@@ -118,7 +118,7 @@ function spansOf(path: string): StageSpan[] {
   for (const { kind, stage, step } of metricRows(path)) {
     if (kind !== "iteration") continue;
     const last = spans.at(-1);
-    if (last?.name === stage) last.to = step;
+    if (last !== undefined && last.name === stage) last.to = step;
     else spans.push({ name: stage, from: step, to: step });
   }
   return spans;
