@@ -1,28 +1,52 @@
-/** node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN: renews the pictures of docs/guides/viewer.md from a run with GRPO. Prints the number of clicks. */
+/**
+ * node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN [--workers]: renews the pictures of docs/guides/viewer.md from a run with GRPO, or that of its
+ * workers from an asynchronous run that trains beside `mrlm play`. Prints the number of clicks.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Locator } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { startBrowser } from "./browser.ts";
 import { startUi } from "./start-ui.ts";
 
 const PICTURES = fileURLToPath(new URL("../../docs/guides/pictures", import.meta.url));
 
-const [run] = process.argv.slice(2);
-if (run === undefined) throw new Error("usage: node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN");
+const [run, option] = process.argv.slice(2);
+if (run === undefined)
+  throw new Error("usage: node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN [--workers]");
 mkdirSync(PICTURES, { recursive: true });
 const ui = await startUi(run);
 const browser = await startBrowser();
 let clicks = 0;
 try {
   const page = await browser.newPage({ viewport: { width: 1200, height: 760 } });
-  const picture = (name: string): Promise<unknown> => page.screenshot({ path: join(PICTURES, `${name}.png`) });
-  const click = async (place: Locator, options: Parameters<Locator["click"]>[0] = {}): Promise<void> => {
-    await place.click(options);
-    clicks++;
-  };
   await page.goto(ui.url);
   await click(page.locator("tbody a").first());
+  if (option === "--workers") await showWorkers(page);
+  else await followDip(page);
+} finally {
+  await browser.close();
+  await ui.stop();
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+}
+
+async function click(place: Locator, options: Parameters<Locator["click"]>[0] = {}): Promise<void> {
+  await place.click(options);
+  clicks++;
+}
+
+async function showWorkers(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Workers" }).click();
+  await page.locator("[aria-roledescription=chart] canvas").waitFor();
+  await page.setViewportSize({ width: 1200, height: 1200 });
+  await picture(page, "workers");
+}
+
+/** Goes from the page of a run to the tokens of a dip. */
+async function followDip(page: Page): Promise<void> {
   const chart = page.locator("[aria-roledescription=chart]").first();
   const over = chart.locator(".u-over");
   await over.waitFor();
@@ -34,20 +58,17 @@ try {
     await over.hover({ position });
     if ((await chart.locator(".u-legend .u-value").first().textContent()) === String(step)) break;
   }
-  await picture("dip-1-curve");
+  await picture(page, "dip-1-curve");
   await click(over, { position });
   await page.locator("tbody tr a").first().waitFor();
   await page.locator("p[role=status]").waitFor({ state: "detached" });
-  await picture("dip-2-episodes");
+  await picture(page, "dip-2-episodes");
   await click(page.locator("tbody tr a").first());
   const tokens = page.locator(".tokens span").first();
   await tokens.waitFor();
   await tokens.scrollIntoViewIfNeeded();
-  await picture("dip-3-tokens");
+  await picture(page, "dip-3-tokens");
   console.log(`${clicks} clicks from the list of runs to the tokens of a dip`);
-} finally {
-  await browser.close();
-  await ui.stop();
 }
 
 /** Returns the step with the lowest reward of the second half of a run. */

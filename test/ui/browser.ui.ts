@@ -14,6 +14,7 @@ import { MISSING_BROWSER, startBrowser } from "../../benchmarks/ui/browser.ts";
 import { hostileGroup } from "./support/hostile-episodes.ts";
 import { HOSTILE_TEXTS } from "./support/hostile-texts.ts";
 import { addGroups, rowsOf, smallRun } from "./support/run-with-episodes.ts";
+import { addMembers, aheadRun, editStore } from "./support/run-with-workers.ts";
 
 const WIDTHS = [360, 1600];
 const THEMES = ["light", "dark"] as const;
@@ -39,6 +40,20 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
     await addGroups(directories[0] as string, "evaluation/<script>globalThis.scriptRan=1</script>", [
       ...HOSTILE_TEXTS.map(hostileGroup),
     ]);
+    const hostile = HOSTILE_TEXTS.map((text) => {
+      const id = text.slice(0, 1_000);
+      return { id, kind: "rollouts", address: text, capabilities: { [id]: id } } as const;
+    });
+    await addMembers(directories[0] as string, hostile);
+    await addMembers(directories[1] as string, [
+      { id: "trainer", kind: "training", capabilities: { host: "machine", pid: 7, mode: "async" } },
+      { id: "machine-8-a", kind: "rollouts", capabilities: { host: "machine", pid: 8, concurrency: 16 } },
+      { id: "environments@10.0.0.2:50051", kind: "environments", address: "10.0.0.2:50051", capabilities: {} },
+    ]);
+    editStore(
+      directories[1] as string,
+      "UPDATE members SET heartbeat_at = heartbeat_at - 31000 WHERE id LIKE 'machine%'",
+    );
     server = await serveUi({ directories: [folder], address: "127.0.0.1:0" });
     browser = await startBrowser();
     page = await openPage({});
@@ -60,6 +75,7 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
       compare: `/compare?run=${runs[0]?.id}&run=${runs[1]?.id}`,
       episodes: `${runPath(1)}/episodes`,
       episode: `${runPath(1)}/episodes/${encodeURIComponent(episode)}`,
+      workers: `${runPath(1)}/workers`,
       servers: "/servers",
     };
   }, 120_000);
@@ -144,6 +160,7 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
     const places = [
       runPath(0),
       `${runPath(0)}/episodes?purpose=eval`,
+      `${runPath(0)}/workers`,
       ...HOSTILE_TEXTS.map((_, i) => `${runPath(0)}/episodes/${encodeURIComponent(`hostile/${i}`)}`),
     ];
     for (const path of places) {
@@ -265,6 +282,55 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
     );
     expect(faults).toEqual([]);
   }, 60_000);
+
+  test("the page of workers names members, leases, ages and waits, and follows the run", async () => {
+    const directory = await aheadRun(folder, "ahead");
+    const opened = await openPage({});
+    await show("/", opened);
+    const link = opened.locator("tbody tr", { hasText: "ahead" }).locator("a").first();
+    await link.waitFor({ timeout: 20_000 });
+    await link.click();
+    await opened.getByRole("link", { name: "Workers" }).click();
+    await opened.getByText("No process takes part in the run.").waitFor();
+    // A canvas shows the waits; its last values are text.
+    const chart = opened.locator("[aria-roledescription=chart]");
+    const [[last]] = rowsOf(
+      directory,
+      "SELECT value FROM v_metrics WHERE name = 'wait/training' ORDER BY step DESC",
+    ) as [[number]];
+    expect(await chart.getAttribute("aria-label")).toContain(`wait/training ${shown(last)}`);
+    const ages = opened.getByRole("region", { name: /by the age of their oldest token/ });
+    const rows = rowsOf(directory, "SELECT max_age, SUM(parts) FROM v_staleness GROUP BY 1 ORDER BY 1") as number[][];
+    const cells = await ages
+      .locator("tbody tr")
+      .evaluateAll((all) =>
+        all.map((row) => [...row.querySelectorAll("td.number")].map((cell) => cell.textContent ?? "")),
+      );
+    expect(cells).toEqual(rows.map((row) => row.map((value) => shown(value))));
+    await addMembers(directory, [{ id: "late", kind: "rollouts", capabilities: { concurrency: 4 } }]);
+    const member = opened.getByRole("region", { name: "Processes that take part" }).locator("tbody tr");
+    await member.waitFor({ timeout: 20_000 });
+    expect(await member.locator("td").allTextContents()).toEqual([
+      ...["late", "rollouts", "alive", "–", "concurrency: 4"],
+      ...[expect.stringMatching(/^\d+ s ago$/), "1", expect.any(String)],
+    ]);
+    expect(await opened.getByRole("region", { name: "Cohorts of groups" }).textContent()).toContain("later 0");
+    // A member without a heartbeat is lost.
+    editStore(directory, "UPDATE members SET heartbeat_at = heartbeat_at - 31000");
+    await opened.locator(".state.lost").waitFor({ timeout: 20_000 });
+    // The keyboard alone leads to each table.
+    const reached = new Set<string>();
+    for (let i = 0; i < 30; i++) {
+      await opened.keyboard.press("Tab");
+      const name = await opened.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "");
+      if (name !== "") reached.add(name);
+    }
+    expect([...reached].join()).toMatch(
+      /Processes that take part.*Groups that no batch.*oldest token.*Cohorts of groups/,
+    );
+    await opened.close();
+    expect(faults).toEqual([]);
+  }, 90_000);
 
   test("filters, order and colours stand in the address, and an address shows them again", async () => {
     await show(`${runPath(1)}/episodes`);

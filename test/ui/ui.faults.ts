@@ -11,11 +11,14 @@ import { STORE_FILE } from "@mrlm/store";
 import { duelEnvironment, trainBigram } from "@mrlm/testing";
 import { serveUi, type UiServer } from "@mrlm/ui";
 import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { HOSTILE_TEXTS } from "./support/hostile-texts.ts";
 import { addGroups, rowsOf, smallRun } from "./support/run-with-episodes.ts";
+import { addMembers, editStore } from "./support/run-with-workers.ts";
 
 const SEED = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
 console.log(`FAULTS_SEED=${SEED}`);
 const DAMAGED = 200;
+const MEMBERS = 400;
 const READERS = 1_000;
 const REQUESTS = 300;
 const TURNS = 200;
@@ -62,6 +65,7 @@ async function unexplained(run: string): Promise<string[]> {
   const base = `/api/runs/${encodeURIComponent(run)}`;
   const one = `${base}/episodes/${encodeURIComponent(episode)}`;
   const paths = ["/api/runs", base, `${base}/metrics`, `${base}/config`, `${base}/choices`, `${base}/episodes`].concat([
+    `${base}/workers`,
     `${base}/episodes?sort=-reward&role=agent`,
     one,
     `${one}/tokens`,
@@ -170,6 +174,44 @@ test("20 runs that are deleted while they are read are answered, or refused with
     rmSync(copy, { recursive: true });
     expect((await Promise.all(reads)).flat()).toEqual([]);
   }
+}, 120_000);
+
+test(`${MEMBERS} rows of members and leases with hostile texts and damaged values are answered beside whole ones`, async () => {
+  const random = randomStream("members", SEED);
+  const copy = join(folder, "members");
+  cpSync(whole, copy, { recursive: true });
+  await addMembers(copy, [{ id: "whole", kind: "rollouts", capabilities: { concurrency: 4 } }]);
+  const text = (): string => random.pick([random.pick(HOSTILE_TEXTS), "", "x".repeat(random.integer(1, 200_000))]);
+  const json = (): string =>
+    random.pick([
+      "{",
+      "null",
+      "7",
+      '"text"',
+      "[".repeat(5_000),
+      '{"__proto__":{"x":1}}',
+      JSON.stringify({ a: text() }),
+    ]);
+  const time = (): number | bigint =>
+    random.pick([0, -1, Date.now() + 1e9, 2n ** 63n - 1n, -(2n ** 63n), BigInt(Date.now()) * 1_000n]);
+  await searched("members");
+  const found: string[] = [];
+  for (let i = 0; i < MEMBERS; i++) {
+    const database = new DatabaseSync(join(copy, STORE_FILE));
+    database
+      .prepare("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?)")
+      .run(text(), text(), random.pick([null, text()]), json(), time(), time());
+    database
+      .prepare(
+        "UPDATE cohorts SET state = 'leased', leased_by = ?, leased_until = ?, attempt = ?, stage = ? WHERE key = 1",
+      )
+      .run(text(), random.pick([null, time()]), time(), text());
+    database.close();
+    const { status, body } = await get("/api/runs/members/workers");
+    if (status !== 200 || !body.includes('"id":"whole"')) found.push(`${i}: ${status} ${body.slice(0, 300)}`);
+    if (i % 100 === 99) editStore(copy, "DELETE FROM members WHERE id <> 'whole'");
+  }
+  expect(found).toEqual([]);
 }, 120_000);
 
 test(`${READERS} readers at the same time are answered, or asked to wait`, async () => {

@@ -109,11 +109,14 @@ describe("members of a run", () => {
     const add = (id: string, kind: Member["kind"]): Promise<void> => store.join({ id, kind, capabilities: {} });
     state.now = 1_000;
     for (const kind of ["rollouts", "environments", "sampler"] as const) await add(`lost-${kind}`, kind);
+    await add("trainer", "training");
     state.now += 1;
     for (const kind of ["training", "engine", "rollouts", "sampler", "store"] as const) await add(`old-${kind}`, kind);
     state.now += MEMBER_LOST_MS;
-    const membership = await joinRun(store, [source("new")], { logger: silentLogger, replaces: true });
-    expect(ids()).toEqual(["old-rollouts", "old-sampler", "old-store", "new"]);
+    const membership = await joinRun(store, [source("trainer")], { logger: silentLogger, replaces: true });
+    expect(ids()).toEqual(["old-rollouts", "old-sampler", "old-store", "trainer"]);
+    // Its start is its own.
+    expect(state.members.get("trainer")?.startedAt).toBe(state.now);
     await membership.leave();
     expect(ids()).toEqual(["old-rollouts", "old-sampler", "old-store"]);
   });
@@ -163,7 +166,7 @@ test("a run has its training process and its engine as members until it ends, an
   for (const members of seen)
     expect(members).toMatchObject(
       [
-        { kind: "training", capabilities: { pid: process.pid, mode: "sync" } },
+        { id: "trainer", kind: "training", capabilities: { pid: process.pid, mode: "sync" } },
         { kind: "engine", address: "127.0.0.1:50051", capabilities: { deterministic: true, worldSize: 1 } },
       ].toSorted((one, other) => (one.kind === members[0]?.kind ? -1 : other.kind === members[0]?.kind ? 1 : 0)),
     );

@@ -33,6 +33,20 @@ const LOGGED_GROUP = "groups.key AS key, groups.id AS id, cohorts.id AS cohort";
 const IN_NO_BATCH = `NOT EXISTS (SELECT 1 FROM batches
       WHERE batches.learner = :learner AND batches.group_key = groups.key AND batches.is_abandoned = 0)`;
 
+/** Prepares the count of the groups of a learner that no batch has. */
+export function bufferCounts(database: DatabaseSync): (learner: LearnerId) => BufferCounts {
+  const buffer = database.prepare(
+    `SELECT cohorts.state AS state, COUNT(*) AS count FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
+     WHERE cohorts.state <> 'abandoned' AND cohorts.purpose = 'train' AND cohorts.learner = :learner AND ${IN_NO_BATCH} GROUP BY 1`,
+  );
+  return (learner) => {
+    const counts = { open: 0, leased: 0, ready: 0 };
+    for (const { state, count } of buffer.all({ learner }))
+      counts[state === "committed" ? "ready" : (state as "open" | "leased")] = count as number;
+    return counts;
+  };
+}
+
 /** Log of batches: a group is in at most one batch of a learner. Callers wrap each method in a transaction. */
 export class BatchTable {
   readonly #episodes: EpisodeRows;
@@ -58,7 +72,7 @@ export class BatchTable {
   readonly #abandonBatches: StatementSync;
   readonly #abandonSteps: StatementSync;
   readonly #abandonCohorts: StatementSync;
-  readonly #buffer: StatementSync;
+  readonly #buffer: (learner: LearnerId) => BufferCounts;
 
   constructor(database: DatabaseSync, episodes: EpisodeRows) {
     this.#episodes = episodes;
@@ -122,18 +136,12 @@ export class BatchTable {
        AND NOT EXISTS (SELECT 1 FROM groups JOIN batches ON batches.group_key = groups.key
          WHERE groups.cohort = cohorts.key AND batches.is_abandoned = 0)`,
     );
-    this.#buffer = database.prepare(
-      `SELECT cohorts.state AS state, COUNT(*) AS count FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
-       WHERE cohorts.state <> 'abandoned' AND cohorts.purpose = 'train' AND cohorts.learner = :learner AND ${IN_NO_BATCH} GROUP BY 1`,
-    );
+    this.#buffer = bufferCounts(database);
   }
 
   /** Groups of a learner that no batch has. */
   buffer(learner: LearnerId): BufferCounts {
-    const counts = { open: 0, leased: 0, ready: 0 };
-    for (const { state, count } of this.#buffer.all({ learner }))
-      counts[state === "committed" ? "ready" : (state as "open" | "leased")] = count as number;
-    return counts;
+    return this.#buffer(learner);
   }
 
   take(

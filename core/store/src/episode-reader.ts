@@ -6,6 +6,7 @@ import { EpisodeRows } from "./episode-rows.ts";
 import { float32Of } from "./runs.ts";
 import { reported } from "./open-database.ts";
 import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import { readWorkers, type RunWorkers } from "./run-workers.ts";
 
 /** Stored episode. */
 export interface StoredEpisode {
@@ -177,6 +178,11 @@ export class EpisodeReader {
        JOIN parts ON parts.episode = episodes.key AND parts.reward IS NULL
        WHERE cohorts.purpose = 'train' AND error IS NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
     );
+  }
+
+  /** Returns the members of the run, their leases, and the groups and tokens that wait. */
+  workers(): RunWorkers {
+    return reported(this.#path, () => readWorkers(this.#database));
   }
 
   close(): void {

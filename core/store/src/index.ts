@@ -14,6 +14,7 @@ export {
   type StoredCredit,
   type StoredEpisode,
 } from "./episode-reader.ts";
+export type { AgeCount, RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";
 export { runOfStore } from "./open-to-read.ts";
 export { checkEpisodeStore } from "./check-store.ts";
 export { LoggedBatches, type RecordedWeights } from "./logged-batches.ts";

@@ -65,6 +65,12 @@ export const IS_WHOLE = "cohorts.state = 'committed'";
 // Values of other tables are subqueries where a join is not needed to select rows: SQLite computes them only where a query uses them.
 export const EPISODES = `episodes JOIN cohorts ON cohorts.key = episodes.cohort LEFT JOIN parts ON parts.episode = episodes.key`;
 
+/** Agents' parts that batches learn from, with the step and the take of each. */
+export const STALENESS = `FROM steps JOIN takes ON takes.step = steps.key AND takes.refill = (SELECT MAX(refill) FROM takes AS t WHERE t.step = steps.key)
+  JOIN batches ON batches.step = steps.key AND NOT batches.is_refused JOIN episodes ON episodes.group_key = batches.group_key
+  JOIN parts ON parts.episode = episodes.key AND parts.player_kind = 'policy' AND parts.tokens > 0
+  WHERE steps.state <> 'abandoned'`;
+
 const BATCH_STATE = `(SELECT iif(is_refused, 'refused', 'taken') FROM batches
   WHERE batches.group_key = episodes.group_key AND batches.learner = cohorts.learner AND batches.is_abandoned = 0)`;
 
@@ -216,10 +222,7 @@ export const VIEWS: readonly View[] = [
   {
     name: "v_staleness",
     meaning: "Ages of the tokens of each batch, in weight versions, over the groups that are learnt from.",
-    from: `FROM steps JOIN takes ON takes.step = steps.key AND takes.refill = (SELECT MAX(refill) FROM takes AS t WHERE t.step = steps.key)
-      JOIN batches ON batches.step = steps.key AND NOT batches.is_refused JOIN episodes ON episodes.group_key = batches.group_key
-      JOIN parts ON parts.episode = episodes.key AND parts.player_kind = 'policy' AND parts.tokens > 0
-      WHERE steps.state <> 'abandoned' GROUP BY steps.key, parts.policy`,
+    from: `${STALENESS} GROUP BY steps.key, parts.policy`,
     columns: [
       column("learner", "text", "steps.learner", "`STAGE/POLICY`"),
       column("step", "integer", "steps.step", "number of the learner's take, from 1"),

@@ -41,6 +41,16 @@ export function useApi<T>(path: string | undefined, run?: string): Loaded<T> {
   return state;
 }
 
+/** Returns a number that rises at an interval. */
+export function useTurns(intervalMs: number): number {
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTurn((last) => last + 1), intervalMs);
+    return () => clearInterval(timer);
+  }, [intervalMs]);
+  return turn;
+}
+
 /** Requests JSON. Rejects with an {@link ApiFault}. */
 export async function request<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await fetch(path, signal === undefined ? {} : { signal });

@@ -7,9 +7,10 @@ import { html } from "./html.ts";
 import { RunPage } from "./run-page.ts";
 import { RunsPage } from "./runs-page.ts";
 import { ServersPage } from "./servers-page.ts";
+import { WorkersPage } from "./workers-page.ts";
 import "./page.css";
 
-/** The page of an address: `/`, `/servers`, `/compare?run=A&run=B`, `/runs/ID`, `/runs/ID/episodes`, `/runs/ID/episodes/EPISODE`. */
+/** The page of an address: `/`, `/servers`, `/compare?run=A&run=B`, `/runs/ID`, `/runs/ID/episodes`, `/runs/ID/episodes/EPISODE`, `/runs/ID/workers`. */
 function App(): VNode {
   const { parts, search } = useAddress();
   const [place, run, section, episode] = parts;
@@ -30,6 +31,7 @@ function App(): VNode {
     if (section === "episodes" && episode !== undefined)
       return html`<${EpisodePage} key=${episode} run=${run} episode=${episode} search=${search} />`;
     if (section === "episodes") return html`<${EpisodesPage} key=${run} run=${run} search=${search} />`;
+    if (section === "workers") return html`<${WorkersPage} key=${run} run=${run} />`;
     return html`<${RunPage} key=${run} run=${run} search=${search} />`;
   }
 }
@@ -38,6 +40,7 @@ function RunTabs({ run, section }: { run: string; section: string | undefined })
   const tabs = [
     ["Run", pathOf("runs", run), section === undefined],
     ["Episodes", pathOf("runs", run, "episodes"), section === "episodes"],
+    ["Workers", pathOf("runs", run, "workers"), section === "workers"],
   ] as const;
   return html`<nav aria-label="Run">
     <span class="run-name">${run}</span>

@@ -25,6 +25,41 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   </div>`;
 }
 
+/** Table of texts and numbers. @param texts leading columns that hold text */
+export function Table({
+  caption,
+  head,
+  rows,
+  texts = 1,
+}: {
+  caption: string;
+  head: readonly string[];
+  rows: readonly (readonly (string | VNode)[])[];
+  texts?: number;
+}): VNode {
+  const kind = (column: number): string | undefined => (column >= texts ? "number" : undefined);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}>
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${head.map((name, i) => html`<th class=${kind(i)}>${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${row.map((cell, i) => html`<td class=${kind(i)}>${typeof cell === "string" ? visible(cell) : cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
 /** Text of a model or an environment. Line breaks are kept, hidden characters are shown. */
 export function Text({ text }: { text: string }): VNode {
   return html`<pre class="text" dir="ltr">${visible(text)}</pre>`;

@@ -1,20 +1,15 @@
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { useApi } from "./api.ts";
+import { useApi, useTurns } from "./api.ts";
 import { shown, visible } from "../src/format.ts";
 import { html } from "./html.ts";
-import { Fact, Fault, Ready } from "./parts.ts";
+import { Fact, Fault, Ready, Table } from "./parts.ts";
 import type { ServerState } from "./shapes.ts";
 
 const INTERVAL_MS = 2_000;
 
 /** Environment servers: sessions, latencies and errors, read again every two seconds. */
 export function ServersPage(): VNode {
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setTurn((last) => last + 1), INTERVAL_MS);
-    return () => clearInterval(timer);
-  }, []);
+  const turn = useTurns(INTERVAL_MS);
   const loaded = useApi<{ readonly servers: readonly ServerState[] }>(`/api/servers?turn=${turn}`, "");
   return html`<h1>Servers</h1>
     <${Ready} loaded=${loaded}>${({ servers }: { servers: readonly ServerState[] }) =>
@@ -55,37 +50,6 @@ function Server({ server }: { server: ServerState }): VNode {
       />`
     }
   </section>`;
-}
-
-function Table({
-  caption,
-  head,
-  rows,
-}: {
-  caption: string;
-  head: readonly string[];
-  rows: readonly (readonly string[])[];
-}): VNode {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}>
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${head.map((name, i) => html`<th class=${i > 0 ? "number" : undefined}>${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) =>
-            html`<tr>
-              ${row.map((cell, i) => html`<td class=${i > 0 ? "number" : undefined}>${visible(cell)}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
 }
 
 function milliseconds(seconds: number | null): string {

@@ -7,6 +7,7 @@ export type { EpisodeList, ListedValue } from "@mrlm/store";
 export type { TokenShape } from "../src/reader/episode-tokens.ts";
 export type { RunConfig } from "../src/reader/run-config.ts";
 export type { EpisodeDetail } from "../src/reader/run-episodes.ts";
+export type { WaitSeries, WorkersDetail } from "../src/reader/run-workers.ts";
 export type { ServerState } from "../src/servers/environment-servers.ts";
 export type { MetricSeries, RunMetrics } from "../src/reader/run-metrics.ts";
 

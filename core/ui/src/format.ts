@@ -7,8 +7,8 @@ export function shown(value: number | null | undefined): string {
   return String(Number(value.toPrecision(4)));
 }
 
-/** Time of a run for people, in the time zone of the browser. */
-export function shownTime(time: string | null): string {
+/** Time of a run for people, in the time zone of the browser. @param time as text, or in milliseconds since 1970 */
+export function shownTime(time: string | number | null): string {
   return time === null ? "–" : new Date(time).toLocaleString();
 }
 

@@ -80,7 +80,7 @@ export interface TimedBatch extends EpisodeBatch {
 }
 
 /** Plays where no process has a name of its own. */
-const WORKER = "trainer";
+export const TRAINING_WORKER = "trainer";
 
 /**
  * Plays the batches of one stage, inside `take` or ahead of it. A batch is in the store's log before it is returned. Where several policies learn, the first
@@ -224,7 +224,7 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
   const stage = { ...parts, policy };
   const worker = new CohortWorker({
     store,
-    name: WORKER,
+    name: TRAINING_WORKER,
     play: (cohort, stop) => rollouts.collect({ ...cohortRequest(stage, cohort), signal: stop }),
   });
   const player = {

@@ -11,6 +11,7 @@ import { checkEpisodeStore, openEpisodeStore, type StoreSettings } from "@mrlm/s
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { isFaultOfModel } from "../evaluation/failure-advice.ts";
 import { withBackgroundWrites } from "../play/background-writes.ts";
+import { TRAINING_WORKER } from "../play/learner.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { assertFree } from "../run/run-lock.ts";
@@ -18,7 +19,7 @@ import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
 import { releaseModels } from "../models/loaded-policies.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
-import { engineMember, environmentServers, processName, thisProcess } from "../workers/member-sources.ts";
+import { engineMember, environmentServers, thisProcess } from "../workers/member-sources.ts";
 import { joinRun, type Membership } from "../workers/membership.ts";
 import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
@@ -111,7 +112,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
         const store = await openStore({ ...about, resumedAt });
         episodes = withBackgroundWrites(store);
         const members = [
-          thisProcess(processName(), "training", { mode: config.play.mode }),
+          thisProcess(TRAINING_WORKER, "training", { mode: config.play.mode }),
           engineMember(engine, info, options.engineAddress),
           environmentServers(
             host,

@@ -28,7 +28,12 @@ export function engineMember(
     known = undefined;
     const capabilities = { device, deviceName, deterministic, worldSize };
     return [
-      { id: `engine-${instanceId}`, kind: "engine", ...(address === undefined ? {} : { address }), capabilities },
+      {
+        id: `engine-${instanceId.slice(0, 12)}`,
+        kind: "engine",
+        ...(address === undefined ? {} : { address }),
+        capabilities,
+      },
     ];
   };
 }

@@ -56,8 +56,9 @@ export async function joinRun(
     await done;
     joining.delete(done);
   };
+  if (replaces) await tried(() => removeReplaced(store));
   await Promise.all(sources.map(beat));
-  if (replaces) await tried(() => removeEarlier(store, joined));
+  if (replaces) await tried(() => removeLost(store, joined));
   // A source that waits for its server delays no other one.
   const timers = sources.map((source) => {
     let isBeating = false;
@@ -77,12 +78,14 @@ export async function joinRun(
   };
 }
 
+/** Removes an earlier training process and its engines: a run has one. */
+async function removeReplaced(store: Pick<EpisodeStore, "leave" | "members">): Promise<void> {
+  for (const { id, kind } of await store.members()) if (kind === "training" || kind === "engine") await store.leave(id);
+}
+
 /** @param own members that have just joined: their heartbeats are the time of the store */
-async function removeEarlier(store: Pick<EpisodeStore, "leave" | "members">, own: ReadonlySet<string>): Promise<void> {
+async function removeLost(store: Pick<EpisodeStore, "leave" | "members">, own: ReadonlySet<string>): Promise<void> {
   const members = await store.members();
   const now = Math.max(...members.filter(({ id }) => own.has(id)).map(({ heartbeatAt }) => heartbeatAt));
-  for (const { id, kind, heartbeatAt } of members) {
-    const isReplaced = kind === "training" || kind === "engine";
-    if (!own.has(id) && (isReplaced || now - heartbeatAt > MEMBER_LOST_MS)) await store.leave(id);
-  }
+  for (const { id, heartbeatAt } of members) if (now - heartbeatAt > MEMBER_LOST_MS) await store.leave(id);
 }

@@ -3,6 +3,7 @@ import { runConfig } from "./run-config.ts";
 import { episodeChoices, episodeDetail, listedEpisodes } from "./run-episodes.ts";
 import { runMetrics } from "./run-metrics.ts";
 import { runDetail, runSummary } from "./run-summary.ts";
+import { runWorkers } from "./run-workers.ts";
 
 /** Everything that the server reads of a run. The first argument is the run's directory. Nothing writes. */
 export const READS = {
@@ -15,6 +16,7 @@ export const READS = {
   episode: episodeDetail,
   tokens: episodeTokens,
   texts: episodeTexts,
+  workers: runWorkers,
 } as const;
 
 export type Reads = typeof READS;
