@@ -65,7 +65,8 @@ export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.t
 export { splitSize } from "./evaluation/split-size.ts";
 export { Learner, type LearnerParts, type LearnerState } from "./play/learner.ts";
 export type { GroupPlayer } from "./play/take-player.ts";
-export { processName } from "./workers/member-sources.ts";
+export { processName, thisProcess } from "./workers/member-sources.ts";
+export { joinRun, type Membership } from "./workers/membership.ts";
 export { playRun, type PlayRunParts } from "./workers/rollout-worker.ts";
 export { learningEngine } from "./play/learning-engine.ts";
 export { type PreparedRun, prepareRun } from "./prepare/prepare-run.ts";

@@ -4,9 +4,9 @@ import { silentLogger } from "@mrlm/kit";
 import { type EpisodeStore, type Member, MEMBER_LOST_MS, MrlmError } from "@mrlm/spec";
 import { openLocalStore } from "@mrlm/store";
 import { BigramEngine } from "@mrlm/testing";
-import { trainRun } from "@mrlm/runtime";
+import { joinRun, thisProcess, trainRun } from "@mrlm/runtime";
 import { environmentServers } from "../src/workers/member-sources.ts";
-import { joinRun, type MemberSource } from "../src/workers/membership.ts";
+import type { MemberSource } from "../src/workers/membership.ts";
 import { CONFIG, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
@@ -119,6 +119,18 @@ describe("members of a run", () => {
     expect(state.members.get("trainer")?.startedAt).toBe(state.now);
     await membership.leave();
     expect(ids()).toEqual(["old-rollouts", "old-sampler", "old-store"]);
+  });
+
+  test("are this process, with its machine, number and address", async () => {
+    const { store, state } = table();
+    const membership = await joinRun(store, [thisProcess("s", "sampler", { updates: ["directory"] }, "10.0.0.1:7")], {
+      logger: silentLogger,
+    });
+    expect(state.members.get("s")).toMatchObject({
+      ...{ kind: "sampler", address: "10.0.0.1:7" },
+      capabilities: { host: expect.any(String), pid: process.pid, updates: ["directory"] },
+    });
+    await membership.leave();
   });
 
   test("are the environment servers that are connected", async () => {

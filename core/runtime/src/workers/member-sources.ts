@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Engine, EngineInfo, EnvironmentHost, JsonObject } from "@mrlm/spec";
+import type { Engine, EngineInfo, EnvironmentHost, JsonObject, Member } from "@mrlm/spec";
 import type { MemberSource } from "./membership.ts";
 
 /** Returns a name of this process that no other process of a run has. */
@@ -8,9 +8,15 @@ export function processName(): string {
   return `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
 }
 
-/** This process as a member. */
-export function thisProcess(id: string, kind: "training" | "rollouts", capabilities: JsonObject): MemberSource {
-  return async () => [{ id, kind, capabilities: { host: hostname(), pid: process.pid, ...capabilities } }];
+/** This process as a member. @param address where other processes of the run reach it */
+export function thisProcess(
+  id: string,
+  kind: Member["kind"],
+  capabilities: JsonObject,
+  address?: string,
+): MemberSource {
+  const place = address === undefined ? {} : { address };
+  return async () => [{ id, kind, ...place, capabilities: { host: hostname(), pid: process.pid, ...capabilities } }];
 }
 
 /**
