@@ -32,7 +32,7 @@ function keyFaults(key: string, value: unknown): string[] {
   );
 }
 
-const NOT_OPTIONS = new Set(["algorithm", "name", "policies", "until"]);
+const NOT_OPTIONS = new Set(["algorithm", "name", "policies", "reference_model", "until"]);
 
 /** Returns what is wrong with the options of the built-in algorithms and environments of a YAML block. */
 export async function yamlOptionFaults({ code }: CodeBlock): Promise<string[]> {

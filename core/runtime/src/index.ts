@@ -90,7 +90,7 @@ export type { FrozenModel } from "./players/frozen-models.ts";
 export { loadFrozen } from "./models/load-frozen.ts";
 export { type LoadedModel, loadedModel, playingModel } from "./models/loaded-model.ts";
 export { policyOptions } from "./prepare/model-source.ts";
-export { referenceKind } from "./models/reference-model.ts";
+export { referenceOptions } from "./models/reference-model.ts";
 export { rolloutSampling } from "./prepare/rollout-sampling.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";
 export { idOfRun, recordFailure } from "./train/run-recorder.ts";
@@ -108,5 +108,4 @@ export { type BeforeAndAfter, beforeAndAfter } from "./episodes/before-and-after
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { type DirectoryRenderer, directoryRenderer } from "./run/directory-renderer.ts";
 export { type EnginePlace, RunDirectory } from "./run/run-directory.ts";
-export { type RunState, stateOfRun } from "./run/run-state.ts";
 export { type EngineThreads, engineThreads } from "./prepare/engine-threads.ts";

@@ -10,7 +10,7 @@ import {
   PluginHost,
   policyOptions,
   prepareRun,
-  referenceKind,
+  referenceOptions,
   trainedPolicy,
 } from "@mrlm/runtime";
 import { counterEnvironment } from "./support/counter-environment.ts";
@@ -326,10 +326,12 @@ describe("the policy", () => {
       ...config,
       policies: { policy: { ...trainedPolicy(config).model, lora: { path: "adapter" } } },
     };
-    expect([
-      referenceKind(config, 0, "policy"),
-      referenceKind(config, 1, "policy"),
-      referenceKind(continued, 0, "policy"),
-    ]).toEqual(["adapter-off", "copy", "copy"]);
+    expect(
+      [
+        referenceOptions(config, 0, "policy"),
+        referenceOptions(config, 1, "policy"),
+        referenceOptions(continued, 0, "policy"),
+      ].map(({ source }) => source.kind),
+    ).toEqual(["adapter-off", "copy", "copy"]);
   });
 });

@@ -35,7 +35,7 @@ export interface AlgorithmContext {
   readonly engine: LearningEngine;
   /** The trained model. It is created before the algorithm starts. The run publishes its weights where episodes need them. */
   readonly policy: ModelId;
-  /** Returns a frozen copy of the policy at the start of this stage. The first call creates it. */
+  /** Returns the frozen reference: the policy at the start of this stage, or what `reference_model` of the configuration states. The first call creates it. */
   reference(): Promise<ModelId>;
   readonly renderer: Renderer;
   /** Batches of episodes to learn from, as `AlgorithmDefinition.plays` states them. */

@@ -179,6 +179,16 @@ export interface OptimStepResult {
   readonly seconds: number;
 }
 
+/** Exponential average w <- decay w + (1 - decay) v over all weights but value heads. Neither model has an adapter, and both have one shape. */
+export interface AverageOptions {
+  /** The frozen model w. */
+  readonly model: ModelId;
+  /** The model v. */
+  readonly of: ModelId;
+  /** 0 ≤ decay < 1. */
+  readonly decay: number;
+}
+
 /** Result of a copy of trained weights to the sampler. */
 export interface PublishResult {
   /** Version of the weights from now on: the previous version plus 1. */
@@ -222,6 +232,8 @@ export interface Trainer {
   forwardBackward(options: ForwardBackwardOptions): Promise<ForwardBackwardResult>;
   /** Applies the accumulated gradient and sets it to zero. */
   optimStep(options: OptimStepOptions): Promise<OptimStepResult>;
+  /** Replaces each weight w of a frozen model by an exponential average with the weight v of another. Rejects with OPTIONS_INVALID for models that cannot be averaged. */
+  average(options: AverageOptions): Promise<void>;
   /** Copies the trained weights to the sampler. Rejects if the checksum after the copy differs. */
   publish(model: ModelId): Promise<PublishResult>;
   /** Saves the state of all models, from which training continues with the same bits. The directory appears only when it is complete. */

@@ -3,7 +3,6 @@ import {
   type ChannelOptions,
   Client,
   type ClientDuplexStream,
-  type ClientReadableStream,
   type Metadata,
   type MethodDefinition,
   credentials,
@@ -78,20 +77,6 @@ export class Channel {
     } finally {
       remove();
     }
-  }
-
-  /** Makes a call whose response is a stream. */
-  serverStream<Request, Response>(
-    method: MethodDefinition<Request, Response>,
-    request: Request,
-  ): ClientReadableStream<Response> {
-    return this.#client.makeServerStreamRequest(
-      method.path,
-      method.requestSerialize,
-      method.responseDeserialize,
-      request,
-      this.#metadata,
-    );
   }
 
   /** Opens a stream in both directions. */

@@ -1,4 +1,5 @@
 import type {
+  AverageOptions,
   CreateModelOptions,
   CreatedModel,
   Engine,
@@ -73,6 +74,12 @@ export class RemoteEngine implements Engine {
   releaseModel(model: ModelId): Promise<void> {
     return this.#numbered(
       async (call) => void (await this.#connection.unary(ENGINE_SERVICE.releaseModel, { call, modelId: model })),
+    );
+  }
+
+  average({ model, of, decay }: AverageOptions): Promise<void> {
+    return this.#numbered(
+      async (call) => void (await this.#connection.unary(ENGINE_SERVICE.average, { call, modelId: model, of, decay })),
     );
   }
 

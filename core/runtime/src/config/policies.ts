@@ -57,7 +57,8 @@ export function withShortForms(config: ResolvedConfig): JsonObject {
 function shortStage(stage: ResolvedStage, ofPolicy: ResolvedModel["sampling"]): unknown {
   const { name, sampling, until, learners } = stage;
   const [learner] = Object.values(learners);
-  const { algorithm, sampling: own, options } = learner as ResolvedLearner;
+  const { algorithm, sampling: own, options, ...models } = learner as ResolvedLearner;
   if (own !== undefined && ofPolicy !== undefined) return stage;
-  return { algorithm, name, sampling: { ...sampling, ...own }, ...(until === undefined ? {} : { until }), options };
+  const goal = until === undefined ? {} : { until };
+  return { algorithm, name, sampling: { ...sampling, ...own }, ...goal, ...models, options };
 }

@@ -14,7 +14,7 @@ import type {
 
 type PolicyInput = NonNullable<ConfigInput["policies"]>[string];
 type StageInput = NonNullable<ConfigInput["stages"]>[number];
-type LearnerInput = Pick<StageInput, "algorithm" | "sampling" | "options">;
+type LearnerInput = Pick<StageInput, "algorithm" | "sampling" | "reference_model" | "options">;
 type EnvironmentInput = NonNullable<ConfigInput["environments"]>[number];
 
 /** Location of a configuration, for its relative paths and its defaults. */
@@ -62,7 +62,9 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     seed,
     policies,
     environments: mergeEqual(environments),
-    stages: (input.stages ?? []).map((stage) => resolveStage(stage, turnSampling, Object.keys(policies)[0] as string)),
+    stages: (input.stages ?? []).map((stage) =>
+      resolveStage(stage, turnSampling, Object.keys(policies)[0] as string, path),
+    ),
     sampling,
     play: resolvePlay(input.play),
     eval: {
@@ -119,14 +121,28 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
 /**
  * Fills in the defaults of a stage.
  * @param only the policy that a stage without `learners` trains
+ * @param path makes a path absolute
  */
-function resolveStage(stage: StageInput, run: ResolvedSampling, only: PolicyId): ResolvedStage {
+function resolveStage(
+  stage: StageInput,
+  run: ResolvedSampling,
+  only: PolicyId,
+  path: (given: string) => string,
+): ResolvedStage {
   const { name, sampling, until, learners } = stage;
-  const learner = ({ algorithm = "", sampling: own, options, ...inline }: LearnerInput): ResolvedLearner => ({
-    algorithm,
-    ...(own === undefined ? {} : { sampling: own }),
-    options: { ...(inline as JsonObject), ...options },
-  });
+  const learner = ({ algorithm = "", sampling: own, options, ...rest }: LearnerInput): ResolvedLearner => {
+    const { reference_model: reference, ...inline } = rest;
+    return {
+      algorithm,
+      ...(own === undefined ? {} : { sampling: own }),
+      ...(reference === undefined
+        ? {}
+        : {
+            reference_model: { ...reference, ...(reference.path === undefined ? {} : { path: path(reference.path) }) },
+          }),
+      options: { ...(inline as JsonObject), ...options },
+    };
+  };
   const { algorithm, options, name: _, sampling: __, until: ___, learners: ____, ...inline } = stage;
   const resolved: Readonly<Record<PolicyId, ResolvedLearner>> =
     learners === undefined

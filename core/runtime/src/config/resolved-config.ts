@@ -44,11 +44,19 @@ export interface ResolvedModel {
   readonly sampling?: Partial<ResolvedSampling>;
 }
 
+/** Reference model of a learner. At most one of `reset_every` and `ema` is set. */
+export interface ReferenceModel {
+  readonly path?: string;
+  readonly reset_every?: number;
+  readonly ema?: number;
+}
+
 /** Algorithm that trains one policy in a stage. */
 export interface ResolvedLearner {
   readonly algorithm: string;
   /** Keys that replace those of the stage and of the policy. */
   readonly sampling?: Partial<ResolvedSampling>;
+  readonly reference_model?: ReferenceModel;
   readonly options: JsonObject;
 }
 

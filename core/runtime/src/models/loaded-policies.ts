@@ -82,7 +82,7 @@ async function restorePolicies(
 }
 
 /** Returns the policy whose name the folder of the tokenizer has: none where there is one policy. */
-function tokenizerOwner({ config }: PreparedRun, policy: PolicyId): PolicyId | undefined {
+export function tokenizerOwner({ config }: PreparedRun, policy: PolicyId): PolicyId | undefined {
   return trainedPolicies(config).length === 1 ? undefined : policy;
 }
 

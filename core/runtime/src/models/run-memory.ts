@@ -6,7 +6,7 @@ import { environmentsOf, frozenModels, frozenOptions } from "../players/frozen-m
 import { policyOptions } from "../prepare/model-source.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { PreparedLearner, PreparedStage } from "../prepare/prepare-stage.ts";
-import { ownSuffix, referenceId, referenceKind } from "./reference-model.ts";
+import { ownSuffix, referenceOptions } from "./reference-model.ts";
 
 /** Memory estimate of the stage that needs most. */
 export interface RunMemory extends MemoryEstimate {
@@ -113,14 +113,7 @@ function learnerModels(
     const model = `critic${ownSuffix(config, policy)}`;
     models.push({ model, role: "critic", source, trainable: true, valueHead: true });
   }
-  if (reference) {
-    models.push({
-      model: referenceId(config, index, policy),
-      role: "reference",
-      source: { kind: referenceKind(config, index, policy), of: policy },
-      trainable: false,
-    });
-  }
+  if (reference) models.push(referenceOptions(config, index, policy));
   return models;
 }
 

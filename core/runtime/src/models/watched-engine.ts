@@ -46,6 +46,7 @@ export function watchEngine(
       if (policies.has(options.model) && result.applied) watch.published[options.model] = null;
       return result;
     },
+    average: (options) => engine.average(options),
     async publish(model) {
       const { version, checksum, seconds } = await engine.publish(model);
       if (policies.has(model)) watch.published[model] = { version, checksum };

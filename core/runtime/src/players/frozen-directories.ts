@@ -24,6 +24,19 @@ export function directoryFinder({ source }: LoadedConfig, onNotice: (text: strin
   };
 }
 
+/** Returns the directory of the model that a path names. Throws where this machine lacks it and the engine reads the disk of this machine. */
+export async function localDirectory(
+  given: string,
+  place: ConfigPath,
+  { config, source }: LoadedConfig,
+  found: DirectoryFinder,
+): Promise<string> {
+  const named = await found(given, place);
+  // A remote engine reads its own disk.
+  if (config.engine.address === undefined) assertModelDirectory(named, source.locate(place));
+  return named;
+}
+
 /**
  * Replaces the paths of the frozen models that play in an environment by the directories of their models.
  * @param path of the entry in `environments`
@@ -31,20 +44,16 @@ export function directoryFinder({ source }: LoadedConfig, onNotice: (text: strin
 export async function withFrozenDirectories<E extends ResolvedEnvironment>(
   environment: E,
   path: ConfigPath,
-  { config, source }: LoadedConfig,
+  loaded: LoadedConfig,
   found: DirectoryFinder,
 ): Promise<E> {
   const { players } = environment;
   if (players === undefined) return environment;
-  const directory = async (given: string, place: ConfigPath): Promise<string> => {
-    const named = await found(given, place);
-    // A remote engine reads its own disk.
-    if (config.engine.address === undefined) assertModelDirectory(named, source.locate(place));
-    return named;
-  };
   const replaced = Object.entries(players).map(async ([role, player]): Promise<readonly [RoleId, PlayerRef]> => [
     role,
-    isFrozen(player) ? { model: await directory(player.model, [...path, "players", role, "model"]) } : player,
+    isFrozen(player)
+      ? { model: await localDirectory(player.model, [...path, "players", role, "model"], loaded, found) }
+      : player,
   ]);
   return { ...environment, players: Object.fromEntries(await Promise.all(replaced)) };
 }

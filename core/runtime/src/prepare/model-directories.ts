@@ -2,9 +2,14 @@ import type { PolicyId } from "@mrlm/spec";
 import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { trainedPolicies } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedEnvironment, ResolvedModel } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment, ResolvedLearner, ResolvedModel } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
-import { directoryFinder, withFrozenDirectories } from "../players/frozen-directories.ts";
+import {
+  type DirectoryFinder,
+  directoryFinder,
+  localDirectory,
+  withFrozenDirectories,
+} from "../players/frozen-directories.ts";
 import { valueAt } from "../plugins/schema-messages.ts";
 import { adapterDirectory } from "../run/model-directory.ts";
 
@@ -44,10 +49,31 @@ export async function withModelDirectories(
     Promise.all(
       entries.map((entry, i) => withFrozenDirectories(entry, environmentPath(loaded, list, i), loaded, found)),
     );
+  const stages = config.stages.map(async (stage, i) => {
+    const learners = Object.entries(stage.learners).map(async ([policy, learner]) => {
+      const place = loaded.learnerPath(i, policy, []);
+      return [policy, await withLearnerDirectories(learner, place, loaded, found)] as const;
+    });
+    return { ...stage, learners: Object.fromEntries(await Promise.all(learners)) };
+  });
   return {
     ...config,
     policies,
+    stages: await Promise.all(stages),
     environments: await played("environments", config.environments),
     eval: { ...config.eval, environments: await played("eval.environments", config.eval.environments) },
   };
+}
+
+/** Replaces the paths of the models of a learner by the directories of their models. */
+async function withLearnerDirectories(
+  learner: ResolvedLearner,
+  place: ConfigPath,
+  loaded: LoadedConfig,
+  found: DirectoryFinder,
+): Promise<ResolvedLearner> {
+  const { reference_model: reference } = learner;
+  if (reference?.path === undefined) return learner;
+  const path = await localDirectory(reference.path, [...place, "reference_model", "path"], loaded, found);
+  return { ...learner, reference_model: { ...reference, path } };
 }

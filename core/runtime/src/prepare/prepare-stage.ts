@@ -16,6 +16,7 @@ import type { ResolvedConfig, ResolvedLearner, ResolvedStage } from "../config/r
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { keysOf, validateOptions } from "../plugins/standard-options.ts";
+import { checkReference } from "./check-reference.ts";
 import { rolloutSampling } from "./rollout-sampling.ts";
 import type { PlayMode } from "../play/learner.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
@@ -52,7 +53,7 @@ interface StageParts {
 }
 
 /** Keys of a learner other than its algorithm's options. */
-const LEARNER_KEYS = ["name", "sampling", "until", "options"];
+const LEARNER_KEYS = ["name", "sampling", "until", "reference_model", "options"];
 
 /** Checks a stage against the plugins, the environments and the files that it reads. Rejects with CONFIG_INVALID or DATA_INVALID, with the place. */
 export async function prepareStage(parts: StageParts, index: number): Promise<PreparedStage> {
@@ -106,6 +107,7 @@ async function prepareLearner(
   }
   const options = outcome.value;
   const sampling = rolloutSampling(samplingOf(config, policy, stage));
+  checkReference({ loaded, config }, index, policy, definition.memory?.(options).reference === true);
   const plan = await at(place, async () => {
     const found = definition.plays?.(options, sampling);
     if (found !== undefined && environments.length === 0)

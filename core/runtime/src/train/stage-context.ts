@@ -4,7 +4,6 @@ import {
   type AlgorithmContext,
   type EpisodeSource,
   type Logger,
-  type ModelId,
   type ModelInfo,
   type Renderer,
   type RolloutSampling,
@@ -13,7 +12,7 @@ import {
 } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { learningEngine } from "../play/learning-engine.ts";
-import { makeReference, ownSuffix } from "../models/reference-model.ts";
+import { ownSuffix, type Reference } from "../models/reference-model.ts";
 import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";
 import { sha256OfFile } from "../run/atomic-write.ts";
@@ -24,8 +23,7 @@ export interface StageParts {
   readonly config: ResolvedConfig;
   readonly engine: Trainer;
   readonly policy: ModelInfo;
-  /** Models restored from a checkpoint. */
-  readonly restored: ReadonlySet<ModelId>;
+  readonly reference: Reference;
   readonly renderer: Renderer;
   readonly episodes: EpisodeSource;
   /** Sampling of the policy in this stage. */
@@ -45,7 +43,7 @@ export function stageContext(parts: StageParts): AlgorithmContext {
     config,
     engine,
     policy,
-    restored,
+    reference,
     renderer,
     episodes,
     sampling,
@@ -55,11 +53,10 @@ export function stageContext(parts: StageParts): AlgorithmContext {
     signal,
   } = parts;
   const isAlone = Object.keys(config.policies).length === 1;
-  let reference: Promise<ModelId> | undefined;
   return {
     engine: learningEngine(engine, ownSuffix(config, policy.model)),
     policy: policy.model,
-    reference: () => (reference ??= makeReference(engine, policy, index, config, restored)),
+    reference: () => reference.model(),
     renderer,
     episodes,
     sampling,

@@ -4,6 +4,8 @@ import { Learner, learnerId, type LearnerParts, type TimedBatch } from "../play/
 import type { PreparedLearner, PreparedStage } from "../prepare/prepare-stage.ts";
 import { stageSampling } from "../prepare/rollout-sampling.ts";
 import type { RunState } from "../resume/run-state.ts";
+import { tokenizerOwner } from "../models/loaded-policies.ts";
+import { Reference } from "../models/reference-model.ts";
 import { mergeReports } from "./merge-reports.ts";
 import { RandomStreams } from "./random-streams.ts";
 import { publishPolicies, type RunContext } from "./run-context.ts";
@@ -21,6 +23,7 @@ export interface LearntIteration {
 interface Member {
   readonly policy: PolicyId;
   readonly algorithm: AlgorithmRun;
+  readonly reference: Reference;
   readonly reports: AsyncIterator<IterationReport>;
   readonly streams: RandomStreams;
 }
@@ -51,10 +54,11 @@ export class StageLearner {
   async next(): Promise<LearntIteration | undefined> {
     const began = performance.now();
     const reports: [PolicyId, IterationReport][] = [];
-    for (const { policy, reports: of } of this.#members) {
+    for (const { policy, reference, reports: of } of this.#members) {
       const next = await of.next();
       if (next.done === true) continue;
       reports.push([policy, next.value]);
+      await reference.follow(next.value.iteration);
       await this.#episodes.settle(policy, next.value.credits ?? []);
     }
     if (reports.length === 0) return undefined;
@@ -99,17 +103,25 @@ async function startMember(
   { policy, definition, options, sampling }: PreparedLearner,
   episodes: Learner,
 ): Promise<Member> {
-  const { prepared, state, engine, policies, restored, logger, stop } = context;
+  const { prepared, run, state, engine, policies, restored, logger, stop } = context;
   const { config, environments } = prepared;
   const { info, renderer } = policies.get(policy) as NonNullable<ReturnType<typeof policies.get>>;
   const streams = new RandomStreams(stageSeed(config.seed, state.stage), state.random[policy]);
+  const reference = new Reference({
+    engine,
+    config,
+    index: state.stage,
+    policy,
+    restored,
+    tokenizer: () => run.readTokenizer(tokenizerOwner(prepared, policy)),
+  });
   const algorithm = await definition.create(
     stageContext({
       index: state.stage,
       config,
       engine,
       policy: info,
-      restored,
+      reference,
       renderer,
       episodes: episodes.source(policy),
       sampling,
@@ -123,7 +135,7 @@ async function startMember(
   );
   const before = state.algorithms?.[policy];
   if (before !== undefined) algorithm.restore(before);
-  return { policy, algorithm, streams, reports: algorithm.run()[Symbol.asyncIterator]() };
+  return { policy, algorithm, reference, streams, reports: algorithm.run()[Symbol.asyncIterator]() };
 }
 
 function playParts(context: RunContext, { name, learners, iterations }: PreparedStage): LearnerParts {

@@ -11,7 +11,7 @@ import {
   type engineProto as wire,
 } from "@mrlm/wire";
 import { unary } from "../unary.ts";
-import type { NumberedCalls } from "../numbered-calls.ts";
+import type { NumberedCalls } from "./numbered-calls.ts";
 import type { ServedEngine } from "./served-engine.ts";
 
 /** Returns the unary methods of EngineService. */
@@ -36,6 +36,10 @@ export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
     optimStep: numbered<wire.OptimStepRequest, wire.OptimStepResponse>(async (request) =>
       encodeOptimStepResult(await engine.optimStep(decodeOptimStep(request))),
     ),
+    average: numbered<wire.AverageRequest, wire.AverageResponse>(async ({ modelId, of, decay }) => {
+      await engine.average({ model: modelId, of, decay });
+      return {};
+    }),
     publish: numbered<wire.PublishRequest, wire.PublishResponse>(async ({ modelId }) => {
       const { version, checksum, seconds } = await engine.publish(modelId);
       return { version: toInt64(version, "a weight version"), checksum, seconds };

@@ -350,6 +350,11 @@ export const ERROR_CODES = {
     hint: "Check tokenizer.json and tokenizer_config.json.",
     retryable: false,
   },
+  TOKENIZER_MISMATCH: {
+    meaning: "A model that reads the token ids of a policy has another tokenizer.",
+    hint: "Name a model whose tokenizer.json has the same tokens under the same ids: usually one of the same family.",
+    retryable: false,
+  },
   TRACKER_FAILED: {
     meaning: "A tracker failed during a run, which continues without it.",
     hint: "metrics.jsonl in the run directory has everything.",

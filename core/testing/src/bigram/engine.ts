@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
+  type AverageOptions,
   type CreateModelOptions,
   type CreatedModel,
   type Engine,
@@ -167,6 +168,10 @@ export class BigramEngine implements Engine {
 
   async optimStep(options: OptimStepOptions): Promise<OptimStepResult> {
     return this.#model(options.model).optimStep(options);
+  }
+
+  async average({ model, of, decay }: AverageOptions): Promise<void> {
+    this.#model(model).average(this.#model(of), decay);
   }
 
   async publish(model: ModelId): Promise<PublishResult> {

@@ -88,6 +88,18 @@ export class BigramModel {
     return { applied, gradNorm, step, seconds, ...(!applied && { skippedReason: `the gradient norm is ${gradNorm}` }) };
   }
 
+  average({ options, parameters }: BigramModel, decay: number): void {
+    const refuse = (reason: string): never => {
+      throw new MrlmError("OPTIONS_INVALID", `The model "${this.options.model}" cannot be averaged: ${reason}.`);
+    };
+    if (!(decay >= 0 && decay < 1)) refuse(`the decay is ${decay}`);
+    if (this.options.trainable) refuse("it is trained");
+    if (this.parameters.vocabSize !== parameters.vocabSize) refuse(`it has not the shape of "${options.model}"`);
+    const { logits } = this.parameters;
+    for (const [i, value] of parameters.logits.entries())
+      logits[i] = (logits[i] as number) + (1 - decay) * (value - (logits[i] as number));
+  }
+
   publish(): PublishResult {
     const started = performance.now();
     this.published = copyParameters(this.parameters);

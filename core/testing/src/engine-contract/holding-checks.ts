@@ -88,6 +88,38 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
+    name: "averages the weights of a frozen model with those of another",
+    run: async ({ engine, model: options }) => {
+      const { model } = options;
+      const logprobs = async (id: string): Promise<Float32Array> => {
+        const outputs = await engine.forward({ model: id, units: UNITS, outputs: { logprob: true } });
+        return Float32Array.from(outputs.flatMap(({ logprob = [] }) => Array.from(logprob)));
+      };
+      const copy = { role: "reference", source: { kind: "copy", of: model }, trainable: false } as const;
+      for (const each of ["average", "before"]) await engine.createModel({ ...copy, model: each });
+      await step(engine, model);
+      await engine.average({ model: "average", of: model, decay: 0.5 });
+      const [between, before, after] = [await logprobs("average"), await logprobs("before"), await logprobs(model)];
+      assert.notDeepEqual(between, before);
+      assert.notDeepEqual(between, after);
+      // One average of half of each is the same whichever of both is moved.
+      await engine.createModel({ ...copy, model: "mirror" });
+      await engine.average({ model: "mirror", of: "before", decay: 0.5 });
+      const mirrored = await logprobs("mirror");
+      between.forEach((value, i) => assert(Math.abs(value - (mirrored[i] as number)) < 1e-5));
+      await engine.average({ model: "average", of: model, decay: 0 });
+      assert.deepEqual(await logprobs("average"), after);
+      for (const [into, of, decay] of [
+        ["average", model, 1],
+        ["average", model, Number.NaN],
+        [model, "average", 0.5],
+      ] as const)
+        await expectCode(engine.average({ model: into, of, decay }), "OPTIONS_INVALID");
+      await expectCode(engine.average({ model: "average", of: "unknown", decay: 0 }), "MODEL_NOT_FOUND");
+      for (const each of ["average", "before", "mirror"]) await engine.releaseModel(each);
+    },
+  },
+  {
     name: "a trainable copy is independent of its original",
     run: async ({ engine, model: { model } }) => {
       const { info } = await engine.createModel({

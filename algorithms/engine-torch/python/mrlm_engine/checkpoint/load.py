@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,18 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from mrlm_engine.checkpoint.manifest import read_manifest
-from mrlm_engine.checkpoint.save import CONFIG, GRADIENTS, OPTIMIZER, RANDOM, TOKENIZER, WEIGHTS, model_tensors
+from mrlm_engine.checkpoint.save import (
+    AVERAGES,
+    CONFIG,
+    GRADIENTS,
+    OPTIMIZER,
+    RANDOM,
+    TOKENIZER,
+    WEIGHTS,
+    model_tensors,
+)
 from mrlm_engine.compute.out_of_memory import first_line, is_out_of_memory
+from mrlm_engine.compute.tensors import part, part_of
 from mrlm_engine.device import DTYPES
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gradients.loss_scale import LossScale
@@ -21,7 +31,7 @@ from mrlm_engine.models.from_config import parse_config
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import is_factor
 from mrlm_engine.models.placement import Placement
-from mrlm_engine.models.rebuild import empty_module
+from mrlm_engine.models.rebuild import empty_module, named_tensors
 from mrlm_engine.models.value_head import ValueHead
 from mrlm_engine.training.trainable_model import TrainableModel
 
@@ -35,9 +45,15 @@ class RestoredModel:
     gradients: dict[str, torch.Tensor]
     accumulated_calls: int
     loss_scale: LossScale | None = None
+    # Float32 averages, whole.
+    averages: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def restore(self, trainable: TrainableModel) -> None:
         """Restores the state in a new trainable model."""
+        places = named_tensors(self.model.module) if self.averages else {}
+        for name, kept in self.averages.items():
+            place = places[name]
+            self.model.averages[name] = part_of(kept, place).to(part(place).device, copy=True)
         if not self.model.trainable:
             return
         trainable.optimizer.restore(self.optimizer)
@@ -138,7 +154,8 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
     # Absent in checkpoints of older versions.
     scale = entry.get("loss_scale")
     loss_scale = None if scale is None else LossScale(**scale)
-    return RestoredModel(model, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale)
+    averages = load_file(folder / AVERAGES) if (folder / AVERAGES).is_file() else {}
+    return RestoredModel(model, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale, averages)
 
 
 def _module(folder: Path, entry: dict[str, Any], device: torch.device, shared_base: LoadedModel | None) -> Any:

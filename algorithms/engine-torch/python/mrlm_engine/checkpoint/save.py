@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from mrlm_engine.checkpoint.directory import atomic_directory
 from mrlm_engine.checkpoint.manifest import write_manifest
 from mrlm_engine.compute.collectives import is_leader
-from mrlm_engine.compute.tensors import is_sharded, whole
+from mrlm_engine.compute.tensors import is_sharded, whole, whole_like
 from mrlm_engine.device import dtype_name
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import is_factor
@@ -22,6 +22,7 @@ from mrlm_engine.models.tokenizer_files import write_tokenizer_files
 from mrlm_engine.training.trainable_model import TrainableModel
 
 WEIGHTS = "weights.safetensors"
+AVERAGES = "averages.safetensors"
 OPTIMIZER = "optimizer.safetensors"
 GRADIENTS = "gradients.safetensors"
 RANDOM = "random.safetensors"
@@ -138,6 +139,9 @@ def _tensor_files(
     with model.lock:
         if model.adapter_off is None:
             yield WEIGHTS, _stored_weights(model, with_base=with_base)
+        if model.averages:
+            places = named_tensors(model.module)
+            yield AVERAGES, ((name, whole_like(kept, places[name])) for name, kept in model.averages.items())
         if model.trainable:
             yield OPTIMIZER, trainable.optimizer.state()
             yield GRADIENTS, ((name, gradient) for name, _, gradient in trainable.gradients.tensors())

@@ -51,6 +51,8 @@ class LoadedModel:
     lora: dict[str, Any] | None = None
     # Mesh of the ranks that shard the weights (FSDP); None if each rank holds all of them.
     mesh: DeviceMesh | None = None
+    # Float32 values of this rank's part of weights of a lower format that are averages, by name.
+    averages: dict[str, torch.Tensor] = field(default_factory=dict)
     # Model whose weights this one uses with the adapter off, or None.
     adapter_off: LoadedModel | None = None
     # Model whose frozen weights this one shares, with an adapter of its own, or None.

@@ -11,6 +11,7 @@ from mrlm_engine.checkpoint.save import save_checkpoint
 from mrlm_engine.compute.clock import COMPUTE_CLOCK
 from mrlm_engine.memory.available import available_memory
 from mrlm_engine.models import create_model
+from mrlm_engine.models.average import move_average
 from mrlm_engine.models.info import ModelInfo, model_info
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.request import ModelRequest, Role
@@ -59,6 +60,12 @@ def discard(state: EngineState, model_id: str) -> None:
     """Frees a model if it exists."""
     if any(model.model_id == model_id for model in state.registry.all()):
         state.release(model_id)
+
+
+def average(state: EngineState, model_id: str, other: str, decay: float) -> None:
+    """Moves the weights of a frozen model towards those of another."""
+    with COMPUTE_CLOCK.running():
+        move_average(state.registry.get(model_id), state.registry.get(other), decay)
 
 
 def publish(state: EngineState, model_id: str) -> PublishResult:

@@ -74,6 +74,10 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         return self._once(request, weights.optim_step)
 
     @unary
+    def Average(self, request: pb.AverageRequest, context: Any) -> pb.AverageResponse:
+        return self._once(request, weights.average)
+
+    @unary
     def Publish(self, request: pb.PublishRequest, context: Any) -> pb.PublishResponse:
         return self._once(request, weights.publish)
 

@@ -1,4 +1,4 @@
-"""The calls OptimStep, Publish, Save, Load and Export."""
+"""The calls OptimStep, Average, Publish, Save, Load and Export."""
 
 from __future__ import annotations
 
@@ -53,6 +53,13 @@ def check_parameters(parameters: AdamWParameters, max_grad_norm: float) -> None:
             f"AdamW cannot step with {', '.join(faults)}.",
             "Rates, decay and norm are at least 0, betas in [0, 1), epsilon above 0.",
         )
+
+
+def average(state: EngineState, request: pb.AverageRequest) -> pb.AverageResponse:
+    """Moves a frozen model towards another on every rank."""
+    with state.passes.settled(request.of, "Average"):
+        state.ranks.everywhere(rank_models.average, request.model_id, request.of, request.decay)
+    return pb.AverageResponse()
 
 
 def publish(state: EngineState, request: pb.PublishRequest) -> pb.PublishResponse:

@@ -90,6 +90,8 @@ def test_numerics_2_38_two_ranks_are_one_process(
     assert {len(uneven_units(step)) for step in range(STEPS)} >= {1, 3, 5}
 
     units = uneven_units(0)
+    for client in (one, two):
+        client.numbered("Average", pb.AverageRequest, model_id="reference", of="policy", decay=0.5)
     for model_id in ("policy", "reference"):
         ours, theirs = one.forward(units, model_id), two.forward(units, model_id)
         for unit, other in zip(ours, theirs, strict=True):
@@ -145,6 +147,8 @@ def test_every_form_of_a_model_is_that_of_one_process(
         client.numbered("CreateModel", pb.CreateModelRequest, model_id="frozen", **source)
     found, expected = (train(client, range(4), "form") for client in (ranked.client, engine.client))
     np.testing.assert_allclose(found, expected, rtol=step_tolerance, atol=step_tolerance)
+    for client in () if has_adapter else (engine.client, ranked.client):
+        client.numbered("Average", pb.AverageRequest, model_id="frozen", of="form", decay=0.5)
     ranked.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"), model_ids=["form", "frozen"])
     single.client.call = single.client.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "c")).last_call
     ranked.client.numbered(

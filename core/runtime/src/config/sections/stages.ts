@@ -18,11 +18,41 @@ export const ownSampling = z.strictObject({
   ignore_stop: z.boolean().optional().describe("Stop tokens do not end a turn: each has max_tokens (benchmarks)"),
 });
 
+/** `reference_model`: the model whose divergence from the policy is measured. */
+const referenceModel = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Hugging Face directory, run or checkpoint; default: the policy at the start of the stage"),
+  reset_every: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Iterations after which the reference becomes the present policy"),
+  ema: z
+    .number()
+    .gt(0)
+    .lt(1)
+    .optional()
+    .describe(
+      "Decay β of an exponential average of weights: after each iteration, reference <- β reference + (1 - β) policy",
+    ),
+});
+
+/** Keys of the algorithm that trains one policy. */
+const learnerModels = {
+  reference_model: referenceModel
+    .optional()
+    .describe("Reference of algorithms that measure a divergence; default: the policy at the start of the stage"),
+};
+
 /** Entry of `stages[].learners`: the algorithm that trains one policy, and its options. */
 const learnerSection = z
   .object({
     algorithm: z.string().min(1).describe("`grpo@1`, or `grpo` for the newest version installed"),
     sampling: ownSampling.optional().describe("Replaces keys of the stage's sampling for this policy"),
+    ...learnerModels,
     options: pluginOptions.optional().describe("Options of the algorithm; they may also be beside `algorithm`"),
   })
   .catchall(z.json());
@@ -55,6 +85,7 @@ export const stageSection = z
       })
       .optional()
       .describe("Ends the stage as soon as the policy reaches this accuracy. Held-out tasks are not used"),
+    ...learnerModels,
     options: pluginOptions.optional().describe("Options of the algorithm; they may also be beside `algorithm`"),
   })
   .catchall(z.json());

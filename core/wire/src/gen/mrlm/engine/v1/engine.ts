@@ -528,6 +528,22 @@ export interface OptimStepResponse {
   seconds: number;
 }
 
+export interface AverageRequest {
+  call: bigint;
+  /**
+   * A frozen model w with the shape of `of`; neither has an adapter. A model in a lower format keeps its averages in float32, so that small
+   * changes are not rounded away. Value heads stay as they are.
+   */
+  modelId: string;
+  /** The model v: w <- decay w + (1 - decay) v. */
+  of: string;
+  /** In [0, 1). */
+  decay: number;
+}
+
+export interface AverageResponse {
+}
+
 export interface PublishRequest {
   call: bigint;
   modelId: string;
@@ -4333,6 +4349,123 @@ export const OptimStepResponse: MessageFns<OptimStepResponse> = {
             message.seconds = reader.double();
             continue;
           }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAverageRequest(): AverageRequest {
+  return { call: 0n, modelId: "", of: "", decay: 0 };
+}
+
+export const AverageRequest: MessageFns<AverageRequest> = {
+  encode(message: AverageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.call !== 0n) {
+      if (BigInt.asUintN(64, message.call) !== message.call) {
+        throw new globalThis.Error("value provided for field message.call of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.call);
+    }
+    if (message.modelId !== "") {
+      writer.uint32(18).string(message.modelId);
+    }
+    if (message.of !== "") {
+      writer.uint32(26).string(message.of);
+    }
+    if (message.decay !== 0) {
+      writer.uint32(33).double(message.decay);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AverageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAverageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.call = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.modelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.of = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.decay = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAverageResponse(): AverageResponse {
+  return {};
+}
+
+export const AverageResponse: MessageFns<AverageResponse> = {
+  encode(_: AverageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AverageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAverageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;

@@ -579,6 +579,22 @@ class OptimStepResponse(_message.Message):
     seconds: float
     def __init__(self, applied: _Optional[bool] = ..., grad_norm: _Optional[float] = ..., step: _Optional[int] = ..., skipped_reason: _Optional[str] = ..., seconds: _Optional[float] = ...) -> None: ...
 
+class AverageRequest(_message.Message):
+    __slots__ = ("call", "model_id", "of", "decay")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    OF_FIELD_NUMBER: _ClassVar[int]
+    DECAY_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    model_id: str
+    of: str
+    decay: float
+    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ..., of: _Optional[str] = ..., decay: _Optional[float] = ...) -> None: ...
+
+class AverageResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class PublishRequest(_message.Message):
     __slots__ = ("call", "model_id")
     CALL_FIELD_NUMBER: _ClassVar[int]

@@ -89,6 +89,11 @@ class EngineServiceStub:
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.OptimStepRequest.SerializeToString,
                 response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.OptimStepResponse.FromString,
                 _registered_method=True)
+        self.Average = channel.unary_unary(
+                '/mrlm.engine.v1.EngineService/Average',
+                request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.AverageRequest.SerializeToString,
+                response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.AverageResponse.FromString,
+                _registered_method=True)
         self.Publish = channel.unary_unary(
                 '/mrlm.engine.v1.EngineService/Publish',
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.PublishRequest.SerializeToString,
@@ -187,6 +192,13 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Average(self, request, context):
+        """Moves the weights of a frozen model towards those of another: an exponential average.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Publish(self, request, context):
         """Copies the trained weights to the sampler and reads a checksum back.
         """
@@ -262,6 +274,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.OptimStep,
                     request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.OptimStepRequest.FromString,
                     response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.OptimStepResponse.SerializeToString,
+            ),
+            'Average': grpc.unary_unary_rpc_method_handler(
+                    servicer.Average,
+                    request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.AverageRequest.FromString,
+                    response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.AverageResponse.SerializeToString,
             ),
             'Publish': grpc.unary_unary_rpc_method_handler(
                     servicer.Publish,
@@ -537,6 +554,33 @@ class EngineService:
             '/mrlm.engine.v1.EngineService/OptimStep',
             mrlm_dot_engine_dot_v1_dot_engine__pb2.OptimStepRequest.SerializeToString,
             mrlm_dot_engine_dot_v1_dot_engine__pb2.OptimStepResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Average(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mrlm.engine.v1.EngineService/Average',
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.AverageRequest.SerializeToString,
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.AverageResponse.FromString,
             options,
             channel_credentials,
             insecure,
