@@ -23,7 +23,7 @@ const coreExcept = (...names) => `^core/(?!(${names.join("|")})/)`;
 /** Packages of core that the sources of each may import. The CLI may import all. @type {Record<string, string[]>} */
 const CORE_IMPORTS = {
   kit: ["spec"],
-  wire: ["spec"],
+  wire: ["spec", "store"],
   sandbox: ["spec"],
   store: ["spec"],
   create: ["spec"],

@@ -7,7 +7,6 @@ import type { SetupArguments } from "./commands/engine.ts";
 import type { EvalArguments } from "./commands/eval.ts";
 import type { InfoArguments } from "./commands/info.ts";
 import type { JoinArguments } from "./commands/join.ts";
-import type { PlayArguments } from "./commands/play.ts";
 import type { PublishArguments } from "./commands/publish.ts";
 import type { QueryArguments } from "./commands/query.ts";
 import type { RenderArguments } from "./commands/render.ts";
@@ -21,6 +20,7 @@ import type { VerifyArguments } from "./commands/verify.ts";
 import { createConsole } from "./console/console.ts";
 import { declarePlugins } from "./declarations/plugins.ts";
 import { declareServe } from "./declarations/serve.ts";
+import { declareWorkers } from "./declarations/workers.ts";
 import {
   ENVIRONMENT_FLAG,
   MODEL_FLAG,
@@ -73,13 +73,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--steps <n>", "with --resume: of the last stage, instead of the configuration's, to make a run longer")
     .action(async (args: TrainArguments) => finish(await (await import("./commands/train.ts")).train(context(), args)));
 
-  program
-    .command("play")
-    .description(
-      "add a rollout worker to a run that another process trains: plays episodes of its batches until the run ends, and waits while the training process is restarted",
-    )
-    .requiredOption("--run <run>", "the run's directory")
-    .action(async (args: PlayArguments) => finish(await (await import("./commands/play.ts")).play(context(), args)));
+  declareWorkers(program, context, finish);
 
   program
     .command("replay")

@@ -108,4 +108,5 @@ export { type BeforeAndAfter, beforeAndAfter } from "./episodes/before-and-after
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { type DirectoryRenderer, directoryRenderer } from "./run/directory-renderer.ts";
 export { type EnginePlace, RunDirectory } from "./run/run-directory.ts";
+export { type RunState, stateOfRun } from "./run/run-state.ts";
 export { type EngineThreads, engineThreads } from "./prepare/engine-threads.ts";

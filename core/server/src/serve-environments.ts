@@ -17,6 +17,7 @@ import { MultiplexedClient } from "./service/multiplexed-client.ts";
 import { TlsCredentials } from "./service/tls-credentials.ts";
 import { unaryMethods } from "./service/unary-methods.ts";
 import { type SessionLimits, type SessionStats, SessionTable } from "./sessions/session-table.ts";
+import { tryShutdown } from "./shutdown.ts";
 import { Health } from "./standard/health.ts";
 import { reflectionMethods } from "./standard/reflection.ts";
 import { withUndecodable } from "./unary.ts";
@@ -146,13 +147,4 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     setServing: (environment, isServing) => health.set(environment, isServing),
     close: (graceMs = 0) => (stopped ??= stop(graceMs)),
   };
-}
-
-/** Waits for the calls under way, at most for `milliseconds`. */
-async function tryShutdown(server: Server, milliseconds: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  server.tryShutdown(() => resolve());
-  await promise;
-  clearTimeout(timer);
 }

@@ -26,6 +26,11 @@ export function withUndecodable<Service extends object>(service: Service): Servi
   return Object.fromEntries(methods) as Service;
 }
 
+/** Throws MESSAGE_INVALID for a request that could not be decoded. */
+export function assertDecoded(request: unknown): void {
+  if (request instanceof Undecodable) throw invalid(`a request cannot be decoded (${request.reason})`);
+}
+
 /**
  * Makes the handler of a unary method. A thrown error becomes the call's status, with the whole error in the trailing metadata.
  * @param onError called before, because a status does not contain the message of an unexpected error
@@ -37,7 +42,7 @@ export function unary<Request, Response>(
   return async (call: ServerUnaryCall<Request, Response>, answer: sendUnaryData<Response>): Promise<void> => {
     let response: Response;
     try {
-      if (call.request instanceof Undecodable) throw invalid(`a request cannot be decoded (${call.request.reason})`);
+      assertDecoded(call.request);
       response = await handle(call);
     } catch (error) {
       onError(error);

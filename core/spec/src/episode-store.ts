@@ -93,6 +93,8 @@ export interface TakenBatch {
 
 /** Groups that were played outside the takes of a learner. */
 export interface PlayedRecord {
+  /** Unique in the store: a repeated call with the same id adds nothing. Left out: each call adds its groups. */
+  readonly id?: string;
   readonly purpose: Exclude<EpisodePurpose, "train">;
   /** Name under which the episodes are shown, for example `evaluation/greedy`. */
   readonly stage: string;
@@ -177,8 +179,8 @@ export interface EpisodeStore {
   renew(leases: readonly Lease[], ttlMs: number): Promise<readonly string[]>;
   /**
    * Adds episodes of a leased cohort, in several transactions where they are many. The last call makes the cohort visible, all of it at
-   * once. An episode that the attempt has committed before is not added again. `late`: another worker has leased the cohort since, or it
-   * was committed or abandoned; it does not change.
+   * once. An episode that the attempt has committed before is not added again. Idempotent: the repeated last call is accepted and changes nothing. `late`:
+   * another worker has leased the cohort since, or it was committed by another one or abandoned; it does not change.
    */
   commit(
     lease: Lease,
@@ -218,7 +220,7 @@ export interface EpisodeStore {
   record(played: PlayedRecord): Promise<void>;
   announce(weights: WeightsRow): Promise<void>;
   newest(policy: ModelId): Promise<WeightsRow | undefined>;
-  /** Adds rows of metrics.jsonl, which stays their source, so that queries find them beside the episodes. */
+  /** Adds rows of metrics.jsonl, which stays their source, so that queries find them beside the episodes. A row that the store has is not added again. */
   mirror(rows: readonly JsonObject[]): Promise<void>;
   /**
    * Deletes tokens and log-probabilities of episodes whose run step is below `beforeRunStep`, in several transactions; those of collections

@@ -12,12 +12,17 @@ export interface OpenCohort {
   readonly groups: ReadonlyMap<string, number>;
 }
 
+/** Cohort of recorded groups; `isComplete`: with all of them. */
+export interface RecordedCohort extends OpenCohort {
+  readonly isComplete: boolean;
+}
+
 /** Life of cohorts: open, leased, committed or abandoned. Callers wrap each method in a transaction. */
 export class CohortTable {
   readonly #database: DatabaseSync;
   readonly #episodes: EpisodeRows;
   readonly #byId: StatementSync;
-  readonly #leased: StatementSync;
+  readonly #byAttempt: StatementSync;
   readonly #attempts: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertGroup: StatementSync;
@@ -34,7 +39,7 @@ export class CohortTable {
     this.#database = database;
     this.#episodes = episodes;
     this.#byId = database.prepare("SELECT * FROM cohorts WHERE id = ? AND state <> 'abandoned'");
-    this.#leased = database.prepare("SELECT key FROM cohorts WHERE id = ? AND attempt = ? AND state = 'leased'");
+    this.#byAttempt = database.prepare("SELECT key FROM cohorts WHERE id = ? AND attempt = ? AND state = ?");
     this.#attempts = database.prepare("SELECT MAX(attempt) AS attempts FROM cohorts WHERE id = ?");
     this.#insert = database.prepare(
       `INSERT INTO cohorts (id, purpose, incarnation, stage, learner, step, refill, place, part, environment, run_step, versions, checksum, plan,
@@ -127,12 +132,13 @@ export class CohortTable {
 
   /** The cohort of a lease; `undefined` where a commit is late. An expired lease counts as long as there is no later one. */
   committable({ cohort, attempt }: Lease): OpenCohort | undefined {
-    const key = this.#leased.get(cohort.id, attempt)?.["key"] as number | undefined;
-    if (key === undefined) return undefined;
-    return {
-      key,
-      groups: new Map(this.#groups.all(key).map((group) => [group["id"] as string, group["key"] as number])),
-    };
+    const key = this.#byAttempt.get(cohort.id, attempt, "leased")?.["key"] as number | undefined;
+    return key === undefined ? undefined : { key, groups: this.#groupKeys(key) };
+  }
+
+  /** Whether this lease has committed its cohort: a repeated commit has nothing to add. */
+  hasCommitted({ cohort, attempt }: Lease): boolean {
+    return this.#byAttempt.get(cohort.id, attempt, "committed") !== undefined;
   }
 
   /** Adds episodes of a leased cohort, group by group. */
@@ -176,7 +182,7 @@ export class CohortTable {
     groups: readonly EncodedGroup[],
     id: string,
     incarnation: number,
-  ): OpenCohort {
+  ): RecordedCohort {
     const { purpose, stage, place, environment, runStep, versions, checksum } = played;
     const { lastInsertRowid } = this.#insert.run(
       id,
@@ -200,7 +206,19 @@ export class CohortTable {
       const row = this.#insertGroup.run(lastInsertRowid, position, group.id, group.task, group.players);
       return [group.id, Number(row.lastInsertRowid)];
     });
-    return { key: Number(lastInsertRowid), groups: new Map(keys) };
+    return { key: Number(lastInsertRowid), groups: new Map(keys), isComplete: false };
+  }
+
+  /** The cohort of an earlier {@link record} with this id, which may have been interrupted. */
+  recorded(id: string): RecordedCohort | undefined {
+    const row = this.#byId.get(id);
+    if (row === undefined) return undefined;
+    const key = row["key"] as number;
+    return { key, groups: this.#groupKeys(key), isComplete: row["state"] === "committed" };
+  }
+
+  #groupKeys(cohort: number): ReadonlyMap<string, number> {
+    return new Map(this.#groups.all(cohort).map((group) => [group["id"] as string, group["key"] as number]));
   }
 
   /** Marks evaluations of training processes after a step of the run as abandoned: the run repeats them. */

@@ -103,7 +103,7 @@ export class StoreDatabase {
     const result = reported(this.#path, () =>
       inTransactions(this.#database, groups.episodes, (next, isEnd) => {
         const cohort = this.#cohorts.committable(lease);
-        if (cohort === undefined) return "late";
+        if (cohort === undefined) return this.#cohorts.hasCommitted(lease) ? "accepted" : "late";
         this.#cohorts.add(lease, cohort, groups, next);
         if (isEnd() && isLast) {
           this.#cohorts.complete(lease, cohort);
@@ -167,9 +167,12 @@ export class StoreDatabase {
 
   record(played: Omit<PlayedRecord, "groups">, encoded: EncodedGroups): void {
     const { purpose, stage, runStep, place } = played;
-    const id = [purpose, this.#incarnation, runStep, place, stage, ++this.#records].join("/");
+    const id = played.id ?? [purpose, this.#incarnation, runStep, place, stage, ++this.#records].join("/");
     const { groups, episodes, bytes } = encoded;
-    const cohort = this.#write(() => this.#cohorts.record(played, groups, id, this.#incarnation));
+    const cohort = this.#write(
+      () => this.#cohorts.recorded(id) ?? this.#cohorts.record(played, groups, id, this.#incarnation),
+    );
+    if (cohort.isComplete) return;
     reported(this.#path, () =>
       inTransactions(this.#database, episodes, (next, isEnd) => {
         for (const episode of next) {
@@ -203,8 +206,11 @@ export class StoreDatabase {
 
   mirror(rows: readonly JsonObject[]): void {
     this.#write(() => {
-      const insert = this.#database.prepare("INSERT INTO metrics (step, content) VALUES (?, ?)");
-      for (const row of rows) insert.run(Number(row["step"] ?? 0), encodeJson(row));
+      const insert = this.#database.prepare(
+        `INSERT INTO metrics (step, content) SELECT :step, :content
+         WHERE NOT EXISTS (SELECT 1 FROM metrics WHERE step = :step AND content = :content)`,
+      );
+      for (const row of rows) insert.run({ step: Number(row["step"] ?? 0), content: encodeJson(row) });
     });
   }
 

@@ -15,12 +15,12 @@ const POLL_MS = 250;
 
 /** Opens the episode store of a run in a thread of its own. Rejects with STORE_INVALID or STORE_FAILED where it cannot be opened. */
 export function openEpisodeStore(settings: StoreSettings): Promise<EpisodeStore> {
-  return opened(new WorkerStore(settings.path, startWorker(settings)));
+  return opened(new WorkerStore(settings, startWorker(settings)));
 }
 
 /** Opens a store in this thread, which its writes block: for tests of many short runs, as the start of a thread takes longer than such a run. */
 export function openLocalStore(settings: StoreSettings): Promise<EpisodeStore> {
-  return opened(new WorkerStore(settings.path, new LocalPort(settings)));
+  return opened(new WorkerStore(settings, new LocalPort(settings)));
 }
 
 function startWorker(settings: StoreSettings): Worker {
@@ -46,6 +46,8 @@ async function opened(store: WorkerStore): Promise<EpisodeStore> {
 class WorkerStore implements EpisodeStore {
   readonly opened: Promise<unknown>;
   readonly #path: string;
+  /** Whether this process takes: groups that another process takes would be kept in vain. */
+  readonly #takes: boolean;
   readonly #worker: Worker | LocalPort;
   readonly #pending = new Map<number, Pending>();
   readonly #listeners = new Set<() => void>();
@@ -53,8 +55,9 @@ class WorkerStore implements EpisodeStore {
   #nextId = 0;
   #failure: MrlmError | undefined;
 
-  constructor(path: string, port: Worker | LocalPort) {
+  constructor({ path, endsLeases }: StoreSettings, port: Worker | LocalPort) {
     this.#path = path;
+    this.#takes = endsLeases;
     this.#worker = port;
     this.#worker.on("message", (reply: StoreReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(error));
@@ -86,7 +89,7 @@ class WorkerStore implements EpisodeStore {
     const encoded = encodeGroups(groups);
     const args = [lease, encoded, isLast];
     const result = await this.#write<"accepted" | "late">("commit", args, [encoded.bytes.buffer]);
-    if (result === "accepted") this.#played.add(lease, groups);
+    if (result === "accepted" && this.#takes) this.#played.add(lease, groups);
     return result;
   };
 

@@ -4,6 +4,9 @@ export const ENVIRONMENT_PROTOCOL = { major: 1, minor: 0 } as const;
 /** Version of `mrlm.engine.v1` that this package implements. */
 export const ENGINE_PROTOCOL = { major: 1, minor: 0 } as const;
 
+/** Version of `mrlm.store.v1` that this package implements. */
+export const STORE_PROTOCOL = { major: 1, minor: 0 } as const;
+
 /** Metadata key of a client's secret, to which its sessions are bound. */
 export const CLIENT_METADATA_KEY = "mrlm-client";
 /** Metadata of a unary call with the caller's trace (W3C Trace Context). */

@@ -1,30 +1,24 @@
-import { existsSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { connectEngine } from "@mrlm/client";
 import {
   configuredPlugins,
-  type EnginePlace,
-  idOfRun,
-  loadConfig,
   PluginHost,
   playRun,
   prepareRun,
   type PreparedRun,
   processName,
-  RunDirectory,
+  type RunState,
 } from "@mrlm/runtime";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
-import { openEpisodeStore } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
+import { openPlayedRun, type PlayedRun, type PlayedRunOptions } from "../services/played-run.ts";
 
 /** Options of `mrlm play`. */
-export interface PlayArguments {
-  readonly run: string;
-}
+export type PlayArguments = PlayedRunOptions;
 
 /** Time between two looks for the training process, in milliseconds. */
 const LOOK_MS = 500;
@@ -32,21 +26,22 @@ const LOOK_MS = 500;
 const TOLD_MS = 10_000;
 
 /** Plays episodes of a run that another process trains, until the run has ended. Returns the exit code. */
-export async function play({ console, directory }: CommandContext, { run: path }: PlayArguments): Promise<number> {
-  const run = RunDirectory.open(path);
-  const loaded = loadConfig(run.configPath);
-  const { config } = loaded;
+export async function play({ console, directory }: CommandContext, args: PlayArguments): Promise<number> {
   const notice = (text: string): void => console.note(`note: ${text}`);
   const logger = lineLogger(notice);
-  const name = processName();
-  const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
   const interrupts = listenForInterrupts(console, "stopping: other workers play the episodes that are under way here");
-  const cleanUp: (() => Promise<void>)[] = [() => plugins.close()];
+  const cleanUp: (() => Promise<void>)[] = [];
   try {
+    const run = await openPlayedRun(args, interrupts.drain, notice);
+    cleanUp.unshift(() => run.close());
+    const { loaded, configPath } = run;
+    const name = processName();
+    const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
+    cleanUp.unshift(() => plugins.close());
     const environments = await openEnvironments({
-      config,
-      configPath: run.configPath,
-      overrides: [],
+      config: loaded.config,
+      configPath,
+      overrides: args.set ?? [],
       directory,
       plugins,
       notice,
@@ -64,8 +59,8 @@ export async function play({ console, directory }: CommandContext, { run: path }
       const place = await trainingProcess(run, last, stop, notice);
       if (place === undefined) break;
       last = place.since;
-      console.note(`${name} plays for ${run.path}`);
-      console.emit({ event: "playing", name, run: run.path });
+      console.note(`${name} plays for ${run.name}`);
+      console.emit({ event: "playing", name, run: run.name });
       played += await playBeside({ run, prepared, host, place, name, logger, stop, notice });
     }
     if (lost.aborted) throw lost.reason;
@@ -78,11 +73,11 @@ export async function play({ console, directory }: CommandContext, { run: path }
   }
 }
 
-type FoundEngine = EnginePlace & { readonly since: number };
+type FoundEngine = NonNullable<RunState["training"]>;
 
 /** Waits for a training process that began after `last`. Returns `undefined` after the end of the run, or a stop. */
 async function trainingProcess(
-  run: RunDirectory,
+  run: PlayedRun,
   last: number,
   stop: AbortSignal,
   notice: (text: string) => void,
@@ -90,12 +85,11 @@ async function trainingProcess(
   let isTold = false;
   const began = performance.now();
   while (!stop.aborted) {
-    const place = run.readEngine();
-    // The training process makes the store after it has locked the run.
-    if (place !== undefined && place.since > last && run.isLocked && existsSync(run.episodesPath)) return place;
-    if (!run.isLocked && run.readRecord()["status"] === "finished") return undefined;
-    if (!isTold && !run.isLocked && performance.now() - began > TOLD_MS) {
-      notice(`no process trains ${run.path}: waiting for mrlm train --resume ${run.path}`);
+    const state = await run.find();
+    if (state?.training !== undefined && state.training.since > last) return state.training;
+    if (state?.hasEnded === true) return undefined;
+    if (!isTold && state?.isLocked === false && performance.now() - began > TOLD_MS) {
+      notice(`no process trains ${run.name}: waiting for mrlm train --resume`);
       isTold = true;
     }
     await setTimeout(LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
@@ -105,7 +99,7 @@ async function trainingProcess(
 
 /** Plays beside one training process until it ends. Returns the number of cohorts. */
 async function playBeside(parts: {
-  readonly run: RunDirectory;
+  readonly run: PlayedRun;
   readonly prepared: PreparedRun;
   readonly host: EnvironmentHost;
   readonly place: FoundEngine;
@@ -117,20 +111,12 @@ async function playBeside(parts: {
   const { run, place, stop, notice } = parts;
   let played = 0;
   const ended = new AbortController();
-  const look = globalThis.setInterval(() => {
-    if (run.readEngine()?.since !== place.since || !run.isLocked) ended.abort();
-  }, LOOK_MS);
+  const looking = lookForEnd(run, place, ended);
   try {
     const { address, token } = place;
     const engine = await connectEngine(address, token === undefined ? {} : { token });
     try {
-      const id = idOfRun(run);
-      const store = await openEpisodeStore({
-        path: run.episodesPath,
-        ...(id === undefined ? {} : { run: id }),
-        purpose: "train",
-        endsLeases: false,
-      });
+      const store = await run.openStore();
       try {
         await playRun({
           ...parts,
@@ -148,10 +134,26 @@ async function playBeside(parts: {
       await engine.close();
     }
   } catch (error) {
-    if (!MrlmError.isInstance(error) || !error.code.startsWith("ENGINE_")) throw error;
-    notice(`the engine of the training process was lost: ${error.message}`);
+    if (!MrlmError.isInstance(error)) throw error;
+    if (error.code.startsWith("ENGINE_")) notice(`the engine of the training process was lost: ${error.message}`);
+    else if (error.code === "STORE_UNAVAILABLE") notice(error.message);
+    else if (error.code !== "CANCELLED" || !stop.aborted) throw error;
   } finally {
-    clearInterval(look);
+    ended.abort();
+    await looking;
   }
   return played;
+}
+
+/** Aborts `ended` when the training process has ended. It may continue while the store server does not answer. */
+async function lookForEnd(run: PlayedRun, { since }: FoundEngine, ended: AbortController): Promise<void> {
+  try {
+    while (!ended.signal.aborted) {
+      await setTimeout(LOOK_MS, undefined, { signal: ended.signal });
+      const state = await run.find();
+      if (state !== undefined && state.training?.since !== since) ended.abort();
+    }
+  } catch (error) {
+    if (!ended.signal.aborted) ended.abort(error);
+  }
 }

@@ -3,6 +3,7 @@ import {
   type ChannelOptions,
   Client,
   type ClientDuplexStream,
+  type ClientReadableStream,
   type Metadata,
   type MethodDefinition,
   credentials,
@@ -77,6 +78,20 @@ export class Channel {
     } finally {
       remove();
     }
+  }
+
+  /** Makes a call whose response is a stream. */
+  serverStream<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+  ): ClientReadableStream<Response> {
+    return this.#client.makeServerStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      this.#metadata,
+    );
   }
 
   /** Opens a stream in both directions. */

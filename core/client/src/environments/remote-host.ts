@@ -24,11 +24,11 @@ import {
 import { Authorization, type TokenSource } from "../connection/authorization.ts";
 import type { Channel } from "../connection/channel.ts";
 import type { Connection } from "../connection/connection.ts";
+import { serverConnection } from "../connection/server-connection.ts";
 import type { TlsSource } from "../connection/tls.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
 import type { ServerAddress } from "./server-addresses.ts";
-import { serverConnection } from "./server-connection.ts";
 import { ServerLoad } from "./server-load.ts";
 import type { SessionTransport } from "./session-transport.ts";
 import { StreamTransport } from "./stream-transport.ts";
@@ -94,14 +94,20 @@ export class RemoteHost implements EnvironmentHost {
     const metadata = new Metadata();
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
     const authorization = new Authorization(metadata, options.token);
-    this.#connection = serverConnection(server, authorization, {
+    const about = {
+      kind: "The environment server",
+      unavailable: "SERVER_UNAVAILABLE",
+      failed: "INTERNAL",
       tls: options.tls,
       keepaliveMs,
-      onLost: () => {
+      onLost: (): void => {
         if (this.#isClosing) this.#transport.end();
         onLost?.();
       },
-    });
+      ask: (channel: Channel, signal: AbortSignal) =>
+        channel.unary(ENVIRONMENT_SERVICE.renew, { sessionIds: [] }, [signal]),
+    } as const;
+    this.#connection = serverConnection({ ...server, ...about }, authorization);
     this.#transport =
       options.transport === "unary"
         ? new UnaryTransport(this.#connection, reconnectMs)

@@ -11,7 +11,7 @@ import {
   type engineProto as wire,
 } from "@mrlm/wire";
 import { unary } from "../unary.ts";
-import type { NumberedCalls } from "./numbered-calls.ts";
+import type { NumberedCalls } from "../numbered-calls.ts";
 import type { ServedEngine } from "./served-engine.ts";
 
 /** Returns the unary methods of EngineService. */

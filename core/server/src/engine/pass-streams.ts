@@ -12,7 +12,7 @@ import {
   engineProto as wire,
 } from "@mrlm/wire";
 import { MicroBatches } from "./micro-batches.ts";
-import type { NumberedCalls } from "./numbered-calls.ts";
+import type { NumberedCalls } from "../numbered-calls.ts";
 import type { ServedEngine } from "./served-engine.ts";
 
 /** Handles Forward: per-token outputs without a graph. */

@@ -2,7 +2,7 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ENGINE_SERVICE } from "@mrlm/wire";
 import { listen } from "../listen.ts";
 import { engineMethods } from "./engine-methods.ts";
-import { NumberedCalls } from "./numbered-calls.ts";
+import { NumberedCalls } from "../numbered-calls.ts";
 import { type PassesUnderWay, serveForward, serveForwardBackward } from "./pass-streams.ts";
 import { serveSamples } from "./sample-stream.ts";
 import type { ServedEngine } from "./served-engine.ts";

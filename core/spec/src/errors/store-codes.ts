@@ -35,4 +35,9 @@ export const STORE_CODES = {
     hint: "Restore the store of the run, or start a new run.",
     retryable: false,
   },
+  STORE_UNAVAILABLE: {
+    meaning: "The server of an episode store cannot be reached.",
+    hint: "Check that `mrlm store serve` runs and that its address is right.",
+    retryable: true,
+  },
 } as const;

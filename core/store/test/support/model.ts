@@ -59,7 +59,7 @@ export class StoreModel {
   /** Whether a lease may commit; `isLast` makes the cohort visible. */
   commit(lease: Lease, isLast: boolean): "accepted" | "late" {
     const found = this.#live(lease.cohort.id);
-    if (found?.state !== "leased" || found.attempt !== lease.attempt) return "late";
+    if (found?.attempt !== lease.attempt || found.state === "open") return "late";
     if (isLast) found.state = "committed";
     return "accepted";
   }

@@ -2,6 +2,7 @@ import * as health from "../gen/grpc/health/v1/health.ts";
 import * as reflection from "../gen/grpc/reflection/v1/reflection.ts";
 import * as engine from "../gen/mrlm/engine/v1/engine.ts";
 import * as environment from "../gen/mrlm/env/v1/environment.ts";
+import * as store from "../gen/mrlm/store/v1/store.ts";
 import { forwarded, method, preserialisedDuplex } from "./method.ts";
 
 const ENVIRONMENT = "/mrlm.env.v1.EnvironmentService" as const;
@@ -59,6 +60,32 @@ export const ENGINE_SERVICE = {
   save: method(`${ENGINE}/Save`, "unary", engine.SaveRequest, engine.SaveResponse),
   load: method(`${ENGINE}/Load`, "unary", engine.LoadRequest, engine.LoadResponse),
   export: method(`${ENGINE}/Export`, "unary", engine.ExportRequest, engine.ExportResponse),
+};
+
+const STORE = "/mrlm.store.v1.StoreService" as const;
+
+/** `mrlm.store.v1.StoreService` for @grpc/grpc-js. */
+export const STORE_SERVICE = {
+  describe: method(`${STORE}/Describe`, "unary", store.DescribeRequest, store.DescribeResponse),
+  open: method(`${STORE}/Open`, "unary", store.OpenRequest, store.OpenResponse),
+  lease: method(`${STORE}/Lease`, "unary", store.LeaseRequest, store.LeaseResponse),
+  renew: method(`${STORE}/Renew`, "unary", store.RenewRequest, store.RenewResponse),
+  commit: method(`${STORE}/Commit`, "unary", store.CommitRequest, store.CommitResponse),
+  take: method(`${STORE}/Take`, "server-stream", store.TakeRequest, store.TakeResponse),
+  refuse: method(`${STORE}/Refuse`, "unary", store.RefuseRequest, store.RefuseResponse),
+  settle: method(`${STORE}/Settle`, "unary", store.SettleRequest, store.SettleResponse),
+  abandon: method(`${STORE}/Abandon`, "unary", store.AbandonRequest, store.AbandonResponse),
+  buffer: method(`${STORE}/Buffer`, "unary", store.BufferRequest, store.BufferResponse),
+  record: method(`${STORE}/Record`, "duplex", store.RecordRequest, store.RecordResponse),
+  announce: method(`${STORE}/Announce`, "unary", store.AnnounceRequest, store.AnnounceResponse),
+  newest: method(`${STORE}/Newest`, "unary", store.NewestRequest, store.NewestResponse),
+  mirror: method(`${STORE}/Mirror`, "unary", store.MirrorRequest, store.MirrorResponse),
+  prune: method(`${STORE}/Prune`, "unary", store.PruneRequest, store.PruneResponse),
+  join: method(`${STORE}/Join`, "unary", store.JoinRequest, store.JoinResponse),
+  leave: method(`${STORE}/Leave`, "unary", store.LeaveRequest, store.LeaveResponse),
+  members: method(`${STORE}/Members`, "unary", store.MembersRequest, store.MembersResponse),
+  watch: method(`${STORE}/Watch`, "server-stream", store.WatchRequest, store.WatchResponse),
+  flush: method(`${STORE}/Flush`, "unary", store.FlushRequest, store.FlushResponse),
 };
 
 /** `grpc.health.v1.Health`. */

@@ -35,6 +35,7 @@ const STATUS_OF: Partial<Record<ErrorCode, status>> = {
   ENGINE_EXITED: status.UNAVAILABLE,
   ENGINE_UNAVAILABLE: status.UNAVAILABLE,
   SERVER_UNAVAILABLE: status.UNAVAILABLE,
+  STORE_UNAVAILABLE: status.UNAVAILABLE,
 };
 
 /** Limits for the 8 KiB of trailing metadata that gRPC accepts. They contain a message twice: percent-encoded, and as base64 in the detail. */

@@ -1,12 +1,15 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** Number of latest calls whose responses are kept for repetitions. */
-const KEPT = 16;
-
 /** Carries out each numbered call once. A repeated call gets the first response. */
 export class NumberedCalls {
+  readonly #kept: number;
   readonly #answers = new Map<bigint, Promise<unknown>>();
   #last = 0n;
+
+  /** @param kept number of latest calls whose responses are kept for repetitions */
+  constructor(kept = 16) {
+    this.#kept = kept;
+  }
 
   /** Highest number that was carried out. */
   get last(): bigint {
@@ -34,7 +37,7 @@ export class NumberedCalls {
     const answer = work();
     this.#last = call;
     this.#answers.set(call, answer);
-    this.#answers.delete(call - BigInt(KEPT));
+    this.#answers.delete(call - BigInt(this.#kept));
     answer.catch(() => {
       this.#answers.delete(call);
       if (this.#last === call) this.#last = before;

@@ -1,30 +1,34 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { ENVIRONMENT_SERVICE, isConnectionLoss } from "@mrlm/wire";
-import type { Authorization } from "../connection/authorization.ts";
-import { Channel } from "../connection/channel.ts";
-import { checkAddress } from "../connection/check-address.ts";
-import { connectionLoss } from "../connection/connection-loss.ts";
-import { Connection } from "../connection/connection.ts";
-import { channelSecurity, type ClientTls, type TlsSource } from "../connection/tls.ts";
-import { tlsFault } from "../connection/tls-fault.ts";
-import type { ServerAddress } from "./server-addresses.ts";
+import { isConnectionLoss, type StatusCodes } from "@mrlm/wire";
+import type { Authorization } from "./authorization.ts";
+import { Channel } from "./channel.ts";
+import { checkAddress } from "./check-address.ts";
+import { connectionLoss } from "./connection-loss.ts";
+import { Connection } from "./connection.ts";
+import { channelSecurity, type ClientTls, type TlsSource } from "./tls.ts";
+import { tlsFault } from "./tls-fault.ts";
+
+/** Server of this project with tokens and TLS. */
+export interface TlsServer extends Omit<StatusCodes, "peer"> {
+  readonly address: string;
+  /** Name that its certificate must have, where it was resolved from a name. */
+  readonly name?: string | undefined;
+  /** Subject of the messages without the address: "The environment server". */
+  readonly kind: string;
+  readonly tls: TlsSource | undefined;
+  readonly keepaliveMs: number;
+  readonly onLost: (() => void) | undefined;
+  /** Calls the server. Any answer shows that it is there. */
+  ask(channel: Channel, signal: AbortSignal): Promise<unknown>;
+}
 
 /**
- * Returns a connection to an environment server.
+ * Returns a connection to a server.
  * @throws MrlmError CONFIG_INVALID for an address of the wrong form, and for a certificate that cannot be used
  */
 export function serverConnection(
-  { address, name }: ServerAddress,
+  { address, name, kind, tls, keepaliveMs, onLost, ask, ...codes }: TlsServer,
   authorization: Authorization,
-  {
-    tls,
-    keepaliveMs,
-    onLost,
-  }: {
-    readonly tls: TlsSource | undefined;
-    readonly keepaliveMs: number;
-    readonly onLost: (() => void) | undefined;
-  },
 ): Connection {
   checkAddress(address);
   const options = {
@@ -43,9 +47,8 @@ export function serverConnection(
   channelSecurity(address, security());
   return new Connection({
     address,
-    peer: `The environment server at ${address}`,
-    unavailable: "SERVER_UNAVAILABLE",
-    failed: "INTERNAL",
+    peer: `${kind} at ${address}`,
+    ...codes,
     open() {
       const { credentials, options: tlsOptions } = channelSecurity(address, security());
       return new Channel(address, authorization.metadata, { ...options, ...tlsOptions }, credentials);
@@ -53,9 +56,9 @@ export function serverConnection(
     onLost,
     async probe(channel, signal) {
       try {
-        await channel.unary(ENVIRONMENT_SERVICE.renew, { sessionIds: [] }, [signal]);
+        await ask(channel, signal);
       } catch (error) {
-        // Any answer shows that the server is there. The calls that wait get their own errors.
+        // The calls that wait get their own errors.
         if (signal.aborted || isConnectionLoss(error)) throw error;
         if ((error as ServiceError).code === status.UNAUTHENTICATED && authorization.renew())
           throw connectionLoss("it does not accept the token");

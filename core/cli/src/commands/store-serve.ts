@@ -1,0 +1,42 @@
+import { once } from "node:events";
+import { isIPv6 } from "node:net";
+import { processName } from "@mrlm/runtime";
+import { serveStore as serve } from "@mrlm/server";
+import { portNumber } from "../arguments.ts";
+import type { CommandContext } from "../command-context.ts";
+import { lineLogger } from "../console/line-logger.ts";
+import { listenForInterrupts } from "../interrupts.ts";
+import { type AccessOptions, serverAccess } from "../services/server-access.ts";
+import { ServedStore } from "../services/served-store.ts";
+
+/** Options of `mrlm store serve`. */
+export interface StoreServeArguments extends Omit<AccessOptions, "untilStdinEnds"> {
+  readonly run: string;
+  readonly port: string;
+}
+
+/** Time for the calls under way when the server stops, in milliseconds. */
+const GRACE_MS = 2_000;
+
+/** Serves the store of a run until it is interrupted. */
+export async function serveStore({ console }: CommandContext, args: StoreServeArguments): Promise<void> {
+  const port = portNumber(args.port, "--port");
+  const logger = lineLogger((line) => console.note(line));
+  const source = new ServedStore(args.run, logger);
+  const { close: closeAccess, ...access } = serverAccess(args, logger);
+  const interrupts = listenForInterrupts(console, "stopping: workers wait for another server");
+  try {
+    const at = isIPv6(args.host) ? `[${args.host}]` : args.host;
+    const server = await serve({ source, address: `${at}:${port}`, logger, ...access });
+    const address = `${at}:${server.port}`;
+    source.join(processName(), address);
+    console.print(`serving the store of ${source.path} on ${address}`);
+    console.emit({ event: "listening", address, pid: process.pid, path: source.path });
+    if (!interrupts.drain.aborted) await once(interrupts.drain, "abort");
+    await server.close(GRACE_MS);
+  } finally {
+    interrupts.dispose();
+    closeAccess();
+    await source.close();
+  }
+}

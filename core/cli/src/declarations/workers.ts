@@ -1,0 +1,62 @@
+import type { Command } from "commander";
+import type { CommandContext } from "../command-context.ts";
+import type { PlayArguments } from "../commands/play.ts";
+import type { StoreServeArguments } from "../commands/store-serve.ts";
+import { repeated } from "./flags.ts";
+
+/** Declares the processes that stand beside a training process: `mrlm play` and `mrlm store serve`. */
+export function declareWorkers(program: Command, context: () => CommandContext, finish: (code: number) => void): void {
+  program
+    .command("play")
+    .description(
+      "add a rollout worker to a run that another process trains: plays episodes of its batches until the run ends, and waits while the training process is restarted",
+    )
+    .option("--run <run>", "the run's directory")
+    .option(
+      "--store <address>",
+      "instead of --run, where this machine does not see the directory: HOST:PORT of `mrlm store serve`",
+    )
+    .option("--token-file <path>", "with --store: file with a token of that server")
+    .option("--tls", "with --store: the server has TLS, and an authority that Node trusts has signed its certificate")
+    .option("--tls-ca <path>", "with --store: the server has TLS, and these authorities have signed its certificate")
+    .option("--tls-cert <path>", "with --store: certificate of this client, for a server with mutual TLS")
+    .option("--tls-key <path>", "private key of --tls-cert")
+    .option("--tls-server-name <name>", "with --store: name that the certificate has; default: the host of the address")
+    .option(
+      "--engine <address>",
+      "with --store: HOST:PORT at which this machine reaches the engine, such as the end of a tunnel; default: the address that the training process uses",
+    )
+    .addOption(
+      repeated(
+        "--set <key=value>",
+        "a key of the run's configuration that differs on this machine: base_directory or one of server.*; may be given several times",
+      ),
+    )
+    .action(async (args: PlayArguments) => finish(await (await import("../commands/play.ts")).play(context(), args)));
+
+  program
+    .command("store")
+    .description("the episode store of a run")
+    .command("serve")
+    .description(
+      "offer the store of a run to `mrlm play --store` on other machines, with the run's configuration and the address and token of its engine",
+    )
+    .requiredOption("--run <run>", "the run's directory, or an episode store")
+    .option("--port <port>", "0 for any free one", "50052")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option(
+      "--token-file <path>",
+      "file with a token that every call must carry, health checks excepted; or NAME TOKEN in each line",
+    )
+    .option(
+      "--token-grace-seconds <seconds>",
+      "a token that is removed from --token-file stays valid for this time; default: 300",
+    )
+    .option("--tls-cert <path>", "serve with TLS: certificate in PEM form; read again when it changes")
+    .option("--tls-key <path>", "private key of --tls-cert")
+    .option("--tls-client-ca <path>", "mutual TLS: clients must have a certificate of these authorities")
+    .option("--insecure", "listen on a --host that other machines reach without a token or without TLS")
+    .action(async (args: StoreServeArguments) =>
+      (await import("../commands/store-serve.ts")).serveStore(context(), args),
+    );
+}

@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connectStore } from "@mrlm/client";
+import type { ClientFiles } from "@mrlm/kit/access";
+import {
+  type EnginePlace,
+  idOfRun,
+  loadConfig,
+  type LoadedConfig,
+  RunDirectory,
+  type RunState,
+  stateOfRun,
+} from "@mrlm/runtime";
+import { type EpisodeStore, MrlmError } from "@mrlm/spec";
+import { openEpisodeStore } from "@mrlm/store";
+import { serverCredentials } from "./client-access.ts";
+import { isLoopback } from "./server-access.ts";
+
+/** Options of `mrlm play` that name the run. */
+export interface PlayedRunOptions {
+  readonly run?: string;
+  readonly store?: string;
+  readonly tokenFile?: string;
+  readonly tls?: boolean;
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsServerName?: string;
+  readonly engine?: string;
+  readonly set?: readonly string[];
+}
+
+/** A run for which this process plays: in its directory, or through a store server. */
+export interface PlayedRun {
+  /** Directory of the run, or address of the server. */
+  readonly name: string;
+  readonly loaded: LoadedConfig;
+  /** File of the configuration. */
+  readonly configPath: string;
+  /** Returns the state of the run; `undefined` where the server does not answer. */
+  find(): Promise<RunState | undefined>;
+  openStore(): Promise<EpisodeStore>;
+  close(): Promise<void>;
+}
+
+/** Longest wait for the answer about the training process, in milliseconds. */
+const ANSWER_MS = 2_000;
+/** Time for the last calls of a stopped worker, in milliseconds. */
+const LEAVE_MS = 3_000;
+/** Keys that may differ between the machines of a run: they change nothing of what is played. */
+const OWN_KEYS = /^(server(\.|=)|base_directory=)/;
+
+/**
+ * Opens the run that the options name. Rejects with USAGE for options that contradict each other, RUN_NOT_FOUND, and as `connectStore` does.
+ * @param stop aborted when the worker ends: calls to a lost server then end soon
+ */
+export async function openPlayedRun(
+  options: PlayedRunOptions,
+  stop: AbortSignal,
+  notice: (text: string) => void,
+): Promise<PlayedRun> {
+  const { run, store, set = [] } = options;
+  if ((run === undefined) === (store === undefined))
+    throw new MrlmError("USAGE", "Name the run by its directory (--run) or by the address of its store (--store).");
+  const foreign = set.find((each) => !OWN_KEYS.test(each));
+  if (foreign !== undefined)
+    throw new MrlmError(
+      "USAGE",
+      `--set ${foreign}: the run decides what is played; set server.* or base_directory here.`,
+    );
+  if (store !== undefined) return await runOfServer({ ...options, store, set }, stop, notice);
+  for (const name of ["tokenFile", "tls", "tlsCa", "tlsCert", "tlsKey", "tlsServerName", "engine"] as const)
+    if (options[name] !== undefined)
+      throw new MrlmError("USAGE", `--${name.replace(/[A-Z]/g, "-$&").toLowerCase()} is for a --store.`);
+  return runOfDirectory(RunDirectory.open(run as string), set);
+}
+
+function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
+  return {
+    name: run.path,
+    loaded: loadConfig(run.configPath, { overrides: set }),
+    configPath: run.configPath,
+    find: async () => stateOfRun(run),
+    openStore() {
+      const id = idOfRun(run);
+      const about = { path: run.episodesPath, purpose: "train", endsLeases: false } as const;
+      return openEpisodeStore({ ...about, ...(id === undefined ? {} : { run: id }) });
+    },
+    close: async () => undefined,
+  };
+}
+
+async function runOfServer(
+  options: PlayedRunOptions & { readonly store: string; readonly set: readonly string[] },
+  stop: AbortSignal,
+  notice: (text: string) => void,
+): Promise<PlayedRun> {
+  const { store: address, engine, set } = options;
+  const end = new AbortController();
+  const onStop = (): void => void setTimeout(() => end.abort(), LEAVE_MS).unref();
+  if (stop.aborted) onStop();
+  stop.addEventListener("abort", onStop);
+  const access = { ...credentials(options), signal: end.signal };
+  let isLost = false;
+  const server = await connectStore(address, {
+    ...access,
+    onLost() {
+      if (isLost || stop.aborted) return;
+      isLost = true;
+      notice(`the store server at ${address} was lost: waiting for it`);
+    },
+  });
+  const folder = mkdtempSync(join(tmpdir(), "mrlm-play-"));
+  const close = async (): Promise<void> => {
+    stop.removeEventListener("abort", onStop);
+    rmSync(folder, { recursive: true, force: true });
+    await server.close();
+  };
+  try {
+    const { config } = await server.describe();
+    if (config === "")
+      throw new MrlmError("USAGE", `The server at ${address} serves a store without a run.`, {
+        hint: "Start it with the run's directory: mrlm store serve --run RUN.",
+      });
+    const configPath = join(folder, "config.yaml");
+    writeFileSync(configPath, config, { mode: 0o600 });
+    return {
+      name: address,
+      loaded: loadConfig(configPath, { overrides: set }),
+      configPath,
+      async find() {
+        try {
+          const { training, ...state } = await server.describe(ANSWER_MS);
+          if (isLost) notice(`the store server at ${address} answers again`);
+          isLost = false;
+          return training === undefined ? state : { ...state, training: reachable(training, address, engine) };
+        } catch (error) {
+          if (MrlmError.hasCode(error, "STORE_UNAVAILABLE")) return undefined;
+          throw error;
+        }
+      },
+      openStore: () => connectStore(address, access),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Throws CONFIG_INVALID for an engine that this machine cannot reach. */
+function reachable<Place extends EnginePlace>(place: Place, store: string, engine: string | undefined): Place {
+  if (engine !== undefined) return { ...place, address: engine };
+  if (!isLoopback(hostOf(place.address)) || isLoopback(hostOf(store))) return place;
+  throw new MrlmError(
+    "CONFIG_INVALID",
+    `The engine of the training process listens on ${place.address}, which only its own machine reaches.`,
+    {
+      hint: "Forward its port to this machine and give --engine HOST:PORT, or train with an engine.address that all machines reach.",
+    },
+  );
+}
+
+function hostOf(address: string): string {
+  return address.slice(0, address.lastIndexOf(":"));
+}
+
+function credentials({ tokenFile, tls, tlsCa, tlsCert, tlsKey, tlsServerName }: PlayedRunOptions) {
+  const files: ClientFiles = {
+    ...(tlsCa === undefined ? {} : { ca: tlsCa }),
+    ...(tlsCert === undefined ? {} : { cert: tlsCert }),
+    ...(tlsKey === undefined ? {} : { key: tlsKey }),
+  };
+  const hasTls = tls === true || tlsServerName !== undefined || Object.keys(files).length > 0;
+  return serverCredentials({
+    ...(tokenFile === undefined ? {} : { token_file: tokenFile }),
+    ...(hasTls ? { tls: { ...files, ...(tlsServerName === undefined ? {} : { server_name: tlsServerName }) } } : {}),
+  });
+}

@@ -1,0 +1,73 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { idOfRun, joinRun, type Membership, RunDirectory, stateOfRun, thisProcess } from "@mrlm/runtime";
+import type { StoreSource } from "@mrlm/server";
+import { type EpisodeStore, type Logger, MrlmError } from "@mrlm/spec";
+import { openEpisodeStore, runOfStore } from "@mrlm/store";
+
+/** Time between two looks for a store that the training process has not made yet, in milliseconds. */
+const LOOK_MS = 500;
+
+/** The store of a run, or of a file, beside the processes that write it too. */
+export class ServedStore implements StoreSource {
+  readonly #path: string;
+  readonly #run: RunDirectory | undefined;
+  readonly #logger: Logger;
+  #opening: Promise<EpisodeStore> | undefined;
+  #membership: Promise<Membership> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * Throws RUN_NOT_FOUND for a path that is neither, STORE_INVALID for a file that is no store.
+   * @param path directory of a run, or an episode store
+   */
+  constructor(path: string, logger: Logger) {
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    this.#run = isFile ? undefined : RunDirectory.open(path);
+    this.#path = this.#run?.episodesPath ?? resolve(path);
+    this.#logger = logger;
+    if (existsSync(this.#path)) runOfStore(this.#path);
+  }
+
+  /** Directory of the run, or path of the store. */
+  get path(): string {
+    return this.#run?.path ?? this.#path;
+  }
+
+  store = (): Promise<EpisodeStore> => {
+    if (this.#opening !== undefined) return this.#opening;
+    if (!existsSync(this.#path)) {
+      const hint = "The training process makes it when it begins: call again.";
+      return Promise.reject(new MrlmError("STORE_FAILED", `${this.#path} does not exist yet.`, { hint }));
+    }
+    const id = this.#run === undefined ? undefined : idOfRun(this.#run);
+    const about = { path: this.#path, purpose: "train", endsLeases: false } as const;
+    const opening = openEpisodeStore({ ...about, ...(id === undefined ? {} : { run: id }) });
+    this.#opening = opening;
+    // The next call tries again.
+    opening.catch(() => (this.#opening = undefined));
+    return opening;
+  };
+
+  describe: StoreSource["describe"] = () => {
+    if (this.#run === undefined) return { path: this.#path, config: "", hasEnded: false, isLocked: false };
+    return { path: this.#run.path, config: readFileSync(this.#run.configPath, "utf8"), ...stateOfRun(this.#run) };
+  };
+
+  /** Adds this process to the members of the run, as soon as there is a store. */
+  join(name: string, address: string): void {
+    const tried = async (): Promise<void> => {
+      if (!existsSync(this.#path)) return void (this.#timer = setTimeout(() => void tried(), LOOK_MS).unref());
+      const store = await this.store();
+      this.#membership = joinRun(store, [thisProcess(name, "store", {}, address)], { logger: this.#logger });
+    };
+    tried().catch((error: Error) => this.#logger.warn(`The store was not opened: ${error.message}`));
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    const store = await this.#opening?.catch(() => undefined);
+    await (await this.#membership)?.leave();
+    await store?.close();
+  }
+}

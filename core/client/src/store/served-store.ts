@@ -1,0 +1,11 @@
+import type { EpisodeStore } from "@mrlm/spec";
+import type { StoreDescription } from "@mrlm/wire";
+
+/** Episode store of a server. */
+export interface ServedStore extends EpisodeStore {
+  /**
+   * Returns what a rollout worker needs beside the store.
+   * @param waitMs longest wait for a lost server; default: `reconnectMs`
+   */
+  describe(waitMs?: number): Promise<StoreDescription>;
+}

@@ -1,0 +1,22 @@
+import { existsSync } from "node:fs";
+import type { EnginePlace, RunDirectory } from "./run-directory.ts";
+
+/** Training process of a run, as other processes find it. */
+export interface RunState {
+  /** Place of its engine, and the time at which it announced it, in milliseconds since 1970. Absent while no process trains the run. */
+  readonly training?: EnginePlace & { readonly since: number };
+  /** Whether the run has finished, and nothing trains it. */
+  readonly hasEnded: boolean;
+  /** Whether a process holds the lock of the run. It trains, or will do so. */
+  readonly isLocked: boolean;
+}
+
+/** Reads the state of a run. Writes nothing. */
+export function stateOfRun(run: RunDirectory): RunState {
+  const training = run.readEngine();
+  const { isLocked } = run;
+  // The training process makes the store after it has locked the run.
+  if (training !== undefined && isLocked && existsSync(run.episodesPath))
+    return { training, hasEnded: false, isLocked };
+  return { hasEnded: !isLocked && run.readRecord()["status"] === "finished", isLocked };
+}

@@ -1,0 +1,84 @@
+import type { Member } from "@mrlm/spec";
+import { encodeJson } from "@mrlm/store/encoding";
+import type * as wire from "../gen/mrlm/store/v1/store.ts";
+import { fromInt64, toInt64 } from "../integers.ts";
+import { invalid } from "../invalid.ts";
+import { STORE_PROTOCOL } from "../protocol.ts";
+import { parseJsonText } from "./groups.ts";
+
+/** The process that trains a run. */
+export interface TrainingPlace {
+  /** Time at which it announced its engine, in milliseconds since 1970. Another process has another one. */
+  readonly since: number;
+  /** Address of its engine, `host:port`. */
+  readonly address: string;
+  readonly token?: string;
+}
+
+/** Run of a store: its configuration, and its training process. */
+export interface StoreDescription {
+  /** Directory of the run, or path of the store, on the machine of the server. */
+  readonly path: string;
+  /** Resolved configuration of the run in YAML; "" for a store without a run. */
+  readonly config: string;
+  /** Absent while no process trains the run. */
+  readonly training?: TrainingPlace;
+  /** Whether the run has finished and nothing trains it. */
+  readonly hasEnded: boolean;
+  /** Whether a process holds the lock of the run. It trains, or will do so. */
+  readonly isLocked: boolean;
+}
+
+export function encodeStoreDescription({ training, isLocked, ...state }: StoreDescription): wire.DescribeResponse {
+  return {
+    protocolMajor: STORE_PROTOCOL.major,
+    protocolMinor: STORE_PROTOCOL.minor,
+    ...state,
+    locked: isLocked,
+    training:
+      training === undefined
+        ? undefined
+        : {
+            sinceMs: toInt64(training.since, "the start of a training process"),
+            engineAddress: training.address,
+            engineToken: training.token ?? "",
+          },
+  };
+}
+
+export function decodeStoreDescription(message: wire.DescribeResponse): StoreDescription {
+  const { path, config, training, hasEnded, locked: isLocked } = message;
+  if (training === undefined) return { path, config, hasEnded, isLocked };
+  const { sinceMs, engineAddress: address, engineToken: token } = training;
+  const since = fromInt64(sinceMs, "the start of a training process");
+  return { path, config, hasEnded, isLocked, training: { since, address, ...(token === "" ? {} : { token }) } };
+}
+
+type NewMember = Omit<Member, "startedAt" | "heartbeatAt">;
+
+/** Encodes a member; without its times where it joins. */
+export function encodeMember({ id, kind, address, capabilities, ...times }: NewMember & Partial<Member>): wire.Member {
+  const { startedAt = 0, heartbeatAt = 0 } = times;
+  return {
+    id,
+    kind,
+    address,
+    capabilitiesJson: encodeJson(capabilities),
+    startedAtMs: toInt64(startedAt, "the start of a member"),
+    heartbeatAtMs: toInt64(heartbeatAt, "the heartbeat of a member"),
+  };
+}
+
+/** Throws MESSAGE_INVALID for a message without a member. */
+export function decodeMember(message: wire.Member | undefined): Member {
+  if (message === undefined) throw invalid("a member is missing");
+  const { id, kind, address, capabilitiesJson, startedAtMs, heartbeatAtMs } = message;
+  return {
+    id,
+    kind: kind as Member["kind"],
+    ...(address === undefined ? {} : { address }),
+    capabilities: parseJsonText(capabilitiesJson),
+    startedAt: fromInt64(startedAtMs, "the start of a member"),
+    heartbeatAt: fromInt64(heartbeatAtMs, "the heartbeat of a member"),
+  };
+}
