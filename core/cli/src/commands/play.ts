@@ -61,7 +61,10 @@ export async function play({ console, directory }: CommandContext, args: PlayArg
       last = place.since;
       console.note(`${name} plays for ${run.name}`);
       console.emit({ event: "playing", name, run: run.name });
-      played += await playBeside({ run, prepared, host, place, name, logger, stop, notice });
+      const result = await playBeside({ run, prepared, host, place, name, logger, stop, notice });
+      played += result.played;
+      // The training process may be the same when the server answers again.
+      if (result.isStoreLost) last = 0;
     }
     if (lost.aborted) throw lost.reason;
     console.print(`${played} cohorts played`);
@@ -97,7 +100,7 @@ async function trainingProcess(
   return undefined;
 }
 
-/** Plays beside one training process until it ends. Returns the number of cohorts. */
+/** Plays beside one training process until it ends, or the store is lost. Returns the number of cohorts. */
 async function playBeside(parts: {
   readonly run: PlayedRun;
   readonly prepared: PreparedRun;
@@ -107,9 +110,10 @@ async function playBeside(parts: {
   readonly logger: Logger;
   readonly stop: AbortSignal;
   readonly notice: (text: string) => void;
-}): Promise<number> {
+}): Promise<{ readonly played: number; readonly isStoreLost: boolean }> {
   const { run, place, stop, notice } = parts;
   let played = 0;
+  let isStoreLost = false;
   const ended = new AbortController();
   const looking = lookForEnd(run, place, ended);
   try {
@@ -136,13 +140,15 @@ async function playBeside(parts: {
   } catch (error) {
     if (!MrlmError.isInstance(error)) throw error;
     if (error.code.startsWith("ENGINE_")) notice(`the engine of the training process was lost: ${error.message}`);
-    else if (error.code === "STORE_UNAVAILABLE") notice(error.message);
-    else if (error.code !== "CANCELLED" || !stop.aborted) throw error;
+    else if (error.code === "STORE_UNAVAILABLE") {
+      isStoreLost = true;
+      notice(error.message);
+    } else if (error.code !== "CANCELLED" || !stop.aborted) throw error;
   } finally {
     ended.abort();
     await looking;
   }
-  return played;
+  return { played, isStoreLost };
 }
 
 /** Aborts `ended` when the training process has ended. It may continue while the store server does not answer. */

@@ -7,6 +7,8 @@ import { openEpisodeStore, runOfStore } from "@mrlm/store";
 
 /** Time between two looks for a store that the training process has not made yet, in milliseconds. */
 const LOOK_MS = 500;
+/** Age at which the description is made again, in milliseconds: each worker asks for it twice a second. */
+const DESCRIBED_MS = 250;
 
 /** The store of a run, or of a file, beside the processes that write it too. */
 export class ServedStore implements StoreSource {
@@ -16,6 +18,7 @@ export class ServedStore implements StoreSource {
   #opening: Promise<EpisodeStore> | undefined;
   #membership: Promise<Membership> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #described: { readonly run: ReturnType<StoreSource["describe"]>; readonly at: number } | undefined;
 
   /**
    * Throws RUN_NOT_FOUND for a path that is neither, STORE_INVALID for a file that is no store.
@@ -51,7 +54,12 @@ export class ServedStore implements StoreSource {
 
   describe: StoreSource["describe"] = () => {
     if (this.#run === undefined) return { path: this.#path, config: "", hasEnded: false, isLocked: false };
-    return { path: this.#run.path, config: readFileSync(this.#run.configPath, "utf8"), ...stateOfRun(this.#run) };
+    const now = performance.now();
+    if (this.#described !== undefined && now - this.#described.at < DESCRIBED_MS) return this.#described.run;
+    const config = readFileSync(this.#run.configPath, "utf8");
+    const run = { path: this.#run.path, config, ...stateOfRun(this.#run) };
+    this.#described = { run, at: now };
+    return run;
   };
 
   /** Adds this process to the members of the run, as soon as there is a store. */
