@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { parse } from "yaml";
-import { createProgram, leaves } from "../src/program.ts";
+import { createProgram } from "../src/program.ts";
 
 const folder = new URL("../../../deploy/", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, folder), "utf8");
@@ -19,7 +19,8 @@ const labels = { "app.kubernetes.io/name": "mrlm-server" };
 
 /** Parses arguments as `mrlm serve` does; an unknown flag is an error. */
 function options(args: readonly string[]): Record<string, string> {
-  const serve = leaves(createProgram(() => undefined).command).find((command) => command.name() === "serve");
+  const program = createProgram(() => undefined).command;
+  const serve = program.commands.find((command) => command.name() === "serve");
   serve
     ?.exitOverride()
     .action(() => undefined)
