@@ -90,6 +90,21 @@ def gae(rewards, values, final, gamma, lam):  # arXiv 1506.02438, eq. 16, as the
     return [sum((gamma * lam) ** k * deltas[t + k] for k in range(len(deltas) - t)) for t in range(len(deltas))]
 
 
+def behaviour(o, logs, lengths):  # arXiv 2110.00641: proximal against behaviour policy, bounded
+    if o.get("mismatch", "none") == "none":
+        return torch.ones_like(logs)
+    level, cap = o.get("mismatch_level", "token"), o["mismatch_cap"]
+    reduce = {
+        "token": lambda x: x,
+        "sequence": lambda x: x.sum().expand(len(x)),
+        "geometric": lambda x: x.mean().expand(len(x)),
+    }
+    w = torch.exp(torch.cat([reduce[level](episode) for episode in torch.split(logs, lengths)]))
+    if o["mismatch"] == "truncate":
+        return torch.clamp(w, max=cap)
+    return torch.where((w > cap) | (w < o.get("mismatch_floor", 1 / cap)), torch.zeros_like(w), w)
+
+
 def ppo(o, given):
     beta, placement = o.get("kl_coefficient", 0.0), o.get("kl_placement", "reward")
     advantages, targets = [], []
@@ -119,24 +134,29 @@ def ppo(o, given):
         a = (a - a.mean()) / (a.std() + 1e-8)
     every = {
         name: [x for unit in given["units"] for x in unit[name]]
-        for name in ("now", "old", "reference", "values", "value", "entropy")
+        for name in ("now", "sampled", "old", "reference", "values", "value", "entropy")
     }
     now, value, entropy = leaf(every["now"]), leaf(every["value"]), leaf(every["entropy"])
     ratio = torch.exp(torch.clamp(now - torch.tensor(every["old"]), -10, 10))
-    policy = clipped(ratio, a, o["clip_low"], o["clip_high"], o.get("dual_clip")).sum()
+    lengths = [len(episode["rewards"]) for group in given["groups"] for episode in group]
+    trust = behaviour(o, torch.tensor(every["old"]) - torch.tensor(every["sampled"]), lengths)
+    kept = (trust > 0).double() if o.get("mismatch") == "drop" else torch.ones_like(trust)
+    policy = (trust * clipped(ratio, a, o["clip_low"], o["clip_high"], o.get("dual_clip"))).sum()
     divergence = torch.zeros(())
     if beta > 0 and placement == "loss":
         divergence = (
             beta
             * (
-                importance(o["kl_estimator"], ratio) * kl(o["kl_estimator"], now, torch.tensor(every["reference"]))
+                kept
+                * importance(o["kl_estimator"], ratio)
+                * kl(o["kl_estimator"], now, torch.tensor(every["reference"]))
             ).sum()
         )
     before, c = torch.tensor(every["values"]), o.get("value_clip", float("inf"))
     errors = torch.maximum((value - target) ** 2, (torch.clamp(value, before - c, before + c) - target) ** 2)
     value_loss = errors.sum() / 2
     coefficient = o.get("value_coefficient", 0.5 if o["critic"] == "shared" else 1.0)
-    total = policy + divergence - o["entropy_coefficient"] * entropy.sum() + coefficient * value_loss
+    total = policy + divergence - o["entropy_coefficient"] * (kept * entropy).sum() + coefficient * value_loss
     logprob, slope, values = gradient(total, [now, entropy, value])
     return {
         "policy": float(policy),

@@ -104,7 +104,14 @@ function ppoCase(random: RandomStream): Case {
     clip_low: random.pick([0.1, 0.3]),
     clip_high: random.pick([0.2, 0.5]),
     ...(random.next() < 0.5 ? { dual_clip: 1.3 } : {}),
-    old_policy: random.pick(["trainer", "sampler"]),
+    ...random.pick<JsonObject>([
+      { old_policy: "sampler" },
+      {},
+      { mismatch: "truncate", mismatch_cap: 1.5 },
+      { mismatch: "mask", mismatch_cap: 4, mismatch_floor: 0.5 },
+      { mismatch: "mask", mismatch_cap: 4, mismatch_level: random.pick(["sequence", "geometric"]) },
+      { mismatch: "drop", mismatch_cap: 2 },
+    ]),
     gamma: random.pick([1, 0.9]),
     gae_lambda: random.pick([0, 0.95, 1]),
     ...(random.next() < 0.5 ? { value_lambda: random.pick([0.5, 1]) } : {}),
@@ -156,6 +163,7 @@ function ppoCase(random: RandomStream): Case {
       parsed.old_policy === "sampler" ? Float32Array.from(group.flatMap(({ sampled }) => list(sampled))) : old;
     const now = trusted.map((value) => value + random.next() - 0.5);
     return {
+      sampled: Float32Array.from(group.flatMap(({ sampled }) => list(sampled))),
       old: trusted,
       reference,
       values,

@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import type { JsonObject } from "@mrlm/spec";
 import type { BigramTraining } from "@mrlm/testing";
 import { trainBigram } from "@mrlm/testing";
 import { AHEAD } from "../replay/support/replays.ts";
@@ -39,4 +40,25 @@ test("play.max_kl ends a run whose weights move too far from those that played",
     code: "OFF_POLICY",
     message: expect.stringMatching(/nats a token from those that played step [23], and play\.max_kl is 1e-9/),
   });
+});
+
+/** PPO of a separate critic, with a batch that `minibatches` divides. */
+const ppo = (options: JsonObject): BigramTraining => ({
+  ...PIPELINED,
+  stages: [{ algorithm: "ppo", steps: 5, prompts_per_step: 8, learning_rate: 0.2, minibatches: 2, ...options }],
+});
+
+test("ppo is refused for older weights without a correction, and learns with one: decoupled, or by the ratio itself", async () => {
+  await expect(trainBigram(ppo({}))).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringMatching(/ppo@1 has a wrong gradient for them: `mismatch: none` with `old_policy: trainer`/),
+  });
+  for (const mismatch of ["truncate", "mask", "drop"]) {
+    const { reports } = await trainBigram(ppo({ mismatch }));
+    expect(latest(reports, "offpolicy/lag_max")).toBe(2);
+    expect(latest(reports, "offpolicy/ess")).toBeLessThan(1);
+    expect(latest(reports, "offpolicy/ratio_max")).toBeGreaterThan(1);
+  }
+  const { reports } = await trainBigram(ppo({ old_policy: "sampler", critic: "shared" }));
+  expect(latest(reports, "mismatch/max")).toBeGreaterThan(0.01);
 });

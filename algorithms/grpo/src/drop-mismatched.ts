@@ -1,4 +1,4 @@
-import { type MismatchOptions, mismatchWeight } from "./importance.ts";
+import { type MismatchOptions, mismatchWeight } from "@mrlm/kit/learning";
 import type { EpisodeSample, GroupSample } from "./samples.ts";
 import type { FrozenLogprobs } from "./unit-loss.ts";
 

@@ -1,5 +1,5 @@
 import { definePlugin } from "@mrlm/kit";
-import { assertWholeDistribution } from "@mrlm/kit/learning";
+import { assertWholeDistribution, uncorrected } from "@mrlm/kit/learning";
 import {
   type AlgorithmDefinition,
   MrlmError,
@@ -17,9 +17,6 @@ export { type GrpoOptions, grpoOptions } from "./options.ts";
 export { policyLosses, type PolicyLossOptions } from "./losses/index.ts";
 export type { TokenLosses } from "./losses/policy-loss.ts";
 
-const UNCORRECTED =
-  "`mismatch: none` with `old_policy: trainer` treats them as episodes of the newest weights: set `mismatch: truncate`";
-
 /** `grpo@1`: group relative policy optimization and its family. */
 export const grpo: AlgorithmDefinition<GrpoOptions> = {
   id: "grpo@1",
@@ -33,7 +30,7 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
     groupSize: options.group_size,
     refills: Math.max(options.dynamic_sampling, options.max_staleness === undefined ? 0 : 1),
     ...(options.max_staleness === undefined ? {} : { maxStaleness: options.max_staleness }),
-    ...(options.mismatch === "none" && options.old_policy === "trainer" ? { uncorrected: UNCORRECTED } : {}),
+    uncorrected: uncorrected(options),
     ...(options.dynamic_sampling === 0
       ? {}
       : {
@@ -75,15 +72,6 @@ function validate(options: GrpoOptions, _: readonly TrainingEnvironment[], sampl
       `group_size is ${options.group_size}: every advantage would be 0, because an episode is compared with the others of its group.`,
       {
         hint: "Set group_size to 2 or more (8 is usual), or, for self-play, baseline: role_average.",
-      },
-    );
-  }
-  if (options.mismatch !== "none" && options.old_policy === "sampler") {
-    throw new MrlmError(
-      "CONFIG_INVALID",
-      "mismatch corrects the trainer's old log-probabilities, which old_policy: sampler does not use.",
-      {
-        hint: "Set old_policy: trainer or mismatch: none.",
       },
     );
   }

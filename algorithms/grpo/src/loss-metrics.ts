@@ -1,10 +1,11 @@
-import { klEstimate, ratioOf } from "@mrlm/kit/learning";
+import { klEstimate, MismatchMetrics } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { TokenLosses } from "./losses/policy-loss.ts";
 
 /** Sums over tokens, from which metrics follow that do not depend on how a batch was split. */
 export class LossMetrics {
-  readonly #isCorrected: boolean;
+  /** Trainer against sampler. */
+  readonly mismatch: MismatchMetrics;
   #tokens = 0;
   #loss = 0;
   #klLoss = 0;
@@ -14,16 +15,10 @@ export class LossMetrics {
   #klTokens = 0;
   #entropy = 0;
   #entropyTokens = 0;
-  #mismatchTokens = 0;
-  #mismatchKl = 0;
-  #mismatchMax = 0;
-  #corrected = 0;
-  #bounded = 0;
-  readonly #ratios = { sum: 0, squares: 0, largest: 0 };
 
   /** @param isCorrected whether importance weights correct for the mismatch */
   constructor(isCorrected = false) {
-    this.#isCorrected = isCorrected;
+    this.mismatch = new MismatchMetrics(isCorrected);
   }
 
   addPolicy(policy: TokenLosses, weights: Float64Array): void {
@@ -46,32 +41,6 @@ export class LossMetrics {
     this.#entropyTokens += entropy.length;
   }
 
-  /**
-   * @param ratio importance weight before its bounds
-   * @param correction after them
-   */
-  addMismatch(trainer: number, sampler: number, ratio: number, correction: number): void {
-    this.#ratios.sum += ratio;
-    this.#ratios.squares += ratio * ratio;
-    this.#ratios.largest = Math.max(this.#ratios.largest, ratio);
-    if (correction !== ratio) this.#bounded++;
-    this.#mismatchTokens++;
-    this.#mismatchKl += ratioOf(trainer, sampler) - 1 - (trainer - sampler);
-    this.#mismatchMax = Math.max(this.#mismatchMax, Math.abs(trainer - sampler));
-    if (correction !== 1) this.#corrected++;
-  }
-
-  /** Metrics of importance weights. The effective sample size is (Σ w)² / (n Σ w²) of n tokens: 1 where all weights are equal (Kong 1992). */
-  #offPolicy(): Metrics {
-    const { sum, squares, largest } = this.#ratios;
-    const tokens = this.#mismatchTokens;
-    return {
-      "offpolicy/ess": tokens === 0 ? 1 : (sum * sum) / (tokens * squares),
-      "offpolicy/ratio_max": largest,
-      "offpolicy/truncated": { sum: this.#bounded, count: tokens },
-    };
-  }
-
   /** @param normalizer sum of the normalizers of the passes that were added */
   report(normalizer: number): Metrics {
     const mean = (sum: number, count: number): Mean => ({ sum, count });
@@ -83,11 +52,7 @@ export class LossMetrics {
       ...(this.#entropyTokens === 0 ? {} : { entropy: mean(this.#entropy, this.#entropyTokens) }),
       "ratio/mean": mean(this.#ratio, this.#tokens),
       "clip/fraction": mean(this.#clipped, this.#tokens),
-      // k3 of the sampler against the trainer: 0 where both have the same log-probabilities.
-      "mismatch/kl": mean(this.#mismatchKl, this.#mismatchTokens),
-      "mismatch/max": this.#mismatchMax,
-      "mismatch/corrected": mean(this.#corrected, this.#mismatchTokens),
-      ...(this.#isCorrected ? this.#offPolicy() : {}),
+      ...this.mismatch.report(),
     };
   }
 }

@@ -1,4 +1,4 @@
-import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
+import { mismatchOptions, mismatchRules, optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
 import { aggregationNames } from "./aggregation.ts";
 import { optionsOfLoss, policyLossNames } from "./losses/index.ts";
@@ -46,29 +46,7 @@ const schema = z.strictObject({
     .enum(aggregationNames)
     .default("token_mean")
     .describe("Mean over tokens, mean over episodes of their means, or sum over tokens by a constant length"),
-  old_policy: z
-    .enum(["trainer", "sampler"])
-    .default("trainer")
-    .describe("Log-probabilities in the denominator of the ratio"),
-  mismatch: z
-    .enum(["none", "truncate", "mask", "drop"])
-    .default("none")
-    .describe(
-      "Importance weights of trainer against sampler, with old_policy: trainer; beyond mismatch_cap mask sets the weight to 0, and drop also removes the token from the denominators",
-    ),
-  mismatch_cap: z.number().gt(1).default(2).describe("Largest importance weight"),
-  mismatch_floor: z
-    .number()
-    .positive()
-    .max(1)
-    .optional()
-    .describe("Smallest importance weight that mask and drop keep; default 1 / mismatch_cap"),
-  mismatch_level: z
-    .enum(["token", "sequence", "geometric"])
-    .default("token")
-    .describe(
-      "One weight for each token, or for all tokens of an episode: the product of their ratios, or its geometric mean",
-    ),
+  ...mismatchOptions,
 
   kl_coefficient: z.number().nonnegative().default(0).describe("Weight of the divergence from the reference"),
   kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3").describe("Estimator of that divergence"),
@@ -115,21 +93,7 @@ export const grpoOptions = withOptionRules(schema, (options) => {
       options: ["dynamic_sampling"],
       because: "has no effect with baseline: role_average, with which equal rewards of a group have a signal",
     },
-    {
-      when: options.mismatch === "none",
-      options: ["mismatch_cap", "mismatch_floor", "mismatch_level"],
-      because: "has no effect without mismatch: truncate, mask or drop",
-    },
-    {
-      when: options.mismatch === "truncate",
-      options: ["mismatch_floor"],
-      because: "has no effect with mismatch: truncate, which has no lower bound",
-    },
-    {
-      when: options.mismatch === "drop",
-      options: ["mismatch_level"],
-      because: "has no effect with mismatch: drop, which removes single tokens",
-    },
+    ...mismatchRules(options),
     {
       when: options.kl_coefficient === 0,
       options: ["kl_estimator", "kl_importance"],

@@ -1,7 +1,6 @@
-import { klEstimate, weightedKl } from "@mrlm/kit/learning";
+import { klEstimate, mismatchWeights, weightedKl } from "@mrlm/kit/learning";
 import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { tokenWeight } from "./aggregation.ts";
-import { mismatchWeights } from "./importance.ts";
 import type { LossMetrics } from "./loss-metrics.ts";
 import type { GrpoOptions } from "./options.ts";
 import { policyLosses } from "./losses/index.ts";
@@ -45,7 +44,7 @@ export function unitLoss(
     const { ratios, weights: corrections } = mismatchWeights(options, trainerOld, sampled);
     if (isMismatchCounted)
       for (const [t, ratio] of ratios.entries())
-        metrics.addMismatch(trainerOld[t] as number, sampled[t] as number, ratio, corrections[t] as number);
+        metrics.mismatch.add(trainerOld[t] as number, sampled[t] as number, ratio, corrections[t] as number);
     const weights = corrections.map((correction) => weight * correction);
     const policy = policyLosses({ logprobs: current, old, weights, advantage, age }, options);
     metrics.addPolicy(policy, weights);

@@ -33,7 +33,7 @@ export async function update(
   const units = samples.map(unitOf);
   const loss = new LossMetrics(options.mismatch !== "none");
   for (const { trainer, sampler } of batch.flatMap(({ dropped }) => dropped))
-    loss.addMismatch(trainer, sampler, ratioOf(trainer, sampler), 0);
+    loss.mismatch.add(trainer, sampler, ratioOf(trainer, sampler), 0);
   const steps: StepReport[] = [];
   let normalizers = 0;
   let computedTokens = 0;

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { klEstimate, weightedKl } from "@mrlm/kit/learning";
+import { klEstimate, mismatchWeight, weightedKl } from "@mrlm/kit/learning";
 import { groupAdvantages, type PolicyLossOptions, policyLosses } from "../src/index.ts";
-import { mismatchWeight } from "../src/importance.ts";
 import { overlongPenalty } from "../src/overlong.ts";
 
 const reference = readFileSync(new URL("../../../docs/reference/algorithms.md", import.meta.url), "utf8");

@@ -1,4 +1,5 @@
-import type { Credit, EngineUnit, UnitOutputs } from "@mrlm/spec";
+import { MismatchMetrics, mismatchWeights } from "@mrlm/kit/learning";
+import type { Credit, EngineUnit, Metrics, UnitOutputs } from "@mrlm/spec";
 import { byEpisode, type PpoEpisode, type PpoGroup, unitOf } from "./batch.ts";
 import { type Estimate, estimate } from "./estimate.ts";
 import { whiten } from "./gae.ts";
@@ -6,8 +7,10 @@ import type { PpoOptions } from "./options.ts";
 
 /** An episode with all numbers that stay constant during the updates from its batch. */
 export interface FrozenEpisode extends PpoEpisode, Estimate {
-  /** Log-probabilities before the first update. */
+  /** Log-probabilities of the proximal policy: the weights before the first update, or with `old_policy: sampler` those that played. */
   readonly old: Float32Array;
+  /** Importance weights of the proximal policy against the one that played; 0 for a token that `mismatch` leaves out. */
+  readonly weights: Float64Array;
   readonly reference?: Float32Array;
 }
 
@@ -20,7 +23,8 @@ export class FrozenBatch {
   readonly units: readonly EngineUnit[];
   readonly #options: PpoOptions;
   readonly #klCoefficient: number;
-  readonly #old: Float32Array[][] = [];
+  readonly #trainer: Float32Array[][] = [];
+  readonly #weights: Float64Array[][] = [];
   readonly #references: Float32Array[][] = [];
   readonly #estimates: Estimate[][] = [];
 
@@ -30,8 +34,6 @@ export class FrozenBatch {
     this.units = groups.map(unitOf);
     this.#options = options;
     this.#klCoefficient = klCoefficient;
-    if (options.old_policy === "sampler")
-      groups.forEach((group, unit) => (this.#old[unit] = group.map(({ sampled }) => sampled)));
   }
 
   freezeReference(unit: number, logprob: Float32Array): void {
@@ -39,7 +41,7 @@ export class FrozenBatch {
   }
 
   freezeLogprobs(unit: number, logprob: Float32Array): void {
-    this.#old[unit] ??= byEpisode(this.#group(unit), logprob);
+    this.#trainer[unit] ??= byEpisode(this.#group(unit), logprob);
   }
 
   /** Stores values and computes the estimates. With a divergence in the reward, the log-probabilities of policy and reference must be frozen before. */
@@ -50,7 +52,7 @@ export class FrozenBatch {
     let rows = 0;
     this.#estimates[unit] = group.map((episode, e) => {
       rows += episode.rows.length;
-      const [old, reference] = [this.#old[unit]?.[e], this.#references[unit]?.[e]];
+      const [old, reference] = [this.#old(unit, e), this.#references[unit]?.[e]];
       const isCharged = this.#options.kl_placement === "reward" && old !== undefined && reference !== undefined;
       const parts = {
         values: values[e] as Float32Array,
@@ -82,7 +84,8 @@ export class FrozenBatch {
       return {
         ...episode,
         ...(this.estimates(unit)[e] as Estimate),
-        old: this.#old[unit]?.[e] as Float32Array,
+        old: this.#old(unit, e) as Float32Array,
+        weights: this.#weightsOf(unit)[e] as Float64Array,
         ...(reference === undefined ? {} : { reference }),
       };
     });
@@ -93,7 +96,7 @@ export class FrozenBatch {
     return this.#references.flatMap((group, unit) =>
       group.map(
         (reference, e) =>
-          this.#old[unit]?.[e]?.reduce((sum, old, t) => sum + old - (reference[t] as number), 0) as number,
+          this.#old(unit, e)?.reduce((sum, old, t) => sum + old - (reference[t] as number), 0) as number,
       ),
     );
   }
@@ -102,11 +105,43 @@ export class FrozenBatch {
   credits(): Credit[] {
     return this.groups.flatMap((group, unit) =>
       group.map(({ trajectory, agent }, e) => {
-        const logprobs = this.#options.old_policy === "trainer" ? this.#old[unit]?.[e]?.slice() : undefined;
+        const logprobs = this.#options.old_policy === "trainer" ? this.#trainer[unit]?.[e]?.slice() : undefined;
         const advantage = Float32Array.from((this.estimates(unit)[e] as Estimate).advantages);
         return { trajectory, agent, advantage, ...(logprobs === undefined ? {} : { logprobs }) };
       }),
     );
+  }
+
+  /** Returns the tokens of some units, divided by those that `mismatch: drop` leaves: the policy's loss is a mean over the latter. Their log-probabilities must be frozen before. */
+  perKept(units: readonly number[]): number {
+    if (this.#options.mismatch !== "drop") return 1;
+    const weights = units.flatMap((unit) => this.#weightsOf(unit).flatMap((each) => Array.from(each)));
+    const kept = weights.filter((weight) => weight > 0).length;
+    return kept === 0 ? 0 : weights.length / kept;
+  }
+
+  /** Returns the comparison of the weights at each unit's first pass with those that played; empty where only the critic was trained. */
+  mismatch(): Metrics {
+    const metrics = new MismatchMetrics(this.#options.mismatch !== "none");
+    for (const [unit, trainers] of this.#trainer.entries()) {
+      for (const [e, { sampled }] of this.#group(unit).entries()) {
+        const trainer = trainers[e] as Float32Array;
+        const { ratios, weights } = mismatchWeights(this.#options, trainer, sampled);
+        for (const [t, ratio] of ratios.entries())
+          metrics.add(trainer[t] as number, sampled[t] as number, ratio, weights[t] as number);
+      }
+    }
+    return this.#trainer.length === 0 ? {} : metrics.report();
+  }
+
+  #old(unit: number, e: number): Float32Array | undefined {
+    return this.#options.old_policy === "sampler" ? this.#group(unit)[e]?.sampled : this.#trainer[unit]?.[e];
+  }
+
+  #weightsOf(unit: number): Float64Array[] {
+    return (this.#weights[unit] ??= this.#group(unit).map(
+      ({ sampled }, e) => mismatchWeights(this.#options, this.#trainer[unit]?.[e] as Float32Array, sampled).weights,
+    ));
   }
 
   #group(unit: number): PpoGroup {

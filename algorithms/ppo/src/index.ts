@@ -1,5 +1,5 @@
 import { definePlugin } from "@mrlm/kit";
-import { assertWholeDistribution } from "@mrlm/kit/learning";
+import { assertWholeDistribution, uncorrected } from "@mrlm/kit/learning";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { type PpoOptions, ppoOptions } from "./options.ts";
 import { startPpo } from "./ppo-run.ts";
@@ -9,8 +9,6 @@ export { generalizedAdvantages, type TokenSteps, whiten } from "./gae.ts";
 export { type PpoOptions, ppoOptions } from "./options.ts";
 export { valueLoss } from "./value-loss.ts";
 
-const UNCORRECTED = "`old_policy: trainer` treats them as episodes of the newest weights: set `old_policy: sampler`";
-
 /** `ppo@1`: proximal policy optimization. */
 export const ppo: AlgorithmDefinition<PpoOptions> = {
   id: "ppo@1",
@@ -18,11 +16,11 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
     "Proximal policy optimization (arXiv 1707.06347): plays episodes and reinforces tokens with more reward than a learned critic predicts.",
   options: ppoOptions,
   iterations: (options) => options.steps,
-  plays: ({ prompts_per_step, group_size, old_policy }) => ({
+  plays: (options) => ({
     name: "ppo",
-    groups: prompts_per_step,
-    groupSize: group_size,
-    ...(old_policy === "trainer" ? { uncorrected: UNCORRECTED } : {}),
+    groups: options.prompts_per_step,
+    groupSize: options.group_size,
+    uncorrected: uncorrected(options),
   }),
   needsValueHead: ({ critic }) => critic === "shared",
   memory: ({ critic, critic_path: path, kl_coefficient, group_size }) => ({

@@ -64,19 +64,22 @@ export async function learn(
     batch.freezeValues(unit, outputs);
     return valueGradients(batch.estimates(unit), outputs.value as Float32Array, options, metrics);
   };
-  const onLogprobs = (unit: number, outputs: UnitOutputs): UnitGradients => {
-    batch.freezeLogprobs(unit, outputs.logprob as Float32Array);
-    return policyGradients(batch.episodes(unit), outputs, options, klCoefficient, metrics);
+  const onLogprobs: ModelUpdate["gradients"] = (units) => {
+    const scale = batch.perKept(units);
+    return (unit, outputs) => {
+      batch.freezeLogprobs(unit, outputs.logprob as Float32Array);
+      return policyGradients(batch.episodes(unit), outputs, options, klCoefficient, metrics, scale);
+    };
   };
   const isDone = stopRule(options, metrics);
   const results: Record<"policy" | "critic", UpdateResult | undefined> = { policy: undefined, critic: undefined };
   await evaluate(context, options, batch, critic, values);
   if (critic === context.policy) {
     if (options.whiten_advantages) batch.whiten();
-    const gradients = (unit: number, outputs: UnitOutputs): UnitGradients => ({
-      ...onLogprobs(unit, outputs),
-      ...onValues(unit, outputs),
-    });
+    const gradients: ModelUpdate["gradients"] = (units) => {
+      const ofPolicy = onLogprobs(units);
+      return (unit, outputs) => ({ ...ofPolicy(unit, outputs), ...onValues(unit, outputs) });
+    };
     results.policy = await trainModel(
       context,
       options,
@@ -94,7 +97,7 @@ export async function learn(
     results.critic = await trainModel(
       context,
       options,
-      { model: critic, outputs: values, learningRate, gradients: onValues },
+      { model: critic, outputs: values, learningRate, gradients: () => onValues },
       minibatchesOf("critic", options.steps),
     );
     if (options.whiten_advantages) batch.whiten();
@@ -112,6 +115,7 @@ export async function learn(
   return {
     metrics: {
       ...metrics.report(),
+      ...batch.mismatch(),
       ...criticMetrics(batch.units.flatMap((_, unit) => batch.estimates(unit))),
       ...stepMetrics(policySteps),
       ...(results.critic === undefined
@@ -167,7 +171,8 @@ async function evaluate(
     return;
   }
   const isSplit = options.minibatches > 1;
-  if (isTrainers && (isSplit || options.kl_coefficient > 0)) await forward(context.policy, { logprob: true }, logprobs);
+  if (isTrainers && (isSplit || options.kl_coefficient > 0 || options.mismatch === "drop"))
+    await forward(context.policy, { logprob: true }, logprobs);
   if (isSplit) await forward(critic, values, (unit, outputs) => batch.freezeValues(unit, outputs));
 }
 

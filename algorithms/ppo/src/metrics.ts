@@ -1,4 +1,4 @@
-import { meanOf, ratioOf } from "@mrlm/kit/learning";
+import { meanOf } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { Estimate } from "./estimate.ts";
 import { explainedVariance } from "./explained-variance.ts";
@@ -11,8 +11,6 @@ export class PpoMetrics {
     ratio: 0,
     clipped: 0,
     moved: 0,
-    mismatch: 0,
-    mismatchKl: 0,
     klLoss: 0,
     klTokens: 0,
     entropy: 0,
@@ -27,7 +25,6 @@ export class PpoMetrics {
     readonly ratio: number;
     readonly isClipped: boolean;
     readonly moved: number;
-    readonly mismatch: number;
   }): void {
     const sums = this.#sums;
     sums.tokens++;
@@ -35,8 +32,6 @@ export class PpoMetrics {
     sums.ratio += token.ratio;
     sums.clipped += Number(token.isClipped);
     sums.moved += token.moved;
-    sums.mismatch = Math.max(sums.mismatch, Math.abs(token.mismatch));
-    sums.mismatchKl += ratioOf(token.mismatch, 0) - 1 - token.mismatch;
   }
 
   addKlLoss(loss: number): void {
@@ -71,8 +66,6 @@ export class PpoMetrics {
             "ratio/mean": mean(sums.ratio, sums.tokens),
             "clip/fraction": mean(sums.clipped, sums.tokens),
             "kl/old": mean(sums.moved, sums.tokens),
-            "mismatch/kl": mean(sums.mismatchKl, sums.tokens),
-            "mismatch/max": sums.mismatch,
           }),
       ...(sums.klTokens === 0 ? {} : { "loss/kl": mean(sums.klLoss, sums.klTokens) }),
       ...(sums.entropyTokens === 0 ? {} : { entropy: mean(sums.entropy, sums.entropyTokens) }),

@@ -1,4 +1,4 @@
-import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
+import { mismatchOptions, mismatchRules, optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
 
 const schema = z.strictObject({
@@ -19,10 +19,7 @@ const schema = z.strictObject({
     .gt(1)
     .optional()
     .describe("Bound of the loss of tokens with a negative advantage (arXiv 1912.09729)"),
-  old_policy: z
-    .enum(["trainer", "sampler"])
-    .default("trainer")
-    .describe("Log-probabilities in the denominator of the ratio"),
+  ...mismatchOptions,
   entropy_coefficient: z.number().nonnegative().default(0).describe("Weight of the entropy bonus"),
 
   gamma: z.number().min(0).max(1).default(1).describe("Discount of each chosen token"),
@@ -158,6 +155,7 @@ export const ppoOptions = withOptionRules(schema, (options) => {
       options: ["cut_penalty"],
       because: "has no effect with on_length: mask, which leaves cut episodes out",
     },
+    ...mismatchRules(options),
     ...optimizerRules(options),
   ];
 });

@@ -10,8 +10,8 @@ export interface ModelUpdate {
   /** Outputs that the loss reads. */
   readonly outputs: OutputSelection;
   readonly learningRate: number;
-  /** Gradient of one unit's part of the loss, a sum over its tokens. */
-  gradients(unit: number, outputs: UnitOutputs): UnitGradients;
+  /** Returns a function for one minibatch: the gradient of one unit's part of the loss, a sum over its tokens. */
+  gradients(units: readonly number[]): (unit: number, outputs: UnitOutputs) => UnitGradients;
   /** Called before each minibatch. The first result of true ends the update. */
   isDone?(): boolean;
 }
@@ -44,13 +44,14 @@ export async function trainModel(
   const steps: StepReport[] = [];
   for (const [i, units] of minibatches.entries()) {
     if (update.isDone?.() === true) return { steps, leftOut: minibatches.length - i };
+    const gradients = update.gradients(units);
     const { metrics, notices } = await trainStep(context, {
       model: update.model,
       units: units.map((unit) => batch.units[unit] as EngineUnit),
       outputs: update.outputs,
       temperature: context.sampling.temperature,
       normalizer: tokensOf(units.map((unit) => batch.groups[unit] ?? [])),
-      loss: (at, outputs) => update.gradients(units[at] as number, outputs),
+      loss: (at, outputs) => gradients(units[at] as number, outputs),
       optimizer: { ...options, learning_rate: update.learningRate },
       step: stepsBefore + i + 1,
       totalSteps,

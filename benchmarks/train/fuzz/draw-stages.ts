@@ -72,7 +72,6 @@ function drawSft(chance: Chance, { data, hasDemonstrations }: StagePlace): JsonO
 function drawGrpo(chance: Chance, { maxTokens }: StagePlace): JsonObject {
   const loss = chance.pick(["clip", "gspo", "cispo", "minirl"]);
   const old = chance.pick(["trainer", "trainer", "sampler"]);
-  const mismatch = old === "sampler" ? "none" : chance.pick(["none", "truncate", "mask", "drop"]);
   const prompts = chance.integer(1, 4);
   const kl = chance.of(0.4);
   return {
@@ -90,7 +89,7 @@ function drawGrpo(chance: Chance, { maxTokens }: StagePlace): JsonObject {
     ...(loss === "clip" || loss === "gspo" ? chance.maybe(0.3, "dual_clip", [1.5, 3]) : {}),
     ...chance.maybe(0.7, "aggregation", ["token_mean", "sequence_mean", "constant"]),
     old_policy: old,
-    ...(mismatch === "none" ? {} : { mismatch, ...chance.maybe(0.5, "mismatch_cap", [1.01, 5]) }),
+    ...drawMismatch(chance, old),
     ...(kl
       ? {
           kl_coefficient: chance.pick([0.001, 0.1, 2]),
@@ -108,8 +107,20 @@ function drawGrpo(chance: Chance, { maxTokens }: StagePlace): JsonObject {
   };
 }
 
+function drawMismatch(chance: Chance, old: string): JsonObject {
+  const mismatch = old === "sampler" ? "none" : chance.pick(["none", "truncate", "mask", "drop"]);
+  if (mismatch === "none") return {};
+  return {
+    mismatch,
+    ...chance.maybe(0.5, "mismatch_cap", [1.01, 5]),
+    ...(mismatch === "truncate" ? {} : chance.maybe(0.3, "mismatch_floor", [0.1, 1])),
+    ...(mismatch === "drop" ? {} : chance.maybe(0.3, "mismatch_level", ["token", "sequence", "geometric"])),
+  };
+}
+
 function drawPpo(chance: Chance, { model }: StagePlace): JsonObject {
   const critic = chance.pick(["separate", "shared"]);
+  const old = chance.pick(["trainer", "trainer", "sampler"]);
   const prompts = chance.integer(1, 5);
   const updates = chance.integer(1, 3);
   const placement = chance.pick(["reward", "loss"]);
@@ -130,7 +141,8 @@ function drawPpo(chance: Chance, { model }: StagePlace): JsonObject {
     ...chance.maybe(0.3, "clip_low", [0.01, 1]),
     ...chance.maybe(0.3, "clip_high", [0.01, 4]),
     ...chance.maybe(0.3, "dual_clip", [1.5, 3]),
-    ...chance.maybe(0.4, "old_policy", ["trainer", "sampler"]),
+    old_policy: old,
+    ...drawMismatch(chance, old),
     ...chance.maybe(0.3, "entropy_coefficient", [0.001, 0.1]),
     ...chance.maybe(0.3, "gamma", [0, 0.9]),
     ...chance.maybe(0.3, "gae_lambda", [0, 1]),

@@ -12,6 +12,7 @@ export {
 export { isOfOtherPlayer, learntRowReward, recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
+export { mismatchWeight, mismatchWeights } from "./learning/importance.ts";
 export { judgementsOf } from "./learning/judgements.ts";
 export { klEstimate, type KlEstimator, weightedKl } from "./learning/kl.ts";
 export {
@@ -27,6 +28,14 @@ export {
 export { learntReward } from "./learning/learnt-reward.ts";
 export { type Match, matchesOf, type MatchPart, matchParts, ZeroSum } from "./learning/matches.ts";
 export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
+export { MismatchMetrics } from "./learning/mismatch-metrics.ts";
+export {
+  type MismatchCorrection,
+  type MismatchOptions,
+  mismatchOptions,
+  mismatchRules,
+  uncorrected,
+} from "./learning/mismatch-options.ts";
 export { minibatches } from "./learning/minibatches.ts";
 export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./learning/optimizer-options.ts";
 export { optimizerRules, type OptionRule, withOptionRules } from "./learning/option-rules.ts";

@@ -29,6 +29,7 @@ function run(
       "entropy/sampled": 0.8 - 0.005 * i,
       "kl/reference": 0.02,
       "mismatch/kl": 1e-6,
+      "offpolicy/ess": 0.9,
       "length/cut": 0.01,
       "length/mean": 20,
       "episodes/played": 256,
@@ -93,6 +94,7 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ["entropy-collapse", run((i) => ({ "entropy/sampled": i < 20 ? 1 : 0.01 }))],
   ["kl-blow-up", run(() => ({ "kl/reference": 2 }))],
   ["sampler-mismatch", run(() => ({ "mismatch/kl": 0.05 }))],
+  ["few-effective-tokens", run(() => ({ "offpolicy/ess": 0.2 }))],
   ["truncation", run(() => ({ "length/cut": 0.5 }))],
   ["episodes-limited", run(() => ({ "episodes/truncated": 0.9 }))],
   [

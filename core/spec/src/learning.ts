@@ -20,7 +20,7 @@ export interface PlayPlan {
    * Reason for which the gradient is wrong for episodes of earlier weights, and the option that corrects it: "mismatch: none ... set mismatch: truncate". Such a plan is
    * refused where episodes are played ahead of learning. Left out: the algorithm corrects for them, or has no need to.
    */
-  readonly uncorrected?: string;
+  readonly uncorrected?: string | undefined;
   /** Whether a group is learnt from. A pure function of its arguments that leaves out the episodes that `learnableEpisodes` leaves out. Default: always. */
   accept?(group: TrajectoryGroup, at: WeightVersion): boolean;
 }

@@ -29,7 +29,7 @@ export const PANELS: readonly Panel[] = [
     title: "Divergence from the reference and the sampler",
     pattern: /(^|\/)(kl|mismatch)\//,
     unit: "nats",
-    rules: ["kl-blow-up", "sampler-mismatch"],
+    rules: ["kl-blow-up", "sampler-mismatch", "few-effective-tokens"],
   },
   { title: "Entropy", pattern: /(^|\/)entropy\//, unit: "nats", rules: ["entropy-collapse"] },
   { title: "Clip fraction", pattern: /(^|\/)clip\//, rules: ["clip-fraction"] },

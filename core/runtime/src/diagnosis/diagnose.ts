@@ -10,7 +10,7 @@ import {
 } from "./rules/episodes.ts";
 import { evaluatedEpisodes, evaluationDrop } from "./rules/evaluation.ts";
 import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimizer.ts";
-import { clipFraction, entropyCollapse, klBlowUp, samplerMismatch } from "./rules/policy.ts";
+import { clipFraction, entropyCollapse, fewEffectiveTokens, klBlowUp, samplerMismatch } from "./rules/policy.ts";
 import { runFailed } from "./rules/run-failed.ts";
 import { componentDivergence } from "./rules/reward-hacking.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
@@ -35,6 +35,7 @@ export const STAGE_RULES: readonly StageRule[] = [
   limitedEpisodes,
   cutTargets,
   samplerMismatch,
+  fewEffectiveTokens,
   skippedSteps,
   gradientSpikes,
   clipFraction,

@@ -99,7 +99,7 @@ export const versionLag: StageRule = ({ iterations }) => {
     rule: "version-lag",
     severity: "hint",
     what: `Tokens of one batch were sampled by weights up to ${short(lag)} versions apart.`,
-    advice: "Set max_staleness, or correct for it (old_policy: sampler, or mismatch: truncate).",
+    advice: "Set max_staleness, or correct for it (mismatch: truncate, or old_policy: sampler).",
   };
 };
 

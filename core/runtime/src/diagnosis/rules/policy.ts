@@ -9,6 +9,8 @@ export const KL_REFERENCE = { episode: 30, token: 0.5 } as const;
 export const MISMATCH_KL = 0.01;
 /** The same where episodes are played ahead of learning. */
 const OFF_POLICY_KL = 0.1;
+/** Effective sample size of importance weights, as a share of the tokens. */
+export const EFFECTIVE_SHARE = 0.3;
 
 export const clipFraction: StageRule = ({ iterations }) => {
   const share = mean(recent(series(iterations, "clip/fraction")));
@@ -68,5 +70,17 @@ export const samplerMismatch: StageRule = ({ iterations }) => {
     what: `Sampler and trainer give the same tokens different log-probabilities (k3 ${short(value)} nats a token).`,
     advice:
       "Set model.float32_head: true, use mismatch: truncate (or mask), or train in float32. With an old checkpoint or several weight versions in a batch, see stale episodes.",
+  };
+};
+
+export const fewEffectiveTokens: StageRule = ({ iterations }) => {
+  const share = mean(recent(series(iterations, "offpolicy/ess")));
+  if (!(share < EFFECTIVE_SHARE)) return undefined;
+  return {
+    rule: "few-effective-tokens",
+    severity: "problem",
+    what: `Importance weights differ so much that the tokens of a batch count as ${percent(share)} of them: few tokens decide each step.`,
+    advice:
+      "Lower play.lag or learning_rate. With mismatch_level: sequence, set token or geometric; with token, lower mismatch_cap.",
   };
 };

@@ -1,18 +1,5 @@
-import { ratioOf } from "@mrlm/kit/learning";
-
-/** Correction for a trainer whose log-probabilities differ from the sampler's. */
-export type MismatchCorrection = "none" | "truncate" | "mask" | "drop";
-
-/** Options of the correction, as in a configuration. */
-export interface MismatchOptions {
-  readonly mismatch: MismatchCorrection;
-  /** Upper bound of a weight. */
-  readonly mismatch_cap: number;
-  /** Lower bound of a weight that `mask` keeps; default 1 / mismatch_cap. */
-  readonly mismatch_floor?: number | undefined;
-  /** Tokens whose ratios make one weight. */
-  readonly mismatch_level: "token" | "sequence" | "geometric";
-}
+import { ratioOf } from "./surrogate.ts";
+import type { MismatchCorrection, MismatchOptions } from "./mismatch-options.ts";
 
 /**
  * Returns the importance weight of one token, w = π_trainer,old / π_sampler (arXiv 2505.24034; "Your efficient RL framework secretly brings you
@@ -44,7 +31,12 @@ export function mismatchWeight(
  * @param trainer log-probabilities in nats, shape [tokens], as `sampler`
  */
 export function mismatchWeights(
-  { mismatch, mismatch_cap: cap, mismatch_floor: floor = 1 / cap, mismatch_level: level }: MismatchOptions,
+  {
+    mismatch,
+    mismatch_cap: cap,
+    mismatch_floor: floor = 1 / cap,
+    mismatch_level: level,
+  }: Omit<MismatchOptions, "old_policy">,
   trainer: Float32Array,
   sampler: Float32Array,
 ): { readonly ratios: Float64Array; readonly weights: Float64Array } {
