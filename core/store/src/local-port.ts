@@ -6,11 +6,11 @@ import { StoreDatabase, type StoreSettings } from "./store-database.ts";
 export class LocalPort extends EventEmitter<{ message: [StoreReply]; error: [unknown]; exit: [] }> {
   #database: StoreDatabase | undefined;
 
-  constructor(settings: StoreSettings) {
+  constructor(settings: StoreSettings, now?: () => number) {
     super();
     this.#reply(() =>
       answer(0, () => {
-        this.#database = new StoreDatabase(settings);
+        this.#database = new StoreDatabase(settings, now);
       }),
     );
   }

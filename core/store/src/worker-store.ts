@@ -18,9 +18,12 @@ export function openEpisodeStore(settings: StoreSettings): Promise<EpisodeStore>
   return opened(new WorkerStore(settings, startWorker(settings)));
 }
 
-/** Opens a store in this thread, which its writes block: for tests of many short runs, as the start of a thread takes longer than such a run. */
-export function openLocalStore(settings: StoreSettings): Promise<EpisodeStore> {
-  return opened(new WorkerStore(settings, new LocalPort(settings)));
+/**
+ * Opens a store in this thread, which its writes block: for tests of many short runs, as the start of a thread takes longer than such a run.
+ * @param now clock of the store, in milliseconds since 1970
+ */
+export function openLocalStore(settings: StoreSettings, now?: () => number): Promise<EpisodeStore> {
+  return opened(new WorkerStore(settings, new LocalPort(settings, now)));
 }
 
 function startWorker(settings: StoreSettings): Worker {
@@ -113,6 +116,7 @@ class WorkerStore implements EpisodeStore {
       const changed = this.#nextChange(signal);
       const events = await this.#call<readonly StoreEvent[]>("events", [last]);
       for (const event of events) {
+        if (signal.aborted) return;
         last = event.number;
         yield event;
       }

@@ -34,33 +34,7 @@ async function playBatch(store: EpisodeStore, step: number): Promise<void> {
 const rule = { from: "cohorts", checksum: "sum-1" } as const;
 
 describe("a store in its thread", () => {
-  test("gives a batch again, token for token, to a process that starts later", async () => {
-    const first = await open();
-    await playBatch(first, 1);
-    const taken = await first.take("0/policy", { step: 1, refill: 0 }, 2, rule, record(1));
-    const groups = playedGroups(cohort("0/policy", 1), 1);
-    expect(taken).toEqual({ groups, refused: [], isReplayed: false, record: record(1) });
-    await first.refuse("0/policy", { step: 1, refill: 0 }, ["0/policy/1/0/0/g1"]);
-    const second = await open();
-    const again = await second.take("0/policy", { step: 1, refill: 0 }, 2, rule, record(9));
-    expect(again).toEqual({ groups, refused: ["0/policy/1/0/0/g1"], isReplayed: true, record: record(1) });
-  });
-
-  test("records credits of a batch, and refuses those of an episode that is not in it", async () => {
-    const store = await open();
-    await playBatch(store, 1);
-    await store.take("0/policy", { step: 1, refill: 0 }, 2, rule, record(1));
-    const credit = { trajectory: "0/policy/1/0/0/g0/1", agent: "agent", advantage: Float32Array.from([0, 0, 1, 1, 1]) };
-    await store.settle("0/policy", 1, { credits: [credit], isApplied: false });
-    await store.settle("0/policy", 1, { credits: [{ ...credit, advantage: 0.5 }], isApplied: true });
-    const wrong = store.settle("0/policy", 1, { credits: [{ ...credit, trajectory: "other" }], isApplied: true });
-    await expect(wrong).rejects.toMatchObject({
-      code: "STORE_CONFLICT",
-      message: expect.stringContaining("no episode other"),
-    });
-  });
-
-  test("reports changes as they come", async () => {
+  test("records a batch, and reports its changes as they come", async () => {
     const store = await open();
     const stop = new AbortController();
     const kinds: string[] = [];

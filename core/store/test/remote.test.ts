@@ -2,18 +2,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { connectStore } from "@mrlm/client";
 import { Tokens } from "@mrlm/kit/access";
 import { serveStore } from "@mrlm/server";
-import type { EpisodeStore, Lease, Segment, StoreEvent, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodeStore, Lease, StoreEvent } from "@mrlm/spec";
 import { EpisodeReader, openLocalStore } from "../src/index.ts";
-import { cohort, playedGroups, record } from "./support/episodes.ts";
+import { cohort, largeGroup, playedGroups } from "./support/episodes.ts";
 import { type Served, served } from "./support/served-store.ts";
 
-const ONLY = { step: 1, refill: 0 };
-const RULE = { from: "cohorts", checksum: "sum-1" } as const;
 const SIZE = { groups: 2, size: 2 };
 
 let folder: string;
@@ -53,107 +50,20 @@ async function leased(store: EpisodeStore, step = 1): Promise<Lease> {
   return lease as Lease;
 }
 
-/** A group with what an episode may have. */
-function richGroup(group: TrajectoryGroup, tokens: number): TrajectoryGroup {
-  const segment = (parent: number | null): Segment => ({
-    tokens: Int32Array.from({ length: tokens }, (_, i) => i - 3),
-    logprobs: Float32Array.from({ length: tokens }, (_, i) => -i / 7),
-    mask: Uint8Array.from({ length: tokens }, (_, i) => Number(i % 3 > 0)),
-    versions: Int32Array.from({ length: tokens }, (_, i) => (i % 3 > 0 ? i % 2 : -1)),
-    parent,
-  });
-  const image = { type: "image", mediaType: "image/png", source: { data: Uint8Array.from([0, 255, 7]) } };
-  const trajectories = group.trajectories.map((each): Trajectory => {
-    const [turn] = each.turns;
-    const { agent } = each.agents;
-    if (turn === undefined || agent === undefined) throw new Error("an episode without a turn");
-    return {
-      ...each,
-      seed: each.member === 0 ? null : 2 ** 40,
-      turns: [{ ...turn, messages: [{ role: "user", parts: [image as never] }] }],
-      agents: {
-        agent: {
-          ...agent,
-          segments: [segment(null), segment(0)],
-          total: { scored: true, value: -0, components: {} },
-          shared: { rule: "mean", value: 0.5 } as never,
-        },
-        other: { ...agent, segments: [], end: { terminated: false, truncated: true, truncatedBy: "turns" } },
-      },
-      info: { $odd: [1, null] },
-      ...(each.member === 1 ? { error: { code: "ENVIRONMENT_FAILED", message: "ö" } } : {}),
-      seconds: { sampling: 0.1, environment: 0, players: 3 },
-    };
-  });
-  return { ...group, trajectories };
-}
-
-test("episodes arrive as they were committed, also where they take several messages", async () => {
-  const store = await remote();
-  const lease = await leased(store);
-  // An episode has 0.8 MB, and the messages of all four have 1 MiB at most.
-  const groups = playedGroups(lease.cohort, 1).map((group) => richGroup(group, 20_000));
-  expect(await store.commit(lease, groups, { isLast: true })).toBe("accepted");
-  const batch = { groups, refused: [], isReplayed: false, record: record(1) };
-  expect(isDeepStrictEqual(await store.take("0/policy", ONLY, 2, RULE, record(1)), batch)).toBe(true);
-  expect(await own.take("0/policy", ONLY, 2, RULE, record(1))).toMatchObject({ isReplayed: true });
-});
-
-test("every operation has the result that it has in the store itself", async () => {
+test("a server describes the run of its store", async () => {
   const store = await remote();
   expect(await store.describe()).toEqual({ path: "runs/x", config: "name: x\n", hasEnded: false, isLocked: false });
-  const opened = { ...cohort("0/policy", 1, 0, SIZE), versions: { policy: 3, other: 2 ** 40 }, checksum: null };
-  await store.open(opened);
-  await expect(store.open({ ...opened, runStep: 9 })).rejects.toMatchObject({ code: "STORE_CONFLICT" });
-  expect(await store.buffer("0/policy")).toEqual({ open: 2, leased: 0, ready: 0 });
-  const [lease] = (await store.lease("worker", 5, 60_000)) as [Lease];
-  expect(lease).toMatchObject({ worker: "worker", attempt: 1, cohort: opened });
-  expect(await store.renew([lease, { ...lease, attempt: 2 }], 90_000)).toEqual([opened.id]);
-  const played = playedGroups(opened, 1);
-  expect(await store.commit(lease, played.slice(0, 1), { isLast: false })).toBe("accepted");
-  const rule = { from: "oldest", checksum: null } as const;
-  expect(await store.take("0/policy", ONLY, 2, rule, record(1))).toBe("unready");
-  expect(await store.commit(lease, played, { isLast: true })).toBe("accepted");
-  expect(await store.take("0/policy", ONLY, 2, rule, record(1), 0)).toMatchObject({ groups: played });
-  expect(await store.take("0/policy", ONLY, 2, { ...rule, checksum: "x" }, record(1))).toBe("outdated");
-  await store.refuse("0/policy", ONLY, [opened.groups[0]?.id as string]);
-  const credits = ["0", "1"].map((member) => ({
-    trajectory: `${opened.groups[1]?.id}/${member}`,
-    agent: "agent",
-    advantage: member === "0" ? 0.1 : Float32Array.of(1, 2, 3),
-    ...(member === "0" ? {} : { logprobs: Float32Array.of(-1, -2, -3) }),
-  }));
-  await store.settle("0/policy", 1, { credits, isApplied: true });
-  await store.announce({ policy: "policy", version: 4, step: 1, checksum: null, location: "host:1" });
-  expect(await store.newest("policy")).toEqual(await own.newest("policy"));
-  expect(await store.newest("none")).toBeUndefined();
-  await store.mirror([{ step: 1, reward: Number.NaN }]);
-  await store.flush();
-  await store.join({ id: "a", kind: "rollouts", address: "b:1", capabilities: { x: [1] } });
-  expect(await store.members()).toEqual(await own.members());
-  await store.leave("a");
-  expect(await store.members()).toEqual([]);
-  const evaluated = playedGroups(cohort("e", 1), 2);
-  const about = { purpose: "eval", stage: "eval", runStep: 1, place: 0, environment: "game@1" } as const;
-  await store.record({ ...about, versions: { policy: 1 }, checksum: "s", groups: evaluated });
-  const reader = new EpisodeReader(join(folder, "episodes.sqlite"));
-  expect([...reader.read({ purpose: "eval" })].map(({ trajectory }) => trajectory.id)).toEqual(
-    evaluated.flatMap(({ trajectories }) => trajectories.map(({ id }) => id)),
-  );
-  reader.close();
-  await store.prune(100);
-  await expect(own.take("0/policy", ONLY, 2, rule, record(1))).rejects.toMatchObject({ code: "DATA_INVALID" });
-  await store.abandon("0/policy", 1);
-  expect(await store.buffer("0/policy")).toEqual({ open: 0, leased: 0, ready: 0 });
 });
 
-test("operations run in the order of their calls", async () => {
+test("the groups of an evaluation arrive as they were recorded", async () => {
   const store = await remote();
-  const lease = await leased(store);
-  const large = playedGroups(lease.cohort, 1).map((group) => richGroup(group, 20_000));
-  const committed = store.commit(lease, large, { isLast: true });
-  const counted = store.buffer("0/policy");
-  expect([await counted, await committed]).toEqual([{ open: 0, leased: 0, ready: 2 }, "accepted"]);
+  const groups = playedGroups(cohort("e", 1), 2);
+  const about = { purpose: "eval", stage: "eval", runStep: 1, place: 0, environment: "game@1" } as const;
+  await store.record({ ...about, versions: { policy: 1 }, checksum: "s", groups });
+  const reader = new EpisodeReader(join(folder, "episodes.sqlite"));
+  const expected = groups.flatMap(({ trajectories }) => trajectories);
+  expect([...reader.read({ purpose: "eval" })].map(({ trajectory }) => trajectory)).toEqual(expected);
+  reader.close();
 });
 
 test("a watch continues behind the last event after the loss of its server", async () => {
@@ -190,23 +100,12 @@ describe("a store server refuses", () => {
     await allowed.close();
   });
 
-  test("commits and renewals of an unknown cohort", async () => {
-    const store = await remote();
-    const lease = { cohort: cohort("0/policy", 7), worker: "worker", attempt: 1, until: Date.now() };
-    expect(await store.commit(lease, playedGroups(lease.cohort, 1), { isLast: true })).toBe("late");
-    expect(await store.renew([lease], 1_000)).toEqual([lease.cohort.id]);
-    await expect(store.settle("0/policy", 7, { credits: [], isApplied: true })).rejects.toMatchObject({
-      code: "STORE_CONFLICT",
-      message: expect.stringContaining("was never taken"),
-    });
-  });
-
   test("an episode that is larger than a message may be, and changes nothing", async () => {
     const { connect } = await serve({ maxMessageBytes: 1 << 18 });
     const store = await connect();
     closing.push(() => store.close());
     const lease = await leased(store);
-    const groups = playedGroups(lease.cohort, 1).map((group) => richGroup(group, 20_000));
+    const groups = playedGroups(lease.cohort, 1).map((group) => largeGroup(group, 20_000));
     await expect(store.commit(lease, groups, { isLast: true })).rejects.toMatchObject({
       code: "STORE_FAILED",
       message: expect.stringContaining("larger than max"),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import type { Lease, TrajectoryGroup } from "@mrlm/spec";
+import type { TrajectoryGroup } from "@mrlm/spec";
 import { encodeGroups } from "../src/encoded-groups.ts";
 import { EpisodeReader } from "../src/index.ts";
 import { StoreDatabase } from "../src/store-database.ts";
@@ -31,22 +31,6 @@ function read<T>(work: (reader: EpisodeReader) => T): T {
     reader.close();
   }
 }
-
-test("a repeated last commit is accepted and changes nothing, one of another attempt is late", () => {
-  store.open(cohort("0/policy", 1));
-  const [lease] = store.lease("worker", 1, 60_000) as [Lease];
-  const groups = playedGroups(lease.cohort, 1);
-  expect(store.commit(lease, encodeGroups(groups), true)).toBe("accepted");
-  const events = store.events(0).length;
-  // The copy of a lost connection may state other tokens.
-  expect(store.commit(lease, encodeGroups(playedGroups(lease.cohort, 9)), true)).toBe("accepted");
-  expect(store.commit({ ...lease, attempt: 2 }, encodeGroups(groups), true)).toBe("late");
-  expect(store.events(0).length).toBe(events + 1);
-  const stored = read((reader) => [...reader.read()].map(({ trajectory }) => trajectory));
-  expect(stored).toEqual(groups.flatMap(({ trajectories }) => trajectories));
-  store.abandon("0/policy", 1);
-  expect(store.commit(lease, encodeGroups(groups), true)).toBe("late");
-});
 
 test("groups that are recorded again under their id are added once, also after an interruption", () => {
   const groups: TrajectoryGroup[] = playedGroups(cohort("evaluated", 1), 1);

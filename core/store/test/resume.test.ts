@@ -82,17 +82,6 @@ test("a live take returns the objects that were committed; a part of them from a
   expect(batch.groups[1]?.trajectories[0]).toBe(groups[0]?.trajectories[0]);
 });
 
-test("batches and cohorts of other weights are outdated; once abandoned, the step is played anew", async () => {
-  await play(1);
-  expect(await take(1, "other")).toBe("outdated");
-  await take(1);
-  expect(await take(1, "other")).toBe("outdated");
-  await store.abandon(LEARNER, 1);
-  expect(await take(1)).toBe("unready");
-  await play(1, 9);
-  expect(await take(1)).toMatchObject({ groups: playedGroups(cohort(LEARNER, 1), 9), isReplayed: false });
-});
-
 test("a resume marks evaluations after its checkpoint as replayed and cuts the mirrored metrics, and deletes no episode", async () => {
   await store.record(evaluation(1));
   await store.record(evaluation(2));

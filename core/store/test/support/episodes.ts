@@ -1,4 +1,4 @@
-import type { Cohort, PlannedGroup, PlayedBy, TakeRecord, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { Cohort, PlannedGroup, PlayedBy, Segment, TakeRecord, Trajectory, TrajectoryGroup } from "@mrlm/spec";
 
 export const POLICY: PlayedBy = { kind: "policy", name: "policy", policy: "policy", version: 7 };
 
@@ -86,4 +86,36 @@ function episode(
     info: { salt },
     seconds: { sampling: 0.5, environment: 0.25, ...(salt % 2 === 0 ? {} : { players: 1.5 }) },
   };
+}
+
+/** A group whose segments have so many tokens, with everything that an episode may have. */
+export function largeGroup(group: TrajectoryGroup, tokens: number): TrajectoryGroup {
+  const segment = (parent: number | null): Segment => ({
+    tokens: Int32Array.from({ length: tokens }, (_, i) => i - 3),
+    logprobs: Float32Array.from({ length: tokens }, (_, i) => -i / 7),
+    mask: Uint8Array.from({ length: tokens }, (_, i) => Number(i % 3 > 0)),
+    versions: Int32Array.from({ length: tokens }, (_, i) => (i % 3 > 0 ? i % 2 : -1)),
+    parent,
+  });
+  const trajectories = group.trajectories.map((each): Trajectory => {
+    const { agent } = each.agents;
+    if (agent === undefined) throw new Error("an episode without an agent");
+    return {
+      ...each,
+      seed: each.member === 0 ? null : 2 ** 40,
+      agents: {
+        agent: {
+          ...agent,
+          segments: [segment(null), segment(0)],
+          total: { scored: true, value: -0, components: {} },
+          shared: { rule: "mean", value: 0.5 } as never,
+        },
+        other: { ...agent, segments: [], end: { terminated: false, truncated: true, truncatedBy: "turns" } },
+      },
+      info: { $odd: [1, null] },
+      ...(each.member === 1 ? { error: { code: "ENVIRONMENT_FAILED", message: "ö" } } : {}),
+      seconds: { sampling: 0.1, environment: 0, players: 3 },
+    };
+  });
+  return { ...group, trajectories };
 }

@@ -1,13 +1,9 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Lease, MrlmError, type TakeRule, type TrajectoryGroup } from "@mrlm/spec";
-import { expect } from "@jest/globals";
+import { expect, test } from "@jest/globals";
+import { type EpisodeStore, type Lease, MrlmError, type TakeRule, type TrajectoryGroup } from "@mrlm/spec";
 import fc from "fast-check";
-import { encodeGroups } from "../../src/encoded-groups.ts";
-import { StoreDatabase } from "../../src/store-database.ts";
-import { cohort, playedGroups, record } from "./episodes.ts";
+import { cohort, playedGroups, record } from "../support/episodes.ts";
 import { StoreModel } from "./model.ts";
+import type { StoreHarness, StorePlace } from "./store-place.ts";
 
 // Few ids and mostly matching arguments, so that operations meet.
 const learner = fc.oneof(
@@ -22,6 +18,9 @@ const rule = fc.record({
   from: fc.constantFrom("cohorts" as const, "oldest" as const),
   isOther: fc.integer({ max: 9, min: 0 }).map((value) => value === 0),
 });
+
+/** Milliseconds of a unit of time in an operation: the clock of a server also advances by itself. */
+const MS = 100_000;
 
 const operation = fc.oneof(
   {
@@ -72,100 +71,101 @@ const operation = fc.oneof(
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
 /** Runs random sequences of operations on a store and on its model, with crashes between them, and compares every result. */
-export function checkInterleavings(seed: number, runs: number): void {
-  fc.assert(
-    fc.property(fc.array(operation, { minLength: 20, maxLength: 80, size: "max" }), (operations) => {
-      const folder = mkdtempSync(join(tmpdir(), "mrlm-store-"));
-      const bench = new Bench(join(folder, "episodes.sqlite"));
-      try {
-        for (const each of operations) bench.apply(each);
-      } finally {
-        bench.close();
-        rmSync(folder, { recursive: true });
-      }
-    }),
-    { seed, numRuns: runs },
-  );
+export function checkInterleavings(harness: StoreHarness, { seed, runs }: { seed: number; runs: number }): void {
+  test(`${runs} interleavings of leases, commits, takes, refusals and crashes agree with the model`, async () => {
+    const operations = fc.array(operation, { minLength: 20, maxLength: 80, size: "max" });
+    await fc.assert(
+      fc.asyncProperty(operations, async (all) => {
+        const place = await harness.place();
+        try {
+          const bench = await Bench.open(place);
+          for (const each of all) await bench.apply(each);
+        } finally {
+          await place.dispose();
+        }
+      }),
+      { seed, numRuns: runs },
+    );
+  }, 600_000);
 }
 
-/** A store beside its model. */
+/** A store beside its model. A second process takes, and so reads every group. */
 class Bench {
-  #path: string;
+  readonly #place: StorePlace;
   readonly #model = new StoreModel();
-  #store: StoreDatabase;
-  #now = 1_000;
+  #store: EpisodeStore;
+  #taker: EpisodeStore;
+  #now = 0;
   #leases: Lease[] = [];
 
-  constructor(path: string) {
-    this.#path = path;
-    this.#store = this.#open();
+  private constructor(place: StorePlace, store: EpisodeStore, taker: EpisodeStore) {
+    this.#place = place;
+    this.#store = store;
+    this.#taker = taker;
   }
 
-  close(): void {
-    this.#store.close();
+  static async open(place: StorePlace): Promise<Bench> {
+    return new Bench(place, await place.open(), await place.open({ endsLeases: false }));
   }
 
-  apply(operation: Operation): void {
+  async apply(operation: Operation): Promise<void> {
     const store = this.#store;
     const model = this.#model;
     if (operation.kind === "open") {
       const { learner, step, refill, part, groups } = operation;
       const opened = cohort(learner, step, refill, { part, groups });
-      expect(attempt(() => store.open(opened))).toEqual(model.open(opened));
+      expect(await attempt(() => store.open(opened))).toEqual(model.open(opened));
     } else if (operation.kind === "lease") {
       const { worker, limit, ttlMs } = operation;
-      const leases = store.lease(worker, limit, ttlMs);
+      const leases = await store.lease(worker, limit, ttlMs * MS);
       this.#leases.push(...leases);
       const found = leases.map((lease) => ({ id: lease.cohort.id, attempt: lease.attempt }));
-      expect(found).toEqual(model.lease(worker, limit, this.#now, ttlMs));
+      expect(found).toEqual(model.lease(worker, limit, this.#now, ttlMs * MS));
     } else if (operation.kind === "renew") {
       const lease = this.#pick(operation.index);
       if (lease === undefined) return;
-      expect(store.renew([lease], 30)).toEqual(model.renew(lease, this.#now + 30) ? [] : [lease.cohort.id]);
+      const lost = model.renew(lease, this.#now + 30 * MS) ? [] : [lease.cohort.id];
+      expect(await store.renew([lease], 30 * MS)).toEqual(lost);
     } else if (operation.kind === "commit") {
       const lease = this.#pick(operation.index);
       if (lease === undefined) return;
       const groups = playedGroups(lease.cohort, lease.attempt);
       // The first member alone shows nothing, and a later lease leaves nothing of it.
       const { play } = operation;
-      if (play !== "whole")
-        expect(store.commit(lease, encodeGroups(firstMember(groups)), false)).toEqual(model.commit(lease, false));
-      if (play !== "begun") expect(store.commit(lease, encodeGroups(groups), true)).toEqual(model.commit(lease, true));
+      const commit = (part: readonly TrajectoryGroup[], isLast: boolean) => store.commit(lease, part, { isLast });
+      if (play !== "whole") expect(await commit(firstMember(groups), false)).toEqual(model.commit(lease, false));
+      if (play !== "begun") expect(await commit(groups, true)).toEqual(model.commit(lease, true));
     } else if (operation.kind === "take") {
-      this.#take(operation);
+      await this.#take(operation);
     } else if (operation.kind === "refuse") {
       const { learner, step, refill, index } = operation;
       const batch = model.batches.find((each) => each.learner === learner && !each.isAbandoned);
       const group = batch?.groups[index % batch.groups.length] ?? "none";
       const at = { step, refill };
-      expect(attempt(() => store.refuse(learner, at, [group]))).toEqual(model.refuse(learner, at, group));
+      expect(await attempt(() => store.refuse(learner, at, [group]))).toEqual(model.refuse(learner, at, group));
     } else if (operation.kind === "abandon") {
-      store.abandon(operation.learner, operation.step);
+      await store.abandon(operation.learner, operation.step);
       model.abandon(operation.learner, operation.step);
-    } else if (operation.kind === "wait") this.#now += operation.ms;
-    else this.#crash();
+    } else if (operation.kind === "wait") {
+      this.#place.advance(operation.ms * MS);
+      this.#now += operation.ms * MS;
+    } else {
+      await this.#place.crash();
+      this.#model.restart();
+      this.#store = await this.#place.open();
+      this.#taker = await this.#place.open({ endsLeases: false });
+    }
   }
 
-  /** Continues with the files as they are now: a process that is killed closes nothing. */
-  #crash(): void {
-    const next = `${this.#path}.next`;
-    for (const end of ["", "-wal"])
-      if (existsSync(`${this.#path}${end}`)) copyFileSync(`${this.#path}${end}`, `${next}${end}`);
-    this.#store.close();
-    this.#path = next;
-    this.#model.restart();
-    this.#store = this.#open();
-  }
-
-  #take({ learner, step, refill, count, rule }: Extract<Operation, { readonly kind: "take" }>): void {
+  async #take({ learner, step, refill, count, rule }: Extract<Operation, { readonly kind: "take" }>): Promise<void> {
     const at = { step, refill };
     const wanted: TakeRule = { from: rule.from, checksum: rule.isOther ? null : `sum-${step}` };
-    const batch = attempt(() => this.#store.take(learner, at, count, wanted, record(step)));
+    const batch = await attempt(() => this.#taker.take(learner, at, count, wanted, record(step)));
     const expected = this.#model.take(learner, at, count, wanted);
-    if (typeof batch === "string") return expect(batch).toEqual(expected);
+    if (batch === undefined || typeof batch === "string") return expect(batch).toEqual(expected);
     expect(batch.groups.map(({ id }) => id)).toEqual(expected);
     expect(batch.refused).toEqual(this.#model.refusedOf(learner, at));
-    for (const group of this.#store.read(batch.groups.map(({ key }) => key))) {
+    for (const group of batch.groups) {
       const play = this.#model.playOf(group.id);
       if (play === undefined) throw new Error(`group ${group.id} was taken but never committed`);
       expect(group).toEqual(playedGroups(play.cohort, play.attempt).find(({ id }) => id === group.id));
@@ -175,21 +175,17 @@ class Bench {
   #pick(index: number): Lease | undefined {
     return this.#leases.at(-1 - (index % 4));
   }
-
-  #open(): StoreDatabase {
-    return new StoreDatabase({ path: this.#path, run: "run", purpose: "train", endsLeases: true }, () => this.#now);
-  }
 }
 
 function firstMember([first]: readonly TrajectoryGroup[]): TrajectoryGroup[] {
   return first === undefined ? [] : [{ ...first, trajectories: first.trajectories.slice(0, 1) }];
 }
 
-function attempt<T>(work: () => T): T | "conflict" {
+async function attempt<T>(work: () => Promise<T>): Promise<T | "conflict"> {
   try {
-    return work();
+    return await work();
   } catch (error) {
-    if (error instanceof MrlmError && error.code === "STORE_CONFLICT") return "conflict";
+    if (MrlmError.hasCode(error, "STORE_CONFLICT")) return "conflict";
     throw error;
   }
 }

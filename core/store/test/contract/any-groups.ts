@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, test } from "@jest/globals";
 import type {
   AgentTrajectory,
   JsonObject,
@@ -13,10 +9,7 @@ import type {
   TurnRecord,
 } from "@mrlm/spec";
 import fc from "fast-check";
-import { decodeJson, encodeJson } from "../src/json.ts";
-import { encodeGroups } from "../src/encoded-groups.ts";
-import { StoreDatabase } from "../src/store-database.ts";
-import { cohort, record } from "./support/episodes.ts";
+import { cohort } from "../support/episodes.ts";
 
 /** Objects as JSON.parse makes them. */
 function plain<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
@@ -29,7 +22,7 @@ const text = fc.oneof(
   fc.constantFrom("", "\0 end", "\ud800", "é😀", "$bytes", "__proto__", "' \" \\ %"),
 );
 const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constantFrom(-0, 0, 1));
-const json = fc.letrec<{ value: JsonValue }>((tie) => ({
+export const json = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
     fc.oneof(number, text, fc.boolean(), fc.constant(null)),
@@ -133,59 +126,20 @@ function withoutNull<T extends object>(value: T): { [K in keyof T]: NonNullable<
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) as never;
 }
 
-test("groups are read back bit for bit, with every member in its order", () => {
-  const folder = mkdtempSync(join(tmpdir(), "mrlm-store-"));
-  const store = new StoreDatabase({ path: join(folder, "a.sqlite"), run: "run", purpose: "train", endsLeases: true });
-  let step = 0;
-  try {
-    fc.assert(
-      fc.property(
-        fc.array(played, { minLength: 2, maxLength: 2 }),
-        fc.dictionary(fc.constantFrom("pro", "con"), player, { noNullPrototype: true }),
-        (episodes, players) => {
-          const opened = cohort("0/policy", ++step, 0, { groups: 1 });
-          const plan = opened.groups[0] as (typeof opened.groups)[number];
-          const { id: group, task, seed } = plan;
-          const trajectories = episodes.map((each, member): Trajectory => {
-            const head = { id: `${group}/${member}`, environment: "game@1", task, seed, group, member };
-            return { ...head, ...each };
-          });
-          const groups: TrajectoryGroup[] = [{ id: group, task, players, trajectories }];
-          store.open(opened);
-          const [lease] = store.lease("worker", 1, 1000);
-          if (lease === undefined) throw new Error("nothing to lease");
-          store.commit(lease, encodeGroups(groups), true);
-          const rule = { from: "cohorts" as const, checksum: opened.checksum };
-          const batch = store.take("0/policy", { step, refill: 0 }, 1, rule, record(step));
-          if (typeof batch === "string") throw new Error(batch);
-          const [read] = store.read(batch.groups.map(({ key }) => key));
-          expect(read).toStrictEqual(groups[0]);
-          expect(read?.trajectories.map(shapeOf)).toEqual(trajectories.map(shapeOf));
-        },
-      ),
-      { numRuns: 150 },
-    );
-  } finally {
-    store.close();
-    rmSync(folder, { recursive: true });
-  }
-});
-
-/** The order of members, which algorithms iterate over. */
-function shapeOf({ agents, turns }: Trajectory): unknown {
-  return [Object.keys(agents), turns.map(({ rewards }) => Object.keys(rewards))];
+/** The only group of the cohort of a step, with two episodes of any content. */
+export function anyGroup(step: number): fc.Arbitrary<TrajectoryGroup> {
+  const [plan] = cohort("0/policy", step, 0, { groups: 1 }).groups;
+  const { id: group, task, seed } = plan as NonNullable<typeof plan>;
+  return fc
+    .tuple(
+      fc.array(played, { minLength: 2, maxLength: 2 }),
+      fc.dictionary(fc.constantFrom("pro", "con"), player, { noNullPrototype: true }),
+    )
+    .map(([episodes, players]) => ({
+      ...{ id: group, task, players },
+      trajectories: episodes.map((each, member): Trajectory => {
+        const head = { id: `${group}/${member}`, environment: "game@1", task, seed, group, member };
+        return { ...head, ...each };
+      }),
+    }));
 }
-
-test("JSON keeps bytes, -0, numbers that are not finite, and members whose names look like a tag", () => {
-  const values = [
-    -0,
-    Number.NaN,
-    Number.NEGATIVE_INFINITY,
-    Uint8Array.of(0, 255),
-    { $bytes: "AA==" },
-    { $object: { $number: "1" } },
-  ];
-  for (const value of [...values, values, { a: values, $b: values }])
-    expect(decodeJson(encodeJson(value))).toStrictEqual(value);
-  fc.assert(fc.property(json.value, (value) => expect(decodeJson(encodeJson(value))).toStrictEqual(value)));
-});
