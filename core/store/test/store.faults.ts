@@ -1,5 +1,5 @@
 import { checkInterleavings } from "./contract/interleavings.ts";
-import { FilePlace } from "./support/places.ts";
+import { FilePlace } from "./contract/places.ts";
 
 // FAULTS_SEED repeats a run.
 const seed = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);

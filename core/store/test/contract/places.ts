@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EpisodeStore } from "@mrlm/spec";
 import { openLocalStore } from "../../src/worker-store.ts";
-import type { OpenedAs, StorePlace } from "../contract/store-place.ts";
-import { type Served, served } from "./served-store.ts";
+import type { OpenedAs, StorePlace } from "./store-place.ts";
+import { type Served, served } from "../support/served-store.ts";
 
 /** Place of a SQLite file. */
 export class FilePlace implements StorePlace {
