@@ -14,6 +14,7 @@ export default {
         "examples/**/*.ts",
         "test/**/*.test.ts",
         "test/**/*.learning.ts",
+        "test/**/*.launchers.ts",
         "test/**/*.lifecycle.ts",
         "test/learning/support/broken-calculator/broken-calculator.ts",
         "test/**/*.interop.ts",

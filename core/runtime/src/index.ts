@@ -55,6 +55,7 @@ export type {
   ResolvedConfig,
   ResolvedEnvironment,
   ResolvedModel,
+  ResolvedPart,
 } from "./config/resolved-config.ts";
 export { RolloutRunner, type RolloutRunnerOptions } from "./rollouts/rollout-runner.ts";
 export { totalReward } from "./rollouts/episode-record.ts";
@@ -69,6 +70,7 @@ export { processName, thisProcess } from "./workers/member-sources.ts";
 export { joinRun, type Membership } from "./workers/membership.ts";
 export { playRun, type PlayRunParts } from "./workers/rollout-worker.ts";
 export { learningEngine } from "./play/learning-engine.ts";
+export { createLauncher } from "./prepare/create-launcher.ts";
 export { type PreparedRun, prepareRun } from "./prepare/prepare-run.ts";
 export type { PreparedLearner, PreparedStage } from "./prepare/prepare-stage.ts";
 export type { EvaluationPoint } from "./evaluation/evaluate.ts";

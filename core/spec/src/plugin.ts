@@ -3,6 +3,7 @@ import type { AlgorithmDefinition } from "./algorithm.ts";
 import type { EngineProvider } from "./engine-provider.ts";
 import type { EnvironmentDefinition } from "./environment-definition.ts";
 import type { Judge } from "./judge.ts";
+import type { LauncherDefinition } from "./launcher.ts";
 import type { Logger } from "./logger.ts";
 import type { PluginExamples } from "./plugin-examples.ts";
 import type { PolicySource } from "./policy-source.ts";
@@ -24,7 +25,8 @@ export type ProvisionKind =
   | "policy"
   | "algorithm"
   | "engine"
-  | "tracker";
+  | "tracker"
+  | "launcher";
 
 /** The `mrlm` field of a plugin's package.json, read without running its code. */
 export interface PluginManifest {
@@ -68,6 +70,8 @@ export interface Plugin<Options = unknown> {
   readonly algorithms?: readonly AlgorithmDefinition<any>[];
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly trackers?: readonly TrackerDefinition<any>[];
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly launchers?: readonly LauncherDefinition<any>[];
   /** Scorers by versioned id: `math@1`. */
   readonly scorers?: Readonly<Record<string, Factory<Scorer, Options>>>;
   readonly judges?: Readonly<Record<string, Factory<Judge, Options>>>;

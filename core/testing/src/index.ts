@@ -38,6 +38,7 @@ export {
   trainBigramInterrupted,
 } from "./training/train-bigram.ts";
 export { type JudgeContractOptions, judgeContract } from "./judge-contract/judge-contract.ts";
+export { type LauncherContractOptions, launcherContract } from "./launcher-contract/launcher-contract.ts";
 export { type PluginContractOptions, pluginContract } from "./plugin-contract/plugin-contract.ts";
 export type { ContractOptions } from "./provision/register-checks.ts";
 export { type ScorerContractOptions, scorerContract } from "./scorer-contract/scorer-contract.ts";

@@ -50,8 +50,15 @@ export interface TrainArguments {
   readonly dryRun?: boolean;
 }
 
-/** Trains as a configuration specifies, or continues a run. Returns the exit code. */
-export async function train(context: CommandContext, args: TrainArguments): Promise<number> {
+/**
+ * Trains as a configuration specifies, or continues a run. Returns the exit code.
+ * @param onRun receives the run's directory when other processes can play for it
+ */
+export async function train(
+  context: CommandContext,
+  args: TrainArguments,
+  onRun: (path: string) => void = () => undefined,
+): Promise<number> {
   const { directory } = context;
   const log = new RunLog();
   const console = withLog(context.console, log);
@@ -124,6 +131,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     cleanUp.unshift(stop);
     run.writeEngine(place);
     cleanUp.unshift(async () => run.removeEngine());
+    onRun(run.path);
     const { device, deviceName, deterministic, worldSize } = await engine.describe();
     console.note(
       `engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`,

@@ -1,11 +1,27 @@
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
+import type { LaunchArguments } from "../commands/launch.ts";
 import type { PlayArguments } from "../commands/play.ts";
 import type { StoreServeArguments } from "../commands/store-serve.ts";
-import { repeated } from "./flags.ts";
+import { repeated, setFlag } from "./flags.ts";
 
-/** Declares the processes that stand beside a training process: `mrlm play` and `mrlm store serve`. */
+/** Declares the processes that stand beside a training process, `mrlm play` and `mrlm store serve`, and `mrlm launch`, which starts all of a run. */
 export function declareWorkers(program: Command, context: () => CommandContext, finish: (code: number) => void): void {
+  program
+    .command("launch")
+    .description(
+      "train as a configuration specifies, and start the processes of its `parts` beside it by its `launcher`: rollout workers, environment servers, a store server",
+    )
+    .option("--config <path>", "YAML configuration")
+    .addOption(setFlag())
+    .option("--output <directory>", "where the run directory is made")
+    .option("--seed <number>", "instead of the configuration's")
+    .option("--resume <path>", "run directory, or one of its checkpoints, to continue")
+    .option("--steps <n>", "with --resume: of the last stage, instead of the configuration's, to make a run longer")
+    .action(async (args: LaunchArguments) =>
+      finish(await (await import("../commands/launch.ts")).launch(context(), args)),
+    );
+
   program
     .command("play")
     .description(

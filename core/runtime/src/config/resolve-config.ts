@@ -8,6 +8,7 @@ import type {
   ResolvedEnvironment,
   ResolvedLearner,
   ResolvedModel,
+  ResolvedPart,
   ResolvedSampling,
   ResolvedStage,
 } from "./resolved-config.ts";
@@ -114,8 +115,19 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       nnodes: enabled ? nnodes : 1,
       join_seconds: input.distributed?.join_seconds ?? 600,
     },
+    ...(input.launcher === undefined ? {} : { launcher: input.launcher }),
+    ...(input.parts === undefined ? {} : { parts: input.parts.map(resolvePart) }),
     base_directory: base,
   });
+}
+
+function resolvePart({
+  args = [],
+  env = {},
+  restarts = 5,
+  ...rest
+}: NonNullable<ConfigInput["parts"]>[number]): ResolvedPart {
+  return { ...rest, args, env, restarts };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ToolFormatName } from "@mrlm/kit/renderer";
-import type { JsonObject, PlayerRef, PolicyId, RewardSharing, RoleId } from "@mrlm/spec";
+import type { JsonObject, PartKind, PlayerRef, PolicyId, RewardSharing, RoleId } from "@mrlm/spec";
 import type { PlayMode } from "../play/learner.ts";
 import type { PluginOptions } from "../plugins/discover-plugins.ts";
 
@@ -154,5 +154,23 @@ export interface ResolvedConfig {
     readonly master_addr?: string;
     readonly master_port?: number;
   };
+  /** Launcher of the parts: `use` and its options. */
+  readonly launcher?: JsonObject & { readonly use: string };
+  readonly parts?: readonly ResolvedPart[];
   readonly base_directory: string;
+}
+
+/** Processes that `mrlm launch` starts beside the training process. */
+export interface ResolvedPart {
+  readonly kind: PartKind;
+  readonly count?: number;
+  readonly args: readonly string[];
+  /** Instead of the command of the kind. */
+  readonly command?: readonly string[];
+  readonly cpus?: number;
+  readonly gpus?: number;
+  readonly memory_mb?: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** Times that processes of this part are started again after a fault. */
+  readonly restarts: number;
 }

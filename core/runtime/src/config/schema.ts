@@ -6,7 +6,9 @@ import {
   checkpointSection,
   distributedSection,
   engineSection,
+  launcherSection,
   outputSection,
+  partSection,
   serverSection,
   storeSection,
   trackerSection,
@@ -57,6 +59,11 @@ export const configSchema = z.strictObject({
       "By package name or path: options of a plugin, `true` to use one that is no direct dependency, `false` to leave one out",
     ),
   distributed: distributedSection.optional().describe("Several processes for one engine"),
+  launcher: launcherSection.optional().describe("Plugin that starts the processes of `parts`, for `mrlm launch`"),
+  parts: z
+    .array(partSection)
+    .optional()
+    .describe("Processes that `mrlm launch` starts beside the training process; other commands ignore them"),
   base_directory: z.string().optional().describe("Base of relative paths; default: the file's directory"),
 });
 

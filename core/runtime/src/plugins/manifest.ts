@@ -3,7 +3,18 @@ import { gtr, satisfies, validRange } from "semver";
 import { z } from "zod";
 import { VERSION } from "../version.ts";
 
-const KINDS = ["environment", "scorer", "judge", "sandbox", "tool", "policy", "algorithm", "engine", "tracker"];
+const KINDS = [
+  "environment",
+  "scorer",
+  "judge",
+  "sandbox",
+  "tool",
+  "policy",
+  "algorithm",
+  "engine",
+  "tracker",
+  "launcher",
+];
 const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "policy", "algorithm", "engine"]);
 
 const provision = z.string().refine(isProvision, {

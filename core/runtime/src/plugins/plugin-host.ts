@@ -7,6 +7,7 @@ import {
   type ErrorCode,
   type Factory,
   type JsonObject,
+  type LauncherDefinition,
   type Logger,
   MrlmError,
   type Plugin,
@@ -147,6 +148,12 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const id = this.#resolve("tracker", name, "PLUGIN_NOT_FOUND");
     const { plugin } = await this.registry.provider("tracker", id);
     return plugin.trackers?.find((definition) => definition.name === id) as TrackerDefinition;
+  }
+
+  async launcher(name: string): Promise<LauncherDefinition> {
+    const id = this.#resolve("launcher", name, "PLUGIN_NOT_FOUND");
+    const { plugin } = await this.registry.provider("launcher", id);
+    return plugin.launchers?.find((definition) => definition.name === id) as LauncherDefinition;
   }
 
   engine(name: string): Promise<EngineProvider> {

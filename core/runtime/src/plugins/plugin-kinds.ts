@@ -4,6 +4,7 @@ import type {
   EnvironmentDefinition,
   EnvironmentPackage,
   Judge,
+  LauncherDefinition,
   Plugin,
   PolicySource,
   Sandbox,
@@ -48,7 +49,7 @@ export interface PolicySources {
   policy(name: string): Promise<PolicySource<unknown>>;
 }
 
-/** Source of algorithms, engines, trackers and policies. */
+/** Source of algorithms, engines, trackers, launchers and policies. */
 export interface AlgorithmSource extends PolicySources {
   algorithms(): readonly string[];
   /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
@@ -56,6 +57,8 @@ export interface AlgorithmSource extends PolicySources {
   engine(name: string): Promise<EngineProvider>;
   /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
   tracker(name: string): Promise<TrackerDefinition>;
+  /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
+  launcher(name: string): Promise<LauncherDefinition>;
 }
 
 /** Lists what a plugin's default export provides, in the format of its manifest. */
@@ -64,6 +67,7 @@ export function provisionsOf(plugin: Plugin): string[] {
     ...(plugin.environments ?? []).map((definition) => `environment:${definition.id}`),
     ...(plugin.algorithms ?? []).map((definition) => `algorithm:${definition.id}`),
     ...(plugin.trackers ?? []).map(({ name }) => `tracker:${name}`),
+    ...(plugin.launchers ?? []).map(({ name }) => `launcher:${name}`),
     ...Object.keys(plugin.scorers ?? {}).map((id) => `scorer:${id}`),
     ...Object.keys(plugin.judges ?? {}).map((id) => `judge:${id}`),
     ...Object.keys(plugin.sandboxes ?? {}).map((language) => `sandbox:${language}`),

@@ -20,6 +20,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "judge:consultation": "@mrlm/environment-consultation",
   "judge:llm": "@mrlm/judge-llm",
   "judge:rules": "@mrlm/judge-rules",
+  "launcher:local": "@mrlm/launcher-local",
   "policy:openai": "@mrlm/policy-openai",
   "sandbox:javascript": "@mrlm/sandbox-javascript",
   "sandbox:python": "@mrlm/sandbox-python",

@@ -5,6 +5,16 @@ export const PLUGIN_CODES = {
     hint: "Read the package manager's output, and install the packages again.",
     retryable: false,
   },
+  LAUNCHER_FAILED: {
+    meaning: "A launcher could not start a process of a run.",
+    hint: "The message has the reason: a program that does not exist, resources that no machine has, or a lost connection to the cluster.",
+    retryable: false,
+  },
+  LAUNCHER_UNAVAILABLE: {
+    meaning: "A launcher lacks something without which it cannot start.",
+    hint: "The message names it; or use another launcher.",
+    retryable: false,
+  },
   NPM_FAILED: {
     meaning: "The package manager, which asks the registry for a command of mrlm, failed.",
     hint: "The message has its reason. Check the registry, the network and the permissions of your npm.",

@@ -1,3 +1,4 @@
+import { type JsonValue, PART_KINDS } from "@mrlm/spec";
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
 
@@ -169,3 +170,39 @@ export const trackerSection = z.union([
     options: pluginOptions.optional().describe("Options of the tracker"),
   }),
 ]);
+
+/** `launcher`: plugin that starts the processes of `parts`. */
+export const launcherSection = z
+  .object({
+    use: z.string().min(1).describe("`local`, `ray`, or the name of another plugin's launcher"),
+  })
+  .catchall(z.json() as z.ZodType<JsonValue, JsonValue>);
+
+/** Entry of `parts`. */
+export const partSection = z.strictObject({
+  kind: z
+    .enum(PART_KINDS)
+    .describe(
+      "`rollouts`: `mrlm play`; `environments`: `mrlm serve`, one at each `server.address`; `store`: `mrlm store serve`; `engine` needs a `command`",
+    ),
+  count: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Number of processes; default 1, of `environments` one for each `server.address`"),
+  args: z.array(z.string()).optional().describe("Further arguments of the command"),
+  command: z
+    .array(z.string())
+    .min(1)
+    .optional()
+    .describe("Program and arguments instead of the command of this kind; `{run}` stands for the run's directory"),
+  cpus: z.number().positive().optional().describe("CPU cores of each process, by which the launcher places it"),
+  gpus: z.number().positive().optional().describe("GPUs of each process"),
+  memory_mb: z.number().positive().optional().describe("Memory of each process, by which the launcher places it"),
+  env: z.record(z.string(), z.string()).optional().describe("Environment variables of each process"),
+  restarts: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("Times that processes of this part are started again after a fault; default 5"),
+});

@@ -1,4 +1,4 @@
-/** Codes of findings about scorers, judges, tools, sandboxes, policies and algorithms. */
+/** Codes of findings about scorers, judges, tools, sandboxes, policies, algorithms and launchers. */
 export const PROVISION_CODES = {
   ALGORITHM_LEARNS_NOT: {
     severity: "error",
@@ -58,6 +58,21 @@ export const PROVISION_CODES = {
     severity: "error",
     title: "A scorer or a judge throws for a text that a model may write.",
     fix: "Grade every text: an answer that cannot be read is wrong, and what cannot be decided is unscored.",
+  },
+  LAUNCHER_EVENTS_INVALID: {
+    severity: "error",
+    title: "A launcher does not report a start, each printed line and the end of a process, in this order and once.",
+    fix: "Report each process by an id of its own, its lines before its end, and the exit code or the signal as the cause.",
+  },
+  LAUNCHER_PROCESS_LEFT: {
+    severity: "error",
+    title: "A process of a launcher runs on after `stop`, or after a `start` that was rejected.",
+    fix: "Start each process in a group of its own, end the groups by SIGTERM and then by SIGKILL, and wait for the last one.",
+  },
+  LAUNCHER_START_ACCEPTED: {
+    severity: "error",
+    title: "A launcher starts a part that cannot run, or starts a part after `stop`.",
+    fix: "Reject `start` with LAUNCHER_FAILED.",
   },
   POLICY_ACTION_INVALID: {
     severity: "error",
