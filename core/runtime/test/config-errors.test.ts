@@ -97,6 +97,10 @@ describe("values", () => {
     ["seed: one", 'run.yaml:1:7: seed: must be a number, but it is "one"'],
     ["play: {lag: 2}", "play.lag is for `mode: pipelined` and `mode: async`: with `sync` every batch"],
     ["play: {mode: async, lag: 0}", "play.lag of `mode: async` is at least 1"],
+    [
+      "play: {mode: pipelined, on_stale: mask}",
+      "play.on_stale is for `mode: async`: with `pipelined` no token is older than the lag",
+    ],
     ["server: {tls: {ca: a}}", "server.tls is for one that is already running: give its `address` too"],
     ["server: {address: 'a:1', tls: {cert: a}}", "server.tls has one of `cert` and `key`: mutual TLS needs both"],
     ["server: {address: 'a:1', tls: {cacert: a}}", 'unknown key "cacert" in server.tls'],

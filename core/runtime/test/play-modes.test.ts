@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GroupPlayer, LearnerState } from "@mrlm/runtime";
-import type { RolloutRequest, TrajectoryGroup } from "@mrlm/spec";
+import type { AgentTrajectory, Credit, EpisodeStore, RolloutRequest, Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import { environment, fakeRollouts, learnerOf, openStore, plan, type Setting, tasksOf } from "./support/learners.ts";
 
 /** Weights whose version counts the publications from 0, and the number of plays under way at each of them. */
@@ -198,6 +198,102 @@ describe("async", () => {
     const ids = [first, second, third].flatMap((batch) => batch?.groups.map(({ id }) => id) ?? []);
     expect(new Set(ids).size).toBe(12);
     await again.learner.close();
+  });
+
+  describe("on_stale", () => {
+    /** Groups of a task t with two sampled tokens, by versions 5 and (for odd t) 10, where 10 is the newest. */
+    const aging: GroupPlayer = {
+      groupsOf: fakeRollouts().rollouts.groupsOf,
+      async *collect(request) {
+        for await (const group of fakeRollouts().rollouts.collect(request)) {
+          const [trajectory] = group.trajectories as [Trajectory];
+          const [part] = Object.values(trajectory.agents) as [AgentTrajectory];
+          const isMixed = Number(group.task.split("/")[1]) % 2 === 1;
+          const segment = {
+            tokens: Int32Array.of(1, 2, 3),
+            logprobs: Float32Array.of(0, -1, -2),
+            mask: Uint8Array.of(0, 1, 1),
+            versions: Int32Array.of(-1, 5, isMixed ? 10 : 5),
+            parent: null,
+          };
+          yield { ...group, trajectories: [{ ...trajectory, agents: { agent: { ...part, segments: [segment] } } }] };
+        }
+      },
+    };
+    const maskOf = ({ trajectories }: TrajectoryGroup): number[] =>
+      Array.from(trajectories[0]?.agents["agent"]?.segments[0]?.mask ?? []);
+    const learning = (on_stale: "drop" | "mask", store: EpisodeStore, restored?: LearnerState) =>
+      learnerOf(
+        shape(2, { mode: { mode: "async", lag: 2, on_stale }, rollouts: aging, plan: plan({ groups: 3 }), store }),
+        restored,
+      );
+
+    test("mask learns from the young tokens of a group, and refuses one without any", async () => {
+      const store = await openStore();
+      const { learner } = await learning("mask", store);
+      const { groups, played } = await learner.take();
+      expect(groups.map(maskOf)).toEqual([
+        [0, 0, 1],
+        [0, 0, 1],
+        [0, 0, 1],
+      ]);
+      // The accepted groups are among the played ones; refused ones have all their tokens.
+      expect(played.filter((group) => groups.includes(group))).toEqual(groups);
+      expect(played.length).toBeGreaterThan(3);
+      expect(played.filter((group) => !groups.includes(group)).every((group) => maskOf(group)[1] === 1)).toBe(true);
+      expect(learner.lap()?.metrics).toMatchObject({ "offpolicy/lag_max": 0, "offpolicy/masked": 0.5 });
+      await learner.close();
+    });
+
+    test("drop refuses both", async () => {
+      const young: GroupPlayer = {
+        ...aging,
+        collect: (request) =>
+          takeOf(request) <= 4 ? aging.collect(request) : fakeRollouts().rollouts.collect(request),
+      };
+      const made = await learnerOf(
+        shape(2, { mode: { mode: "async", lag: 2 }, rollouts: young, plan: plan({ groups: 3 }) }),
+      );
+      const { groups } = await made.learner.take();
+      expect(groups.map(({ id }) => Number(id.split("/")[2]) > 4)).toEqual([true, true, true]);
+      expect(made.learner.lap()?.metrics).not.toHaveProperty("offpolicy/masked");
+      await made.learner.close();
+    });
+
+    test("a batch of the log has the same masks; credits are stored by sampled token", async () => {
+      const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
+      const first = await learning("mask", await openStore(path));
+      const state = JSON.parse(JSON.stringify(first.learner.state())) as LearnerState;
+      const { groups } = await first.learner.take();
+      await first.learner.close();
+      const store = await openStore(path);
+      const settled: Credit[] = [];
+      const settle: EpisodeStore["settle"] = (learner, step, work) => {
+        settled.push(...work.credits);
+        return store.settle(learner, step, work);
+      };
+      const { learner } = await learning(
+        "mask",
+        new Proxy(store, {
+          get: (target, name: keyof EpisodeStore) => (name === "settle" ? settle : target[name].bind(target)),
+        }),
+        state,
+      );
+      expect((await learner.take()).groups).toEqual(groups);
+      const credit = { agent: "agent", advantage: Float32Array.of(3), logprobs: Float32Array.of(-2.5) };
+      const trajectory = groups[0]?.trajectories[0]?.id as string;
+      await learner.settle("policy", [{ ...credit, trajectory }]);
+      expect(settled).toEqual([
+        { agent: "agent", trajectory, advantage: Float32Array.of(0, 3), logprobs: Float32Array.of(Number.NaN, -2.5) },
+      ]);
+      await expect(
+        learner.settle("policy", [{ ...credit, trajectory, advantage: Float32Array.of(1, 2) }]),
+      ).rejects.toMatchObject({
+        code: "ALGORITHM_INVALID",
+        message: expect.stringContaining("2 numbers for 1 learnt"),
+      });
+      await learner.close();
+    });
   });
 
   test("an error of a play ends the run", async () => {

@@ -18,9 +18,9 @@ export interface Segment {
   readonly tokens: Int32Array;
   /** Log-probability in nats of each sampled token under the distribution from which it was drawn; 0 where the mask is 0. */
   readonly logprobs: Float32Array;
-  /** 1 for sampled tokens, else 0. */
+  /** 1 for sampled tokens, else 0. In a batch with `on_stale: mask`, 0 also for sampled tokens that are too old to learn from; their version stays. */
   readonly mask: Uint8Array;
-  /** Version of the weights that sampled the token; -1 where the mask is 0. */
+  /** Version of the weights that sampled the token; -1 where none was sampled. */
   readonly versions: Int32Array;
   /** Index of the previous segment, whose tokens the chat template rewrote; `null` for the first segment of a conversation. */
   readonly parent: number | null;

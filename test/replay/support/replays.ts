@@ -23,7 +23,9 @@ import { BigramEngine, type BigramTraining, duelEnvironment, lettersEnvironment 
 const letters = lettersEnvironment({
   reward: (text, { index }) => score(index % 2 === 0 ? [...text].filter((letter) => letter === "a").length : 0),
 });
-const ENVIRONMENTS: readonly EnvironmentDefinition[] = [letters, duelEnvironment({ rounds: 2 })];
+/** Episodes of many turns, in which weights change. */
+const chat = lettersEnvironment({ id: "chat@1", turns: 8 });
+const ENVIRONMENTS: readonly EnvironmentDefinition[] = [letters, duelEnvironment({ rounds: 2 }), chat];
 const ALGORITHMS = [grpo, dpo, ppo, sft];
 
 const policy = (seed: number): JsonObject => ({
@@ -92,7 +94,7 @@ export const RUNS: Readonly<Record<string, BigramTraining>> = {
   }),
 };
 
-/** Runs that play ahead of learning. */
+/** Runs that play ahead of learning. In the last one tokens of an episode are of several versions, and some are masked. */
 export const AHEAD: Readonly<Record<string, BigramTraining>> = {
   "GRPO with refills until a goal, then DPO of every second iteration, two batches ahead": training(
     [
@@ -105,6 +107,15 @@ export const AHEAD: Readonly<Record<string, BigramTraining>> = {
     play: { mode: "async", lag: 2 },
     sampling: { concurrency: 16 },
   }),
+  "PPO that masks old tokens, beside play": training(
+    [{ ...PPO, prompts_per_step: 2, group_size: 2, steps: 6, mismatch: "mask", mismatch_cap: 5 }],
+    {
+      environments: [{ id: "chat" }],
+      eval: { tasks: 0 },
+      play: { mode: "async", lag: 1, on_stale: "mask" },
+      sampling: { concurrency: 6 },
+    },
+  ),
 };
 
 /** Parts with which a rollout worker plays for a run of {@link AHEAD}. */

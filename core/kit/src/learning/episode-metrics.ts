@@ -47,7 +47,7 @@ export function episodeMetrics(
     "tokens/non_finite": counts.nonFiniteTokens,
     "length/mean": meanOf(
       agents.map(({ segments }) =>
-        segments.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0),
+        segments.reduce((sum, { versions }) => versions.reduce((total, each) => total + Number(each >= 0), sum), 0),
       ),
     ),
     "length/cut": meanOf(turns.map(({ stopReason }) => Number(stopReason === "length"))),

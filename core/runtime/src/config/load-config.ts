@@ -83,7 +83,13 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
         at: "key",
         text: `${section}.token_file is for one that is already running: give its \`address\` too`,
       });
-  const { mode = "sync", lag } = config.play ?? {};
+  const { mode = "sync", lag, on_stale: onStale } = config.play ?? {};
+  if (onStale !== undefined && mode !== "async")
+    problems.push({
+      path: ["play", "on_stale"],
+      at: "key",
+      text: `play.on_stale is for \`mode: async\`: with \`${mode}\` no token is older than the lag`,
+    });
   if (lag !== undefined && (mode === "sync") !== (lag === 0))
     problems.push({
       path: ["play", "lag"],

@@ -3,7 +3,8 @@ import { stageRequest } from "./cohort-requests.ts";
 import { pause } from "./cohort-worker.ts";
 import { groupLabel } from "./labels.ts";
 import { playLeases } from "./play-leases.ts";
-import { isStale } from "./staleness.ts";
+import { learnableParts } from "./credits.ts";
+import { isStale, withoutStale } from "./staleness.ts";
 import {
   assertSameRefusals,
   isLearntFrom,
@@ -20,13 +21,15 @@ export interface AsyncParts extends TakePlayerParts {
   readonly every: number;
   /** Number of groups that this process plays at the same time. */
   readonly concurrency: number;
+  /** Treatment of a group with a token that is older than the lag: refuse it, or learn from its other tokens. */
+  readonly onStale: "drop" | "mask";
   publish(): Promise<PlayingWeights>;
   readonly signal: AbortSignal;
 }
 
 /**
  * Plays groups without a pause, each with the weights that are published while it is played. A take is the groups that were played first. A group with a token
- * that is older than the lag is refused, recorded and replaced. At most (lag + 1) takes of groups are open, leased or waiting to be taken.
+ * that is older than the lag is refused, recorded and replaced; with `mask` only where no token of it is younger. Both follow from the logged batch. At most (lag + 1) takes of groups are open, leased or waiting to be taken.
  */
 export class AsyncTakes implements TakeSource {
   readonly #parts: AsyncParts;
@@ -65,16 +68,17 @@ export class AsyncTakes implements TakeSource {
       const record = { runStep, iteration, version, tasks: this.#order.position() as unknown as JsonValue };
       const batch = await this.#take(place, refill, plan.groups - groups.length, record);
       version = batch.record.version;
-      played.push(...batch.groups);
-      const refused = batch.groups.filter((group) => !this.#isLearntFrom(group, version));
-      const ids = refused.map(({ id }) => id);
+      const judged = batch.groups.map((group) => this.#judge(group, version));
+      played.push(...judged.map(({ group }) => group));
+      const refused = judged.filter(({ isLearnt }) => !isLearnt);
+      const ids = refused.map(({ group }) => group.id);
       if (batch.refused.length > 0) assertSameRefusals(algorithms, batch.refused, ids);
       if (ids.length > 0) await store.refuse(learner, { step, refill }, ids);
-      groups.push(...batch.groups.filter((group) => !refused.includes(group)));
+      groups.push(...judged.flatMap(({ group, isLearnt }) => (isLearnt ? group : [])));
       refusals += refused.length;
       if (groups.length >= plan.groups) break;
       // Groups that are too old are always replaced, others as often as the algorithm states.
-      const isChosen = refused.some((group) => !this.#isTooOld(group, version));
+      const isChosen = refused.some(({ isTooOld }) => !isTooOld);
       if (isChosen && refills++ >= (plan.refills ?? 0)) break;
     }
     await this.#open(place);
@@ -134,12 +138,19 @@ export class AsyncTakes implements TakeSource {
     }
   }
 
-  #isTooOld(group: TrajectoryGroup, version: number): boolean {
-    return isStale(group, this.#parts.policy, version - this.#parts.lag);
-  }
-
-  #isLearntFrom(group: TrajectoryGroup, version: number): boolean {
-    return !this.#isTooOld(group, version) && isLearntFrom(this.#parts.plan, this.#parts.policy, group, version);
+  /** Returns what is learnt from a group, with whether anything is. */
+  #judge(
+    group: TrajectoryGroup,
+    version: number,
+  ): { readonly group: TrajectoryGroup; readonly isTooOld: boolean; readonly isLearnt: boolean } {
+    const { plan, policy, lag, onStale } = this.#parts;
+    const young = onStale === "mask" ? withoutStale(group, policy, version - lag) : group;
+    const isTooOld =
+      onStale === "mask"
+        ? young !== group && learnableParts([young], policy).size === 0
+        : isStale(group, policy, version - lag);
+    if (isTooOld) return { group, isTooOld, isLearnt: false };
+    return { group: young, isTooOld, isLearnt: isLearntFrom(plan, policy, young, version) };
   }
 
   /** Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same. */

@@ -55,6 +55,35 @@ export function assertCredits(credits: readonly Credit[], parts: LearnableParts,
   }
 }
 
+/**
+ * Returns credits whose arrays have a number for each sampled token of these groups, as the store has them: 0 as advantage and NaN as log-probability of a token
+ * that was not learnt from.
+ */
+export function overSampledTokens(credits: readonly Credit[], groups: readonly TrajectoryGroup[]): Credit[] {
+  const trajectories = new Map(groups.flatMap((group) => group.trajectories.map((each) => [each.id, each])));
+  return credits.map((given) => {
+    const { advantage, logprobs, ...credit } = given;
+    const segments = trajectories.get(credit.trajectory)?.agents[credit.agent]?.segments;
+    // Those of a batch that was taken before a resume.
+    if (segments === undefined) return given;
+    const spread = (values: Float32Array, filler: number): Float32Array => {
+      let next = 0;
+      return Float32Array.from(
+        segments.flatMap((segment) =>
+          Array.from(segment.versions).flatMap((version, t) =>
+            version < 0 ? [] : isLearnt(segment, t) ? (values[next++] as number) : filler,
+          ),
+        ),
+      );
+    };
+    return {
+      ...credit,
+      advantage: typeof advantage === "number" ? advantage : spread(advantage, 0),
+      ...(logprobs === undefined ? {} : { logprobs: spread(logprobs, Number.NaN) }),
+    };
+  });
+}
+
 function keyOf(trajectory: string, agent: AgentId): string {
   return JSON.stringify([trajectory, agent]);
 }

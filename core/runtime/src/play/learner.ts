@@ -11,7 +11,7 @@ import {
 import { AsyncTakes } from "./async-takes.ts";
 import { cohortRequest, type StagePlay } from "./cohort-requests.ts";
 import { CohortWorker } from "./cohort-worker.ts";
-import { assertCredits, type LearnableParts, learnableParts } from "./credits.ts";
+import { assertCredits, type LearnableParts, learnableParts, overSampledTokens } from "./credits.ts";
 import { PipelinedTakes } from "./pipelined-takes.ts";
 import { playSeconds } from "./play-seconds.ts";
 import { agesOf } from "./staleness.ts";
@@ -36,6 +36,8 @@ export interface PlayMode {
   readonly mode: "sync" | "pipelined" | "async";
   /** Largest age of the weights that play, in takes; 0 for `sync`. */
   readonly lag: number;
+  /** `async`: whether a group with a token that is older than the lag is refused, or learnt from without such tokens. Default `drop`. */
+  readonly on_stale?: "drop" | "mask";
 }
 
 /** Parts of a learner. */
@@ -115,14 +117,15 @@ export class Learner {
   /** Stores the credits of a policy's iteration, which are of the last batch. Rejects with ALGORITHM_INVALID for others. */
   async settle(policy: PolicyId, credits: readonly Credit[]): Promise<void> {
     if (credits.length === 0) return;
-    const { algorithms, store } = this.#parts;
+    const { algorithms, store, mode } = this.#parts;
     // A resumed run does not have the groups of a batch that was taken before; the store compares their ids.
     if (this.#taken !== undefined || this.#state.takes === 0) {
       const learnable = this.#learnable.get(policy) ?? learnableParts(this.#taken?.groups ?? [], policy);
       this.#learnable.set(policy, learnable);
       assertCredits(credits, learnable, algorithms[policy] ?? policy);
     }
-    await store.settle(learnerId(this.#parts), this.#state.takes, { credits, isApplied: false });
+    const spread = mode.on_stale === "mask" ? overSampledTokens(credits, this.#taken?.groups ?? []) : credits;
+    await store.settle(learnerId(this.#parts), this.#state.takes, { credits: spread, isApplied: false });
   }
 
   /** Waits until everything that is played ahead is in the store. Evaluations and checkpoints publish weights after it. */
@@ -236,17 +239,17 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
     worker,
   };
   if (mode.mode === "sync") return new SyncTakes(new TakePlayer(player, order), publish, signal);
-  const { lag } = mode;
+  const { lag, on_stale: onStale = "drop" } = mode;
   if (mode.mode === "async") {
     const groups = Math.max(1, Math.floor(concurrency / plan.groupSize));
-    return new AsyncTakes({ ...player, every, concurrency: groups, publish, signal }, order, state);
+    return new AsyncTakes({ ...player, every, concurrency: groups, onStale, publish, signal }, order, state);
   }
   const lastTake = every === 0 ? 1 : Math.ceil(iterations / every);
   return new PipelinedTakes({ player: new TakePlayer(player, order), lag, lastTake, every, publish, signal }, state);
 }
 
 function playMetrics(
-  { mode }: PlayMode,
+  { mode, on_stale: onStale }: PlayMode,
   take: SourcedTake,
   policy: PolicyId,
   waited: number,
@@ -254,12 +257,13 @@ function playMetrics(
   if (mode === "sync") return {};
   const { rolloutsWaited, buffer } = take;
   const counts = Object.entries(buffer ?? {}).map(([name, count]) => [`buffer/${name}`, count]);
-  const { mean, largest } = agesOf(take.groups, policy, take.newestOf(policy));
+  const { mean, largest, masked } = agesOf(take.groups, policy, take.newestOf(policy));
   return {
     "wait/training": waited,
     "wait/rollouts": rolloutsWaited,
     "offpolicy/lag_mean": mean,
     "offpolicy/lag_max": largest,
+    ...(onStale === "mask" ? { "offpolicy/masked": masked } : {}),
     ...Object.fromEntries(counts),
   };
 }

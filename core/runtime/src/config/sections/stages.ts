@@ -134,6 +134,12 @@ export const playSection = z.strictObject({
     .describe(
       "For `pipelined`: number of batches that are played ahead. For `async`: largest age of a token in weight versions; groups with older ones are refused and replaced. Default 1; 0 for `sync`",
     ),
+  on_stale: z
+    .enum(["drop", "mask"])
+    .optional()
+    .describe(
+      "For `async`: `drop` refuses a group with a token that is older than `lag`; `mask` learns from its other tokens, and refuses it where no token is younger. Default `drop`",
+    ),
   max_kl: z
     .number()
     .positive()
