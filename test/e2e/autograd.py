@@ -184,6 +184,10 @@ def dpo_loss(model, case, old):
             loss = (won.mean() - lost.mean() - 1 / (2 * beta)) ** 2
         elif kind == "hinge":
             loss = torch.relu(1 - beta * (won.sum() - lost.sum()))
+        elif kind == "orpo":
+            won, lost = (now[k].mean().exp() for k in (i, i + 1))
+            odds_ratio = won / (1 - won) / (lost / (1 - lost))
+            loss = -now[i].mean() - beta * torch.log(torch.sigmoid(torch.log(odds_ratio)))
         elif kind == "kto":
             loss = 2 - torch.sigmoid(beta * (won.sum() - divergence)) - torch.sigmoid(beta * (divergence - lost.sum()))
         else:
@@ -195,13 +199,31 @@ def dpo_loss(model, case, old):
     return loss, loss.item()
 
 
+def labelled_loss(model, case, old):
+    """Returns the loss of KTO on single answers."""
+    options, episodes = case["options"], case["episodes"]
+    beta, divergence = options["beta"], mismatched(model, case, 1)
+    losses = []
+    for episode, before in zip(episodes, old, strict=True):
+        now = outputs(model, episode, 1.0)[0]
+        ratio = now.sum() - before.sum()
+        if episode["label"]:
+            loss = options.get("kto_desirable_weight", 1) * (1 - torch.sigmoid(beta * (ratio - divergence)))
+            loss = loss - options.get("nll_coefficient", 0.0) * now.mean()
+        else:
+            loss = options.get("kto_undesirable_weight", 1) * (1 - torch.sigmoid(beta * (divergence - ratio)))
+        losses.append(loss)
+    loss = torch.stack(losses).mean()
+    return loss, loss.item()
+
+
 @torch.no_grad()
-def mismatched(model, case):
-    """Returns the mean of log pi - log ref over the answers of the next pair, at least 0."""
+def mismatched(model, case, step=2):
+    """Returns the mean of log pi - log ref over answers after the prompt `step` episodes before them, at least 0."""
     episodes, reference = case["episodes"], load(case["before"])
     total = 0.0
     for i, episode in enumerate(episodes):
-        asked, answered = episode["rows"][0], episodes[(i + 2) % len(episodes)]["rows"][0]
+        asked, answered = episode["rows"][0], episodes[(i + step) % len(episodes)]["rows"][0]
         sampled = [t for t, chosen in zip(answered["tokens"], answered["mask"], strict=True) if chosen]
         prompt = asked["tokens"][: asked["mask"].index(1)]
         row = {"tokens": prompt + sampled, "mask": [0] * len(prompt) + [1] * len(sampled)}
@@ -209,7 +231,14 @@ def mismatched(model, case):
     return max(0.0, total / len(episodes))
 
 
-LOSSES = {"grpo": grpo_loss, "sft": sft_loss, "dpo": dpo_loss, "ppo": ppo_loss, "critic": critic_loss}
+LOSSES = {
+    "grpo": grpo_loss,
+    "sft": sft_loss,
+    "dpo": dpo_loss,
+    "kto": labelled_loss,
+    "ppo": ppo_loss,
+    "critic": critic_loss,
+}
 
 
 def run(case):

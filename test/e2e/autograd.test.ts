@@ -62,7 +62,19 @@ const dpoCases: Record<string, JsonObject> = {
   hinge: { ...pairBatch, loss: "hinge" },
   ipo: { ...pairBatch, loss: "ipo", beta: 1 },
   simpo: { ...pairBatch, loss: "simpo", beta: 2 },
+  orpo: { ...pairBatch, loss: "orpo", beta: 0.5 },
   kto: { ...pairBatch, loss: "kto", beta: 0.5 },
+};
+const ktoCases: Record<string, JsonObject> = {
+  "single answers": {
+    ...plainSteps(1),
+    steps: 2,
+    batch_size: 5,
+    loss: "kto",
+    beta: 0.5,
+    kto_undesirable_weight: 0.2,
+    nll_coefficient: 0.2,
+  },
 };
 const ppoBatch = {
   ...plainSteps(1),
@@ -85,9 +97,13 @@ const ppoCases: Record<string, JsonObject> = {
   },
 };
 
-const names = Object.entries({ grpo: grpoCases, sft: sftCases, dpo: dpoCases, ppo: ppoCases }).flatMap(
-  ([kind, cases]) => Object.entries(cases).map(([name, options]) => [kind as Kind, name, options] as const),
-);
+const names = Object.entries({
+  grpo: grpoCases,
+  sft: sftCases,
+  dpo: dpoCases,
+  kto: ktoCases,
+  ppo: ppoCases,
+}).flatMap(([kind, cases]) => Object.entries(cases).map(([name, options]) => [kind as Kind, name, options] as const));
 
 interface Verdict {
   readonly norms: readonly number[];
@@ -126,7 +142,9 @@ interface Verdict {
       numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
     expect(verdict.difference).toBeLessThan(1e-5);
     expect(averageOf(norms) / averageOf(verdict.norms)).toBeCloseTo(1, 5);
-    const loss = { sft: "loss/nll", dpo: "loss/preference", grpo: undefined, ppo: undefined }[kind];
+    const loss = { sft: "loss/nll", dpo: "loss/preference", kto: "loss/preference", grpo: undefined, ppo: undefined }[
+      kind
+    ];
     if (loss !== undefined) expect(meanOf(reports[0]?.metrics[loss])).toBeCloseTo(verdict.loss, 5);
   });
 

@@ -42,6 +42,7 @@ describeWithEngine(
       ["math/grpo.yaml", ["sft", "sft", "grpo", "grpo"]],
       ["math/ppo.yaml", ["sft", "sft", "ppo", "ppo"]],
       ["preferences/preferences.yaml", ["dpo", "dpo"]],
+      ["preferences/kto.yaml", ["dpo", "dpo"]],
       ["world-model/world-model.yaml", ["sft", "sft"]],
       ["custom-algorithm/best-of-n.yaml", ["sft", "sft", "best-of-n", "best-of-n"]],
       ["several-environments/mixed.yaml", ["sft", "sft", "grpo", "grpo"]],

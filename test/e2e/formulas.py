@@ -13,7 +13,7 @@ torch.set_default_dtype(torch.float64)
 
 
 def leaf(values):
-    return torch.tensor(values, requires_grad=True)
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
 def gradient(loss, leaves):
@@ -183,11 +183,15 @@ def dpo(o, given):
     elif o["loss"] == "simpo":  # arXiv 2405.14734, eq. 6
         p = torch.sigmoid(beta * pw / w["tokens"] - beta * pr / r["tokens"] - o["simpo_margin"])
         loss = -(1 - eps) * torch.log(p) - eps * torch.log(1 - p)
+    elif o["loss"] == "orpo":  # arXiv 2403.07691, eq. 3 to 7
+        likely, unlikely = torch.exp(pw / w["tokens"]), torch.exp(pr / r["tokens"])
+        odds_ratio = (likely / (1 - likely)) / (unlikely / (1 - unlikely))
+        loss = -pw / w["tokens"] - beta * torch.log(torch.sigmoid(torch.log(odds_ratio)))
     else:  # arXiv 2402.01306, eq. 8
-        loss = o["kto_desirable_weight"] * (1 - torch.sigmoid(beta * (won - z))) + o["kto_undesirable_weight"] * (
-            1 - torch.sigmoid(beta * (z - lost))
-        )
-    loss = loss - o["nll_coefficient"] * pw / w["tokens"]
+        loss = (w["tokens"] > 0) * o["kto_desirable_weight"] * (1 - torch.sigmoid(beta * (won - z)))
+        loss = loss + (r["tokens"] > 0) * o["kto_undesirable_weight"] * (1 - torch.sigmoid(beta * (z - lost)))
+    if w["tokens"] > 0:
+        loss = loss - o.get("nll_coefficient", 0.0) * pw / w["tokens"]
     return {"loss": float(loss), "slopes": gradient(loss, [pw, pr])}
 
 

@@ -211,7 +211,7 @@ function ppoCase(random: RandomStream): Case {
 }
 
 function dpoCase(random: RandomStream): Case {
-  const loss = random.pick(["sigmoid", "hinge", "ipo", "simpo", "kto"]);
+  const loss = random.pick(["sigmoid", "hinge", "ipo", "simpo", "orpo", "kto"]);
   const options: JsonObject = {
     loss,
     beta: random.pick([0.1, 0.5, 2]),
@@ -220,10 +220,20 @@ function dpoCase(random: RandomStream): Case {
     ...(loss === "kto"
       ? { kto_desirable_weight: random.pick([1, 1.4]), kto_undesirable_weight: random.pick([0, 1]) }
       : {}),
-    nll_coefficient: random.pick([0, 0.3]),
+    ...(loss === "orpo" ? {} : { nll_coefficient: random.pick([0, 0.3]) }),
   };
   const answer = () => ({ policy: -8 * random.next(), reference: -8 * random.next(), tokens: random.integer(1, 7) });
-  const [chosen, rejected, divergence] = [answer(), answer(), random.next()];
+  const absent = { policy: 0, reference: 0, tokens: 0 };
+  const divergence = random.next();
+  const [chosen, rejected] = random.pick([
+    [answer(), answer()],
+    ...(loss === "kto"
+      ? [
+          [answer(), absent],
+          [absent, answer()],
+        ]
+      : []),
+  ]) as [ReturnType<typeof answer>, ReturnType<typeof answer>];
   const {
     loss: value,
     chosenSlope,

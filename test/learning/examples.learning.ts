@@ -33,6 +33,27 @@ const OUTCOMES: readonly (readonly [path: string, claim: string, check: (outcome
     },
   ],
   [
+    "preferences/orpo.yaml",
+    "four chosen answers in five are preferred, and all become likelier",
+    (outcome) => {
+      expect(last(series(outcome, "preference/accuracy"), 10)).toBeGreaterThanOrEqual(0.8);
+      expect(last(series(outcome, "preference/margin"), 10)).toBeGreaterThan(
+        (series(outcome, "preference/margin")[0] as number) + 0.02,
+      );
+      expect(last(series(outcome, "logprob/chosen"), 10)).toBeGreaterThan(
+        series(outcome, "logprob/chosen")[0] as number,
+      );
+    },
+  ],
+  [
+    "preferences/kto.yaml",
+    "the implicit rewards of desirable answers exceed those of undesirable ones by a margin",
+    (outcome) => {
+      expect(series(outcome, "preference/margin")[0]).toBeCloseTo(0, 3);
+      expect(last(series(outcome, "preference/margin"), 10)).toBeGreaterThanOrEqual(1);
+    },
+  ],
+  [
     "world-model/world-model.yaml",
     "the environment's answers are foreseen to 0.2 nats a token",
     (outcome) => {

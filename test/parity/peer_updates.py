@@ -18,7 +18,8 @@ os.environ.update(
 import torch
 from datasets import Dataset
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
+from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer, KTOConfig, KTOTrainer, SFTConfig, SFTTrainer
+from trl.experimental.orpo import ORPOConfig, ORPOTrainer
 
 
 def load(directory):
@@ -95,6 +96,65 @@ def dpo(case, model, tokenizer, output):
     )
 
 
+class PreparedOrpoTrainer(ORPOTrainer):
+    """TRL's, given token ids instead of text, with the likelihood of the paper: that of each chosen answer, a mean over
+    its tokens. TRL takes a mean over the tokens of all prompts and chosen answers.
+    """
+
+    def tokenize_row(self, feature, model=None):
+        return feature
+
+    def concatenated_forward(self, model, batch):
+        chosen, *others = super().concatenated_forward(model, batch)
+        others[3] = -chosen.mean()
+        return (chosen, *others)
+
+
+def orpo(case, model, tokenizer, output):
+    episodes, options = case["episodes"], case["options"]
+    pairs = []
+    for i in range(0, len(episodes), 2):
+        pair: dict[str, Any] = {}
+        for name, episode in (("chosen", episodes[i]), ("rejected", episodes[i + 1])):
+            prompt, answer = split(episode)
+            pair["prompt"] = str(i)
+            pair[name] = name
+            pair[f"{name}_input_ids"] = prompt + answer
+            pair[f"{name}_attention_mask"] = [1] * (len(prompt) + len(answer))
+            pair[f"{name}_labels"] = [-100] * len(prompt) + answer
+        pairs.append(pair)
+    config = ORPOConfig(**settings(case, output, len(pairs)), beta=options["beta"])
+    data = Dataset.from_list(pairs)
+    return PreparedOrpoTrainer(model=model, args=config, train_dataset=data, processing_class=tokenizer)
+
+
+class PreparedKtoTrainer(KTOTrainer):
+    """TRL's, given token ids instead of text. For the divergence each prompt gets the answer before its own."""
+
+    def _prepare_dataset(self, dataset, *_, **__):
+        answers = dataset["completion_ids"]
+        return dataset.add_column("KL_completion_ids", [answers[-1], *answers[:-1]])
+
+
+def kto(case, model, tokenizer, output):
+    options = case["options"]
+    rows = []
+    for episode in case["episodes"]:
+        prompt, answer = split(episode)
+        rows.append({"prompt_ids": prompt, "completion_ids": answer, "label": episode["label"]})
+    config = KTOConfig(
+        **settings(case, output, len(rows)),
+        beta=options["beta"],
+        desirable_weight=options.get("kto_desirable_weight", 1.0),
+        undesirable_weight=options.get("kto_undesirable_weight", 1.0),
+        max_length=None,
+    )
+    data = Dataset.from_list(rows)
+    return PreparedKtoTrainer(
+        model=model, ref_model=load(case["before"]), args=config, train_dataset=data, processing_class=tokenizer
+    )
+
+
 def grpo(case, model, tokenizer, output):
     options = case["options"]
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -151,7 +211,11 @@ def grpo(case, model, tokenizer, output):
     )
 
 
-TRAINERS = {"sft": sft, "dpo": dpo, "grpo": grpo}
+TRAINERS = {"sft": sft, "dpo": dpo, "kto": kto, "grpo": grpo}
+
+
+def trainer_of(case):
+    return orpo if case["options"].get("loss") == "orpo" else TRAINERS[case["kind"]]
 
 
 def run(case):
@@ -159,7 +223,7 @@ def run(case):
     tokenizer = AutoTokenizer.from_pretrained(case["before"])
     start, after = dict(load(case["before"]).named_parameters()), dict(load(case["after"]).named_parameters())
     with tempfile.TemporaryDirectory() as output:
-        trainer = TRAINERS[case["kind"]](case, load(case["before"]), tokenizer, output)
+        trainer = trainer_of(case)(case, load(case["before"]), tokenizer, output)
         trainer.train()
     steps = [entry for entry in trainer.state.log_history if "loss" in entry]
     theirs = {name: parameter.detach() for name, parameter in trainer.model.named_parameters()}

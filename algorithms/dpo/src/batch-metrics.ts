@@ -1,8 +1,10 @@
-import { meanOf } from "@mrlm/kit/learning";
+import { meanOf, meanValue } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
-import type { AnswerLogprobs } from "./losses/pair-loss.ts";
+import { lossEntry } from "./losses/index.ts";
+import { type AnswerLogprobs, isPresent } from "./losses/pair-loss.ts";
+import type { DpoOptions } from "./options.ts";
 
-/** Result of one pair. */
+/** Result of one pair, or of one single answer. */
 export interface PairOutcome {
   readonly loss: number;
   readonly chosen: AnswerLogprobs;
@@ -12,27 +14,50 @@ export interface PairOutcome {
   readonly isCut: { readonly chosen: boolean; readonly rejected: boolean };
 }
 
-/** Returns the metrics of a step. The implicit reward of an answer is β (logπ - logref), summed over its tokens. */
-export function batchMetrics(outcomes: readonly PairOutcome[], beta: number): Metrics {
-  const reward = ({ policy, reference }: AnswerLogprobs): number => beta * (policy - reference);
+/** Returns the metrics of a step. The implicit reward of an answer is β (logπ - logref), summed over its tokens, or their mean where the loss takes means. */
+export function batchMetrics(
+  outcomes: readonly PairOutcome[],
+  { beta, loss: name }: Pick<DpoOptions, "beta" | "loss">,
+): Metrics {
+  const { isMean } = lossEntry(name);
+  const reward = ({ policy, reference, tokens }: AnswerLogprobs): number =>
+    (beta * (policy - reference)) / (isMean ? tokens : 1);
+  const present = (side: Side): PairOutcome[] => outcomes.filter((outcome) => isPresent(outcome[side]));
+  const ofSide = (side: Side, answers: readonly PairOutcome[]): Metrics =>
+    answers.length === 0
+      ? {}
+      : {
+          [`preference/${side}`]: meanOf(answers.map((outcome) => reward(outcome[side]))),
+          [`logprob/${side}`]: tokenMean(answers.map((outcome) => outcome[side])),
+          [`length/${side}`]: meanOf(answers.map((outcome) => outcome[side].tokens)),
+          [`length/${side}_cut`]: meanOf(answers.map(({ isCut }) => Number(isCut[side]))),
+        };
+  const [chosen, rejected] = [present("chosen"), present("rejected")];
+  const isPaired = chosen.length === outcomes.length && rejected.length === outcomes.length;
+  const meanReward = (side: Side, answers: readonly PairOutcome[]): number =>
+    meanValue(meanOf(answers.map((outcome) => reward(outcome[side]))));
   return {
     "loss/preference": meanOf(outcomes.map(({ loss }) => loss)),
-    "preference/accuracy": meanOf(outcomes.map(({ chosen, rejected }) => Number(reward(chosen) > reward(rejected)))),
-    "preference/margin": meanOf(outcomes.map(({ chosen, rejected }) => reward(chosen) - reward(rejected))),
-    "preference/chosen": meanOf(outcomes.map(({ chosen }) => reward(chosen))),
-    "preference/rejected": meanOf(outcomes.map(({ rejected }) => reward(rejected))),
-    "logprob/chosen": tokenMean(outcomes.map(({ chosen }) => chosen)),
-    "logprob/rejected": tokenMean(outcomes.map(({ rejected }) => rejected)),
-    "length/chosen": meanOf(outcomes.map(({ chosen }) => chosen.tokens)),
-    "length/rejected": meanOf(outcomes.map(({ rejected }) => rejected.tokens)),
-    "length/chosen_cut": meanOf(outcomes.map(({ isCut }) => Number(isCut.chosen))),
-    "length/rejected_cut": meanOf(outcomes.map(({ isCut }) => Number(isCut.rejected))),
+    ...(isPaired && {
+      "preference/accuracy": meanOf(outcomes.map((pair) => Number(reward(pair.chosen) > reward(pair.rejected)))),
+      "preference/margin": meanOf(outcomes.map((pair) => reward(pair.chosen) - reward(pair.rejected))),
+    }),
+    ...(!isPaired && { "preference/desirable": { sum: chosen.length, count: outcomes.length } }),
+    ...(!isPaired &&
+      chosen.length > 0 &&
+      rejected.length > 0 && {
+        "preference/margin": meanReward("chosen", chosen) - meanReward("rejected", rejected),
+      }),
+    ...ofSide("chosen", chosen),
+    ...ofSide("rejected", rejected),
     entropy: {
       sum: outcomes.reduce((sum, { entropy }) => sum + entropy.sum, 0),
       count: outcomes.reduce((sum, { entropy }) => sum + entropy.count, 0),
     },
   };
 }
+
+type Side = "chosen" | "rejected";
 
 function tokenMean(answers: readonly AnswerLogprobs[]): { sum: number; count: number } {
   return {

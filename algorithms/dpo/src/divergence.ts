@@ -11,16 +11,21 @@ export interface Divergence {
 }
 
 /**
- * Estimates KL(π‖ref) for KTO (arXiv 2402.01306, section 4.1): the mean of log π - log ref over answers after the prompt of another pair of
+ * Estimates KL(π‖ref) for KTO (arXiv 2402.01306, section 4.1): the mean of log π - log ref over answers after the prompt of another pair or single answer of
  * the batch, at least 0. The estimate is a constant to the gradient. An answer that is too long with the other prompt is cut. At least one token of it fits,
  * because each prompt fits with its own answer.
  */
 export async function mismatchedDivergence(context: AlgorithmContext, pairs: readonly Pair[]): Promise<Divergence> {
-  const cut = { sum: 0, count: 2 * pairs.length };
+  const count = pairs.reduce(
+    (sum, { chosen, rejected }) => sum + Math.sign(chosen.length) + Math.sign(rejected.length),
+    0,
+  );
+  const cut = { sum: 0, count };
   if (pairs.length < 2) return { value: 0, cut };
   const { models } = await context.engine.describe();
   const longest = models.find(({ model }) => model === context.policy)?.maxPositions ?? Number.POSITIVE_INFINITY;
   const joined = (asked: readonly EngineSequence[], answered: readonly EngineSequence[]): EngineSequence[] => {
+    if (answered.length === 0) return [];
     const { tokens, mask } = join(asked, answered);
     if (tokens.length <= longest) return [{ tokens, mask }];
     cut.sum++;
@@ -28,12 +33,17 @@ export async function mismatchedDivergence(context: AlgorithmContext, pairs: rea
   };
   const shifted = pairs.map((pair, i): Pair => {
     const next = pairs[(i + 1) % pairs.length] as Pair;
-    return { chosen: joined(pair.chosen, next.chosen), rejected: joined(pair.rejected, next.rejected) };
+    const asked = (own: readonly EngineSequence[]): readonly EngineSequence[] =>
+      [own, pair.chosen, pair.rejected].find(({ length }) => length > 0) ?? [];
+    return {
+      chosen: joined(asked(pair.chosen), next.chosen),
+      rejected: joined(asked(pair.rejected), next.rejected),
+    };
   });
   const under = async (model: ModelId): Promise<number> =>
     (await logprobSums(context, model, shifted)).reduce((sum, { chosen, rejected }) => sum + chosen + rejected, 0);
   const difference = (await under(context.policy)) - (await under(await context.reference()));
-  return { value: Math.max(0, difference / (2 * pairs.length)), cut };
+  return { value: Math.max(0, difference / count), cut };
 }
 
 /** Joins the prompt of the first answer and the response in the first sequence of the other. */

@@ -10,14 +10,16 @@ import { answerTokens, isUnfinished, type Pair, pairCredits, pairSums, type Pair
 import { preferences, withoutPairs } from "./preferences.ts";
 import { reference } from "./reference.ts";
 
-const NO_PAIR = "in no group do the rewards of two scored episodes differ";
-
 /** Starts direct preference optimization on pairs from a file or from episodes. The reference is the policy at the start of the stage. */
 export async function startDpo(context: AlgorithmContext, options: DpoOptions): Promise<AlgorithmRun> {
   const data = await preferences(context, options);
   const before = await reference(context, options);
   let step = 0;
   let preparedRound = -1;
+  const noPair =
+    options.desirable_reward === undefined
+      ? "in no group do the rewards of two scored episodes differ"
+      : `the scored episodes are all on one side of desirable_reward: ${options.desirable_reward}`;
 
   async function iterate(): Promise<IterationReport> {
     const isDue = options.data === undefined && step % (options.collect_every || options.steps) === 0;
@@ -35,7 +37,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
     return {
       iteration: step,
       metrics: {
-        ...batchMetrics(outcomes, options.beta),
+        ...batchMetrics(outcomes, options),
         ...(divergence && { "kto/divergence": divergence.value, "kto/mismatched_cut": divergence.cut }),
         ...(collected && roundMetrics(collected, context)),
         ...trained.metrics,
@@ -49,7 +51,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
       notices: [
         ...(collected?.pairs.length === 0
           ? [
-              `Round ${data.round} of episodes made no pair (${NO_PAIR}): the ${data.pairs.length} pairs of round ${data.pairsRound} stay`,
+              `Round ${data.round} of episodes made no pair (${noPair}): the ${data.pairs.length} pairs of round ${data.pairsRound} stay`,
             ]
           : []),
         ...trained.notices,
@@ -64,7 +66,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
     const next = step + options.collect_every;
     if (options.collect_every === 0 || next > options.steps) {
       throw withoutPairs(
-        `Of the ${collected.groups.length} groups of the last round none had two scored episodes with different rewards: play more tasks, larger groups, or easier tasks.`,
+        `In the ${collected.groups.length} groups of the last round nothing could be compared: ${noPair}. Episodes with different rewards come from more tasks, larger groups, or easier tasks.`,
       );
     }
     return {
@@ -72,7 +74,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
       metrics: { ...roundMetrics(collected, context), "data/pairs": 0 },
       seconds: {},
       notices: [
-        `Round ${data.round} of episodes made no pair (${NO_PAIR}): the weights stay as they are until step ${next}, which plays other tasks`,
+        `Round ${data.round} of episodes made no pair (${noPair}): the weights stay as they are until step ${next}, which plays other tasks`,
       ],
     };
   }

@@ -2,6 +2,7 @@ import { type EpisodeCounts, learnableEpisodes, noEpisodeCounts } from "@mrlm/ki
 import type { AlgorithmContext, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
 import type { DpoOptions } from "./options.ts";
 import type { EpisodePart, Pair } from "./pair.ts";
+import { singleOf } from "./preference-row.ts";
 
 /** Pairs made of episodes. */
 export interface CollectedPairs {
@@ -17,7 +18,7 @@ export interface Ranked {
   readonly part?: EpisodePart;
 }
 
-/** Takes groups and pairs their members. */
+/** Takes groups and pairs their members. Single answers of one kind alone are left out: there is nothing to compare. */
 export async function collectPairs(context: AlgorithmContext, options: DpoOptions): Promise<CollectedPairs> {
   const { groups } = await context.episodes.take();
   const counts = noEpisodeCounts();
@@ -25,13 +26,28 @@ export async function collectPairs(context: AlgorithmContext, options: DpoOption
   const pairs = groups.flatMap(({ trajectories }) => {
     const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
     return Object.values(Object.groupBy(episodes, ({ role }) => role)).flatMap((members = []) =>
-      pairMembers(
+      pairsOfMembers(
         members.map((episode) => ({ ...episode, part: { trajectory: episode.trajectory.id, agent: episode.agent } })),
-        options.pairs_per_group,
+        options,
       ),
     );
   });
-  return { pairs, groups, counts };
+  const isComparable =
+    pairs.some(({ chosen }) => chosen.length > 0) && pairs.some(({ rejected }) => rejected.length > 0);
+  return { pairs: isComparable ? pairs : [], groups, counts };
+}
+
+/** Pairs the members of a group, or with `desirable_reward` returns each as a single answer. */
+export function pairsOfMembers(
+  members: readonly Ranked[],
+  { pairs_per_group, desirable_reward }: Pick<DpoOptions, "pairs_per_group" | "desirable_reward">,
+): Pair[] {
+  if (desirable_reward === undefined) return pairMembers(members, pairs_per_group);
+  return members.map(({ rows, reward, part }) => {
+    const isDesirable = reward >= desirable_reward;
+    const parts = part && { parts: isDesirable ? { chosen: part } : { rejected: part } };
+    return { ...singleOf(rows, isDesirable), ...parts };
+  });
 }
 
 /** Pairs the best with the worst, the second best with the second worst, and so on, while their rewards differ. Ties keep the order of play. */

@@ -1,32 +1,27 @@
-import { textMessage } from "@mrlm/kit";
 import {
-  chatMessage,
   type RecordedRow,
   recordedSequences,
-  fromChatMessage,
   isRecordedRow,
   isLearnable,
   isOfOtherPlayer,
   learntRowReward,
   parseRecordedRow,
 } from "@mrlm/kit/learning";
-import {
-  type AlgorithmContext,
-  type JsonValue,
-  type Message,
-  MrlmError,
-  type Renderer,
-  type SupervisedSequence,
-} from "@mrlm/spec";
-import { z } from "zod";
-import { pairMembers } from "./episode-pairs.ts";
+import { type AlgorithmContext, type JsonValue, MrlmError, type Renderer } from "@mrlm/spec";
+import { pairsOfMembers } from "./episode-pairs.ts";
+import { lossEntry } from "./losses/index.ts";
+import type { DpoOptions } from "./options.ts";
 import type { Pair } from "./pair.ts";
+import { isSingleRow, parsePreferenceRow, toPair } from "./preference-row.ts";
 
-const answer = z.union([z.string(), z.array(chatMessage).length(1)]);
-const row = z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), chosen: answer, rejected: answer });
+/** Options that decide on the rows of a file. */
+export type RowOptions = Pick<DpoOptions, "loss" | "pairs_per_group" | "desirable_reward">;
 
-/** Reads pairs from a file: {prompt, chosen, rejected} as text or messages, or recorded episodes, which are paired within their groups. Checks each row before training starts. */
-export async function pairsFromFile(context: AlgorithmContext, path: string, pairsPerGroup = 1): Promise<Pair[]> {
+/**
+ * Reads pairs from a file: {prompt, chosen, rejected} as text or messages, single answers {prompt, completion, label}, or recorded episodes, which are paired
+ * within their groups. Checks each row before training starts.
+ */
+export async function pairsFromFile(context: AlgorithmContext, path: string, options: RowOptions): Promise<Pair[]> {
   const { models } = await context.engine.describe();
   const longest = models.find(({ model }) => model === context.policy)?.maxPositions ?? Number.POSITIVE_INFINITY;
   const values = await context.rows(path);
@@ -36,7 +31,7 @@ export async function pairsFromFile(context: AlgorithmContext, path: string, pai
       `${path}: ${others} of ${values.length} rows are left out: other players than a policy played them.`,
     );
   const pairs = values.some(isRecordedRow)
-    ? pairsOfRecorded(values, path, context.renderer, pairsPerGroup)
+    ? pairsOfRecorded(values, path, context.renderer, options)
     : values.map((value, index) => ({
         pair: toPair(context.renderer, value, `${path}:${index + 1}`),
         where: `${path}:${index + 1}`,
@@ -45,32 +40,76 @@ export async function pairsFromFile(context: AlgorithmContext, path: string, pai
     const length = Math.max(...[...pair.chosen, ...pair.rejected].map(({ tokens }) => tokens.length));
     if (length <= longest) return pair;
     throw new MrlmError("DATA_INVALID", `${where} has ${length} tokens; the model takes ${longest}.`, {
-      hint: "Shorten or remove the row. A trainer does not cut preference pairs, because either end may decide the preference.",
+      hint: "Shorten or remove the row. A trainer does not cut answers that are compared, because either end may decide the preference.",
     });
   });
 }
 
-/** Throws DATA_INVALID for rows that are no pairs and cannot be paired. Needs no tokenizer. */
-export function checkPairRows(values: readonly JsonValue[], path: string, pairsPerGroup: number): void {
+/** Throws DATA_INVALID for rows that cannot be compared under the loss. Needs no tokenizer. */
+export function checkPairRows(values: readonly JsonValue[], path: string, options: RowOptions): void {
   const recorded = values.filter(isRecordedRow).length;
   if (recorded > 0 && recorded < values.length)
     throw new MrlmError("DATA_INVALID", `${path} has recorded episodes among rows of another kind.`, {
       hint: "Put recorded episodes and other rows into separate files.",
     });
-  if (recorded === 0 && pairsPerGroup > 1)
+  if (recorded > 0) checkRecorded(values, path, options);
+  else checkPreferences(values, path, options);
+}
+
+function checkPreferences(values: readonly JsonValue[], path: string, options: RowOptions): void {
+  for (const name of ["pairs_per_group", "desirable_reward"] as const) {
+    if (options[name] === (name === "pairs_per_group" ? 1 : undefined)) continue;
+    throw new MrlmError("DATA_INVALID", `${name} is of episodes, and ${path} has judged answers already.`, {
+      hint: `Leave ${name} out.`,
+    });
+  }
+  const rows = values.map((value, index) => parsePreferenceRow(value, `${path}:${index + 1}`));
+  const singles = rows.filter(isSingleRow);
+  if (singles.length === 0) return;
+  if (singles.length < rows.length)
+    throw new MrlmError("DATA_INVALID", `${path} has single answers among pairs.`, {
+      hint: "Put {prompt, chosen, rejected} and {prompt, completion, label} into separate files, or write each pair as two single answers.",
+    });
+  if (!lossEntry(options.loss).takesSingles)
     throw new MrlmError(
       "DATA_INVALID",
-      `pairs_per_group is of episodes that are paired within their groups, and ${path} has pairs already.`,
-      { hint: "Leave pairs_per_group out." },
+      `${path} has single answers {prompt, completion, label}, and loss: ${options.loss} compares two answers to one prompt.`,
+      { hint: "Set loss: kto, or use rows {prompt, chosen, rejected}." },
     );
-  if (recorded === 0) for (const [index, value] of values.entries()) parsePairRow(value, `${path}:${index + 1}`);
-  else if (learnableGroups(values, path).every((members) => members.length < 2)) {
+  checkKinds(
+    singles.map(({ label }) => label),
+    path,
+    "label",
+  );
+}
+
+function checkRecorded(values: readonly JsonValue[], path: string, { desirable_reward }: RowOptions): void {
+  const groups = learnableGroups(values, path);
+  if (desirable_reward !== undefined)
+    return checkKinds(
+      groups.flat().map((row) => (learntRowReward(row) as number) >= desirable_reward),
+      path,
+      `a reward of at least ${desirable_reward}:`,
+    );
+  if (groups.every((members) => members.length < 2)) {
     throw new MrlmError(
       "DATA_INVALID",
       `${path} has no two scored episodes of one task: there is nothing to compare.`,
       { hint: "Collect several of each task: mrlm collect --group-size 8." },
     );
   }
+}
+
+/** Throws DATA_INVALID unless some answers are desirable and others are not: the divergence would be all that a batch compares with. */
+function checkKinds(kinds: readonly boolean[], path: string, what: string): void {
+  if (kinds.includes(true) && kinds.includes(false)) return;
+  throw new MrlmError(
+    "DATA_INVALID",
+    kinds.length === 0
+      ? `${path} has no answer to learn from.`
+      : `All ${kinds.length} answers of ${path} have ${what} ${kinds[0]}: the loss needs desirable and undesirable answers.`,
+    { hint: "Add answers of the other kind. To imitate good answers alone, use sft." },
+  );
 }
 
 /** Returns the scored episodes of policies in a file by group and role. */
@@ -83,65 +122,20 @@ function learnableGroups(values: readonly JsonValue[], path: string): RecordedRo
   );
 }
 
-/** Pairs the best and worst episodes of each group. Leaves out failed and unscored episodes. */
+/** Compares the episodes of each group. Leaves out failed and unscored episodes. */
 function pairsOfRecorded(
   values: readonly JsonValue[],
   path: string,
   renderer: Renderer,
-  pairsPerGroup: number,
+  options: RowOptions,
 ): { readonly pair: Pair; readonly where: string }[] {
   return learnableGroups(values, path).flatMap((members) => {
     const ranked = members
       .map((row) => ({ rows: recordedSequences(row, renderer), reward: learntRowReward(row) as number }))
       .filter(({ rows: sequences }) => sequences.length > 0);
-    return pairMembers(ranked, pairsPerGroup).map((pair) => ({
+    return pairsOfMembers(ranked, options).map((pair) => ({
       pair,
-      where: `${path}: a pair of task ${members[0]?.task}`,
+      where: `${path}: an episode of task ${members[0]?.task}`,
     }));
   });
-}
-
-function parsePairRow(value: JsonValue, where: string): z.output<typeof row> {
-  const parsed = row.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const keys = typeof value === "object" && value !== null ? Object.keys(value) : [];
-  const missing = ["prompt", "chosen", "rejected"].filter((key) => !keys.includes(key));
-  const fault =
-    missing.length > 0
-      ? `it has no ${missing.join(" and no ")}${keys.length > 0 ? `, but ${keys.join(", ")}` : ""}`
-      : `${[...new Set(parsed.error.issues.map(({ path }) => path[0]))].join(" and ")} must be text or messages of {role, content}`;
-  throw new MrlmError("DATA_INVALID", `${where} is not {prompt, chosen, rejected}: ${fault}.`);
-}
-
-function toPair(renderer: Renderer, value: JsonValue, where: string): Pair {
-  const { prompt, chosen, rejected } = parsePairRow(value, where);
-  const asked = typeof prompt === "string" ? [textMessage("user", prompt)] : prompt.map(fromChatMessage);
-  const [one, other] = [answerTo(renderer, asked, chosen), answerTo(renderer, asked, rejected)];
-  const start = promptLength(one);
-  if (start !== promptLength(other) || !one.tokens.subarray(0, start).every((token, t) => token === other.tokens[t])) {
-    throw new MrlmError(
-      "DATA_INVALID",
-      `${where}: the prompt has other tokens before the chosen answer than before the rejected one.`,
-      {
-        hint: "The chat template must render a prompt in the same way before every answer.",
-      },
-    );
-  }
-  return { chosen: [one], rejected: [other] };
-}
-
-/** Renders the conversation with its answer. The mask covers the answer only; earlier assistant messages are part of the prompt. */
-function answerTo(renderer: Renderer, asked: readonly Message[], given: z.output<typeof answer>): SupervisedSequence {
-  const message =
-    typeof given === "string"
-      ? textMessage("assistant", given)
-      : { ...fromChatMessage(given[0] as z.output<typeof chatMessage>), role: "assistant" as const };
-  const { tokens, mask } = renderer.supervise([...asked, message]).at(-1) as SupervisedSequence;
-  const end = mask.lastIndexOf(1);
-  const start = mask.lastIndexOf(0, end) + 1;
-  return { tokens, mask: mask.map((chosen, t) => (t >= start ? chosen : 0)) };
-}
-
-function promptLength({ mask }: SupervisedSequence): number {
-  return mask.indexOf(1);
 }

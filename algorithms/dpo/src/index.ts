@@ -13,14 +13,15 @@ export type { AnswerLogprobs, PreferenceLoss } from "./losses/pair-loss.ts";
 /** `dpo@1`: direct preference optimization and its family. */
 export const dpo: AlgorithmDefinition<DpoOptions> = {
   id: "dpo@1",
-  description: "Direct preference optimization (arXiv 2305.18290): learns from pairs of a better and a worse answer.",
+  description:
+    "Direct preference optimization (arXiv 2305.18290): learns from pairs of a better and a worse answer, or from single answers of either kind.",
   options: dpoOptions,
   iterations: (options) => options.steps,
   plays: ({ data, prompts, group_size, collect_every }) =>
     data === undefined ? { name: "dpo", groups: prompts, groupSize: group_size, every: collect_every } : undefined,
   memory: (options) => ({ reference: holdsReference(options), unitSequences: 2 }),
   files: ({ data }) => (data === undefined ? [] : [data]),
-  checkRows: ({ pairs_per_group }, path, rows) => checkPairRows(rows, path, pairs_per_group),
+  checkRows: (options, path, rows) => checkPairRows(rows, path, options),
   validate(options, _environments, sampling) {
     if (options.data === undefined && sampling.temperature <= 0) {
       throw new MrlmError(
@@ -32,7 +33,7 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
     if (lossEntry(options.loss).needs === "divergence" && options.batch_size < 2) {
       throw new MrlmError(
         "CONFIG_INVALID",
-        `${options.loss} estimates the divergence from the other pairs of the batch: batch_size must be at least 2.`,
+        `${options.loss} estimates the divergence from the other answers of the batch: batch_size must be at least 2.`,
       );
     }
   },

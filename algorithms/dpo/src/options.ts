@@ -4,14 +4,16 @@ import { lossEntry, lossNames, unreadOptions } from "./losses/index.ts";
 
 const schema = z.strictObject({
   steps: z.int().positive().describe("Optimizer steps"),
-  batch_size: z.int().positive().default(32).describe("Pairs in each step"),
+  batch_size: z.int().positive().default(32).describe("Pairs, or single answers, in each step"),
 
-  loss: z.enum(lossNames).default("sigmoid").describe("Preference loss: DPO, SLiC, IPO, SimPO or KTO"),
+  loss: z.enum(lossNames).default("sigmoid").describe("Preference loss: DPO, SLiC, IPO, SimPO, ORPO or KTO"),
   beta: z
     .number()
     .positive()
     .default(0.1)
-    .describe("Strength of the reference: a smaller value allows a larger divergence of the policy"),
+    .describe(
+      "Strength of the reference: a smaller value allows a larger divergence of the policy; with loss: orpo the weight of the odds ratio",
+    ),
   label_smoothing: z
     .number()
     .min(0)
@@ -19,8 +21,16 @@ const schema = z.strictObject({
     .default(0)
     .describe("Assumed share of pairs with swapped labels (cDPO), with sigmoid and simpo"),
   simpo_margin: z.number().nonnegative().default(0.5).describe("Margin between the two, with loss: simpo"),
-  kto_desirable_weight: z.number().nonnegative().default(1).describe("Weight of chosen answers, with loss: kto"),
-  kto_undesirable_weight: z.number().nonnegative().default(1).describe("Weight of rejected answers, with loss: kto"),
+  kto_desirable_weight: z
+    .number()
+    .nonnegative()
+    .default(1)
+    .describe("Weight of chosen or desirable answers, with loss: kto"),
+  kto_undesirable_weight: z
+    .number()
+    .nonnegative()
+    .default(1)
+    .describe("Weight of rejected or undesirable answers, with loss: kto"),
   nll_coefficient: z
     .number()
     .nonnegative()
@@ -36,7 +46,7 @@ const schema = z.strictObject({
     .string()
     .optional()
     .describe(
-      "JSONL or Parquet file of {prompt, chosen, rejected}, or of episodes that `mrlm collect` wrote, relative to the config; without it pairs are made from episodes",
+      "JSONL or Parquet file of {prompt, chosen, rejected}, with loss: kto also of {prompt, completion, label}, or of episodes that `mrlm collect` wrote, relative to the config; without it pairs are made from episodes",
     ),
   prompts: z.int().positive().default(256).describe("Tasks to play for pairs, without `data`"),
   group_size: z.int().min(2).default(8).describe("Episodes of each task"),
@@ -45,6 +55,12 @@ const schema = z.strictObject({
     .positive()
     .default(1)
     .describe("Pairs of each group: best and worst, second best and second worst, ..."),
+  desirable_reward: z
+    .number()
+    .optional()
+    .describe(
+      "With loss: kto, learn from each scored episode alone: desirable from this reward on, else undesirable; without it from pairs",
+    ),
   collect_every: z
     .int()
     .nonnegative()
@@ -58,7 +74,7 @@ const schema = z.strictObject({
 /** Options of `dpo@1`, as in a YAML file. The README has the formula of each named choice. */
 export const dpoOptions = withOptionRules(schema, (options) => {
   const { loss } = options;
-  const { needs } = lossEntry(loss);
+  const { needs, takesSingles } = lossEntry(loss);
   return [
     { when: true, options: unreadOptions(loss), because: `has no effect with loss: ${loss}` },
     {
@@ -70,6 +86,21 @@ export const dpoOptions = withOptionRules(schema, (options) => {
       when: needs === "nothing",
       options: ["reference", "reference_free"],
       because: `has no effect with loss: ${loss}, which has no reference`,
+    },
+    {
+      when: loss === "orpo",
+      options: ["nll_coefficient"],
+      because: "cannot be used with loss: orpo, which has the likelihood of the chosen answer with weight 1",
+    },
+    {
+      when: !takesSingles,
+      options: ["desirable_reward"],
+      because: `cannot be used with loss: ${loss}, which compares two answers`,
+    },
+    {
+      when: options.desirable_reward !== undefined,
+      options: ["pairs_per_group"],
+      because: "has no effect beside desirable_reward, with which no pairs are made",
     },
     { when: options.reference_free, options: ["reference"], because: "has no effect beside reference_free" },
     {

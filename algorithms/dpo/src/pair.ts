@@ -1,11 +1,13 @@
 import type { Credit, EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/spec";
 
-/** Two answers to one prompt. An episode whose template rewrote its history has several sequences. */
+/**
+ * Two answers to one prompt, or a single judged answer: the other one is then empty. An episode whose template rewrote its history has several sequences.
+ */
 export interface Pair {
   readonly chosen: readonly EngineSequence[];
   readonly rejected: readonly EngineSequence[];
   /** Parts of episodes that the answers are, where they were played. */
-  readonly parts?: { readonly chosen: EpisodePart; readonly rejected: EpisodePart };
+  readonly parts?: { readonly chosen?: EpisodePart; readonly rejected?: EpisodePart };
 }
 
 /** Part of an agent in an episode. */
@@ -44,8 +46,8 @@ export function pairSums(pair: Pair, { logprob = new Float32Array() }: UnitOutpu
 export function pairCredits({ parts }: Pair, chosenSlope: number, rejectedSlope: number): Credit[] {
   if (parts === undefined) return [];
   return [
-    { ...parts.chosen, advantage: -chosenSlope },
-    { ...parts.rejected, advantage: -rejectedSlope },
+    ...(parts.chosen === undefined ? [] : [{ ...parts.chosen, advantage: -chosenSlope }]),
+    ...(parts.rejected === undefined ? [] : [{ ...parts.rejected, advantage: -rejectedSlope }]),
   ];
 }
 

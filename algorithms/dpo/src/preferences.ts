@@ -25,7 +25,7 @@ export interface Preferences {
 /** Opens the pairs of the file, or without a file those of episodes. */
 export async function preferences(context: AlgorithmContext, options: DpoOptions): Promise<Preferences> {
   const { data } = options;
-  let pairs: readonly Pair[] = data === undefined ? [] : await pairsFromFile(context, data, options.pairs_per_group);
+  let pairs: readonly Pair[] = data === undefined ? [] : await pairsFromFile(context, data, options);
   let round = 0;
   let pairsRound = 0;
   const orderOf = (): EpochOrder | undefined =>

@@ -12,13 +12,25 @@ import {
   trainBigram,
   trainBigramInterrupted,
 } from "@mrlm/testing";
-import { dpo } from "../src/index.ts";
+import { dpo, dpoOptions } from "../src/index.ts";
 
 const data = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");
 writeFileSync(
   data,
   Array.from({ length: 24 }, (_, i) =>
     JSON.stringify({ prompt: String(i % 10), chosen: "ab".repeat(1 + (i % 3)), rejected: "dc".repeat(1 + (i % 2)) }),
+  ).join("\n"),
+);
+
+const singles = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "singles.jsonl");
+writeFileSync(
+  singles,
+  Array.from({ length: 24 }, (_, i) =>
+    JSON.stringify({
+      prompt: String(i % 10),
+      completion: (i % 3 === 0 ? "ab" : "dc").repeat(1 + (i % 4)),
+      label: i % 3 === 0,
+    }),
   ).join("\n"),
 );
 
@@ -29,10 +41,12 @@ const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
 });
 const series = ({ reports }: BigramOutcome, name: string): number[] =>
   reports.map(({ metrics }) => (metrics[name] as Mean).sum / (metrics[name] as Mean).count);
+const meanOf = (metric: number | Mean | undefined): number =>
+  typeof metric === "object" ? metric.sum / metric.count : (metric ?? Number.NaN);
 const COLLECTED = { prompts: 12, group_size: 4, pairs_per_group: 2, collect_every: 4, beta: 0.5 };
 
 describe("dpo on a bigram model", () => {
-  test.each(["sigmoid", "hinge", "ipo", "simpo", "kto"])(
+  test.each(["sigmoid", "hinge", "ipo", "simpo", "orpo", "kto"])(
     "%s: the loss falls and the chosen answers gain on the rejected ones",
     async (loss) => {
       const outcome = await trainBigram(training({ data, loss, steps: 8 }));
@@ -59,6 +73,71 @@ describe("dpo on a bigram model", () => {
     const sums = (name: string): number => (metrics[name] as Mean).sum;
     expect(sums("preference/chosen")).toBeCloseTo(0.1 * sums("logprob/chosen"), 6);
     expect(sums("loss/preference")).not.toBeCloseTo(24 * Math.LN2, 3);
+  });
+
+  test("orpo makes no second model, and its first loss is that of the log-probabilities themselves", async () => {
+    const engine = new BigramEngine();
+    const outcome = await trainBigram({ ...training({ data, loss: "orpo", steps: 1, batch_size: 24 }), engine });
+    expect((await engine.describe()).models.map(({ model }) => model)).toEqual(["policy"]);
+    expect(dpo.memory?.(dpoOptions.parse({ steps: 1, loss: "orpo" }))).toMatchObject({ reference: false });
+    const { metrics } = outcome.reports[0] as BigramOutcome["reports"][number];
+    // The untrained model gives every token about the same probability: the odds are about equal.
+    const uniform = -meanOf(metrics["logprob/chosen"]);
+    expect(Math.abs(meanOf(metrics["loss/preference"]) - uniform - 0.1 * Math.LN2)).toBeLessThan(0.05);
+  });
+
+  test("kto of single answers: desirable ones gain on undesirable ones, whatever the share of each", async () => {
+    const outcome = await trainBigram(training({ data: singles, loss: "kto", steps: 12, batch_size: 6 }));
+    const margins = outcome.reports.flatMap(({ metrics }) => metrics["preference/margin"] ?? []) as number[];
+    expect(margins[0]).toBe(0);
+    expect(margins.at(-1)).toBeGreaterThan(0.05);
+    expect(outcome.reports.every(({ metrics }) => metrics["preference/accuracy"] === undefined)).toBe(true);
+    const whole = await trainBigram(training({ data: singles, loss: "kto", steps: 1, batch_size: 24 }));
+    expect(whole.reports[0]?.metrics).toMatchObject({
+      "preference/desirable": { sum: 8, count: 24 },
+      "loss/preference": { count: 24 },
+      "kto/mismatched_cut": { sum: 0, count: 24 },
+    });
+    expect(series(whole, "loss/preference")[0]).toBeCloseTo(0.5, 12);
+  });
+
+  test("kto of single answers: a batch may have one kind by chance", async () => {
+    const { reports } = await trainBigram(training({ data: singles, loss: "kto", batch_size: 2, steps: 12 }));
+    const shares = reports.map(({ metrics }) => meanOf(metrics["preference/desirable"]));
+    expect(shares).toContain(0);
+    for (const { metrics } of reports) {
+      expect("preference/chosen" in metrics).toBe(meanOf(metrics["preference/desirable"]) > 0);
+      expect(Number.isFinite(meanOf(metrics["loss/preference"]))).toBe(true);
+    }
+  });
+
+  test("kto of single episodes, desirable from a reward on: the reward rises, and each scored episode is learnt", async () => {
+    const outcome = await trainBigram(
+      training({
+        ...COLLECTED,
+        pairs_per_group: 1,
+        loss: "kto",
+        desirable_reward: 0.1,
+        steps: 16,
+        learning_rate: 0.3,
+        batch_size: 32,
+      }),
+    );
+    expect(outcome.reports[0]?.metrics["data/pairs"]).toBe(48);
+    expect(outcome.reports[0]?.credits?.length).toBeGreaterThan(0);
+    const rewards = series(
+      { ...outcome, reports: outcome.reports.filter(({ metrics }) => "reward/mean" in metrics) },
+      "reward/mean",
+    );
+    expect(rewards.at(-1)).toBeGreaterThan((rewards[0] as number) + 0.05);
+  });
+
+  test("kto of single episodes that are all on one side of the reward ends like a stage without pairs", async () => {
+    const options = { ...COLLECTED, pairs_per_group: 1, collect_every: 0, loss: "kto", desirable_reward: 2 };
+    await expect(trainBigram(training(options))).rejects.toMatchObject({
+      code: "DATA_INVALID",
+      hint: expect.stringMatching(/all on one side of desirable_reward: 2/),
+    });
   });
 
   test("numerics 41: the reference is frozen: it gives the first step's log-probabilities to the last", async () => {
@@ -96,9 +175,12 @@ describe("dpo on a bigram model", () => {
 
   test.each<[string, JsonObject]>([
     ["of a file, reference precomputed", { data, reference: "precomputed" }],
-    ["of a file, kto", { data, loss: "kto" }],
+    ["of a file, kto of single answers", { data: singles, loss: "kto" }],
     ["of episodes", COLLECTED],
-    ["of episodes, reference precomputed", { ...COLLECTED, reference: "precomputed" }],
+    [
+      "of episodes, kto of each alone, reference precomputed",
+      { ...COLLECTED, pairs_per_group: 1, loss: "kto", desirable_reward: 0.1, reference: "precomputed" },
+    ],
   ])("numerics 52: killed and resumed, it ends with the same weights: pairs %s", async (_name, options) => {
     const whole = await trainBigram(training(options));
     for (const dieAt of [4, 7]) {
@@ -213,6 +295,10 @@ describe("dpo on a bigram model", () => {
     [{ data, simpo_margin: 1 }, /simpo_margin.*no effect with loss: sigmoid/s],
     [{ data, kto_desirable_weight: 2 }, /kto_desirable_weight.*no effect/s],
     [{ data, loss: "kto", kto_desirable_weight: 0, kto_undesirable_weight: 0 }, /both 0/],
+    [{ data, loss: "orpo", nll_coefficient: 1 }, /nll_coefficient.*likelihood of the chosen answer with weight 1/s],
+    [{ data, loss: "orpo", reference: "precomputed" }, /orpo, which has no reference/],
+    [{ data, desirable_reward: 1 }, /desirable_reward.*sigmoid, which compares two answers/s],
+    [{ loss: "kto", desirable_reward: 1, pairs_per_group: 2 }, /pairs_per_group.*beside desirable_reward/s],
     [{ data, loss: "simpo", reference: "precomputed" }, /simpo, which has no reference/],
     [{ data, reference_free: true, reference: "precomputed" }, /beside reference_free/],
     [{ data, collect_every: 3 }, /collect_every.*no effect on pairs of a file/s],

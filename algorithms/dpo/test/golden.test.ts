@@ -20,6 +20,7 @@ test.each<[string, Partial<PreferenceLossOptions>]>([
   ["`hinge`", { loss: "hinge" }],
   ["`ipo`", { loss: "ipo" }],
   ["`simpo`", { loss: "simpo" }],
+  ["`orpo`", { loss: "orpo" }],
   ["`kto`, z = 0.2", { loss: "kto" }],
 ])("docs/reference/algorithms.md has the golden numbers of %s", (name, options) => {
   const { loss, chosenSlope, rejectedSlope } = preferenceLoss(

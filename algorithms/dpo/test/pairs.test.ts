@@ -4,9 +4,11 @@ import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import type { AlgorithmContext, JsonValue } from "@mrlm/spec";
 import fc from "fast-check";
 import { pairMembers, type Ranked } from "../src/episode-pairs.ts";
-import { checkPairRows, pairsFromFile } from "../src/file-pairs.ts";
+import { checkPairRows, pairsFromFile, type RowOptions } from "../src/file-pairs.ts";
 import { type Pair, pairFromJson, pairSums, pairToJson } from "../src/pair.ts";
 
+const PAIRS: RowOptions = { loss: "sigmoid", pairs_per_group: 1 };
+const KTO: RowOptions = { ...PAIRS, loss: "kto" };
 const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
 const contextOf = (rows: JsonValue[], maxPositions = 100): AlgorithmContext =>
   ({
@@ -17,9 +19,9 @@ const contextOf = (rows: JsonValue[], maxPositions = 100): AlgorithmContext =>
     logger: silentLogger,
   }) as unknown as AlgorithmContext;
 const pairOf = async (row: JsonValue): Promise<Pair> =>
-  (await pairsFromFile(contextOf([row]), "data.jsonl"))[0] as Pair;
+  (await pairsFromFile(contextOf([row]), "data.jsonl", PAIRS))[0] as Pair;
 const responseOf = ([sequence]: Pair["chosen"]): string =>
-  renderer.decode((sequence as Pair["chosen"][number]).tokens.filter((_, t) => sequence?.mask[t] === 1));
+  sequence === undefined ? "" : renderer.decode(sequence.tokens.filter((_, t) => sequence.mask[t] === 1));
 
 describe("pairs of a file", () => {
   test("numerics 43: the prompt's ids begin both answers, and only the answers and their stop tokens are compared", async () => {
@@ -58,7 +60,7 @@ describe("pairs of a file", () => {
   test("numerics 42: an empty answer still has its stop token; a row that does not fit is refused, never cut", async () => {
     expect(responseOf((await pairOf({ prompt: "q", chosen: "", rejected: "no" })).chosen)).toBe("<|end|>");
     await expect(
-      pairsFromFile(contextOf([{ prompt: "q", chosen: "yes", rejected: "no" }], 5), "data.jsonl"),
+      pairsFromFile(contextOf([{ prompt: "q", chosen: "yes", rejected: "no" }], 5), "data.jsonl", PAIRS),
     ).rejects.toMatchObject({
       code: "DATA_INVALID",
       message: expect.stringMatching(/data.jsonl:1 has \d+ tokens; the model takes 5/),
@@ -73,6 +75,7 @@ describe("pairs of a file", () => {
           { prompt: "q", chosen: "a" },
         ]),
         "data.jsonl",
+        PAIRS,
       ),
     ).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/data.jsonl:2/) });
     const faults: [JsonValue, RegExp][] = [
@@ -80,14 +83,46 @@ describe("pairs of a file", () => {
       [["q", "a"], /it has no prompt and no chosen and no rejected/],
       [{ prompt: "q", chosen: 5, rejected: "b" }, /chosen must be text or messages/],
     ];
-    expect(() => checkPairRows([{ prompt: "q", chosen: "a", rejected: "b" }], "data.jsonl", 2)).toThrow(
-      expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("has pairs already") }),
+    expect(() =>
+      checkPairRows([{ prompt: "q", chosen: "a", rejected: "b" }], "data.jsonl", { ...PAIRS, pairs_per_group: 2 }),
+    ).toThrow(
+      expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("has judged answers already") }),
     );
     for (const [row, message] of faults)
-      await expect(pairsFromFile(contextOf([row]), "data.jsonl")).rejects.toMatchObject({
+      await expect(pairsFromFile(contextOf([row]), "data.jsonl", PAIRS)).rejects.toMatchObject({
         code: "DATA_INVALID",
         message: expect.stringMatching(message),
       });
+  });
+});
+
+describe("single answers of a file", () => {
+  const good = { prompt: "q", completion: "yes", label: true };
+  const bad = { prompt: "q", completion: [{ role: "assistant", content: "no" }], label: false };
+
+  test("are pairs without the other answer, with the tokens that they have in a pair", async () => {
+    const [yes, no] = await pairsFromFile(contextOf([good, bad]), "f", KTO);
+    const pair = await pairOf({ prompt: "q", chosen: "yes", rejected: "no" });
+    expect(yes).toEqual({ chosen: pair.chosen, rejected: [] });
+    expect(no).toEqual({ chosen: [], rejected: pair.rejected });
+    expect(pairFromJson(JSON.parse(JSON.stringify(pairToJson(no as Pair))))).toEqual(no);
+    expect(pairSums(no as Pair, { logprob: Float32Array.of(-1, -2) })).toEqual({ chosen: 0, rejected: -3 });
+    await expect(pairsFromFile(contextOf([good], 5), "f", KTO)).rejects.toMatchObject({ code: "DATA_INVALID" });
+  });
+
+  test.each<[string, JsonValue[], RowOptions, RegExp]>([
+    ["without a label", [good, { prompt: "q", completion: "no" }], KTO, /f:2 is not .*label}: it has no label, but/],
+    ["with a number as label", [{ ...good, label: 1 }], KTO, /label must be true \(desirable\) or false/],
+    ["with a label and no answer", [{ prompt: "q", label: true }], KTO, /it has no completion/],
+    ["with a number as answer", [{ ...good, completion: 5 }], KTO, /completion must be text or messages/],
+    ["among pairs", [good, { prompt: "q", chosen: "a", rejected: "b" }], KTO, /single answers among pairs/],
+    ["with a loss of pairs", [good, bad], { ...KTO, loss: "orpo" }, /loss: orpo compares two answers/],
+    ["of one kind", [good, good], KTO, /All 2 answers of f have label true/],
+    ["with a reward to divide them", [good, bad], { ...KTO, desirable_reward: 1 }, /desirable_reward is of episodes/],
+  ])("%s are refused", (_name, rows, options, message) => {
+    expect(() => checkPairRows(rows, "f", options)).toThrow(
+      expect.objectContaining({ code: "DATA_INVALID", message: expect.stringMatching(message) }),
+    );
   });
 });
 
@@ -137,7 +172,7 @@ describe("pairs of recorded episodes", () => {
 
   test("are made within groups, by reward; what has no score takes no part", async () => {
     const words = async (count: number) =>
-      (await pairsFromFile(contextOf(rows), "f", count)).map(({ chosen, rejected }) =>
+      (await pairsFromFile(contextOf(rows), "f", { ...PAIRS, pairs_per_group: count })).map(({ chosen, rejected }) =>
         [responseOf(chosen), responseOf(rejected)].map((text) => text.replace("<|end|>", "")),
       );
     expect(await words(1)).toEqual([["best", "worst"]]);
@@ -147,11 +182,31 @@ describe("pairs of recorded episodes", () => {
     ]);
   });
 
+  test("are single answers with desirable_reward, on both sides of it", async () => {
+    const kinds = (await pairsFromFile(contextOf(rows), "f", { ...KTO, desirable_reward: 2 })).map(
+      ({ chosen, rejected }) => [chosen, rejected].map((answer) => responseOf(answer).replace("<|end|>", "")),
+    );
+    expect(kinds).toEqual([
+      ["best", ""],
+      ["", "worst"],
+      ["good", ""],
+      ["", "bad"],
+      ["", "one"],
+      ["", "two"],
+    ]);
+    expect(() => checkPairRows(rows, "f", { ...KTO, desirable_reward: 4 })).toThrow(
+      expect.objectContaining({
+        message:
+          "All 6 answers of f have a reward of at least 4: false: the loss needs desirable and undesirable answers.",
+      }),
+    );
+  });
+
   test("need two episodes of a task, and a file of their own", async () => {
-    expect(() => checkPairRows(rows.slice(0, 2), "f", 1)).toThrow(
+    expect(() => checkPairRows(rows.slice(0, 2), "f", PAIRS)).toThrow(
       expect.objectContaining({ code: "DATA_INVALID", hint: expect.stringContaining("--group-size") }),
     );
-    expect(() => checkPairRows([...rows, { prompt: "q", chosen: "a", rejected: "b" }], "f", 1)).toThrow(
+    expect(() => checkPairRows([...rows, { prompt: "q", chosen: "a", rejected: "b" }], "f", PAIRS)).toThrow(
       expect.objectContaining({ code: "DATA_INVALID" }),
     );
   });

@@ -50,6 +50,11 @@ describe("preferenceLoss", () => {
       { loss: "kto", kto_undesirable_weight: 1.5 },
       1 - sigmoid(0.1 * (1 - 0.5)) + 1.5 * (1 - sigmoid(0.1 * (0.5 + 3))),
     ],
+    [
+      "orpo, of means and their odds",
+      { loss: "orpo", beta: 0.5 },
+      2 - 0.5 * Math.log(sigmoid(-2 - Math.log(1 - Math.exp(-2)) + 3 + Math.log(1 - Math.exp(-3)))),
+    ],
     ["with the chosen answer's likelihood", { nll_coefficient: 0.5 }, -Math.log(sigmoid(0.4)) + 0.5 * 2],
   ])("golden number: %s", (_name, changes, expected) => {
     expect(
@@ -85,6 +90,8 @@ describe("preferenceLoss", () => {
               Math.abs(1 - settings.beta * (chosen.policy - chosen.reference - rejected.policy + rejected.reference)) >
                 1e-3,
           );
+          // The odds of a probability of 1 are infinite, and curved without bound near it.
+          fc.pre(settings.loss !== "orpo" || [chosen, rejected].every(({ policy, tokens }) => policy / tokens < -1e-2));
           const scale = 1 + Math.abs(chosenSlope) + Math.abs(rejectedSlope) + Math.abs(at(0, 0));
           expect(Math.abs(chosenSlope - (at(h, 0) - at(-h, 0)) / (2 * h))).toBeLessThan(1e-5 * scale);
           expect(Math.abs(rejectedSlope - (at(0, h) - at(0, -h)) / (2 * h))).toBeLessThan(1e-5 * scale);
@@ -93,12 +100,31 @@ describe("preferenceLoss", () => {
     );
   });
 
+  test("kto: the terms of a pair are those of its two single answers, and an absent answer has none", () => {
+    const absent: AnswerLogprobs = { policy: 0, reference: 0, tokens: 0 };
+    fc.assert(
+      fc.property(answer, answer, options, fc.double({ min: 0, max: 3, noNaN: true }), (chosen, rejected, drawn, z) => {
+        const settings = { ...drawn, loss: "kto" } as const;
+        const pair = preferenceLoss(chosen, rejected, settings, z);
+        const desirable = preferenceLoss(chosen, absent, settings, z);
+        const undesirable = preferenceLoss(absent, rejected, settings, z);
+        expect(desirable.loss + undesirable.loss).toBeCloseTo(pair.loss, 10);
+        expect([desirable.chosenSlope, desirable.rejectedSlope]).toEqual([pair.chosenSlope, 0]);
+        expect([undesirable.chosenSlope === 0, undesirable.rejectedSlope]).toEqual([true, pair.rejectedSlope]);
+      }),
+    );
+  });
+
   test("numerics 42: finite for every length and however far the policy has gone", () => {
     const far: AnswerLogprobs = { policy: -1e6, reference: -1, tokens: 1 };
+    const certain: AnswerLogprobs = { policy: 0, reference: -1, tokens: 3 };
     for (const loss of lossNames) {
       for (const [chosen, rejected] of [
         [far, won],
         [won, far],
+        [certain, far],
+        [far, certain],
+        [certain, certain],
       ] as const) {
         expect(
           Object.values(preferenceLoss(chosen as AnswerLogprobs, rejected as AnswerLogprobs, { ...base, loss })).every(
@@ -109,13 +135,13 @@ describe("preferenceLoss", () => {
     }
   });
 
-  test("a longer answer has the same loss in ipo and simpo if its mean is the same", () => {
+  test("a longer answer has the same loss in ipo, simpo and orpo if its mean is the same", () => {
     const longer = (one: AnswerLogprobs): AnswerLogprobs => ({
       policy: 3 * one.policy,
       reference: 3 * one.reference,
       tokens: 3 * one.tokens,
     });
-    for (const loss of ["ipo", "simpo"] as const) {
+    for (const loss of ["ipo", "simpo", "orpo"] as const) {
       const short = preferenceLoss(won as AnswerLogprobs, lost as AnswerLogprobs, { ...base, loss }).loss;
       expect(
         preferenceLoss(longer(won as AnswerLogprobs), longer(lost as AnswerLogprobs), { ...base, loss }).loss,

@@ -167,13 +167,15 @@ function drawPpo(chance: Chance, { model }: StagePlace): JsonObject {
 }
 
 function drawDpo(chance: Chance, { data }: StagePlace): JsonObject {
-  const loss = chance.pick(["sigmoid", "sigmoid", "hinge", "ipo", "simpo", "kto"]);
-  const isFree = loss !== "simpo" && loss !== "kto" && chance.of(0.2);
-  const form = chance.pick(["pairs", "messages", "collected", "played"]);
+  const loss = chance.pick(["sigmoid", "sigmoid", "hinge", "ipo", "simpo", "orpo", "kto", "kto"]);
+  const needsNone = loss === "simpo" || loss === "orpo";
+  const isFree = !needsNone && loss !== "kto" && chance.of(0.2);
+  const form = chance.pick(["pairs", "messages", "collected", "played", ...(loss === "kto" ? ["singles"] : [])]);
   const groupSize = chance.pick([4, 8]);
   const from: Record<string, JsonObject> = {
     pairs: { data: data.pairs },
     messages: { data: data.messagePairs },
+    singles: { data: data.singles },
     collected: { data: chance.pick([data.collected, data.parquet]), ...chance.maybe(0.3, "pairs_per_group", [1, 2]) },
     played: {
       prompts: chance.integer(6, 10),
@@ -194,12 +196,8 @@ function drawDpo(chance: Chance, { data }: StagePlace): JsonObject {
           ...chance.maybe(0.4, "kto_undesirable_weight", [0.5]),
         }
       : {}),
-    ...chance.maybe(0.3, "nll_coefficient", [0.1, 1]),
-    ...(isFree
-      ? { reference_free: true }
-      : loss === "simpo"
-        ? {}
-        : chance.maybe(0.6, "reference", ["model", "precomputed"])),
+    ...(loss === "orpo" ? {} : chance.maybe(0.3, "nll_coefficient", [0.1, 1])),
+    ...(isFree ? { reference_free: true } : needsNone ? {} : chance.maybe(0.6, "reference", ["model", "precomputed"])),
     ...from[form],
   };
 }

@@ -39,6 +39,7 @@ export interface Data {
   readonly conversations: string;
   readonly pairs: string;
   readonly messagePairs: string;
+  readonly singles: string;
   readonly collected: string;
   readonly parquet: string;
 }
@@ -214,6 +215,14 @@ function writeData(directory: string): Data {
         prompt: [user("hi"), assistant("yes?"), user(`${i}`)],
         chosen: [assistant(`b${i}`)],
         rejected: [assistant("")],
+      })),
+    ),
+    singles: write(
+      "singles.jsonl",
+      Array.from({ length: 9 }, (_, i) => ({
+        prompt: `${i} + ${i}`,
+        completion: i % 3 === 0 ? `<answer>${2 * i}</answer>` : [assistant(`b${i}`)],
+        label: i % 3 === 0,
       })),
     ),
     collected: join(directory, "collected.jsonl"),

@@ -16,8 +16,9 @@ import { localEnvironment } from "./local-environment.ts";
 import { startEngine, temporaryDirectory } from "./real-engine.ts";
 import { letters, runStage, type StageReport, tinyConfig, tokenizerFiles } from "./stage.ts";
 
-export type Kind = "grpo" | "sft" | "dpo" | "ppo";
-const algorithms: Record<Kind, AlgorithmDefinition<any>> = { grpo, sft, dpo, ppo };
+/** Algorithm of a case; `kto` is dpo@1 with single answers. */
+export type Kind = "grpo" | "sft" | "dpo" | "kto" | "ppo";
+const algorithms: Record<Kind, AlgorithmDefinition<any>> = { grpo, sft, dpo, kto: dpo, ppo };
 
 /** Sampling temperature of the cases that sample. */
 const TEMPERATURE = 0.9;
@@ -33,6 +34,14 @@ const pairs = [0, 2, 4].map((i) => ({
   chosen: conversations[i]?.completion as string,
   rejected: conversations[i + 1]?.completion as string,
 }));
+
+/** Answers to one prompt: the divergence of KTO is then the same for every order of the batch. */
+const singles = ["a", "abcd", "ddcba", "ab1", "c"].map((completion, i) => ({
+  prompt: "7",
+  completion,
+  label: i % 2 === 0,
+}));
+const ROWS: Partial<Record<Kind, readonly JsonObject[]>> = { sft: conversations, dpo: pairs, kto: singles };
 
 /** With betas of 0 and an epsilon far above every gradient, AdamW takes a plain gradient step of learning_rate / adam_epsilon. */
 export const plainSteps = (size: number) => ({
@@ -100,7 +109,7 @@ export class Updates {
       renderer: letters,
       ...(await localEnvironment()),
       sampling: { temperature: TEMPERATURE, maxTokens: MAX_TOKENS },
-      rows: kind === "dpo" ? pairs : conversations,
+      rows: ROWS[kind] ?? [],
     };
     const reports = await runStage(place, algorithms[kind], isSampled ? options : { ...options, data: "rows" });
     const after = join(this.#directory, policy);
@@ -113,8 +122,10 @@ export class Updates {
         ? pairs.flatMap(({ prompt, chosen, rejected }) =>
             [chosen, rejected].map((completion) => ({ prompt, completion })),
           )
-        : conversations;
-    const episodes = isSampled ? (reports[0]?.played ?? []).flatMap(episodesOf) : answers.map(conversationOf);
+        : (ROWS[kind] ?? []);
+    const episodes = isSampled
+      ? (reports[0]?.played ?? []).flatMap(episodesOf)
+      : answers.map((row) => conversationOf(row as Answer));
     return {
       name: policy,
       reports,
@@ -145,9 +156,17 @@ function episodesOf({ id, trajectories }: TrajectoryGroup): JsonValue[] {
   });
 }
 
-function conversationOf({ prompt, completion }: (typeof conversations)[number]): JsonValue {
+/** An answer to a prompt; of KTO also its label. */
+interface Answer {
+  readonly prompt: string;
+  readonly completion: string;
+  readonly label?: boolean;
+}
+
+function conversationOf({ prompt, completion, label }: Answer): JsonValue {
   const message = (role: "user" | "assistant", text: string) => ({ role, parts: [{ type: "text" as const, text }] });
-  return { rows: letters.supervise([message("user", prompt), message("assistant", completion)]).map(rowOf) };
+  const rows = letters.supervise([message("user", prompt), message("assistant", completion)]).map(rowOf);
+  return { rows, ...(label === undefined ? {} : { label }) };
 }
 
 function rowOf({ tokens, mask }: SupervisedSequence): JsonValue {

@@ -1,7 +1,14 @@
 import { hinge } from "./hinge.ts";
 import { ipo } from "./ipo.ts";
 import { kto } from "./kto.ts";
-import type { AnswerLogprobs, LossParameters, PairLoss, PreferenceLoss } from "./pair-loss.ts";
+import { orpo } from "./orpo.ts";
+import {
+  type AnswerLogprobs,
+  isPresent,
+  type LossParameters,
+  type PairLoss,
+  type PreferenceLoss,
+} from "./pair-loss.ts";
 import { sigmoid } from "./sigmoid.ts";
 import { simpo } from "./simpo.ts";
 
@@ -10,17 +17,34 @@ export interface LossEntry {
   readonly loss: PairLoss;
   /** `reference`: log-probabilities of the reference. `divergence`: also an estimate of KL(π‖ref) for each batch. */
   readonly needs: "nothing" | "reference" | "divergence";
+  /** Whether the implicit reward is a mean over the tokens of the answer; else it is their sum. */
+  readonly isMean: boolean;
+  /** Whether the loss is defined for single answers. */
+  readonly takesSingles: boolean;
   /** Options that the loss reads in addition to `beta`. Other options are rejected. */
   readonly options: readonly Exclude<keyof LossParameters, "beta">[];
 }
 
 /** Preference losses by the value of the option `loss`. */
 const losses = {
-  sigmoid: { loss: sigmoid, needs: "reference", options: ["label_smoothing"] },
-  hinge: { loss: hinge, needs: "reference", options: [] },
-  ipo: { loss: ipo, needs: "reference", options: [] },
-  simpo: { loss: simpo, needs: "nothing", options: ["label_smoothing", "simpo_margin"] },
-  kto: { loss: kto, needs: "divergence", options: ["kto_desirable_weight", "kto_undesirable_weight"] },
+  sigmoid: { loss: sigmoid, needs: "reference", isMean: false, takesSingles: false, options: ["label_smoothing"] },
+  hinge: { loss: hinge, needs: "reference", isMean: false, takesSingles: false, options: [] },
+  ipo: { loss: ipo, needs: "reference", isMean: true, takesSingles: false, options: [] },
+  simpo: {
+    loss: simpo,
+    needs: "nothing",
+    isMean: true,
+    takesSingles: false,
+    options: ["label_smoothing", "simpo_margin"],
+  },
+  orpo: { loss: orpo, needs: "nothing", isMean: true, takesSingles: false, options: [] },
+  kto: {
+    loss: kto,
+    needs: "divergence",
+    isMean: false,
+    takesSingles: true,
+    options: ["kto_desirable_weight", "kto_undesirable_weight"],
+  },
 } satisfies Record<string, LossEntry>;
 
 /** A value of the option `loss`. */
@@ -59,10 +83,10 @@ export function preferenceLoss(
   divergence = 0,
 ): PreferenceLoss {
   const preference = lossEntry(options.loss).loss({ chosen, rejected, divergence }, options);
-  const { nll_coefficient } = options;
+  const likelihood = isPresent(chosen) ? options.nll_coefficient / chosen.tokens : 0;
   return {
-    loss: preference.loss - (nll_coefficient * chosen.policy) / chosen.tokens,
-    chosenSlope: preference.chosenSlope - nll_coefficient / chosen.tokens,
+    loss: preference.loss - likelihood * chosen.policy,
+    chosenSlope: preference.chosenSlope - likelihood,
     rejectedSlope: preference.rejectedSlope,
   };
 }

@@ -12,11 +12,11 @@ export interface AnswerLogprobs {
   readonly policy: number;
   /** 0 where the loss has no reference. */
   readonly reference: number;
-  /** Number of tokens, at least 1. */
+  /** Number of tokens: at least 1, or 0 for an absent answer. */
   readonly tokens: number;
 }
 
-/** A pair of answers. */
+/** A pair of answers. Where single answers are learnt from (KTO), one of the two is absent. */
 export interface PairLogprobs {
   readonly chosen: AnswerLogprobs;
   readonly rejected: AnswerLogprobs;
@@ -33,6 +33,11 @@ export interface PreferenceLoss {
 
 /** Preference loss of one pair. */
 export type PairLoss = (pair: PairLogprobs, parameters: LossParameters) => PreferenceLoss;
+
+/** Returns false for the answer that a single answer lacks. */
+export function isPresent({ tokens }: AnswerLogprobs): boolean {
+  return tokens > 0;
+}
 
 /** Returns the log-ratio of policy to reference: log π(y|x) - log ref(y|x), summed over the tokens of the answer. */
 export function logRatio({ policy, reference }: AnswerLogprobs): number {
