@@ -1,18 +1,34 @@
 import type { Credit } from "@mrlm/spec";
+import { distilledAdvantage } from "./distill.ts";
+import type { GrpoOptions } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
+
+/** Log-probabilities of each group's tokens under some models, where they were computed. */
+export type GroupLogprobs<Model extends string> = Readonly<Record<Model, readonly (Float32Array | undefined)[]>>;
 
 /**
  * Returns the credits of a batch, one for each episode.
- * @param trainer log-probabilities of each group's tokens under the weights before the first update, where they were computed
+ * @param given `trainer`: the weights before the first update
  */
-export function creditsOf(groups: readonly GroupSample[], trainer: readonly (Float32Array | undefined)[]): Credit[] {
+export function creditsOf(
+  groups: readonly GroupSample[],
+  { trainer, reference }: GroupLogprobs<"trainer" | "reference">,
+  options: GrpoOptions,
+): Credit[] {
   return groups.flatMap(({ episodes }, i) => {
     let end = 0;
-    return episodes.map(({ trajectory, agent, advantage, sampled }) => {
+    return episodes.map(({ trajectory, agent, advantage: earned, sampled }) => {
       const start = end;
       end += sampled.length;
       const logprobs = trainer[i]?.slice(start, end);
-      return { trajectory, agent, advantage, ...(logprobs === undefined ? {} : { logprobs }) };
+      const old = options.old_policy === "sampler" ? sampled : (logprobs ?? sampled);
+      const advantage = distilledAdvantage(earned, old, reference[i]?.subarray(start, end), options);
+      return {
+        trajectory,
+        agent,
+        advantage: typeof advantage === "number" ? advantage : Float32Array.from(advantage),
+        ...(logprobs === undefined ? {} : { logprobs }),
+      };
     });
   });
 }

@@ -9,7 +9,7 @@ import {
   type WeightVersion,
 } from "@mrlm/spec";
 import { startGrpo } from "./grpo-run.ts";
-import { type GrpoOptions, grpoOptions } from "./options.ts";
+import { evaluatesReference, type GrpoOptions, grpoOptions } from "./options.ts";
 import { rewardedGroups } from "./samples.ts";
 
 export { type Baseline, groupAdvantages, type Scale } from "./advantages.ts";
@@ -38,7 +38,8 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
             rewardedGroups([group], options, version, { policy, sampling }).rewarded.some(({ hasSignal }) => hasSignal),
         }),
   }),
-  memory: ({ kl_coefficient, group_size }) => ({ reference: kl_coefficient > 0, unitSequences: group_size }),
+  memory: (options) => ({ reference: evaluatesReference(options), unitSequences: options.group_size }),
+  needsTeacher: ({ distill_coefficient }) => distill_coefficient > 0,
   validate,
   create: startGrpo,
 };
@@ -66,12 +67,13 @@ function validate(options: GrpoOptions, _: readonly TrainingEnvironment[], sampl
       },
     );
   }
-  if (options.group_size < 2 && options.baseline !== "role_average") {
+  const { group_size: size, baseline, reward_coefficient: share } = options;
+  if (size < 2 && baseline !== "role_average" && share > 0) {
     throw new MrlmError(
       "CONFIG_INVALID",
-      `group_size is ${options.group_size}: every advantage would be 0, because an episode is compared with the others of its group.`,
+      `group_size is ${size}: every advantage would be 0, because an episode is compared with the others of its group.`,
       {
-        hint: "Set group_size to 2 or more (8 is usual), or, for self-play, baseline: role_average.",
+        hint: "Set group_size to 2 or more (8 is usual), or, for self-play, baseline: role_average. Distillation alone (reward_coefficient: 0) compares no episodes.",
       },
     );
   }

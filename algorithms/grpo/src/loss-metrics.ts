@@ -13,6 +13,8 @@ export class LossMetrics {
   #clipped = 0;
   #kl = 0;
   #klTokens = 0;
+  #teacherKl = 0;
+  #teacherTokens = 0;
   #entropy = 0;
   #entropyTokens = 0;
 
@@ -36,6 +38,11 @@ export class LossMetrics {
     this.#klLoss += loss;
   }
 
+  addTeacher(logprob: number, teacher: number): void {
+    this.#teacherKl += klEstimate("k3", logprob, teacher).value;
+    this.#teacherTokens++;
+  }
+
   addEntropy(entropy: Float32Array): void {
     for (const value of entropy) this.#entropy += value;
     this.#entropyTokens += entropy.length;
@@ -49,6 +56,7 @@ export class LossMetrics {
       ...(this.#klTokens === 0
         ? {}
         : { "loss/kl": mean(this.#klLoss, normalizer), "kl/reference": mean(this.#kl, this.#klTokens) }),
+      ...(this.#teacherTokens === 0 ? {} : { "distill/kl": mean(this.#teacherKl, this.#teacherTokens) }),
       ...(this.#entropyTokens === 0 ? {} : { entropy: mean(this.#entropy, this.#entropyTokens) }),
       "ratio/mean": mean(this.#ratio, this.#tokens),
       "clip/fraction": mean(this.#clipped, this.#tokens),

@@ -54,6 +54,18 @@ const schema = z.strictObject({
     .boolean()
     .default(true)
     .describe("Weigh the estimator by the ratio: the reverse-KL gradient, off-policy too"),
+  distill_coefficient: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe(
+      "Weight of the teacher's log-probability against the policy's in the advantage of each token. The teacher is the reference_model",
+    ),
+  reward_coefficient: z
+    .number()
+    .nonnegative()
+    .default(1)
+    .describe("Weight of the advantage of the reward beside the teacher's, with distill_coefficient; 0: none"),
   entropy_coefficient: z.number().nonnegative().default(0).describe("Weight of the entropy bonus"),
 
   dynamic_sampling: z
@@ -100,6 +112,31 @@ export const grpoOptions = withOptionRules(schema, (options) => {
       because: "has no effect while kl_coefficient is 0",
     },
     {
+      when: options.distill_coefficient === 0,
+      options: ["reward_coefficient"],
+      because: "has no effect without distill_coefficient",
+    },
+    {
+      when: options.distill_coefficient > 0,
+      options: ["kl_coefficient"],
+      because: "measures the divergence from the reference_model, which is the teacher with distill_coefficient",
+    },
+    {
+      when: options.distill_coefficient > 0,
+      options: ["dynamic_sampling"],
+      because: "has no effect with distill_coefficient, with which every group has a signal",
+    },
+    {
+      when: options.distill_coefficient > 0 && loss === "gspo",
+      options: ["distill_coefficient"],
+      because: "gives each token an advantage of its own, and policy_loss: gspo has one for the episode",
+    },
+    {
+      when: options.distill_coefficient > 0 && options.reward_coefficient === 0,
+      options: ["baseline", "baseline_decay", "scale", "overlong_buffer", "overlong_penalty"],
+      because: "has no effect with reward_coefficient: 0",
+    },
+    {
       when: options.overlong_buffer === 0,
       options: ["overlong_penalty"],
       because: "has no effect without an overlong_buffer",
@@ -115,3 +152,8 @@ export const grpoOptions = withOptionRules(schema, (options) => {
 
 /** Options of `grpo@1`, defaults filled in. */
 export type GrpoOptions = z.output<typeof grpoOptions>;
+
+/** Whether the updates evaluate the reference: for a divergence, or as a teacher. */
+export function evaluatesReference(options: GrpoOptions): boolean {
+  return options.kl_coefficient > 0 || options.distill_coefficient > 0;
+}

@@ -25,7 +25,7 @@ export interface GroupSample {
 export interface RewardedGroup {
   /** Rewards are compared between episodes of one role. */
   readonly roles: readonly RewardedRole[];
-  /** Whether the rewards of two episodes of one role differ; with `baseline: role_average`, whether there is an episode. */
+  /** Whether the rewards of two episodes of one role differ; with `baseline: role_average` or a teacher, whether there is an episode. */
   readonly hasSignal: boolean;
 }
 
@@ -71,7 +71,9 @@ export function rewardedGroups(
     }));
     return {
       roles,
-      hasSignal: roles.some((own) => options.baseline === "role_average" || hasSignal(rewardsOf(own))),
+      hasSignal: roles.some(
+        (own) => options.baseline === "role_average" || options.distill_coefficient > 0 || hasSignal(rewardsOf(own)),
+      ),
     };
   });
   return { rewarded, counts };

@@ -1,6 +1,7 @@
 import { klEstimate, mismatchWeights, weightedKl } from "@mrlm/kit/learning";
 import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { tokenWeight } from "./aggregation.ts";
+import { distilledAdvantage } from "./distill.ts";
 import type { LossMetrics } from "./loss-metrics.ts";
 import type { GrpoOptions } from "./options.ts";
 import { policyLosses } from "./losses/index.ts";
@@ -10,6 +11,7 @@ import type { GroupSample } from "./samples.ts";
 export interface FrozenLogprobs {
   /** Log-probabilities of the trainer before the first update. Absent during the first update, where they equal the current ones. */
   readonly old?: Float32Array;
+  /** Of the reference, which is the teacher with `distill_coefficient`. */
   readonly reference?: Float32Array;
 }
 
@@ -35,7 +37,7 @@ export function unitLoss(
   const entropyGradient = options.entropy_coefficient > 0 ? new Float32Array(logprob.length) : undefined;
   let start = 0;
   for (const episode of group.episodes) {
-    const { sampled, advantage, age } = episode;
+    const { sampled, age } = episode;
     const end = start + sampled.length;
     const current = logprob.subarray(start, end);
     const trainerOld = frozen.old?.subarray(start, end) ?? current;
@@ -46,17 +48,21 @@ export function unitLoss(
       for (const [t, ratio] of ratios.entries())
         metrics.mismatch.add(trainerOld[t] as number, sampled[t] as number, ratio, corrections[t] as number);
     const weights = corrections.map((correction) => weight * correction);
+    const reference = frozen.reference?.subarray(start, end);
+    const advantage = distilledAdvantage(episode.advantage, old, reference, options);
     const policy = policyLosses({ logprobs: current, old, weights, advantage, age }, options);
     metrics.addPolicy(policy, weights);
     for (let t = 0; t < current.length; t++) {
       let slope = policy.gradient[t] as number;
-      if (frozen.reference !== undefined) {
-        const reference = frozen.reference[start + t] as number;
-        const kl = options.kl_importance
-          ? weightedKl(options.kl_estimator, current[t] as number, reference, old[t] as number)
-          : klEstimate(options.kl_estimator, current[t] as number, reference);
-        slope += weight * options.kl_coefficient * kl.slope;
-        metrics.addKl(current[t] as number, reference, weight * options.kl_coefficient * kl.value);
+      if (reference !== undefined) {
+        const [logprob, target] = [current[t] as number, reference[t] as number];
+        if (options.kl_coefficient > 0) {
+          const kl = options.kl_importance
+            ? weightedKl(options.kl_estimator, logprob, target, old[t] as number)
+            : klEstimate(options.kl_estimator, logprob, target);
+          slope += weight * options.kl_coefficient * kl.slope;
+          metrics.addKl(logprob, target, weight * options.kl_coefficient * kl.value);
+        } else metrics.addTeacher(logprob, target);
       }
       gradient[start + t] = slope;
       if (entropyGradient !== undefined) entropyGradient[start + t] = -weight * options.entropy_coefficient;

@@ -1,10 +1,10 @@
 import { minibatches, ratioOf, type StepReport, trainStep } from "@mrlm/kit/learning";
 import type { AlgorithmContext, Credit, EngineUnit, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { normalizerOf } from "./aggregation.ts";
-import { creditsOf } from "./credits.ts";
+import { creditsOf, type GroupLogprobs } from "./credits.ts";
 import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";
 import { LossMetrics } from "./loss-metrics.ts";
-import type { GrpoOptions } from "./options.ts";
+import { evaluatesReference, type GrpoOptions } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
 import { type FrozenLogprobs, unitLoss } from "./unit-loss.ts";
 
@@ -27,7 +27,7 @@ export async function update(
 ): Promise<UpdateReport> {
   // Groups are in the order of play, by environment. Without a shuffle a minibatch would have groups of one environment only.
   const shuffled = options.minibatches === 1 ? collected : context.random("grpo/minibatches").shuffle(collected);
-  const { batch, old } = await freeze(context, options, shuffled);
+  const { batch, old, reference } = await freeze(context, options, shuffled);
   const trainer = [...old];
   const samples = batch.map(({ group }) => group);
   const units = samples.map(unitOf);
@@ -78,29 +78,35 @@ export async function update(
       computedTokens += result.computedTokens;
     }
   }
-  return { loss, normalizer: normalizers, steps, computedTokens, credits: creditsOf(shuffled, trainer) };
+  return {
+    loss,
+    normalizer: normalizers,
+    steps,
+    computedTokens,
+    credits: creditsOf(shuffled, { trainer, reference }, options),
+  };
 }
 
 /**
  * Whether the gradient is known before the forward pass. In the only update of a batch, with old log-probabilities of the trainer itself, the ratio
- * is exactly 1, so the gradient does not depend on outputs and can be sent with the batch.
+ * is exactly 1, so the gradient does not depend on outputs and can be sent with the batch. A divergence and a teacher's advantage depend on them.
  */
 function gradientIsKnown(options: GrpoOptions): boolean {
   const updates = options.updates_per_step * options.minibatches;
   return (
-    updates === 1 && options.old_policy === "trainer" && options.mismatch === "none" && options.kl_coefficient === 0
+    updates === 1 && options.old_policy === "trainer" && options.mismatch === "none" && !evaluatesReference(options)
   );
 }
 
 /**
- * Computes the log-probabilities that stay constant during the update, those of the trainer also by group in `old`. Removes the tokens that
+ * Computes the log-probabilities that stay constant during the update, those of trainer and reference also by group. Removes the tokens that
  * `mismatch: drop` leaves out.
  */
 async function freeze(
   context: AlgorithmContext,
   options: GrpoOptions,
   groups: readonly GroupSample[],
-): Promise<{ readonly batch: readonly Trimmed[]; readonly old: readonly (Float32Array | undefined)[] }> {
+): Promise<{ readonly batch: readonly Trimmed[] } & GroupLogprobs<"old" | "reference">> {
   const units = groups.map(unitOf);
   const logprobsOf = async (model: string): Promise<readonly (Float32Array | undefined)[]> => {
     const outputs = await context.engine.forward({
@@ -116,7 +122,7 @@ async function freeze(
     options.old_policy === "trainer" &&
     (options.updates_per_step * options.minibatches > 1 || options.mismatch === "drop");
   const old = needsOld ? await logprobsOf(context.policy) : [];
-  const reference = options.kl_coefficient > 0 ? await logprobsOf(await context.reference()) : [];
+  const reference = evaluatesReference(options) ? await logprobsOf(await context.reference()) : [];
   const batch = groups.map((group, i) => {
     const frozen = {
       ...(old[i] === undefined ? {} : { old: old[i] }),
@@ -126,7 +132,7 @@ async function freeze(
       ? dropMismatched(group, { ...frozen, old: frozen.old }, options)
       : { group, frozen, dropped: [] };
   });
-  return { batch, old };
+  return { batch, old, reference };
 }
 
 function unitOf(group: GroupSample): EngineUnit {

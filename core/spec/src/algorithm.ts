@@ -80,6 +80,8 @@ export interface AlgorithmDefinition<Options = unknown> {
   plays?(options: Options, sampling: RolloutSampling): PlayPlan | undefined;
   /** Models that the algorithm creates in addition to the policy, for the memory estimate of the run; default none. */
   memory?(options: Options): AlgorithmMemory;
+  /** Whether `reference_model` must name another model: the policy itself would be no teacher. */
+  needsTeacher?(options: Options): boolean;
   /**
    * Checks rules that a schema cannot express, such as a group size without advantages or sampling parameters without valid gradients. Called for every
    * stage before the run starts.

@@ -8,6 +8,7 @@ import { type PolicyLoss, tokenRatios } from "./policy-loss.ts";
  */
 export const gspo: PolicyLoss = (tokens, options) => {
   const { logprobs, old, weights, advantage } = tokens;
+  if (typeof advantage !== "number") throw new TypeError("GSPO has one advantage for the whole episode.");
   const ratio = tokenRatios(tokens);
   const n = ratio.length;
   let logRatio = 0;

@@ -13,7 +13,8 @@ export interface EpisodeTokens {
   readonly old: ArrayLike<number>;
   /** Weights in the loss of the batch. */
   readonly weights: ArrayLike<number>;
-  readonly advantage: number;
+  /** One number for the episode, or one for each token. */
+  readonly advantage: number | Float64Array;
   /** Weight versions between the oldest token and the newest weights. */
   readonly age: number;
 }
@@ -33,7 +34,8 @@ export interface TokenLosses {
 export type PolicyLoss = (tokens: EpisodeTokens, options: SurrogateOptions) => TokenLosses;
 
 /** One token of an episode. */
-export interface Token extends Pick<EpisodeTokens, "advantage" | "age"> {
+export interface Token extends Pick<EpisodeTokens, "age"> {
+  readonly advantage: number;
   readonly logprob: number;
   readonly old: number;
   /** exp(logprob - old), the exponent limited to ±10. */
@@ -61,7 +63,13 @@ export function perToken(lossOf: (token: Token, options: SurrogateOptions) => To
     let clipped = 0;
     for (let t = 0; t < ratio.length; t++) {
       const token = lossOf(
-        { logprob: logprobs[t] as number, old: old[t] as number, ratio: ratio[t] as number, advantage, age },
+        {
+          logprob: logprobs[t] as number,
+          old: old[t] as number,
+          ratio: ratio[t] as number,
+          advantage: typeof advantage === "number" ? advantage : (advantage[t] as number),
+          age,
+        },
         options,
       );
       loss[t] = token.loss;

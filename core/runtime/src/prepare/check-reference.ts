@@ -11,16 +11,24 @@ import { policyOptions } from "./model-source.ts";
 
 /**
  * Checks `reference_model` of a learner. Throws CONFIG_INVALID or TOKENIZER_MISMATCH.
- * @param isUsed whether the algorithm evaluates a reference under its options
+ * @param needs whether the algorithm evaluates a reference under its options, and whether it must be another model
  */
 export function checkReference(
   { loaded, config }: { readonly loaded: LoadedConfig; readonly config: ResolvedConfig },
   index: number,
   policy: PolicyId,
-  isUsed: boolean,
+  { isUsed, isTeacher }: { readonly isUsed: boolean; readonly isTeacher: boolean },
 ): void {
   const learner = config.stages[index]?.learners[policy];
   const reference = learner?.reference_model;
+  if (isTeacher && reference?.path === undefined)
+    throw configError(loaded.source, [
+      {
+        path: loaded.learnerPath(index, policy, []),
+        at: "value",
+        text: `${learner?.algorithm} has no teacher: \`reference_model: { path: ... }\` names a directory, run or checkpoint`,
+      },
+    ]);
   if (reference === undefined) return;
   const place = loaded.learnerPath(index, policy, ["reference_model"]);
   const refuse = (key: string | undefined, text: string): never => {

@@ -107,7 +107,8 @@ async function prepareLearner(
   }
   const options = outcome.value;
   const sampling = rolloutSampling(samplingOf(config, policy, stage));
-  checkReference({ loaded, config }, index, policy, definition.memory?.(options).reference === true);
+  const isUsed = definition.memory?.(options).reference === true;
+  checkReference({ loaded, config }, index, policy, { isUsed, isTeacher: definition.needsTeacher?.(options) === true });
   const plan = await at(place, async () => {
     const found = definition.plays?.(options, sampling);
     if (found !== undefined && environments.length === 0)
