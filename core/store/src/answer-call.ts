@@ -8,6 +8,9 @@ export interface StoreCall {
   readonly args: readonly unknown[];
 }
 
+/** Id of a reply that no call has: another process changed the store. */
+export const CHANGED = -1;
+
 /** Result or error of a call; the reply to opening the store has id 0. */
 export interface StoreReply {
   readonly id: number;

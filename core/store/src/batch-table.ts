@@ -1,4 +1,3 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import {
   type BufferCounts,
   type Credit,
@@ -11,11 +10,10 @@ import {
   type Trajectory,
   type TrajectoryGroup,
 } from "@mrlm/spec";
+import { type Database, insertEach, type Row, type Statement } from "./database.ts";
 import type { EpisodeRows } from "./episode-rows.ts";
 import { decodeJson, encodeJson } from "./json.ts";
 import { bytesOf } from "./runs.ts";
-
-type Row = Record<string, SQLOutputValue>;
 
 /** A group of a batch by its key and by what its caller knows of it. */
 export interface LoggedGroup {
@@ -34,7 +32,7 @@ const IN_NO_BATCH = `NOT EXISTS (SELECT 1 FROM batches
       WHERE batches.learner = :learner AND batches.group_key = groups.key AND batches.is_abandoned = 0)`;
 
 /** Prepares the count of the groups of a learner that no batch has. */
-export function bufferCounts(database: DatabaseSync): (learner: LearnerId) => BufferCounts {
+export function bufferCounts(database: Database): (learner: LearnerId) => BufferCounts {
   const buffer = database.prepare(
     `SELECT cohorts.state AS state, COUNT(*) AS count FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
      WHERE cohorts.state <> 'abandoned' AND cohorts.purpose = 'train' AND cohorts.learner = :learner AND ${IN_NO_BATCH} GROUP BY 1`,
@@ -50,35 +48,35 @@ export function bufferCounts(database: DatabaseSync): (learner: LearnerId) => Bu
 /** Log of batches: a group is in at most one batch of a learner. Callers wrap each method in a transaction. */
 export class BatchTable {
   readonly #episodes: EpisodeRows;
-  readonly #step: StatementSync;
-  readonly #insertStep: StatementSync;
-  readonly #take: StatementSync;
-  readonly #insertTake: StatementSync;
-  readonly #replay: StatementSync;
-  readonly #applyEarlier: StatementSync;
-  readonly #ofCohorts: StatementSync;
-  readonly #oldest: StatementSync;
-  readonly #unfinished: StatementSync;
-  readonly #otherWeights: StatementSync;
-  readonly #insertBatch: StatementSync;
-  readonly #logged: StatementSync;
-  readonly #deleted: StatementSync;
-  readonly #group: StatementSync;
-  readonly #groupEpisodes: StatementSync;
-  readonly #refuse: StatementSync;
-  readonly #episodesOfBatch: StatementSync;
-  readonly #credit: StatementSync;
-  readonly #apply: StatementSync;
-  readonly #abandonBatches: StatementSync;
-  readonly #abandonSteps: StatementSync;
-  readonly #abandonCohorts: StatementSync;
+  readonly #step: Statement;
+  readonly #insertStep: Statement;
+  readonly #take: Statement;
+  readonly #insertTake: Statement;
+  readonly #replay: Statement;
+  readonly #applyEarlier: Statement;
+  readonly #ofCohorts: Statement;
+  readonly #oldest: Statement;
+  readonly #unfinished: Statement;
+  readonly #otherWeights: Statement;
+  readonly #insertBatch: Statement;
+  readonly #logged: Statement;
+  readonly #deleted: Statement;
+  readonly #group: Statement;
+  readonly #groupEpisodes: Statement;
+  readonly #refuse: Statement;
+  readonly #episodesOfBatch: Statement;
+  readonly #credit: Statement;
+  readonly #apply: Statement;
+  readonly #abandonBatches: Statement;
+  readonly #abandonSteps: Statement;
+  readonly #abandonCohorts: Statement;
   readonly #buffer: (learner: LearnerId) => BufferCounts;
 
-  constructor(database: DatabaseSync, episodes: EpisodeRows) {
+  constructor(database: Database, episodes: EpisodeRows) {
     this.#episodes = episodes;
     this.#step = database.prepare("SELECT * FROM steps WHERE learner = ? AND step = ? AND state <> 'abandoned'");
     this.#insertStep = database.prepare(
-      "INSERT INTO steps (learner, step, incarnation, state, checksum) VALUES (?, ?, ?, 'taken', ?)",
+      "INSERT INTO steps (learner, step, incarnation, state, checksum) VALUES (?, ?, ?, 'taken', ?) RETURNING key",
     );
     this.#take = database.prepare("SELECT * FROM takes WHERE step = ? AND refill = ?");
     this.#insertTake = database.prepare("INSERT INTO takes VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
@@ -95,7 +93,7 @@ export class BatchTable {
     this.#oldest = database.prepare(`${visible} ORDER BY cohorts.key, groups.position LIMIT :count`);
     const ofPosition = "SELECT 1 FROM cohorts WHERE learner = ? AND step = ? AND refill = ?";
     this.#unfinished = database.prepare(`${ofPosition} AND state IN ('open', 'leased')`);
-    this.#otherWeights = database.prepare(`${ofPosition} AND state <> 'abandoned' AND checksum IS NOT ?`);
+    this.#otherWeights = database.prepare(`${ofPosition} AND state <> 'abandoned' AND checksum IS DISTINCT FROM ?`);
     this.#insertBatch = database.prepare(
       "INSERT INTO batches (group_key, learner, step, refill, position) VALUES (?, ?, ?, ?, ?)",
     );
@@ -121,7 +119,8 @@ export class BatchTable {
        WHERE batches.step = ?`,
     );
     this.#credit = database.prepare(
-      "INSERT OR REPLACE INTO credits (step, episode, agent, advantage, advantages, logprobs) VALUES (?, ?, ?, ?, ?, ?)",
+      `INSERT INTO credits (step, episode, agent, advantage, advantages, logprobs) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (step, episode, agent)
+       DO UPDATE SET advantage = excluded.advantage, advantages = excluded.advantages, logprobs = excluded.logprobs`,
     );
     this.#apply = database.prepare("UPDATE steps SET state = 'applied' WHERE key = ?");
     this.#abandonBatches = database.prepare(
@@ -163,10 +162,13 @@ export class BatchTable {
       return "outdated";
     const rows = this.#candidates(learner, at, count, rule);
     if (rows.length < count) return "unready";
-    const step = known?.["key"] ?? this.#insertStep.run(learner, at.step, incarnation, rule.checksum).lastInsertRowid;
+    const step = (known ?? this.#insertStep.get(learner, at.step, incarnation, rule.checksum))?.["key"] as number;
     const { runStep, iteration, version, tasks } = record;
     this.#insertTake.run(step, at.refill, count, encodeJson(rule), runStep, iteration, version, encodeJson(tasks));
-    rows.forEach(({ key }, position) => this.#insertBatch.run(key as number, learner, step, at.refill, position));
+    insertEach(
+      this.#insertBatch,
+      rows.map(({ key }, position) => [key as number, learner, step, at.refill, position]),
+    );
     this.#applyEarlier.run(learner, appliedBefore);
     return { groups: rows.map(toLoggedGroup), refused: [], isReplayed: false, record };
   }

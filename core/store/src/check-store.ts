@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
 import { type LearnerId, MrlmError } from "@mrlm/spec";
-import { openDatabase, reported } from "./open-database.ts";
+import type { Database } from "./database.ts";
+import { assertStore, openDatabase, reported } from "./open-database.ts";
+import { openPostgresToRead } from "./postgres-connection.ts";
+import { isPostgres, withoutPassword } from "./postgres-place.ts";
+import { assertRun } from "./store-meta.ts";
 
 /** Longest wait for another process that writes. Its transactions take milliseconds. */
 const BUSY_MS = 2_000;
@@ -14,6 +17,7 @@ type Learners = Readonly<Record<LearnerId, { readonly takes: number }>>;
  * @param learners with the number of batches that each has taken by the checkpoint; omitted without one: the store may be missing
  */
 export function checkEpisodeStore(path: string, run: string, learners?: Learners): void {
+  if (isPostgres(path)) return checkPostgres(path, run, learners);
   if (!existsSync(path)) {
     if (learners === undefined) return;
     throw incomplete(`The episode store ${path} is missing.`);
@@ -30,8 +34,23 @@ export function checkEpisodeStore(path: string, run: string, learners?: Learners
   }
 }
 
+function checkPostgres(path: string, run: string, learners: Learners | undefined): void {
+  const database = openPostgresToRead(path);
+  if (database === undefined && learners !== undefined)
+    throw incomplete(`The episode store ${withoutPassword(path)} is missing.`);
+  try {
+    reported(path, () => {
+      if (database === undefined) return;
+      assertRun(assertStore(database, path), path, run);
+      assertTaken(database, withoutPassword(path), learners ?? {});
+    });
+  } finally {
+    database?.close();
+  }
+}
+
 /** Throws STORE_INVALID where the last batch of a learner is not in the log: the file is an earlier copy. */
-function assertTaken(database: DatabaseSync, path: string, learners: Learners): void {
+function assertTaken(database: Database, path: string, learners: Learners): void {
   const logged = database.prepare("SELECT 1 FROM steps WHERE learner = ? AND step = ? AND state <> 'abandoned'");
   for (const [learner, { takes }] of Object.entries(learners))
     if (takes > 0 && logged.get(learner, takes) === undefined)

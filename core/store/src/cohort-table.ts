@@ -1,10 +1,8 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { type Cohort, type Lease, MrlmError, type PlayedRecord } from "@mrlm/spec";
+import { type Database, insertEach, type Row, type Statement } from "./database.ts";
 import type { EncodedEpisode, EncodedGroup, EncodedGroups } from "./encoded-groups.ts";
 import type { EpisodeRows } from "./episode-rows.ts";
 import { decodeJson, encodeJson } from "./json.ts";
-
-type Row = Record<string, SQLOutputValue>;
 
 /** Cohort that a lease may still commit: its key, and the keys of its groups by id. */
 export interface OpenCohort {
@@ -19,38 +17,40 @@ export interface RecordedCohort extends OpenCohort {
 
 /** Life of cohorts: open, leased, committed or abandoned. Callers wrap each method in a transaction. */
 export class CohortTable {
-  readonly #database: DatabaseSync;
+  readonly #database: Database;
   readonly #episodes: EpisodeRows;
-  readonly #byId: StatementSync;
-  readonly #byAttempt: StatementSync;
-  readonly #attempts: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #insertGroup: StatementSync;
-  readonly #toLease: StatementSync;
-  readonly #lease: StatementSync;
-  readonly #renew: StatementSync;
-  readonly #commit: StatementSync;
-  readonly #setPlayers: StatementSync;
-  readonly #groups: StatementSync;
-  readonly #counts: StatementSync;
-  readonly #drop: readonly StatementSync[];
+  readonly #byId: Statement;
+  readonly #byAttempt: Statement;
+  readonly #attempts: Statement;
+  readonly #insert: Statement;
+  readonly #insertGroup: Statement;
+  readonly #toLease: Statement;
+  readonly #lease: Statement;
+  readonly #renew: Statement;
+  readonly #commit: Statement;
+  readonly #setPlayers: Statement;
+  readonly #groups: Statement;
+  readonly #counts: Statement;
+  readonly #drop: readonly Statement[];
 
-  constructor(database: DatabaseSync, episodes: EpisodeRows) {
+  constructor(database: Database, episodes: EpisodeRows) {
     this.#database = database;
     this.#episodes = episodes;
     this.#byId = database.prepare("SELECT * FROM cohorts WHERE id = ? AND state <> 'abandoned'");
-    this.#byAttempt = database.prepare("SELECT key FROM cohorts WHERE id = ? AND attempt = ? AND state = ?");
+    this.#byAttempt = database.prepare(
+      "SELECT key FROM cohorts WHERE id = ? AND attempt = ? AND state = ? /*postgres FOR UPDATE */",
+    );
     this.#attempts = database.prepare("SELECT MAX(attempt) AS attempts FROM cohorts WHERE id = ?");
     this.#insert = database.prepare(
       `INSERT INTO cohorts (id, purpose, incarnation, stage, learner, step, refill, place, part, environment, run_step, versions, checksum, plan,
-       state, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       state, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     );
     this.#insertGroup = database.prepare(
-      "INSERT INTO groups (cohort, position, id, task, players) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO groups (cohort, position, id, task, players) VALUES (?, ?, ?, ?, ?) RETURNING key",
     );
     this.#toLease = database.prepare(
       `SELECT * FROM cohorts WHERE (state = 'open' OR (state = 'leased' AND leased_until <= ?)) AND purpose = 'train'
-       ORDER BY key LIMIT ?`,
+       ORDER BY key LIMIT ? /*postgres FOR UPDATE SKIP LOCKED */`,
     );
     this.#lease = database.prepare(
       "UPDATE cohorts SET state = 'leased', attempt = ?, leased_by = ?, leased_until = ? WHERE key = ?",
@@ -84,7 +84,7 @@ export class CohortTable {
       });
     }
     const { id, stage, learner, step, refill, place, environment, runStep, versions, checksum, groups } = cohort;
-    const { lastInsertRowid: key } = this.#insert.run(
+    const inserted = this.#insert.get(
       id,
       "train",
       incarnation,
@@ -102,7 +102,11 @@ export class CohortTable {
       // Attempts count on where an abandoned cohort had the id, so that an old lease commits nothing to the new one.
       this.#attempts.get(id)?.["attempts"] ?? 0,
     );
-    groups.forEach((group, position) => this.#insertGroup.run(key, position, group.id, group.task, null));
+    const key = inserted?.["key"] as number;
+    insertEach(
+      this.#insertGroup,
+      groups.map((group, position) => [key, position, group.id, group.task, null]),
+    );
     return true;
   }
 
@@ -125,7 +129,9 @@ export class CohortTable {
   /** Marks cohorts that no process has played as abandoned: their learner opens again what it needs. */
   abandonUnplayed(): void {
     const unplayed = "state IN ('open', 'leased') AND purpose = 'train'";
-    for (const { key } of this.#database.prepare(`SELECT key FROM cohorts WHERE ${unplayed}`).all())
+    for (const { key } of this.#database
+      .prepare(`SELECT key FROM cohorts WHERE ${unplayed} ORDER BY key /*postgres FOR UPDATE */`)
+      .all())
       this.#dropEpisodes(key as number);
     this.#database.exec(`UPDATE cohorts SET state = 'abandoned' WHERE ${unplayed}`);
   }
@@ -184,7 +190,7 @@ export class CohortTable {
     incarnation: number,
   ): RecordedCohort {
     const { purpose, stage, place, environment, runStep, versions, checksum } = played;
-    const { lastInsertRowid } = this.#insert.run(
+    const inserted = this.#insert.get(
       id,
       purpose,
       incarnation,
@@ -202,11 +208,12 @@ export class CohortTable {
       "leased",
       1,
     );
-    const keys = groups.map((group, position): [string, number] => {
-      const row = this.#insertGroup.run(lastInsertRowid, position, group.id, group.task, group.players);
-      return [group.id, Number(row.lastInsertRowid)];
-    });
-    return { key: Number(lastInsertRowid), groups: new Map(keys), isComplete: false };
+    const key = inserted?.["key"] as number;
+    insertEach(
+      this.#insertGroup,
+      groups.map((group, position) => [key, position, group.id, group.task, group.players]),
+    );
+    return { key, groups: this.#groupKeys(key), isComplete: false };
   }
 
   /** The cohort of an earlier {@link record} with this id, which may have been interrupted. */

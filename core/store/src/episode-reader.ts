@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
+import { type Database, iterated } from "./database.ts";
 import type { EpisodePurpose, Trajectory } from "@mrlm/spec";
 import { type EpisodeList, type EpisodePage, listChoices, listEpisodes } from "./episode-list.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { float32Of } from "./runs.ts";
 import { reported } from "./open-database.ts";
-import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import { fileOf, openToRead, tidyAfterRead } from "./open-to-read.ts";
 import { readWorkers, type RunWorkers } from "./run-workers.ts";
 
 /** Stored episode. */
@@ -69,7 +70,7 @@ const NTH_OF_TASK = `ROW_NUMBER() OVER (PARTITION BY episodes.task, ${REWARD} OR
 
 /** Conditions and leading columns of each order of a query. */
 const ORDERS = {
-  newest: { where: "1", by: "" },
+  newest: { where: "TRUE", by: "" },
   best: { where: `error IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} DESC, ${NTH_OF_TASK},` },
   worst: { where: `error IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} ASC, ${NTH_OF_TASK},` },
   failed: { where: `(error IS NOT NULL OR ${UNSCORED})`, by: "" },
@@ -81,7 +82,7 @@ type Row = Record<string, SQLOutputValue>;
 export class EpisodeReader {
   readonly #path: string;
   readonly #hadLog: boolean;
-  readonly #database: DatabaseSync;
+  readonly #database: Database;
   readonly #episodes: EpisodeRows;
 
   /** Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be read. */
@@ -96,7 +97,7 @@ export class EpisodeReader {
   find({ task, order, limit }: EpisodeQuery): StoredEpisode[] {
     const isTask =
       task === undefined
-        ? "1"
+        ? "TRUE"
         : "(episodes.task = :task OR episodes.task LIKE replace(replace(:task, '%', '\\%'), '_', '\\_') || '/%' ESCAPE '\\')";
     const { where, by } = ORDERS[order];
     const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE ${isTask} AND ${where} ORDER BY ${by} episodes.key DESC LIMIT :limit`;
@@ -105,12 +106,12 @@ export class EpisodeReader {
 
   /** Lists agents' parts of episodes. Throws QUERY_INVALID for an unknown column. */
   list(page: EpisodePage): EpisodeList {
-    return reported(this.#path, () => listEpisodes(this.#database, page));
+    return reported(this.#path, () => listEpisodes(fileOf(this.#database, this.#path), page));
   }
 
   /** Returns the values from which a filter is chosen, by column of the list. */
   choices(): Record<string, readonly string[]> {
-    return reported(this.#path, () => listChoices(this.#database));
+    return reported(this.#path, () => listChoices(fileOf(this.#database, this.#path)));
   }
 
   /** Returns an episode, if the store has it. */
@@ -138,7 +139,7 @@ export class EpisodeReader {
   /** Yields episodes of a purpose (default `train`) in a range of steps, in order of play. Throws DATA_INVALID where tokens were deleted. */
   *read({ purpose = "train", from = 0, to = Number.MAX_SAFE_INTEGER }: EpisodeRange = {}): Generator<StoredEpisode> {
     const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE cohorts.purpose = ? AND cohorts.run_step BETWEEN ? AND ? ORDER BY episodes.key`;
-    for (const row of this.#database.prepare(sql).iterate(purpose, from, to)) yield this.#stored(row, "refuse");
+    for (const row of iterated(this.#database.prepare(sql), [purpose, from, to])) yield this.#stored(row, "refuse");
   }
 
   /** Returns the tasks that have episodes. */
@@ -166,7 +167,7 @@ export class EpisodeReader {
   /** Returns the errors of training episodes that failed, the most frequent code first. */
   failures(): CauseCount[] {
     return this.#causes(
-      `SELECT error ->> '$.code' AS code, error ->> '$.message' AS message, COUNT(*) AS episodes FROM ${EPISODES}
+      `SELECT error /*postgres ::json */ ->> 'code' AS code, error /*postgres ::json */ ->> 'message' AS message, COUNT(*) AS episodes FROM ${EPISODES}
        WHERE cohorts.purpose = 'train' AND error IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
     );
   }
@@ -174,7 +175,7 @@ export class EpisodeReader {
   /** Returns the reasons why parts of agents have no score in training episodes that did not fail, the most frequent code first. */
   unscored(): CauseCount[] {
     return this.#causes(
-      `SELECT total ->> '$.code' AS code, total ->> '$.message' AS message, COUNT(*) AS episodes FROM ${EPISODES}
+      `SELECT total /*postgres ::json */ ->> 'code' AS code, total /*postgres ::json */ ->> 'message' AS message, COUNT(*) AS episodes FROM ${EPISODES}
        JOIN parts ON parts.episode = episodes.key AND parts.reward IS NULL
        WHERE cohorts.purpose = 'train' AND error IS NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
     );
@@ -182,7 +183,7 @@ export class EpisodeReader {
 
   /** Returns the members of the run, their leases, and the groups and tokens that wait. */
   workers(): RunWorkers {
-    return reported(this.#path, () => readWorkers(this.#database));
+    return reported(this.#path, () => readWorkers(fileOf(this.#database, this.#path)));
   }
 
   close(): void {

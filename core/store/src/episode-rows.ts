@@ -1,4 +1,3 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import {
   type AgentId,
   type AgentTrajectory,
@@ -8,11 +7,10 @@ import {
   type Segment,
   type Trajectory,
 } from "@mrlm/spec";
+import { type Database, insertEach, type Row, type Statement } from "./database.ts";
 import type { EncodedEpisode } from "./encoded-groups.ts";
 import { decodeJson } from "./json.ts";
 import { decodeRuns, float32Of, int32Of } from "./runs.ts";
-
-type Row = Record<string, SQLOutputValue>;
 
 /** Rows to which an episode belongs. */
 export interface EpisodeOwner {
@@ -23,18 +21,18 @@ export interface EpisodeOwner {
 
 /** Writes and reads complete episodes, token for token. */
 export class EpisodeRows {
-  readonly #insertEpisode: StatementSync;
-  readonly #insertPart: StatementSync;
-  readonly #insertTurn: StatementSync;
-  readonly #insertSegment: StatementSync;
-  readonly #parts: StatementSync;
-  readonly #turns: StatementSync;
-  readonly #segments: StatementSync;
+  readonly #insertEpisode: Statement;
+  readonly #insertPart: Statement;
+  readonly #insertTurn: Statement;
+  readonly #insertSegment: Statement;
+  readonly #parts: Statement;
+  readonly #turns: Statement;
+  readonly #segments: Statement;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: Database) {
     this.#insertEpisode = database.prepare(
       `INSERT INTO episodes (cohort, group_key, attempt, member, id, environment, task, seed, error, info, seconds_sampling, seconds_environment, seconds_players)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING key`,
     );
     this.#insertPart = database.prepare(
       "INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -55,13 +53,19 @@ export class EpisodeRows {
     { head, turns, parts, segments }: EncodedEpisode,
     bytes: Uint8Array,
   ): void {
-    const { changes, lastInsertRowid: episode } = this.#insertEpisode.run(cohort, group, attempt, ...head);
-    if (changes === 0) return;
-    turns.forEach((turn, position) => this.#insertTurn.run(episode, position, ...turn));
-    parts.forEach((part, position) => this.#insertPart.run(episode, position, ...part));
-    for (const { part, position, parent, length, start, ends } of segments) {
-      const [tokens, logprobs, mask, versions] = ends;
-      this.#insertSegment.run(
+    const episode = this.#insertEpisode.get(cohort, group, attempt, ...head)?.["key"] as number | undefined;
+    if (episode === undefined) return;
+    insertEach(
+      this.#insertTurn,
+      turns.map((turn, position) => [episode, position, ...turn]),
+    );
+    insertEach(
+      this.#insertPart,
+      parts.map((part, position) => [episode, position, ...part]),
+    );
+    insertEach(
+      this.#insertSegment,
+      segments.map(({ part, position, parent, length, start, ends: [tokens, logprobs, mask, versions] }) => [
         episode,
         part,
         position,
@@ -71,8 +75,8 @@ export class EpisodeRows {
         bytes.subarray(tokens, logprobs),
         bytes.subarray(logprobs, mask),
         bytes.subarray(mask, versions),
-      );
-    }
+      ]),
+    );
   }
 
   /**

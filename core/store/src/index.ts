@@ -16,10 +16,12 @@ export {
 } from "./episode-reader.ts";
 export type { AgeCount, RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";
 export { runOfStore } from "./open-to-read.ts";
+export { hasPassword, isPostgres, placeOfRun, withoutPassword } from "./postgres-place.ts";
 export { checkEpisodeStore } from "./check-store.ts";
 export { LoggedBatches, type RecordedWeights } from "./logged-batches.ts";
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
-export { STORE_FILE, type StoreSettings } from "./store-database.ts";
+export { STORE_FILE } from "./store-database.ts";
+export type { StoreSettings } from "./store-settings.ts";
 export { type View, type ViewColumn, VIEWS } from "./views.ts";
 export { type SegmentPlace, StoredSegments, type StoredTokens } from "./stored-segments.ts";
 export { openEpisodeStore, openLocalStore } from "./worker-store.ts";

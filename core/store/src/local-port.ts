@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
-import { answer, answerCall, type StoreCall, type StoreReply } from "./answer-call.ts";
-import { StoreDatabase, type StoreSettings } from "./store-database.ts";
+import { answer, answerCall, CHANGED, type StoreCall, type StoreReply } from "./answer-call.ts";
+import { StoreDatabase } from "./store-database.ts";
+import type { StoreSettings } from "./store-settings.ts";
 
 /** Connection of a store in this thread, with the interface of its worker. */
 export class LocalPort extends EventEmitter<{ message: [StoreReply]; error: [unknown]; exit: [] }> {
@@ -11,6 +12,7 @@ export class LocalPort extends EventEmitter<{ message: [StoreReply]; error: [unk
     this.#reply(() =>
       answer(0, () => {
         this.#database = new StoreDatabase(settings, now);
+        this.#database.onChange(() => this.emit("message", { id: CHANGED }));
       }),
     );
   }

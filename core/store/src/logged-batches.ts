@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
+import type { Database } from "./database.ts";
 import {
   type LearnerId,
   type ModelId,
@@ -13,6 +13,7 @@ import {
 import { BatchTable, type LoggedGroup } from "./batch-table.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { assertStore, reported } from "./open-database.ts";
+import { assertRun } from "./store-meta.ts";
 import { openToRead, tidyAfterRead } from "./open-to-read.ts";
 
 /** Publication of weights that a run has recorded. */
@@ -32,7 +33,7 @@ export interface RecordedWeights {
 export class LoggedBatches {
   readonly #path: string;
   readonly #hadLog: boolean;
-  readonly #database: DatabaseSync;
+  readonly #database: Database;
   readonly #batches: BatchTable;
 
   /**
@@ -45,10 +46,7 @@ export class LoggedBatches {
     this.#database = openToRead(path);
     try {
       const { run: found } = reported(path, () => assertStore(this.#database, path));
-      if (found !== run)
-        throw new MrlmError("STORE_INVALID", `${path} belongs to run ${String(found)}, not to ${run}.`, {
-          hint: "Restore the store of this run: directories of two runs were mixed.",
-        });
+      assertRun({ run: found }, path, run);
       this.#batches = reported(path, () => new BatchTable(this.#database, new EpisodeRows(this.#database)));
     } catch (error) {
       this.close();

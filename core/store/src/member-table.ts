@@ -1,5 +1,5 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { JsonObject, Member } from "@mrlm/spec";
+import type { Database, Row, Statement } from "./database.ts";
 import { decodeJson, encodeJson } from "./json.ts";
 
 /** A member without the times that a store sets. */
@@ -7,11 +7,11 @@ export type NewMember = Omit<Member, "startedAt" | "heartbeatAt">;
 
 /** Processes that take part in a run. */
 export class MemberTable {
-  readonly #join: StatementSync;
-  readonly #leave: StatementSync;
-  readonly #all: StatementSync;
+  readonly #join: Statement;
+  readonly #leave: Statement;
+  readonly #all: Statement;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: Database) {
     this.#join = database.prepare(
       `INSERT INTO members VALUES (:id, :kind, :address, :capabilities, :now, :now) ON CONFLICT (id) DO UPDATE SET
        kind = excluded.kind, address = excluded.address, capabilities = excluded.capabilities, heartbeat_at = excluded.heartbeat_at`,
@@ -33,7 +33,7 @@ export class MemberTable {
   }
 }
 
-function toMember(row: Record<string, SQLOutputValue>): Member {
+function toMember(row: Row): Member {
   const address = row["address"] as string | null;
   return {
     id: row["id"] as string,

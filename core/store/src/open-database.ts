@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
+import type { Database } from "./database.ts";
+import { PostgresError } from "./postgres-database.ts";
+import { postgresFault } from "./postgres-fault.ts";
+import { isPostgres } from "./postgres-place.ts";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { assertMeta, assertRun, type Meta } from "./store-meta.ts";
 import { transaction } from "./transaction.ts";
 import { VIEW_SCHEMA } from "./views.ts";
 
@@ -23,10 +28,10 @@ export function openDatabase(path: string, run: string | undefined, busyMs: numb
   return reported(path, () => {
     const database = new DatabaseSync(path, { timeout: busyMs, enableForeignKeyConstraints: false });
     try {
-      if (hasTables(database)) assertRun(database, path, run);
+      if (hasTables(database)) assertRun(assertStore(database, path), path, run);
       database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000");
       transaction(database, () => {
-        if (hasTables(database)) return assertRun(database, path, run);
+        if (hasTables(database)) return assertRun(assertStore(database, path), path, run);
         database.exec(SCHEMA + VIEW_SCHEMA);
         const insert = database.prepare("INSERT INTO meta VALUES (?, ?)");
         insert.run("schema", String(SCHEMA_VERSION));
@@ -44,33 +49,17 @@ function hasTables(database: DatabaseSync): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined;
 }
 
-function assertRun(database: DatabaseSync, path: string, run: string | undefined): void {
-  const { run: found } = assertStore(database, path);
-  if (run !== undefined && found !== run)
-    throw new MrlmError("STORE_INVALID", `${path} belongs to run ${String(found)}, not to ${run}.`, {
-      hint: "Restore the store of this run: directories of two runs were mixed.",
-    });
-}
-
 /** Returns the members of `meta`. Throws STORE_INVALID for another database or schema. */
-export function assertStore(database: DatabaseSync, path: string): Readonly<Record<string, unknown>> {
-  const hasMeta = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta' AND type = 'table'").get();
-  const rows = hasMeta === undefined ? [] : database.prepare("SELECT key, value FROM meta").all();
-  const meta: Record<string, unknown> = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
-  if (meta["schema"] === undefined)
-    throw new MrlmError("STORE_INVALID", `${path} is not an episode store.`, {
-      hint: "Move the file away, or name another one.",
-    });
-  if (meta["schema"] !== String(SCHEMA_VERSION))
-    throw new MrlmError(
-      "STORE_INVALID",
-      `${path} has schema ${String(meta["schema"])}; this version of mrlm reads schema ${SCHEMA_VERSION}.`,
-      { hint: "Use the version of mrlm that wrote it, or start a new run." },
-    );
-  return meta;
+export function assertStore(database: Database, path: string): Meta {
+  // Opening a store of Postgres has found its tables.
+  const hasMeta =
+    isPostgres(path) ||
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta' AND type = 'table'").get() !== undefined;
+  const rows = hasMeta ? database.prepare("SELECT key, value FROM meta").all() : [];
+  return assertMeta(Object.fromEntries(rows.map(({ key, value }) => [key, value])), path);
 }
 
-/** Runs an operation of SQLite; its errors become errors with a code, a reason and a hint. */
+/** Runs an operation of a database; its errors become errors with a code, a reason and a hint. */
 export function reported<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -80,6 +69,7 @@ export function reported<T>(path: string, work: () => T): T {
 }
 
 function storeError(path: string, error: unknown): unknown {
+  if (error instanceof PostgresError) return postgresFault(path, error);
   const code = (error as { readonly errcode?: unknown }).errcode;
   if (typeof code !== "number") return error;
   const [name, reason, hint] = causeOf(code & 0xff);

@@ -1,6 +1,6 @@
 import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
-import { openToRead } from "./open-to-read.ts";
+import { openFileToRead } from "./open-to-read.ts";
 import type { QueryLine, QueryRequest, QueryValue } from "./query.ts";
 
 /** SQLite's primary result codes for what a query may not do. */
@@ -23,7 +23,7 @@ export function runQuery(
 ): void {
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;
-  const database = openToRead(path);
+  const database = openFileToRead(path);
   try {
     // Sorts and temporary tables count as memory, so that a query fills no disk.
     database.exec("PRAGMA temp_store = MEMORY");

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
+import type { Database } from "./database.ts";
 import { MrlmError, type PolicyId } from "@mrlm/spec";
 import { reported } from "./open-database.ts";
 import { openToRead, tidyAfterRead } from "./open-to-read.ts";
@@ -37,7 +37,7 @@ export interface StoredTokens {
 export class StoredSegments {
   readonly #path: string;
   readonly #hadLog: boolean;
-  readonly #database: DatabaseSync;
+  readonly #database: Database;
 
   /** Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be read. */
   constructor(path: string) {

@@ -1,7 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-
-/** Time after which a divided transaction ends, in milliseconds: other processes may then write. */
-const LONGEST_MS = 4;
+import type { StoreConnection } from "./database.ts";
 
 /** Runs `work` in one transaction. `BEGIN IMMEDIATE` takes the write lock first, so that no read inside is out of date. */
 export function transaction<T>(database: DatabaseSync, work: () => T): T {
@@ -17,19 +15,21 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
 }
 
 /**
- * Divides work on items into transactions of at most about 5 ms, but of one item at least. `work` receives the items of a transaction one
+ * Divides work on items into transactions of about `longestMs` at most, but of one item at least. `work` receives the items of a transaction one
  * by one, and after them whether none is left. There is one transaction where there are no items.
  * @returns the first result that is not undefined; later transactions do not run
  */
 export function inTransactions<T, R>(
-  database: DatabaseSync,
+  connection: StoreConnection,
   items: readonly T[],
   work: (next: Iterable<T>, isEnd: () => boolean) => R | undefined,
 ): R | undefined {
   let done = 0;
   do {
-    const result = transaction(database, () => {
-      const end = performance.now() + LONGEST_MS;
+    const first = done;
+    const result = connection.transaction(() => {
+      const end = performance.now() + connection.longestMs;
+      done = first;
       function* next(): Generator<T> {
         do if (done < items.length) yield items[done++] as T;
         while (done < items.length && performance.now() < end);

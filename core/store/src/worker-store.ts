@@ -1,17 +1,18 @@
 import { Worker } from "node:worker_threads";
 import { type EpisodeStore, MrlmError, type StoreEvent, type TrajectoryGroup } from "@mrlm/spec";
-import type { StoreCall, StoreReply } from "./answer-call.ts";
+import { CHANGED, type StoreCall, type StoreReply } from "./answer-call.ts";
 import type { LoggedBatch } from "./batch-table.ts";
 import { LocalPort } from "./local-port.ts";
 import { encodeGroups } from "./encoded-groups.ts";
 import { fromErrorRecord } from "./error-record.ts";
 import { PlayedGroups } from "./played-groups.ts";
-import type { StoreSettings } from "./store-database.ts";
+import { isPostgres, withoutPassword } from "./postgres-place.ts";
+import type { StoreSettings } from "./store-settings.ts";
 
 type Pending = PromiseWithResolvers<unknown>;
 
-/** Time between two looks for events of other processes, in milliseconds. */
-const POLL_MS = 250;
+/** Time between two looks for events of other processes, in milliseconds: of a file, and of a database that reports them. */
+const [POLL_MS, REPORTED_POLL_MS] = [250, 2_000];
 
 /** Opens the episode store of a run in a thread of its own. Rejects with STORE_INVALID or STORE_FAILED where it cannot be opened. */
 export function openEpisodeStore(settings: StoreSettings): Promise<EpisodeStore> {
@@ -59,7 +60,7 @@ class WorkerStore implements EpisodeStore {
   #failure: MrlmError | undefined;
 
   constructor({ path, endsLeases }: StoreSettings, port: Worker | LocalPort) {
-    this.#path = path;
+    this.#path = withoutPassword(path);
     this.#takes = endsLeases;
     this.#worker = port;
     this.#worker.on("message", (reply: StoreReply) => this.#settle(reply));
@@ -144,8 +145,12 @@ class WorkerStore implements EpisodeStore {
 
   async #write<T>(method: StoreCall["method"], args: readonly unknown[], moved: ArrayBuffer[] = []): Promise<T> {
     const result = await this.#call<T>(method, args, moved);
-    for (const listener of this.#listeners) listener();
+    this.#changed();
     return result;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   /** @param moved buffers that the thread receives without a copy */
@@ -163,6 +168,7 @@ class WorkerStore implements EpisodeStore {
   }
 
   #settle({ id, result, error }: StoreReply): void {
+    if (id === CHANGED) return this.#changed();
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (error === undefined) pending?.resolve(result);
@@ -174,7 +180,7 @@ class WorkerStore implements EpisodeStore {
     this.#failure ??= new MrlmError("STORE_FAILED", `The thread of the episode store ${this.#path} ended.`, { cause });
     for (const { reject } of this.#pending.values()) reject(this.#failure);
     this.#pending.clear();
-    for (const listener of this.#listeners) listener();
+    this.#changed();
   }
 
   /** Resolves after the next write of this process, and after a while: other processes write too. */
@@ -186,7 +192,7 @@ class WorkerStore implements EpisodeStore {
         signal.removeEventListener("abort", done);
         resolve();
       };
-      const timer = setTimeout(done, POLL_MS);
+      const timer = setTimeout(done, isPostgres(this.#path) ? REPORTED_POLL_MS : POLL_MS);
       this.#listeners.add(done);
       signal.addEventListener("abort", done);
     });

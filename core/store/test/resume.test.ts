@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { EpisodeStore, PlayedRecord, TakenBatch } from "@mrlm/spec";
 import { openEpisodeStore } from "../src/index.ts";
 import { runQuery } from "../src/run-query.ts";
-import type { StoreSettings } from "../src/store-database.ts";
+import type { StoreSettings } from "../src/store-settings.ts";
 import { cohort, playedGroups, record } from "./support/episodes.ts";
 
 const LEARNER = "0/policy";

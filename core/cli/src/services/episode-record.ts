@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { idOfRun, RunDirectory } from "@mrlm/runtime";
 import { type EpisodePurpose, type EpisodeStore, MrlmError, type TrajectoryGroup } from "@mrlm/spec";
-import { openEpisodeStore } from "@mrlm/store";
+import { isPostgres, openEpisodeStore } from "@mrlm/store";
 import type { Console } from "../console/console.ts";
 
 /** Origin of the episodes that a command plays. */
@@ -38,7 +37,7 @@ export class EpisodeRecord {
       return new EpisodeRecord(
         console,
         origin,
-        await openEpisodeStore({ path: resolve(store), purpose, endsLeases: false }),
+        await openEpisodeStore({ path: isPostgres(store) ? store : resolve(store), purpose, endsLeases: false }),
       );
     try {
       return new EpisodeRecord(console, origin, run === undefined ? undefined : await openOfRun(run, purpose));
@@ -77,7 +76,7 @@ export class EpisodeRecord {
 async function openOfRun(path: string, purpose: EpisodeOrigin["purpose"]): Promise<EpisodeStore> {
   const run = RunDirectory.open(path);
   const id = idOfRun(run);
-  if (id === undefined || !existsSync(run.episodesPath))
+  if (id === undefined || !run.hasEpisodes)
     throw new MrlmError("STORE_INVALID", `The run ${run.path} has no episode store.`, {
       hint: "An earlier build wrote it, or the file was moved. Name another store: --store FILE.",
     });

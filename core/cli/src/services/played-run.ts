@@ -13,7 +13,7 @@ import {
   stateOfRun,
 } from "@mrlm/runtime";
 import { type EpisodeStore, MrlmError } from "@mrlm/spec";
-import { openEpisodeStore } from "@mrlm/store";
+import { isPostgres, openEpisodeStore } from "@mrlm/store";
 import { serverCredentials } from "./client-access.ts";
 import { isLoopback } from "./server-access.ts";
 
@@ -97,6 +97,10 @@ async function runOfServer(
   notice: (text: string) => void,
 ): Promise<PlayedRun> {
   const { store: address, engine, set } = options;
+  if (isPostgres(address))
+    throw new MrlmError("USAGE", "--store names the address of a store server, not a database.", {
+      hint: "The database holds the episodes, and not the configuration and the engine of the run. Name the run's directory (--run), or start `mrlm store serve RUN` beside it.",
+    });
   const end = new AbortController();
   const onStop = (): void => void setTimeout(() => end.abort(), LEAVE_MS).unref();
   if (stop.aborted) onStop();

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { didYouMean, RunDirectory } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { type QueryLimits, type QueryResult, queryStore, STORE_FILE, VIEWS } from "@mrlm/store";
@@ -25,7 +25,7 @@ export async function queryRun(
 function storeOf(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
   const run = RunDirectory.open(path);
-  if (existsSync(run.episodesPath)) return run.episodesPath;
+  if (run.hasEpisodes) return run.episodesPath;
   throw new MrlmError("EPISODE_NOT_FOUND", `${run.path} has no ${STORE_FILE}.`, {
     hint: "A run has it from its first iteration on. Runs of earlier versions of mrlm keep their episodes in another form.",
   });

@@ -12,7 +12,7 @@ const DESCRIBED_MS = 250;
 
 /** The store of a run, or of a file, beside the processes that write it too. */
 export class ServedStore implements StoreSource {
-  readonly #path: string;
+  readonly #file: string | undefined;
   readonly #run: RunDirectory | undefined;
   readonly #logger: Logger;
   #opening: Promise<EpisodeStore> | undefined;
@@ -27,9 +27,18 @@ export class ServedStore implements StoreSource {
   constructor(path: string, logger: Logger) {
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
     this.#run = isFile ? undefined : RunDirectory.open(path);
-    this.#path = this.#run?.episodesPath ?? resolve(path);
+    this.#file = isFile ? resolve(path) : undefined;
     this.#logger = logger;
-    if (existsSync(this.#path)) runOfStore(this.#path);
+    if (this.#exists) runOfStore(this.#path);
+  }
+
+  /** A run names its place when its training process begins. */
+  get #path(): string {
+    return this.#file ?? (this.#run as RunDirectory).episodesPath;
+  }
+
+  get #exists(): boolean {
+    return this.#run?.hasEpisodes ?? existsSync(this.#path);
   }
 
   /** Directory of the run, or path of the store. */
@@ -39,7 +48,7 @@ export class ServedStore implements StoreSource {
 
   store = (): Promise<EpisodeStore> => {
     if (this.#opening !== undefined) return this.#opening;
-    if (!existsSync(this.#path)) {
+    if (!this.#exists) {
       const hint = "The training process makes it when it begins: call again.";
       return Promise.reject(new MrlmError("STORE_FAILED", `${this.#path} does not exist yet.`, { hint }));
     }
@@ -65,7 +74,7 @@ export class ServedStore implements StoreSource {
   /** Adds this process to the members of the run, as soon as there is a store. */
   join(name: string, address: string): void {
     const tried = async (): Promise<void> => {
-      if (!existsSync(this.#path)) return void (this.#timer = setTimeout(() => void tried(), LOOK_MS).unref());
+      if (!this.#exists) return void (this.#timer = setTimeout(() => void tried(), LOOK_MS).unref());
       const store = await this.store();
       this.#membership = joinRun(store, [thisProcess(name, "store", {}, address)], { logger: this.#logger });
     };

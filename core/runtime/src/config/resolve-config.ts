@@ -96,7 +96,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       reconnect_seconds: input.server?.reconnect_seconds ?? 60,
     },
     checkpoint: { every: input.checkpoint?.every ?? 50, keep: input.checkpoint?.keep ?? 2 },
-    store: { keep_tokens: input.store?.keep_tokens ?? 50 },
+    store: resolveStore(input.store),
     output: {
       directory: resolve(place.workingDirectory, output.directory ?? "runs"),
       trajectories: output.trajectories ?? true,
@@ -299,4 +299,10 @@ function resolvePlay({
 function engineMode({ engine, play }: ConfigInput): ResolvedConfig["engine"]["mode"] {
   const mode = engine?.mode ?? "auto";
   return mode === "auto" && play?.mode === "async" ? "throughput" : mode;
+}
+
+/** A text names the database alone. */
+function resolveStore(store: ConfigInput["store"]): ResolvedConfig["store"] {
+  const { url, keep_tokens = 50 } = typeof store === "string" ? { url: store } : (store ?? {});
+  return { ...(url === undefined ? {} : { url }), keep_tokens };
 }

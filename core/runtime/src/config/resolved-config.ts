@@ -141,7 +141,7 @@ export interface ResolvedConfig {
     readonly drain_seconds?: number;
   };
   readonly checkpoint: { readonly every: number; readonly keep: number };
-  readonly store: { readonly keep_tokens: number };
+  readonly store: { readonly url?: string; readonly keep_tokens: number };
   readonly output: { readonly directory: string; readonly trajectories: boolean };
   readonly trackers: readonly { readonly name: string; readonly options: JsonObject }[];
   readonly plugins: Readonly<Record<string, PluginOptions>>;

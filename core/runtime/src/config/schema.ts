@@ -10,7 +10,7 @@ import {
   outputSection,
   partSection,
   serverSection,
-  storeSection,
+  storeKey,
   trackerSection,
 } from "./sections/operation.ts";
 import { evalSection, playSection, samplingSection, stageSection } from "./sections/stages.ts";
@@ -41,7 +41,7 @@ export const configSchema = z.strictObject({
   engine: engineSection.optional().describe("Process that holds the model"),
   server: serverSection.optional().describe("Process that holds the environments"),
   checkpoint: checkpointSection.optional().describe("When checkpoints are written, from which a run resumes"),
-  store: storeSection.optional().describe("Retention of the episode store"),
+  store: storeKey.optional().describe("Place and retention of the episode store; a text is its `url`"),
   output: z
     .union([z.string().min(1), outputSection])
     .optional()

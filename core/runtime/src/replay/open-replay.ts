@@ -40,7 +40,7 @@ export function openRecords(path: string): RecordedRun {
       hint: "Wait until it ends, or stop it by Ctrl-C, and repeat the command.",
     });
   const loaded = loadConfig(run.configPath);
-  if (!existsSync(run.episodesPath)) {
+  if (!run.hasEpisodes) {
     // Throws for a store of an earlier build.
     run.readEpisodes()?.close();
     throw new MrlmError("EPISODE_NOT_FOUND", `${run.path} has no ${STORE_FILE}.`, {

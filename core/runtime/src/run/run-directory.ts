@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileFault, type JsonObject, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
-import { EpisodeReader, STORE_FILE } from "@mrlm/store";
+import { EpisodeReader, isPostgres, STORE_FILE } from "@mrlm/store";
 import { stringify } from "yaml";
 import { withShortForms } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
@@ -106,9 +106,16 @@ export class RunDirectory {
     return join(this.path, modelFolder(policy));
   }
 
-  /** Path of the episode store. */
+  /** Place of the episode store: a file in the directory, or the URL of a database that run.json names. */
   get episodesPath(): string {
-    return join(this.path, STORE_FILE);
+    const { store } = this.readRecord();
+    return typeof store === "string" ? store : join(this.path, STORE_FILE);
+  }
+
+  /** Whether there is an episode store. A database is looked into only when it is opened. */
+  get hasEpisodes(): boolean {
+    const path = this.episodesPath;
+    return isPostgres(path) || existsSync(path);
   }
 
   writeConfig(config: ResolvedConfig): void {
@@ -180,7 +187,7 @@ export class RunDirectory {
    * Opens the episodes for reading; `undefined` if there are none. The caller closes it. Throws STORE_INVALID for a run of an earlier build.
    */
   readEpisodes(): EpisodeReader | undefined {
-    if (existsSync(this.episodesPath)) return new EpisodeReader(this.episodesPath);
+    if (this.hasEpisodes) return new EpisodeReader(this.episodesPath);
     if (!existsSync(join(this.path, EARLIER_STORE))) return undefined;
     throw new MrlmError(
       "STORE_INVALID",

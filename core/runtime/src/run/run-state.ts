@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type { EnginePlace, RunDirectory } from "./run-directory.ts";
 
 /** Training process of a run, as other processes find it. */
@@ -16,7 +15,6 @@ export function stateOfRun(run: RunDirectory): RunState {
   const training = run.readEngine();
   const { isLocked } = run;
   // The training process makes the store after it has locked the run.
-  if (training !== undefined && isLocked && existsSync(run.episodesPath))
-    return { training, hasEnded: false, isLocked };
+  if (training !== undefined && isLocked && run.hasEpisodes) return { training, hasEnded: false, isLocked };
   return { hasEnded: !isLocked && run.readRecord()["status"] === "finished", isLocked };
 }

@@ -7,7 +7,7 @@ import {
   type JsonValue,
   MrlmError,
 } from "@mrlm/spec";
-import { runOfStore } from "@mrlm/store";
+import { placeOfRun, runOfStore } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import { finishedModel } from "../run/finished-model.ts";
@@ -26,8 +26,16 @@ export class RunRecorder {
   readonly #before: JsonObject;
   readonly #record: JsonObject;
 
-  /** @param from checkpoint from which the run is resumed */
-  constructor(run: RunDirectory, about: JsonObject, versions: JsonObject, from: string | undefined) {
+  /**
+   * @param from checkpoint from which the run is resumed
+   * @param storeUrl database of its episode store, in place of a file
+   */
+  constructor(
+    run: RunDirectory,
+    about: JsonObject,
+    versions: JsonObject,
+    { from, storeUrl }: { readonly from?: string | undefined; readonly storeUrl?: string | undefined } = {},
+  ) {
     const now = new Date().toISOString();
     this.#run = run;
     this.#before = run.readRecord();
@@ -36,7 +44,8 @@ export class RunRecorder {
       ...(this.hasBegunBefore ? [{ at: now, from: from ?? null }] : []),
     ];
     this.id = idOfRun(run) ?? randomUUID();
-    this.#record = { id: this.id, ...about, started: this.#before["started"] ?? now, resumed, versions };
+    const store: JsonObject = storeUrl === undefined ? {} : { store: placeOfRun(storeUrl, this.id) };
+    this.#record = { id: this.id, ...store, ...about, started: this.#before["started"] ?? now, resumed, versions };
     run.writeRecord({ ...this.#record, status: "running" });
   }
 

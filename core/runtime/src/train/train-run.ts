@@ -83,7 +83,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
   });
   const environments = JSON.parse(JSON.stringify(prepared.packages)) as JsonObject;
   const about = { name: config.name, seed: config.seed, environments };
-  const record = new RunRecorder(run, about, versions, checkpoint?.path);
+  const record = new RunRecorder(run, about, versions, { from: checkpoint?.path, storeUrl: config.store.url });
   const never = new AbortController().signal;
   const resumedAt = record.hasBegunBefore ? Number(checkpoint?.state["step"] ?? 0) : undefined;
   const tracking = await trackRun(prepared, run, resumedAt, (text) => notify({ kind: "notice", text }));

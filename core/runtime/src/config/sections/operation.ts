@@ -1,4 +1,5 @@
 import { type JsonValue, PART_KINDS } from "@mrlm/spec";
+import { hasPassword, isPostgres } from "@mrlm/store";
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
 
@@ -113,8 +114,22 @@ export const checkpointSection = z.strictObject({
   keep: z.int().positive().optional().describe("Number of newest checkpoints to keep; default 2"),
 });
 
-/** `store`: retention of the episode store. */
+/** URL of a database of Postgres. The configuration is copied into the run's directory, so it holds no password. */
+const storeUrl = z
+  .string()
+  .refine((url) => isPostgres(url) && URL.canParse(url), "must be postgres://USER@HOST:PORT/DATABASE")
+  .refine(
+    (url) => !isPostgres(url) || !URL.canParse(url) || !hasPassword(url),
+    "must hold no password: give it by the environment variable PGPASSWORD, or by ~/.pgpass",
+  );
+
+/** `store`: place and retention of the episode store. */
 export const storeSection = z.strictObject({
+  url: storeUrl
+    .optional()
+    .describe(
+      "Database of Postgres for the episodes, `postgres://USER@HOST:PORT/DATABASE`; the run has a schema of its own in it; default: the file `episodes.sqlite` in the run's directory",
+    ),
   keep_tokens: z
     .int()
     .nonnegative()
@@ -123,6 +138,9 @@ export const storeSection = z.strictObject({
       "Steps before the oldest kept checkpoint whose episodes keep their tokens; conversations and rewards stay of all; default 50",
     ),
 });
+
+/** `store`: the URL alone, or an object. */
+export const storeKey = z.union([storeUrl, storeSection]);
 
 /** `output` as an object. */
 export const outputSection = z.strictObject({

@@ -1,0 +1,29 @@
+import { MrlmError } from "@mrlm/spec";
+import type { PostgresError } from "./postgres-database.ts";
+import { withoutPassword } from "./postgres-place.ts";
+
+/** Returns an error of Postgres with a code, a reason and a hint. */
+export function postgresFault(place: string, error: PostgresError): MrlmError {
+  const name = `The episode store ${withoutPassword(place)}`;
+  if (error.isLost)
+    return new MrlmError("STORE_UNAVAILABLE", `${name} does not answer: ${error.message}.`, {
+      hint: "Start its server, and check host, port and firewall. Then resume the run.",
+      cause: error,
+    });
+  const [reason, hint] = causeOf(error);
+  return new MrlmError("STORE_FAILED", `${name} ${reason}: ${error.message}.`, { hint, cause: error });
+}
+
+function causeOf({ sqlState, message }: PostgresError): readonly [reason: string, hint: string] {
+  if (sqlState.startsWith("28") || message.startsWith("SASL"))
+    return [
+      "refuses the user",
+      "Give the password by PGPASSWORD or ~/.pgpass, and check the user and pg_hba.conf of the server.",
+    ];
+  if (sqlState === "3D000") return ["does not exist", "Make the database: createdb NAME."];
+  if (sqlState === "42501")
+    return ["may not be changed by this user", "Allow it: GRANT CREATE ON DATABASE name TO user."];
+  if (sqlState === "25006") return ["cannot be written", "Name the primary server: a standby accepts no changes."];
+  if (sqlState === "53100") return ["found no space on the disk", "Free space on the server, then resume the run."];
+  return ["failed", "Resume the run when the cause is removed."];
+}

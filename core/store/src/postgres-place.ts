@@ -1,0 +1,60 @@
+import { MrlmError } from "@mrlm/spec";
+
+/** Parameter of a URL that names the run: one database holds many. */
+const RUN = "run";
+/** Longest name of a schema. */
+const NAME_CHARACTERS = 63;
+
+/** Whether the place of a store is a database of Postgres, and not a file. */
+export function isPostgres(place: string): boolean {
+  return /^postgres(ql)?:\/\//.test(place);
+}
+
+/** Returns the place of the store of a run in a database of Postgres. */
+export function placeOfRun(url: string, run: string): string {
+  const place = parsed(url);
+  place.searchParams.set(RUN, run);
+  return place.href;
+}
+
+/** Returns the run that a place names. */
+export function runOfPlace(place: string): string | undefined {
+  return parsed(place).searchParams.get(RUN) ?? undefined;
+}
+
+/** Returns a place as messages and files may have it: without its password. */
+export function withoutPassword(place: string): string {
+  if (!isPostgres(place)) return place;
+  const url = parsed(place);
+  url.password = "";
+  url.searchParams.delete("password");
+  return url.href;
+}
+
+/** Whether a URL holds a password. */
+export function hasPassword(url: string): boolean {
+  return withoutPassword(url) !== parsed(url).href;
+}
+
+/** Returns the URL of the database alone, for its driver. */
+export function databaseOf(place: string): string {
+  const url = parsed(place);
+  url.searchParams.delete(RUN);
+  return url.href;
+}
+
+/** Name of the schema that holds the tables of a run. */
+export function schemaOf(run: string): string {
+  const name = `mrlm_${run.toLowerCase().replaceAll(/[^a-z0-9]/g, "_")}`;
+  if (name.length <= NAME_CHARACTERS) return name;
+  throw new MrlmError("STORE_INVALID", `The id ${run} is too long for the name of a schema.`);
+}
+
+/** Throws CONFIG_INVALID for a text that is no URL of a database. */
+function parsed(place: string): URL {
+  const url = URL.canParse(place) ? new URL(place) : undefined;
+  if (url !== undefined && isPostgres(place) && url.pathname.length > 1) return url;
+  throw new MrlmError("CONFIG_INVALID", "The URL of an episode store names no database of Postgres.", {
+    hint: "Write postgres://USER@HOST:PORT/DATABASE; the password belongs in PGPASSWORD.",
+  });
+}

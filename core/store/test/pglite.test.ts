@@ -1,0 +1,19 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { afterAll, beforeAll } from "@jest/globals";
+import { PostgresPlace } from "./contract/postgres-place.ts";
+import { storeContract } from "./contract/store-contract.ts";
+
+// npm run test:faults -- store-postgres runs the contract on a server of Postgres, and stops it.
+let server: Worker;
+let url: string;
+beforeAll(async () => {
+  server = new Worker(new URL("support/pglite-server.ts", import.meta.url), {
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+  const [port] = (await once(server, "message")) as [number];
+  url = `postgres://postgres@127.0.0.1:${port}/postgres?sslmode=disable`;
+});
+afterAll(() => server.terminate());
+
+storeContract("PGlite", { place: async () => new PostgresPlace(url), interleavings: 0, groups: 5 });
