@@ -33,6 +33,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
       kind: "refused",
       complaints: [MrlmError.isInstance(prepared) ? `${prepared.code} ${prepared.message}` : String(prepared.stack)],
     };
+  const keepsTokens = prepared.config.output.trajectories;
   const engine = await place.engine(strategy);
   const train = async (run: PreparedRun, by = engine): Promise<string> =>
     (await trainRun({ prepared: run, host: place.host, engine: by })).directory;
@@ -63,7 +64,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
 
     const second = await train(prepared);
     made.push(second);
-    complaints.push(...difference(first, second, "the same again"));
+    complaints.push(...difference(first, second, "the same again", keepsTokens));
 
     const checkpoints = readdirSync(join(first, "checkpoints"));
     const resumed = `${first}-resumed`;
@@ -79,7 +80,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
       run,
       ...(checkpoint === undefined ? {} : { checkpoint }),
     });
-    complaints.push(...difference(first, resumed, `resumed at ${at}`));
+    complaints.push(...difference(first, resumed, `resumed at ${at}`, keepsTokens));
 
     const { model } = trainedPolicy(prepared.config);
     if (["float32", "auto"].includes(model.dtype)) {
@@ -129,9 +130,10 @@ async function forgetModels(engine: Awaited<ReturnType<Place["engine"]>>): Promi
   for (const { model } of models.toReversed()) await engine.releaseModel(model);
 }
 
-function difference(one: string, other: string, what: string): string[] {
+/** @param keepsTokens whether the runs keep the tokens of episodes, which are compared then */
+function difference(one: string, other: string, what: string, keepsTokens: boolean): string[] {
   const complaints = compareWeights(join(one, "model"), join(other, "model")).isSame ? [] : [`${what}: other weights`];
-  for (const [part, of] of Object.entries({ metrics: metricsOf, episodes: episodesOf })) {
+  for (const [part, of] of Object.entries({ metrics: metricsOf, ...(keepsTokens && { episodes: episodesOf }) })) {
     const [expected, found] = [of(one), of(other)] as [unknown[], unknown[]];
     const at = expected.findIndex((row, i) => !isDeepStrictEqual(row, found[i]));
     if (at >= 0)
