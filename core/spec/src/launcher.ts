@@ -19,7 +19,7 @@ export interface RunPart {
   readonly gpus?: number;
   /** Memory of each process in bytes. */
   readonly memory?: number;
-  /** Environment variables, in addition to those of the process that starts the parts. */
+  /** Environment variables, in addition to those that processes of the launcher inherit. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

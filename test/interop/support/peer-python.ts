@@ -99,11 +99,12 @@ async function startServer(python: string, program: string): Promise<PeerServer>
   throw new Error(`${program} ended without its ports:\n${log}`);
 }
 
-async function interpreterOf({
+/** Returns the interpreter of the virtual environment of a folder, which is made once, or the reason why there is none. */
+export async function interpreterOf({
   folder,
   environment = folder,
   python,
-}: Peer): Promise<{ python: string } | { reason: string }> {
+}: Omit<Peer, "program">): Promise<{ python: string } | { reason: string }> {
   const setup = join(ROOT, "benchmarks/train/peers/setup_environment.py");
   try {
     const requirements = join(ROOT, environment, "requirements.txt");

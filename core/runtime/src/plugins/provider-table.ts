@@ -21,6 +21,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "judge:llm": "@mrlm/judge-llm",
   "judge:rules": "@mrlm/judge-rules",
   "launcher:local": "@mrlm/launcher-local",
+  "launcher:ray": "@mrlm/launcher-ray",
   "policy:openai": "@mrlm/policy-openai",
   "sandbox:javascript": "@mrlm/sandbox-javascript",
   "sandbox:python": "@mrlm/sandbox-python",
