@@ -1,4 +1,4 @@
-// npm run check:deploy: validates the manifests of deploy/kubernetes by the schemas of Kubernetes, which a package of PyPI has.
+// npm run check:deploy: validates the manifests of deploy/kubernetes and deploy/kubernetes-training by the schemas of Kubernetes, which a package of PyPI has.
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "./lib/repository.mjs";
@@ -8,7 +8,7 @@ import { setup } from "./lib/setup.mjs";
 
 await script(async () => {
   const { python } = await setup({ dev: true });
-  const folder = join(root, "deploy", "kubernetes");
+  const folders = ["kubernetes", "kubernetes-training"].map((name) => join(root, "deploy", name));
   const requirements = join(root, "deploy", "requirements.txt");
   const { stdout } = await run(
     python,
@@ -18,6 +18,6 @@ await script(async () => {
   const interpreter = stdout.trim().split("\n").at(-1) ?? "";
   await run(join(dirname(interpreter), "kubernetes-validate"), [
     "--strict",
-    ...readdirSync(folder).map((file) => join(folder, file)),
+    ...folders.flatMap((folder) => readdirSync(folder).map((file) => join(folder, file))),
   ]);
 });
