@@ -16,7 +16,11 @@ ROOT = Path(__file__).resolve().parent.parent
 ERROR = "mrlm/common/v1/error.proto"
 #: Folder of each package, and its protocols. Every package has a module `gen`.
 PACKAGES = {
-    "algorithms/engine-torch/python/mrlm_engine": (ERROR, "mrlm/engine/v1/engine.proto"),
+    "algorithms/engine-torch/python/mrlm_engine": (
+        ERROR,
+        "mrlm/sampler/v1/sampler.proto",
+        "mrlm/engine/v1/engine.proto",
+    ),
     "core/client/python/mrlm_client": (ERROR, "mrlm/env/v1/environment.proto"),
 }
 # error.proto has no service, so its gRPC module would be empty.

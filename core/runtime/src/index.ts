@@ -68,6 +68,7 @@ export { Learner, type LearnerParts, type LearnerState } from "./play/learner.ts
 export type { GroupPlayer } from "./play/take-player.ts";
 export { processName, thisProcess } from "./workers/member-sources.ts";
 export { joinRun, type Membership } from "./workers/membership.ts";
+export type { MemberSource } from "./workers/membership.ts";
 export { playRun, type PlayRunParts } from "./workers/rollout-worker.ts";
 export { learningEngine } from "./play/learning-engine.ts";
 export { createLauncher } from "./prepare/create-launcher.ts";
@@ -109,6 +110,6 @@ export { asOutputFault, asWriteFailure } from "./run/write-failure.ts";
 export { type BeforeAndAfter, beforeAndAfter } from "./episodes/before-and-after.ts";
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { type DirectoryRenderer, directoryRenderer } from "./run/directory-renderer.ts";
-export { type EnginePlace, RunDirectory } from "./run/run-directory.ts";
+export { type EnginePlace, RunDirectory, type SamplerFile } from "./run/run-directory.ts";
 export { type RunState, stateOfRun } from "./run/run-state.ts";
 export { type EngineThreads, engineThreads } from "./prepare/engine-threads.ts";

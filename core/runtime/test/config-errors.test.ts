@@ -101,6 +101,12 @@ describe("values", () => {
       "play: {mode: pipelined, on_stale: mask}",
       "play.on_stale is for `mode: async`: with `pipelined` no token is older than the lag",
     ],
+    ["play: {in_flight: keep}", "play.in_flight is for `mode: async`: with `sync`"],
+    [
+      "engine: {address: 'a:1', samplers: 1}",
+      "run.yaml:1:26: engine.samplers is for an engine that is started for the run",
+    ],
+    ["engine: {samplers: 65}", "engine.samplers: must be at most 64, but it is 65"],
     ["server: {tls: {ca: a}}", "server.tls is for one that is already running: give its `address` too"],
     ["server: {address: 'a:1', tls: {cert: a}}", "server.tls has one of `cert` and `key`: mutual TLS needs both"],
     ["server: {address: 'a:1', tls: {cacert: a}}", 'unknown key "cacert" in server.tls'],

@@ -114,11 +114,11 @@ describe("members of a run", () => {
     for (const kind of ["training", "engine", "rollouts", "sampler", "store"] as const) await add(`old-${kind}`, kind);
     state.now += MEMBER_LOST_MS;
     const membership = await joinRun(store, [source("trainer")], { logger: silentLogger, replaces: true });
-    expect(ids()).toEqual(["old-rollouts", "old-sampler", "old-store", "trainer"]);
+    expect(ids()).toEqual(["old-rollouts", "old-store", "trainer"]);
     // Its start is its own.
     expect(state.members.get("trainer")?.startedAt).toBe(state.now);
     await membership.leave();
-    expect(ids()).toEqual(["old-rollouts", "old-sampler", "old-store"]);
+    expect(ids()).toEqual(["old-rollouts", "old-store"]);
   });
 
   test("are this process, with its machine, number and address", async () => {

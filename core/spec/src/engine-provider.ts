@@ -63,6 +63,10 @@ export interface EngineProvider {
     /** Parts of a micro-batch that a CPU computes in parallel; default 1. */
     readonly lanes?: number;
     readonly seed?: number;
+    /** Whether the process only samples, with weights of a trainer. */
+    readonly samplesOnly?: boolean;
+    /** Index of the CUDA device; default 0. */
+    readonly gpu?: number;
     /** Default: one process. */
     readonly distributed?: DistributedOptions;
     /** Directory of the log file. */

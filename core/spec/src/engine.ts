@@ -189,6 +189,13 @@ export interface AverageOptions {
   readonly decay: number;
 }
 
+/**
+ * Rule for sequences that are sampled while weights change. `recompute`: their state is computed again with the new weights, so each token is drawn from exactly
+ * the model of its version. `keep`: their state stays, so later tokens are drawn from new weights over a state of old ones. `wait`: the weights change when
+ * they have ended.
+ */
+export type InFlight = "recompute" | "keep" | "wait";
+
 /** Result of a copy of trained weights to the sampler. */
 export interface PublishResult {
   /** Version of the weights from now on: the previous version plus 1. */
@@ -234,8 +241,20 @@ export interface Trainer {
   optimStep(options: OptimStepOptions): Promise<OptimStepResult>;
   /** Replaces each weight w of a frozen model by an exponential average with the weight v of another. Rejects with OPTIONS_INVALID for models that cannot be averaged. */
   average(options: AverageOptions): Promise<void>;
-  /** Copies the trained weights to the sampler. Rejects if the checksum after the copy differs. */
-  publish(model: ModelId): Promise<PublishResult>;
+  /**
+   * Copies the trained weights to the sampler. Rejects if the checksum after the copy differs.
+   * @param inFlight rule for running sequences; default `recompute`. In deterministic mode no sequence runs while weights change.
+   */
+  publish(model: ModelId, inFlight?: InFlight): Promise<PublishResult>;
+  /**
+   * Writes the published weights, never the trained ones, as a Hugging Face directory; an adapter is merged. The directory appears only when it is complete.
+   * @param options.untied whether the head is written as a tensor of its own, with `tie_word_embeddings: false`
+   */
+  writeWeights(
+    model: ModelId,
+    directory: string,
+    options?: { readonly untied?: boolean },
+  ): Promise<Pick<PublishResult, "version" | "checksum">>;
   /** Saves the state of all models, from which training continues with the same bits. The directory appears only when it is complete. */
   save(directory: string): Promise<{ readonly bytes: number; readonly checksum: string }>;
   /**

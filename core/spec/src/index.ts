@@ -35,6 +35,7 @@ export * from "./model.ts";
 export * from "./engine.ts";
 export * from "./memory.ts";
 export * from "./engine-provider.ts";
+export * from "./external-sampler.ts";
 export * from "./launcher.ts";
 export * from "./plugin.ts";
 export * from "./plugin-examples.ts";

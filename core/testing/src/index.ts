@@ -1,5 +1,6 @@
 export { type BareEnvironment, type BareServices, bareEnvironment, barePluginContext } from "./bare-environment.ts";
 export * from "./bigram/engine.ts";
+export { BigramExternalSampler } from "./bigram/external-sampler.ts";
 export { type Authority, type Certificate, type CertificateOptions, createAuthority } from "./certificates.ts";
 export { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "./chat-server.ts";
 export { type EnvironmentContractOptions, environmentContract } from "./environment-contract/environment-contract.ts";

@@ -4,6 +4,9 @@ export const ENVIRONMENT_PROTOCOL = { major: 1, minor: 0 } as const;
 /** Version of `mrlm.engine.v1` that this package implements. */
 export const ENGINE_PROTOCOL = { major: 1, minor: 0 } as const;
 
+/** Version of `mrlm.sampler.v1` that this package implements. */
+export const SAMPLER_PROTOCOL = { major: 1, minor: 0 } as const;
+
 /** Version of `mrlm.store.v1` that this package implements. */
 export const STORE_PROTOCOL = { major: 1, minor: 0 } as const;
 

@@ -34,6 +34,7 @@ import {
   floatsOf,
   fromInt64,
   integersOf,
+  samplerProto,
   toInt64,
   engineProto as wire,
 } from "../src/index.ts";
@@ -206,13 +207,13 @@ describe("encoding and decoding keeps", () => {
       );
     fc.assert(
       fc.property(result, (value) =>
-        expectSame(decodeSampleFinish(throughBytes(wire.SampleFinish, encodeSampleFinish(5n, value))), value),
+        expectSame(decodeSampleFinish(throughBytes(samplerProto.SampleFinish, encodeSampleFinish(5n, value))), value),
       ),
     );
     fc.assert(
       fc.property(result, ({ tokens, logprobs, versions }) => {
         const messages = encodeSampleTokens(5n, { tokens, logprobs, versions });
-        const chunks = messages.map((message) => decodeSampleTokens(throughBytes(wire.SampleTokens, message)));
+        const chunks = messages.map((message) => decodeSampleTokens(throughBytes(samplerProto.SampleTokens, message)));
         const list = (field: keyof SampledChunk): number[] => chunks.flatMap((chunk) => [...chunk[field]]);
         expectSame([list("tokens"), list("logprobs"), list("versions")], [[...tokens], [...logprobs], [...versions]]);
       }),
@@ -231,7 +232,7 @@ describe("encoding and decoding keeps", () => {
     });
     fc.assert(
       fc.property(request, (value) =>
-        expectSame(decodeSampleAdd(throughBytes(wire.SampleAdd, encodeSampleAdd(1n, value))), value),
+        expectSame(decodeSampleAdd(throughBytes(samplerProto.SampleAdd, encodeSampleAdd(1n, value))), value),
       ),
     );
   });

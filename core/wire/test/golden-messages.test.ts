@@ -17,6 +17,7 @@ import {
   encodeStep,
   encodeUnit,
   engineProto,
+  samplerProto,
   environmentProto,
   fromInt64,
   serialise,
@@ -34,8 +35,8 @@ const TYPES: Record<string, string> = {
   "step-response": "mrlm.env.v1.StepResponse",
   "reset-request": "mrlm.env.v1.ResetRequest",
   "error-detail": "mrlm.common.v1.ErrorDetail",
-  "sample-finish": "mrlm.engine.v1.SampleFinish",
-  "sample-add": "mrlm.engine.v1.SampleAdd",
+  "sample-finish": "mrlm.sampler.v1.SampleFinish",
+  "sample-add": "mrlm.sampler.v1.SampleAdd",
   unit: "mrlm.engine.v1.Unit",
 };
 
@@ -134,17 +135,19 @@ describe("golden messages", () => {
       truncatedSupport: true,
     };
     const id = 2n ** 64n - 1n;
-    expectSame(decodeSampleFinish(engineProto.SampleFinish.decode(bytesOfFile("sample-finish"))), result);
+    expectSame(decodeSampleFinish(samplerProto.SampleFinish.decode(bytesOfFile("sample-finish"))), result);
     expect(
-      serialise(engineProto.SampleFinish, encodeSampleFinish(id, result)).equals(bytesOfFile("sample-finish")),
+      serialise(samplerProto.SampleFinish, encodeSampleFinish(id, result)).equals(bytesOfFile("sample-finish")),
     ).toBe(true);
     const request: SampleRequest = {
       prompt: Int32Array.of(0, 1),
       params: { temperature: 0.7, topP: 0.9, topK: 40, maxTokens: 64, minTokens: 1, stopTokenIds: [2, 3] },
       key: 2n ** 64n - 59n,
     };
-    expectSame(decodeSampleAdd(engineProto.SampleAdd.decode(bytesOfFile("sample-add"))), request);
-    expect(serialise(engineProto.SampleAdd, encodeSampleAdd(7n, request)).equals(bytesOfFile("sample-add"))).toBe(true);
+    expectSame(decodeSampleAdd(samplerProto.SampleAdd.decode(bytesOfFile("sample-add"))), request);
+    expect(serialise(samplerProto.SampleAdd, encodeSampleAdd(7n, request)).equals(bytesOfFile("sample-add"))).toBe(
+      true,
+    );
   });
 
   test("a unit with gradients known beforehand, cut at the boundaries of its sequences", () => {

@@ -25,6 +25,9 @@ def main() -> int:
     if environment.size > 1:
         # Ranks must not outlive the launcher, not even while they import torch.
         exit_with_parent()
+    if settings.gpu:
+        # Before torch is imported: its current device is one of each thread.
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(settings.gpu)
     take_own_gpu(environment)
     start_logging(environment)
     # Output of libraries must not be confused with the JSON line.

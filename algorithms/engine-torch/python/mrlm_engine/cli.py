@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -45,12 +46,18 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
         default="ddp",
         help="how several ranks hold a model: each all of it, or each a part",
     )
+    parser.add_argument(
+        "--samples-only", action="store_true", help="sample with the weights of a trainer, and train nothing"
+    )
+    parser.add_argument("--gpu", type=int, default=0, help="index of the CUDA device")
     given = parser.parse_args(arguments)
     if given.token_file:
         try:
             read_token(given.token_file)
         except (OSError, ValueError) as error:
             parser.error(f"--token-file: {error}")
+    if given.samples_only and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        parser.error("--samples-only: a sampler is one process; start one for each GPU")
     if given.lanes < 1:
         parser.error(f"--lanes: {given.lanes} is less than 1")
     return EngineSettings(
@@ -65,4 +72,6 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
         graph_lease_seconds=given.graph_lease,
         graph_bytes=given.graph_bytes,
         strategy=given.strategy,
+        samples_only=given.samples_only,
+        gpu=given.gpu,
     )

@@ -35,7 +35,9 @@ class DeviceSettings:
         return f"{_processor_name()}, {threads} thread{'' if threads == 1 else 's'}"
 
 
-def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0, lanes: int = 1) -> DeviceSettings:
+def choose_device(
+    device: str = "auto", mode: str = "auto", threads: int = 0, lanes: int = 1, gpu: int = 0
+) -> DeviceSettings:
     """Chooses the device ("auto": CUDA if available) and sets torch up for it.
 
     `mode` "auto" is deterministic on CPU and throughput on CUDA. `threads` 0 keeps torch's default. A GPU

@@ -23,3 +23,7 @@ class EngineSettings:
     graph_bytes: int = 2 << 30
     # Division of a model among ranks: with "ddp" each rank holds all of it, with "fsdp" a part.
     strategy: str = "ddp"
+    # Serve SamplerService alone: weights come from a trainer.
+    samples_only: bool = False
+    # Index of the CUDA device.
+    gpu: int = 0

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mrlm_engine.gen.mrlm.common.v1 import error_pb2
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2_grpc
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2_grpc
 from mrlm_engine.service.codec.errors import ERROR_METADATA_KEY
 
 Array = NDArray[np.float32]
@@ -67,6 +68,7 @@ class Client:
     def __init__(self, address: str, metadata: tuple[tuple[str, str], ...] = ()) -> None:
         self._channel = grpc.insecure_channel(address)
         self.stub: Any = engine_pb2_grpc.EngineServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self.sampling: Any = sampler_pb2_grpc.SamplerServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self.metadata = metadata
         self.call = 0
 
@@ -75,7 +77,8 @@ class Client:
 
     def unary(self, name: str, request: Any) -> Any:
         try:
-            return getattr(self.stub, name)(request, metadata=self.metadata, timeout=180)
+            stub = self.stub if hasattr(self.stub, name) else self.sampling
+            return getattr(stub, name)(request, metadata=self.metadata, timeout=180)
         except grpc.RpcError as cause:
             raise EngineCallError(cause) from cause
 

@@ -18,6 +18,7 @@ from tiny import GPT2, LLAMA, QWEN2
 
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
 from mrlm_engine.logprobs.logprobs import CHUNK_NUMBERS
 
 FORMATS = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -30,20 +31,20 @@ def ones(_: int, outputs: Outputs) -> dict[str, Array]:
 
 def sample(
     client: Client, prompts: list[list[int]], temperature: float, max_tokens: int = 12
-) -> dict[int, pb.SampleFinish]:
+) -> dict[int, sampler_pb2.SampleFinish]:
     """Samples one wave of completions without stop tokens; returns them by id."""
-    parameters = pb.SamplingParams(temperature=temperature, max_tokens=max_tokens)
+    parameters = sampler_pb2.SamplingParams(temperature=temperature, max_tokens=max_tokens)
     add = [
-        pb.SampleAdd(id=i, prompt=np.asarray(prompt, "<i4").tobytes(), params=parameters, key=1000 + i)
+        sampler_pb2.SampleAdd(id=i, prompt=np.asarray(prompt, "<i4").tobytes(), params=parameters, key=1000 + i)
         for i, prompt in enumerate(prompts)
     ]
-    opening = pb.SampleRequest(open=pb.SampleOpen(model_id="policy"))
-    responses = client.stub.Sample(iter([opening, pb.SampleRequest(add=add, barrier=True)]), timeout=60)
+    opening = sampler_pb2.SampleRequest(open=sampler_pb2.SampleOpen(model_id="policy"))
+    responses = client.sampling.Sample(iter([opening, sampler_pb2.SampleRequest(add=add, barrier=True)]), timeout=60)
     return {finish.id: finish for response in responses for finish in response.finish}
 
 
 def recomputed(
-    client: Client, prompts: list[list[int]], found: dict[int, pb.SampleFinish], temperature: float
+    client: Client, prompts: list[list[int]], found: dict[int, sampler_pb2.SampleFinish], temperature: float
 ) -> Array:
     units = [group(prompt, [np.frombuffer(found[i].token_ids, "<i4").tolist()]) for i, prompt in enumerate(prompts)]
     return np.concatenate([o["logprob"] for o in client.forward(units, temperature=temperature)])

@@ -10,6 +10,7 @@ from running import RunningEngine
 from sampling.calls import add, wave
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
 
 STREAMS = 64
 SECONDS = 120
@@ -19,11 +20,11 @@ class OpenStream:
     """A Sample call that stays open between waves."""
 
     def __init__(self, client: Client) -> None:
-        self._requests: queue.SimpleQueue[pb.SampleRequest | None] = queue.SimpleQueue()
-        requests: Iterator[pb.SampleRequest] = iter(self._requests.get, None)
-        self._responses = client.stub.Sample(requests, timeout=SECONDS)
+        self._requests: queue.SimpleQueue[sampler_pb2.SampleRequest | None] = queue.SimpleQueue()
+        requests: Iterator[sampler_pb2.SampleRequest] = iter(self._requests.get, None)
+        self._responses = client.sampling.Sample(requests, timeout=SECONDS)
 
-    def send(self, request: pb.SampleRequest) -> None:
+    def send(self, request: sampler_pb2.SampleRequest) -> None:
         self._requests.put(request)
 
     def finished(self) -> list[int]:
@@ -44,6 +45,6 @@ def test_open_streams_block_no_other_call(engine: RunningEngine) -> None:
     described = engine.client.stub.Describe(pb.DescribeRequest(), timeout=SECONDS)
     assert [model.model_id for model in described.models] == ["policy"]
     for stream in streams:
-        stream.send(pb.SampleRequest(add=[add(2, [3], max_tokens=1)], barrier=True))
+        stream.send(sampler_pb2.SampleRequest(add=[add(2, [3], max_tokens=1)], barrier=True))
     assert [stream.finished() for stream in streams] == [[2]] * STREAMS
     assert all(stream.ends() for stream in streams)

@@ -77,6 +77,9 @@ function engineArguments({
   threads,
   lanes,
   seed,
+  gpu,
+  samplesOnly = false,
 }: LaunchOptions): string[] {
-  return flagArguments({ host, port, device, mode, threads, lanes, seed });
+  const flags = flagArguments({ host, port, device, mode, threads, lanes, seed, gpu });
+  return samplesOnly ? [...flags, "--samples-only"] : flags;
 }

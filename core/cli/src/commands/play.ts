@@ -15,6 +15,7 @@ import { lineLogger } from "../console/line-logger.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
+import { followSamplers, samplerPool } from "../services/samplers.ts";
 import { openPlayedRun, type PlayedRun, type PlayedRunOptions } from "../services/played-run.ts";
 
 /** Options of `mrlm play`. */
@@ -118,7 +119,9 @@ async function playBeside(parts: {
   const looking = lookForEnd(run, place, ended);
   try {
     const { address, token } = place;
-    const engine = await connectEngine(address, token === undefined ? {} : { token });
+    const pool = samplerPool(parts.prepared.config, parts.logger, false);
+    if (run.directory !== undefined) void followSamplers(run.directory, pool, ended.signal);
+    const engine = await connectEngine(address, { samplers: pool, ...(token === undefined ? {} : { token }) });
     try {
       const store = await run.openStore();
       try {
@@ -136,6 +139,7 @@ async function playBeside(parts: {
       }
     } finally {
       await engine.close();
+      await pool.close();
     }
   } catch (error) {
     if (!MrlmError.isInstance(error)) throw error;

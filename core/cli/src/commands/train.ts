@@ -35,6 +35,7 @@ import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { assertEngineInstalled, openEngine } from "../services/engine.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
+import { openSamplers } from "../services/samplers.ts";
 
 /** File of the run directory with everything that is printed, and details. */
 const LOG = "train.log";
@@ -115,9 +116,15 @@ export async function train(
     directoryOfRun = run.path;
     log.open(join(run.path, LOG));
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
+    const samplers = openSamplers({
+      ...{ config: prepared.config, plugins, run, logger },
+      onStarted: started("sampler"),
+    });
+    cleanUp.unshift(() => samplers.stop());
     const opening = openEngine({
       config: prepared.config,
       plugins,
+      samplers: samplers.pool,
       logDirectory: run.path,
       signal: interrupts.drain,
       notice,
@@ -129,6 +136,8 @@ export async function train(
       throw error;
     });
     cleanUp.unshift(stop);
+    // The first batch is sampled by all of them.
+    await samplers.started;
     run.writeEngine(place);
     cleanUp.unshift(async () => run.removeEngine());
     onRun(run.path);
@@ -143,6 +152,7 @@ export async function train(
       engine,
       isEngineShared: isShared,
       engineAddress: place.address,
+      members: samplers.members,
       run,
       onEvent,
       logger,

@@ -2,10 +2,11 @@ import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import type { LaunchArguments } from "../commands/launch.ts";
 import type { PlayArguments } from "../commands/play.ts";
+import type { SampleArguments } from "../commands/sample.ts";
 import type { StoreServeArguments } from "../commands/store-serve.ts";
 import { repeated, setFlag } from "./flags.ts";
 
-/** Declares the processes that stand beside a training process, `mrlm play` and `mrlm store serve`, and `mrlm launch`, which starts all of a run. */
+/** Declares the processes that stand beside a training process, `mrlm play`, `mrlm sample` and `mrlm store serve`, and `mrlm launch`, which starts all of a run. */
 export function declareWorkers(program: Command, context: () => CommandContext, finish: (code: number) => void): void {
   program
     .command("launch")
@@ -49,6 +50,20 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
       ),
     )
     .action(async (args: PlayArguments) => finish(await (await import("../commands/play.ts")).play(context(), args)));
+
+  program
+    .command("sample")
+    .description(
+      "add a sampler to a run that another process trains: a process that draws sequences with each published version of the weights, until the run ends",
+    )
+    .requiredOption("--run <run>", "the run's directory")
+    .option("--device <device>", "auto, cpu or cuda; default: engine.device of the run")
+    .option("--gpu <index>", "CUDA device; default: 0")
+    .option("--threads <n>", "CPU threads; default: those of the run's engine")
+    .option("--name <name>", "unique in the run; default: made from the machine and the process")
+    .action(async (args: SampleArguments) =>
+      finish(await (await import("../commands/sample.ts")).sample(context(), args)),
+    );
 
   program
     .command("store")

@@ -1,4 +1,4 @@
-import { connectEngine } from "@mrlm/client";
+import { connectEngine, type SamplerPool } from "@mrlm/client";
 import { type EnginePlace, engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import { type DistributedOptions, type Engine, MrlmError } from "@mrlm/spec";
 import { engineToken } from "./client-access.ts";
@@ -23,6 +23,8 @@ export interface OpenEngineOptions {
   readonly signal: AbortSignal;
   /** Receives lines for people about what the start waits for. */
   readonly notice?: (line: string) => void;
+  /** Samplers beside the engine's own. */
+  readonly samplers?: SamplerPool;
   /** Receives the process of a started engine. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }
@@ -30,10 +32,16 @@ export interface OpenEngineOptions {
 /** Connects to the engine that the configuration names, or starts one. */
 export async function openEngine(options: OpenEngineOptions): Promise<EngineService> {
   const { engine: settings, seed } = options.config;
+  const samplers = options.samplers === undefined ? {} : { samplers: options.samplers };
   if (settings.address !== undefined) {
-    const access = engineToken(settings.token_file);
+    const access = { ...engineToken(settings.token_file), ...samplers };
     const engine = await connectEngine(settings.address, access);
-    return { engine, isShared: true, place: { address: settings.address, ...access }, stop: () => engine.close() };
+    return {
+      engine,
+      isShared: true,
+      place: { address: settings.address, ...engineToken(settings.token_file) },
+      stop: () => engine.close(),
+    };
   }
   const provider = await options.plugins.engine(settings.provider);
   const distributed = distributedOptions(options.config);
@@ -57,12 +65,14 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   void launched.exited.then(({ cause, code, signal }) =>
     lost.abort(cause ?? new MrlmError("ENGINE_EXITED", `The engine process ended (${signal ?? `code ${code}`}).`)),
   );
-  const engine = await connectEngine(launched.address, { lost: lost.signal, token: launched.token }).catch(
-    async (error: unknown) => {
-      await launched.stop();
-      throw error;
-    },
-  );
+  const engine = await connectEngine(launched.address, {
+    lost: lost.signal,
+    token: launched.token,
+    ...samplers,
+  }).catch(async (error: unknown) => {
+    await launched.stop();
+    throw error;
+  });
   return {
     engine,
     isShared: false,

@@ -36,6 +36,8 @@ export interface PlayedRun {
   /** Directory of the run, or address of the server. */
   readonly name: string;
   readonly loaded: LoadedConfig;
+  /** Directory of the run, where this machine has it. */
+  readonly directory?: RunDirectory;
   /** File of the configuration. */
   readonly configPath: string;
   /** Returns the state of the run; `undefined` where the server does not answer. */
@@ -79,6 +81,7 @@ export async function openPlayedRun(
 function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
   return {
     name: run.path,
+    directory: run,
     loaded: loadConfig(run.configPath, { overrides: set }),
     configPath: run.configPath,
     find: async () => stateOfRun(run),

@@ -1,7 +1,8 @@
 import { type Engine, MrlmError } from "@mrlm/spec";
-import { ENGINE_PROTOCOL, ENGINE_SERVICE } from "@mrlm/wire";
+import { decodeEngineInfo, ENGINE_PROTOCOL, ENGINE_SERVICE } from "@mrlm/wire";
 import { EngineConnection } from "./engine-connection.ts";
 import { RemoteEngine } from "./remote-engine.ts";
+import type { SamplerPool } from "./sampler-pool.ts";
 
 /**
  * Connects to an engine over gRPC. Rejects with ENGINE_UNAVAILABLE when nothing answers at the address, with UNAUTHENTICATED for a wrong
@@ -9,13 +10,14 @@ import { RemoteEngine } from "./remote-engine.ts";
  *
  * @param address `host:port`
  * @param options.token content of the engine's `--token-file`
+ * @param options.samplers samplers in other processes, which get each published version and sample beside the engine
  * @param options.lost aborted, with an error as its reason, when the engine's process is known to have ended; every call then rejects with this error at once
  */
 export async function connectEngine(
   address: string,
-  options: { readonly lost?: AbortSignal; readonly token?: string } = {},
+  options: { readonly lost?: AbortSignal; readonly token?: string; readonly samplers?: SamplerPool } = {},
 ): Promise<Engine> {
-  const connection = new EngineConnection(address, options.lost, options.token);
+  const connection = new EngineConnection(address, options);
   try {
     const info = await connection.unary(ENGINE_SERVICE.describe, {});
     if (info.protocolMajor !== ENGINE_PROTOCOL.major) {
@@ -25,7 +27,11 @@ export async function connectEngine(
       );
     }
     connection.bindTo(info.instanceId);
-    return new RemoteEngine(connection, info);
+    options.samplers?.attach(
+      { address, ...(options.token === undefined ? {} : { token: options.token }) },
+      decodeEngineInfo(info),
+    );
+    return new RemoteEngine(connection, info, options.samplers);
   } catch (error) {
     connection.close();
     throw error;

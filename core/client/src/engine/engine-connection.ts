@@ -1,6 +1,6 @@
-import { type ClientDuplexStream, Metadata, type MethodDefinition } from "@grpc/grpc-js";
-import { MrlmError } from "@mrlm/spec";
-import { ENGINE_SERVICE } from "@mrlm/wire";
+import { type ChannelOptions, type ClientDuplexStream, Metadata, type MethodDefinition } from "@grpc/grpc-js";
+import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { ENGINE_SERVICE, SAMPLER_SERVICE } from "@mrlm/wire";
 import { onAbort, pause } from "../connection/aborts.ts";
 import { authorize } from "../connection/authorization.ts";
 import { Channel } from "../connection/channel.ts";
@@ -15,9 +15,47 @@ const WAIT_MS = 4_000;
  */
 const ENDING_MS = 60_000;
 
+/** Kind of process at the other end. */
+interface EngineKind {
+  /** Name for people, before the address. */
+  readonly name: string;
+  readonly unavailable: ErrorCode;
+  readonly failed: ErrorCode;
+  /** Code of a call to another process than the one that the connection is bound to. */
+  readonly exited: ErrorCode;
+  /** Call whose answer identifies the process. */
+  describe(channel: Channel, signals: readonly AbortSignal[]): Promise<{ readonly instanceId: string }>;
+  /** Longest wait of a call for a process that cannot be reached. */
+  readonly waitMs: number;
+  readonly options: ChannelOptions;
+}
+
+/** An engine, which trains: a call waits for it. */
+export const TRAINING_ENGINE: EngineKind = {
+  name: "The engine",
+  unavailable: "ENGINE_UNAVAILABLE",
+  failed: "ENGINE_FAILED",
+  exited: "ENGINE_EXITED",
+  describe: (channel, signals) => channel.unary(ENGINE_SERVICE.describe, {}, signals),
+  waitMs: WAIT_MS,
+  options: {},
+};
+
+/** One of several samplers: calls wait briefly, and one that is stopped is found by pings. */
+export const POOLED_SAMPLER: EngineKind = {
+  name: "The sampler",
+  unavailable: "SAMPLER_UNAVAILABLE",
+  failed: "ENGINE_FAILED",
+  exited: "SAMPLER_UNAVAILABLE",
+  describe: (channel, signals) => channel.unary(SAMPLER_SERVICE.describe, {}, signals),
+  waitMs: 2_000,
+  options: { "grpc.keepalive_time_ms": 10_000, "grpc.keepalive_timeout_ms": 10_000 },
+};
+
 /** Connection to one engine process. Calls continue after a connection loss, but not after a restart of the engine. */
 export class EngineConnection {
   readonly #connection: Connection;
+  readonly #kind: EngineKind;
   readonly #lost: AbortSignal | undefined;
   /** Signals that end every call: `lost`, where there is one. */
   readonly #ends: readonly AbortSignal[];
@@ -28,17 +66,25 @@ export class EngineConnection {
    * @param token of the engine
    * @throws MrlmError CONFIG_INVALID for an address without a port
    */
-  constructor(address: string, lost: AbortSignal | undefined, token: string | undefined) {
+  constructor(
+    address: string,
+    {
+      lost,
+      token,
+      kind = TRAINING_ENGINE,
+    }: { readonly lost?: AbortSignal; readonly token?: string; readonly kind?: EngineKind },
+  ) {
     checkAddress(address);
+    this.#kind = kind;
     const metadata = authorize(new Metadata(), token);
     this.#lost = lost;
     this.#ends = lost === undefined ? [] : [lost];
     this.#connection = new Connection({
       address,
-      peer: `The engine at ${address}`,
-      unavailable: "ENGINE_UNAVAILABLE",
-      failed: "ENGINE_FAILED",
-      open: () => new Channel(address, metadata, {}),
+      peer: `${kind.name} at ${address}`,
+      unavailable: kind.unavailable,
+      failed: kind.failed,
+      open: () => new Channel(address, metadata, kind.options),
       probe: (channel, signal) => this.#assertSameEngine(channel, signal),
     });
   }
@@ -56,7 +102,7 @@ export class EngineConnection {
   /** Makes a call. Repeats it on the next channel after a connection loss. */
   async call<T>(attempt: (channel: Channel) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
-      return await this.#connection.call(attempt, { waitMs: WAIT_MS, signals: this.#endsOr(signal) });
+      return await this.#connection.call(attempt, { waitMs: this.#kind.waitMs, signals: this.#endsOr(signal) });
     } catch (error) {
       throw await this.#causeOf(error);
     }
@@ -65,7 +111,7 @@ export class EngineConnection {
   /** Returns the channel to the engine. While there is none, waits for one. */
   async reach(): Promise<Channel> {
     try {
-      return await this.#connection.reach({ waitMs: WAIT_MS, signals: this.#ends });
+      return await this.#connection.reach({ waitMs: this.#kind.waitMs, signals: this.#ends });
     } catch (error) {
       throw await this.#causeOf(error);
     }
@@ -115,11 +161,12 @@ export class EngineConnection {
   }
 
   async #assertSameEngine(channel: Channel, signal: AbortSignal): Promise<void> {
-    const { instanceId } = await channel.unary(ENGINE_SERVICE.describe, {}, [...this.#ends, signal]);
+    const { describe, exited, name } = this.#kind;
+    const { instanceId } = await describe(channel, [...this.#ends, signal]);
     if (this.#instanceId === undefined || instanceId === this.#instanceId) return;
     throw new MrlmError(
-      "ENGINE_EXITED",
-      `The engine at ${this.#connection.address} was restarted: the models that it held are gone.`,
+      exited,
+      `${name} at ${this.#connection.address} was restarted: the models that it held are gone.`,
     );
   }
 }

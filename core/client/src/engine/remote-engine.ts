@@ -7,6 +7,7 @@ import type {
   EngineUnit,
   ForwardBackwardOptions,
   ForwardBackwardResult,
+  InFlight,
   LoadOptions,
   MemoryEstimate,
   MemoryWorkload,
@@ -27,29 +28,38 @@ import {
   decodeOptimStepResult,
   decodeFiles,
   encodeCreateModel,
+  encodeInFlight,
   encodeMemoryWorkload,
   encodeOptimStep,
   ENGINE_SERVICE,
   fromInt64,
+  SAMPLER_SERVICE,
 } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
 import { remoteForwardBackward } from "./forward-backward.ts";
 import { remoteForward } from "./forward.ts";
 import { RemoteSampler } from "./remote-sampler.ts";
+import type { SamplerPool } from "./sampler-pool.ts";
 
 /** Engine in another process. Calls that change state are numbered and made one after the other. */
 export class RemoteEngine implements Engine {
   readonly #connection: EngineConnection;
+  readonly #pool: SamplerPool | undefined;
   readonly #samplers = new Set<RemoteSampler>();
   readonly #isDeterministic: boolean;
   #lastCall: bigint;
   #tail: Promise<unknown> = Promise.resolve();
 
-  /** @param info.lastCall the highest call number that the engine has applied */
+  /**
+   * @param info.lastCall the highest call number that the engine has applied
+   * @param pool samplers beside the engine's own
+   */
   constructor(
     connection: EngineConnection,
     { lastCall, deterministic }: { readonly lastCall: bigint; readonly deterministic: boolean },
+    pool?: SamplerPool,
   ) {
+    this.#pool = pool;
     this.#connection = connection;
     this.#isDeterministic = deterministic;
     this.#lastCall = lastCall;
@@ -84,12 +94,13 @@ export class RemoteEngine implements Engine {
   }
 
   async readTokenizer(model: ModelId): Promise<Readonly<Record<string, Uint8Array>>> {
-    const { files } = await this.#connection.unary(ENGINE_SERVICE.readTokenizer, { modelId: model });
+    const { files } = await this.#connection.unary(SAMPLER_SERVICE.readTokenizer, { modelId: model });
     return decodeFiles(files);
   }
 
   async sampler(model: ModelId): Promise<Sampler> {
-    const sampler: RemoteSampler = new RemoteSampler(this.#connection, model, {
+    const link = this.#pool?.linkOf(model, this.#connection) ?? this.#connection;
+    const sampler: RemoteSampler = new RemoteSampler(link, model, {
       isDeterministic: this.#isDeterministic,
       onClose: () => this.#samplers.delete(sampler),
     });
@@ -117,14 +128,28 @@ export class RemoteEngine implements Engine {
     );
   }
 
-  publish(model: ModelId): Promise<PublishResult> {
+  publish(model: ModelId, inFlight: InFlight = "recompute"): Promise<PublishResult> {
     return this.#numbered(async (call) => {
-      const { version, checksum, seconds } = await this.#connection.unary(ENGINE_SERVICE.publish, {
+      const response = await this.#connection.unary(ENGINE_SERVICE.publish, {
         call,
         modelId: model,
+        inFlight: encodeInFlight(inFlight),
       });
-      return { version: fromInt64(version, "a weight version"), checksum, seconds };
+      const { checksum, seconds } = response;
+      const version = fromInt64(response.version, "a weight version");
+      this.#pool?.published({ model, version, checksum, inFlight });
+      return { version, checksum, seconds };
     });
+  }
+
+  async writeWeights(
+    model: ModelId,
+    directory: string,
+    { untied = false }: { readonly untied?: boolean } = {},
+  ): Promise<Pick<PublishResult, "version" | "checksum">> {
+    const request = { modelId: model, directory, untied };
+    const { version, checksum } = await this.#connection.unary(ENGINE_SERVICE.writeWeights, request);
+    return { version: fromInt64(version, "a weight version"), checksum };
   }
 
   save(directory: string): Promise<{ readonly bytes: number; readonly checksum: string }> {

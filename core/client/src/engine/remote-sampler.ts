@@ -1,4 +1,4 @@
-import type { ClientDuplexStream } from "@grpc/grpc-js";
+import type { ClientDuplexStream, MethodDefinition } from "@grpc/grpc-js";
 import {
   MrlmError,
   type ModelId,
@@ -11,14 +11,34 @@ import {
   decodeSampleFinish,
   decodeSampleTokens,
   encodeSampleAdd,
-  type engineProto,
-  ENGINE_SERVICE,
+  type samplerProto,
+  SAMPLER_SERVICE,
   isConnectionLoss,
 } from "@mrlm/wire";
 import { onAbort } from "../connection/aborts.ts";
 import type { Channel } from "../connection/channel.ts";
-import type { EngineConnection } from "./engine-connection.ts";
 import { PendingSequence } from "./pending-sequence.ts";
+
+/** Way to the process that samples: one connection, or a choice among several. */
+export interface SampleLink {
+  /** Returns a channel. Rejects where nothing can sample. */
+  reach(): Promise<Channel>;
+  open<Request, Response>(
+    channel: Channel,
+    method: MethodDefinition<Request, Response>,
+  ): ClientDuplexStream<Request, Response>;
+  /** Reports that the process answered on this channel. */
+  confirm(channel: Channel): void;
+  /** Reports that a stream lost this channel. */
+  lost(channel: Channel, loss: unknown): void;
+  /** Reports an error that the process answered. @returns whether another process samples the wave again */
+  failed?(channel: Channel, error: unknown): boolean;
+  /** Throws for a result that the process cannot have sampled. */
+  check?(channel: Channel, result: SampleResult): void;
+  errorOf(error: unknown): Error;
+  /** Reports the end of the use of a channel. */
+  released?(channel: Channel): void;
+}
 
 /** Sequences submitted between two barriers. In deterministic mode it is kept until its last result, because only a whole wave can be repeated with equal bits. */
 interface Wave {
@@ -27,13 +47,13 @@ interface Wave {
   closed: boolean;
 }
 
-type Stream = ClientDuplexStream<engineProto.SampleRequest, engineProto.SampleResponse>;
+type Stream = ClientDuplexStream<samplerProto.SampleRequest, samplerProto.SampleResponse>;
 
 const newWave = (): Wave => ({ members: new Map(), waiting: new Set(), closed: false });
 
 /** Stream of sequences. After a connection loss unfinished waves are submitted again, whole. */
 export class RemoteSampler implements Sampler {
-  readonly #connection: EngineConnection;
+  readonly #link: SampleLink;
   readonly #model: ModelId;
   readonly #onClose: () => void;
   /** Whether a wave is kept whole: other engines have no waves, and repeat single sequences. */
@@ -42,7 +62,7 @@ export class RemoteSampler implements Sampler {
   #waves: Wave[] = [newWave()];
   #stream: Stream | undefined;
   #nextId = 1n;
-  #add: engineProto.SampleAdd[] = [];
+  #add: samplerProto.SampleAdd[] = [];
   #cancel: bigint[] = [];
   #flushing = false;
   /** Whether a stream is being opened, which will submit every unfinished wave. */
@@ -50,11 +70,11 @@ export class RemoteSampler implements Sampler {
   #closed = false;
 
   constructor(
-    connection: EngineConnection,
+    link: SampleLink,
     model: ModelId,
     options: { readonly isDeterministic: boolean; readonly onClose: () => void },
   ) {
-    this.#connection = connection;
+    this.#link = link;
     this.#model = model;
     this.#keepsWaves = options.isDeterministic;
     this.#onClose = options.onClose;
@@ -119,7 +139,7 @@ export class RemoteSampler implements Sampler {
   async #open(): Promise<void> {
     this.#isOpening = true;
     try {
-      const channel = await this.#connection.reach();
+      const channel = await this.#link.reach();
       if (!this.#closed && this.#pending.size > 0) this.#submitAll(this.#openOn(channel));
     } catch (error) {
       this.#rejectAll(error);
@@ -129,13 +149,15 @@ export class RemoteSampler implements Sampler {
   }
 
   #openOn(channel: Channel): Stream {
-    const stream: Stream = this.#connection.open(channel, ENGINE_SERVICE.sample);
+    const stream: Stream = this.#link.open(channel, SAMPLER_SERVICE.sample);
     this.#stream = stream;
-    stream.on("data", (response: engineProto.SampleResponse) => {
-      this.#connection.confirm(channel);
+    stream.on("data", (response: samplerProto.SampleResponse) => {
+      if (this.#stream !== stream) return;
+      this.#link.confirm(channel);
       for (const tokens of response.tokens) this.#receive(tokens);
-      for (const finish of response.finish) this.#finish(finish);
+      for (const finish of response.finish) if (!this.#finish(finish, channel)) return;
     });
+    stream.on("close", () => this.#link.released?.(channel));
     const onEnd = (error: unknown): void => {
       if (this.#stream === stream) this.#lost(channel, error);
     };
@@ -149,15 +171,16 @@ export class RemoteSampler implements Sampler {
 
   #lost(channel: Channel, error: unknown): void {
     this.#stream = undefined;
-    if (isConnectionLoss(error)) this.#connection.lost(channel, error);
+    const isLost = isConnectionLoss(error);
+    if (isLost) this.#link.lost(channel, error);
     if (this.#closed) return;
     // Without an unfinished sequence no wave has to be repeated.
     if (this.#pending.size === 0) this.#waves = [newWave()];
-    else if (isConnectionLoss(error)) void this.#open();
-    else this.#rejectAll(this.#connection.errorOf(error));
+    else if (isLost || this.#link.failed?.(channel, this.#link.errorOf(error)) === true) void this.#open();
+    else this.#rejectAll(this.#link.errorOf(error));
   }
 
-  #receive(message: engineProto.SampleTokens): void {
+  #receive(message: samplerProto.SampleTokens): void {
     const pending = this.#pending.get(message.id);
     try {
       pending?.receive(decodeSampleTokens(message));
@@ -179,14 +202,23 @@ export class RemoteSampler implements Sampler {
     return pending;
   }
 
-  #finish(finish: engineProto.SampleFinish): void {
-    const pending = this.#remove(finish.id);
-    if (pending === undefined) return;
+  /** @returns false where the stream has ended, because another process samples its waves again */
+  #finish(finish: samplerProto.SampleFinish, channel: Channel): boolean {
     try {
-      pending.finish(decodeSampleFinish(finish));
+      const result = decodeSampleFinish(finish);
+      if (this.#pending.has(finish.id)) this.#link.check?.(channel, result);
+      this.#remove(finish.id)?.finish(result);
     } catch (error) {
-      pending.reject(error);
+      if (this.#pending.has(finish.id) && this.#link.failed?.(channel, error) === true) {
+        const stream = this.#stream;
+        this.#stream = undefined;
+        stream?.cancel();
+        void this.#open();
+        return false;
+      }
+      this.#remove(finish.id)?.reject(error);
     }
+    return true;
   }
 
   /** Submits the waves with their cancellations, which a barrier must not precede. */

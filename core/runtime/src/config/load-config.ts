@@ -83,12 +83,24 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
         at: "key",
         text: `${section}.token_file is for one that is already running: give its \`address\` too`,
       });
-  const { mode = "sync", lag, on_stale: onStale } = config.play ?? {};
+  if ((config.engine?.samplers ?? 0) > 0 && config.engine?.address !== undefined)
+    problems.push({
+      path: ["engine", "samplers"],
+      at: "key",
+      text: "engine.samplers is for an engine that is started for the run: beside a running one start them with `mrlm sample --run RUN`",
+    });
+  const { mode = "sync", lag, on_stale: onStale, in_flight: inFlight } = config.play ?? {};
   if (onStale !== undefined && mode !== "async")
     problems.push({
       path: ["play", "on_stale"],
       at: "key",
       text: `play.on_stale is for \`mode: async\`: with \`${mode}\` no token is older than the lag`,
+    });
+  if (inFlight !== undefined && mode !== "async")
+    problems.push({
+      path: ["play", "in_flight"],
+      at: "key",
+      text: `play.in_flight is for \`mode: async\`: with \`${mode}\` weights change when nothing is sampled`,
     });
   if (lag !== undefined && (mode === "sync") !== (lag === 0))
     problems.push({

@@ -87,6 +87,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       device: input.engine?.device ?? "auto",
       mode: engineMode(input),
       check_memory: input.engine?.check_memory ?? true,
+      samplers: input.engine?.samplers ?? 0,
     },
     server: {
       ...input.server,

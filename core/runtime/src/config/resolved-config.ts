@@ -1,5 +1,5 @@
 import type { ToolFormatName } from "@mrlm/kit/renderer";
-import type { JsonObject, PartKind, PlayerRef, PolicyId, RewardSharing, RoleId } from "@mrlm/spec";
+import type { InFlight, JsonObject, PartKind, PlayerRef, PolicyId, RewardSharing, RoleId } from "@mrlm/spec";
 import type { PlayMode } from "../play/learner.ts";
 import type { PluginOptions } from "../plugins/discover-plugins.ts";
 
@@ -100,6 +100,8 @@ export interface ResolvedConfig {
   readonly sampling: ResolvedSampling & { readonly max_sequence_tokens?: number; readonly concurrency: number };
   readonly play: PlayMode & {
     readonly cohorts: number;
+    /** `async`: rule for sequences that are sampled while weights change. Default `recompute`. */
+    readonly in_flight?: InFlight;
     /** Largest `mismatch/kl` of a step, in nats a token. */
     readonly max_kl?: number;
   };
@@ -119,6 +121,8 @@ export interface ResolvedConfig {
     readonly device: "auto" | "cpu" | "cuda";
     readonly mode: "auto" | "deterministic" | "throughput";
     readonly check_memory: boolean;
+    /** Processes that sample beside the engine. */
+    readonly samplers: number;
     readonly threads?: number;
   };
   readonly server: {

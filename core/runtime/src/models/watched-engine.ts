@@ -47,8 +47,9 @@ export function watchEngine(
       return result;
     },
     average: (options) => engine.average(options),
-    async publish(model) {
-      const { version, checksum, seconds } = await engine.publish(model);
+    writeWeights: (model, directory, options) => engine.writeWeights(model, directory, options),
+    async publish(model, inFlight) {
+      const { version, checksum, seconds } = await engine.publish(model, inFlight);
       if (policies.has(model)) watch.published[model] = { version, checksum };
       return { version, checksum, seconds };
     },

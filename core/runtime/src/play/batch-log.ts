@@ -1,6 +1,7 @@
 import {
   type Cohort,
   type EpisodeStore,
+  type Lease,
   type LearnerId,
   MrlmError,
   type TakenBatch,
@@ -19,11 +20,14 @@ export class BatchLog {
   readonly #store: EpisodeStore;
   readonly #learner: LearnerId;
   readonly #worker: CohortWorker;
+  readonly #parallel: number;
 
-  constructor(store: EpisodeStore, learner: LearnerId, worker: CohortWorker) {
+  /** @param parallel number of cohorts that this process plays at the same time */
+  constructor(store: EpisodeStore, learner: LearnerId, worker: CohortWorker, parallel: number) {
     this.#store = store;
     this.#learner = learner;
     this.#worker = worker;
+    this.#parallel = parallel;
   }
 
   /**
@@ -49,12 +53,15 @@ export class BatchLog {
     if (taken === "outdated") await this.#store.abandon(this.#learner, at.step);
     for (const cohort of cohorts) await this.#open(cohort);
     let [playedSeconds, accepted] = [0, 0];
+    const playOne = async (lease: Lease, stop: AbortSignal): Promise<void> => {
+      const { result, seconds } = await this.#worker.play(lease, stop);
+      playedSeconds += seconds;
+      if (result === "accepted") accepted++;
+    };
     for (;;) {
-      const [lease] = accepted < cohorts.length ? await this.#worker.lease(1) : [];
-      if (lease !== undefined) {
-        const { result, seconds } = await this.#worker.play(lease, signal);
-        playedSeconds += seconds;
-        if (result === "accepted") accepted++;
+      const leases = accepted < cohorts.length ? await this.#worker.lease(this.#parallel) : [];
+      if (leases.length > 0) {
+        await allOrNone(signal, (stop) => leases.map((lease) => playOne(lease, stop)));
         continue;
       }
       taken = await take();
@@ -74,6 +81,20 @@ export class BatchLog {
       await this.#store.open(cohort);
     }
   }
+}
+
+/** Waits for all of the work. The first error stops the rest, and is thrown after its end. */
+async function allOrNone(signal: AbortSignal, start: (stop: AbortSignal) => Promise<void>[]): Promise<void> {
+  const failed = new AbortController();
+  const works = start(AbortSignal.any([signal, failed.signal]));
+  let failure: { readonly error: unknown } | undefined;
+  for (const work of works)
+    work.catch((error: unknown) => {
+      failure ??= { error };
+      failed.abort(error);
+    });
+  await Promise.allSettled(works);
+  if (failure !== undefined) throw (failure as { readonly error: unknown }).error;
 }
 
 function outdated(what: string): MrlmError {

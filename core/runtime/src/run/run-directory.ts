@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileFault, type JsonObject, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
 import { EpisodeReader, isPostgres, STORE_FILE } from "@mrlm/store";
@@ -15,6 +16,7 @@ import { asOutputFault } from "./write-failure.ts";
 const CONFIG = "config.yaml";
 const RECORD = "run.json";
 const ENGINE = "engine.json";
+const SAMPLERS = "samplers";
 /** Store of the episodes of a run of an earlier build. */
 const EARLIER_STORE = "trajectories.sqlite";
 
@@ -26,6 +28,15 @@ export interface EnginePlace {
   readonly token?: string;
 }
 
+/** A sampler that joined a run by itself. */
+export interface SamplerFile extends EnginePlace {
+  /** Unique in the run. */
+  readonly name: string;
+  /** Process that removes the file at its end, and its machine. */
+  readonly pid: number;
+  readonly host: string;
+}
+
 /**
  * Directory of a run:
  *
@@ -33,6 +44,8 @@ export interface EnginePlace {
  *     config.source.yaml    the configuration as it was given
  *     run.json              times of start and resumption, versions, and the result
  *     engine.json           address and token of the engine while the run trains, for rollout workers; its owner alone can read it
+ *     samplers/NAME.json    the same of a sampler that joined the run
+ *     samplers/NAME/        the log of a sampler
  *     lock                  held by the process that trains it
  *     train.log             printed lines and details, for people
  *     metrics.jsonl         a row for each iteration and evaluation
@@ -160,6 +173,37 @@ export class RunDirectory {
     }
   }
 
+  /** Writes where the processes of the run reach a sampler. Returns the file. */
+  writeSampler(place: SamplerFile): string {
+    const folder = join(this.path, SAMPLERS);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, `${place.name}.json`);
+    writeAtomically(file, JSON.stringify(place), 0o600);
+    return file;
+  }
+
+  /** Directory for the log of a sampler. */
+  samplerLogs(name: string): string {
+    return join(this.path, SAMPLERS, name);
+  }
+
+  /** Returns the samplers that joined the run. Deletes the files of processes of this machine that have ended. */
+  readSamplers(): SamplerFile[] {
+    const folder = join(this.path, SAMPLERS);
+    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
+    return names.flatMap((name) => {
+      const file = join(folder, name);
+      try {
+        const place = JSON.parse(readFileSync(file, "utf8")) as SamplerFile;
+        if (place.host !== hostname() || isAlive(place.pid)) return [place];
+        rmSync(file, { force: true });
+      } catch {
+        // The sampler has ended, and its file has gone.
+      }
+      return [];
+    });
+  }
+
   /** Locks the run for this process. Throws RUN_IN_USE. */
   lock(): RunLock {
     return lockRun(this.path);
@@ -236,5 +280,14 @@ function unusedName(preferred: string): string {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

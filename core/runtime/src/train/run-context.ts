@@ -71,7 +71,7 @@ export function addSeconds({ state }: RunContext, phase: string, seconds: number
  * checkpoints and the next stage need the current weights.
  */
 export async function publishPolicies(context: RunContext): Promise<PlayingWeights> {
-  const { state, engine, policies, past } = context;
+  const { state, engine, policies, past, prepared } = context;
   const published: [PolicyId, PublishedWeights][] = [];
   for (const policy of policies.keys()) {
     const present = state.published[policy];
@@ -79,7 +79,7 @@ export async function publishPolicies(context: RunContext): Promise<PlayingWeigh
       published.push([policy, present]);
       continue;
     }
-    const weights = await engine.publish(policy);
+    const weights = await engine.publish(policy, prepared.config.play.in_flight);
     await announce(context, policy, weights);
     await past.follow(engine, policy, weights.version);
     published.push([policy, weights]);

@@ -140,7 +140,7 @@ async function startMember(
 
 function playParts(context: RunContext, { name, learners, iterations }: PreparedStage): LearnerParts {
   const { prepared, state, rollouts, episodes, stop } = context;
-  const { seed, stages, play, sampling } = prepared.config;
+  const { seed, stages, play, sampling, engine } = prepared.config;
   const stage = stages[state.stage] as ResolvedStage;
   const [{ policy, plan }] = learners as [PreparedLearner];
   const names = new Set(learners.map((each) => each.plan?.name));
@@ -155,6 +155,8 @@ function playParts(context: RunContext, { name, learners, iterations }: Prepared
     seed: stageSeed(seed, state.stage),
     iterations,
     mode: play,
+    // In turn the engine samples too; beside learning it has no time for it.
+    parallel: Math.max(1, engine.samplers + (play.mode === "sync" ? 1 : 0)),
     cohorts: play.cohorts,
     concurrency: sampling.concurrency,
     rollouts,

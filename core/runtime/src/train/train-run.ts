@@ -20,7 +20,7 @@ import { asWriteFailure } from "../run/write-failure.ts";
 import { releaseModels } from "../models/loaded-policies.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { engineMember, environmentServers, thisProcess } from "../workers/member-sources.ts";
-import { joinRun, type Membership } from "../workers/membership.ts";
+import { joinRun, type Membership, type MemberSource } from "../workers/membership.ts";
 import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "../resume/run-state.ts";
@@ -39,6 +39,8 @@ export interface TrainOptions {
   readonly isEngineShared?: boolean;
   /** Address of the engine, for the list of members. */
   readonly engineAddress?: string;
+  /** Members of the run that this process knows beside the engine, such as samplers. */
+  readonly members?: MemberSource;
   /** Directory of the run; default: a new one. */
   readonly run?: RunDirectory;
   /** Checkpoint to resume from; default: start at the beginning. */
@@ -118,6 +120,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
             host,
             prepared.environments.map(({ ref }) => ref.id),
           ),
+          ...(options.members === undefined ? [] : [options.members]),
         ];
         membership = await joinRun(store, members, { logger, replaces: true });
         return episodes;

@@ -78,9 +78,12 @@ export async function joinRun(
   };
 }
 
-/** Removes an earlier training process and its engines: a run has one. */
+/** Kinds that a training process reports: itself, and what it trains and samples with. */
+const OF_TRAINING: ReadonlySet<Member["kind"]> = new Set(["training", "engine", "sampler"]);
+
+/** Removes what an earlier training process reported: a run has one. */
 async function removeReplaced(store: Pick<EpisodeStore, "leave" | "members">): Promise<void> {
-  for (const { id, kind } of await store.members()) if (kind === "training" || kind === "engine") await store.leave(id);
+  for (const { id, kind } of await store.members()) if (OF_TRAINING.has(kind)) await store.leave(id);
 }
 
 /** @param own members that have just joined: their heartbeats are the time of the store */

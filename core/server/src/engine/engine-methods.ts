@@ -1,5 +1,6 @@
 import {
   decodeCreateModel,
+  decodeInFlight,
   decodeMemoryWorkload,
   decodeOptimStep,
   encodeCreatedModel,
@@ -30,9 +31,6 @@ export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
       await engine.releaseModel(modelId);
       return {};
     }),
-    readTokenizer: unary<wire.ReadTokenizerRequest, wire.ReadTokenizerResponse>(async ({ request }) => ({
-      files: new Map(Object.entries(await engine.readTokenizer(request.modelId))),
-    })),
     optimStep: numbered<wire.OptimStepRequest, wire.OptimStepResponse>(async (request) =>
       encodeOptimStepResult(await engine.optimStep(decodeOptimStep(request))),
     ),
@@ -40,9 +38,14 @@ export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
       await engine.average({ model: modelId, of, decay });
       return {};
     }),
-    publish: numbered<wire.PublishRequest, wire.PublishResponse>(async ({ modelId }) => {
-      const { version, checksum, seconds } = await engine.publish(modelId);
+    publish: numbered<wire.PublishRequest, wire.PublishResponse>(async ({ modelId, inFlight }) => {
+      const { version, checksum, seconds } = await engine.publish(modelId, decodeInFlight(inFlight));
       return { version: toInt64(version, "a weight version"), checksum, seconds };
+    }),
+    writeWeights: unary<wire.WriteWeightsRequest, wire.WriteWeightsResponse>(async ({ request }) => {
+      const { modelId, directory, untied } = request;
+      const { version, checksum } = await engine.writeWeights(modelId, directory, { untied });
+      return { version: toInt64(version, "a weight version"), checksum, files: [] };
     }),
     save: numbered<wire.SaveRequest, wire.SaveResponse>(async ({ directory }) => {
       const { bytes, checksum } = await engine.save(directory);

@@ -1,5 +1,5 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
-import type { SampledChunk, Sampler } from "@mrlm/spec";
+import type { SampledChunk, Sampler, SamplerHost } from "@mrlm/spec";
 import {
   decodeSampleAdd,
   encodeSampleError,
@@ -7,14 +7,13 @@ import {
   encodeSampleTokens,
   invalid,
   statusOfError,
-  type engineProto as wire,
+  type samplerProto as wire,
 } from "@mrlm/wire";
-import type { ServedEngine } from "./served-engine.ts";
 
 type Call = ServerDuplexStream<wire.SampleRequest, wire.SampleResponse>;
 
 /** Handles Sample: the sequences of one client. Tokens and results of one turn of the event loop share a message. */
-export function serveSamples(engine: ServedEngine, call: Call): void {
+export function serveSamples(host: Pick<SamplerHost, "sampler">, call: Call): void {
   const running = new Map<bigint, AbortController>();
   let sampler: Sampler | undefined;
   let next: wire.SampleResponse | undefined;
@@ -43,7 +42,7 @@ export function serveSamples(engine: ServedEngine, call: Call): void {
     );
   };
   const receive = async ({ open, add, cancel, barrier }: wire.SampleRequest): Promise<void> => {
-    if (open !== undefined) sampler = await engine.sampler(open.modelId);
+    if (open !== undefined) sampler = await host.sampler(open.modelId);
     if (sampler === undefined) throw invalid("a stream of samples does not begin with its model");
     for (const each of add) start(each, sampler);
     for (const id of cancel) running.get(id)?.abort();

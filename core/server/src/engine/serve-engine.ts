@@ -1,10 +1,11 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { ENGINE_SERVICE } from "@mrlm/wire";
+import { MrlmError } from "@mrlm/spec";
+import { ENGINE_SERVICE, SAMPLER_SERVICE } from "@mrlm/wire";
 import { listen } from "../listen.ts";
 import { engineMethods } from "./engine-methods.ts";
 import { NumberedCalls } from "../numbered-calls.ts";
 import { type PassesUnderWay, serveForward, serveForwardBackward } from "./pass-streams.ts";
-import { serveSamples } from "./sample-stream.ts";
+import { samplerMethods } from "./sampler-methods.ts";
 import type { ServedEngine } from "./served-engine.ts";
 
 /** Running engine server. */
@@ -25,11 +26,21 @@ export async function serveEngine(options: {
   const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
   server.addService(ENGINE_SERVICE, {
     ...engineMethods(engine, calls),
-    sample: (call: Parameters<typeof serveSamples>[1]) => serveSamples(engine, call),
     forward: (call: Parameters<typeof serveForward>[1]) => void serveForward(engine, call),
     forwardBackward: (call: Parameters<typeof serveForwardBackward>[2]) =>
       void serveForwardBackward(engine, { calls, passes }, call),
   });
+  server.addService(
+    SAMPLER_SERVICE,
+    samplerMethods({
+      describe: () => engine.describeSampler(),
+      readTokenizer: (model) => engine.readTokenizer(model),
+      sampler: (model) => engine.sampler(model),
+      update: async () => {
+        throw new MrlmError("OPTIONS_INVALID", "An engine publishes its weights itself.");
+      },
+    }),
+  );
   const port = await listen(server, options.address, ServerCredentials.createInsecure());
   return { port, close: async () => server.forceShutdown() };
 }

@@ -1,6 +1,7 @@
 import { BRIDGE_CODES } from "./bridge-codes.ts";
 import { ENDPOINT_CODES } from "./endpoint-codes.ts";
 import { PLUGIN_CODES } from "./plugin-codes.ts";
+import { SAMPLER_CODES } from "./sampler-codes.ts";
 import { STORE_CODES } from "./store-codes.ts";
 import { TOOL_CODES } from "./tool-codes.ts";
 
@@ -388,6 +389,7 @@ export const ERROR_CODES = {
   ...BRIDGE_CODES,
   ...ENDPOINT_CODES,
   ...PLUGIN_CODES,
+  ...SAMPLER_CODES,
   ...STORE_CODES,
   ...TOOL_CODES,
 } as const satisfies Record<string, CodeEntry>;

@@ -19,11 +19,14 @@ import {
   type OutputSelection,
   type PublishResult,
   type Sampler,
+  type SamplerInfo,
   type UnitGradients,
   type UnitOutputs,
 } from "@mrlm/spec";
 import { loadModels, saveModels } from "./checkpoint.ts";
 import type { BigramModel } from "./model.ts";
+import type { BigramParameters } from "./parameters.ts";
+import { bigramSamplerInfo } from "./external-sampler.ts";
 import { makeModel } from "./make-model.ts";
 import { backwardUnit, checkGradients, checkUnit, forwardUnit } from "./passes.ts";
 import { BigramSampler } from "./sampler.ts";
@@ -60,6 +63,15 @@ export class BigramEngine implements Engine {
       computeSeconds: 0,
       models: Array.from(this.#models.values(), (model) => model.info),
     };
+  }
+
+  async describeSampler(): Promise<SamplerInfo> {
+    return bigramSamplerInfo(this.#instanceId, this.#isDeterministic, this.#models, []);
+  }
+
+  /** Returns the weights of a model that are published now, for another sampler. */
+  published(model: ModelId): BigramModel {
+    return this.#model(model).publishedCopy();
   }
 
   /** Tables of a few thousand numbers always fit, so that the free memory is not measured. */
@@ -178,6 +190,11 @@ export class BigramEngine implements Engine {
     return this.#model(model).publish();
   }
 
+  async writeWeights(model: ModelId, directory: string): Promise<Pick<PublishResult, "version" | "checksum">> {
+    await this.#export(this.#model(model), this.#model(model).published, directory);
+    return { version: this.#model(model).version, checksum: this.#model(model).checksum() };
+  }
+
   async save(directory: string): Promise<{ readonly bytes: number; readonly checksum: string }> {
     return saveModels([...this.#models.values()], directory);
   }
@@ -190,7 +207,10 @@ export class BigramEngine implements Engine {
   }
 
   async export(model: ModelId, directory: string): Promise<readonly string[]> {
-    const { config, parameters, tokenizerFiles } = this.#model(model);
+    return await this.#export(this.#model(model), this.#model(model).parameters, directory);
+  }
+
+  async #export({ config, tokenizerFiles }: BigramModel, parameters: BigramParameters, directory: string) {
     const files = {
       ...tokenizerFiles,
       "config.json": JSON.stringify(config),

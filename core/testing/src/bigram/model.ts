@@ -107,6 +107,18 @@ export class BigramModel {
     return { version: this.version, checksum: this.checksum(), seconds: (performance.now() - started) / 1000 };
   }
 
+  /** Returns a model with the published weights, which later publications leave as they are. */
+  publishedCopy(): BigramModel {
+    const copy = new BigramModel(
+      { ...this.options, trainable: false },
+      copyParameters(this.published),
+      this.config,
+      this.tokenizerFiles,
+    );
+    copy.version = this.version;
+    return copy;
+  }
+
   /** Returns the SHA-256 of the published weights. */
   checksum(): string {
     const { logits, values } = this.published;

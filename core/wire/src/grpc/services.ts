@@ -2,6 +2,7 @@ import * as health from "../gen/grpc/health/v1/health.ts";
 import * as reflection from "../gen/grpc/reflection/v1/reflection.ts";
 import * as engine from "../gen/mrlm/engine/v1/engine.ts";
 import * as environment from "../gen/mrlm/env/v1/environment.ts";
+import * as sampler from "../gen/mrlm/sampler/v1/sampler.ts";
 import * as store from "../gen/mrlm/store/v1/store.ts";
 import { forwarded, method, preserialisedDuplex } from "./method.ts";
 
@@ -45,8 +46,6 @@ export const ENGINE_SERVICE = {
   ),
   createModel: method(`${ENGINE}/CreateModel`, "unary", engine.CreateModelRequest, engine.CreateModelResponse),
   releaseModel: method(`${ENGINE}/ReleaseModel`, "unary", engine.ReleaseModelRequest, engine.ReleaseModelResponse),
-  readTokenizer: method(`${ENGINE}/ReadTokenizer`, "unary", engine.ReadTokenizerRequest, engine.ReadTokenizerResponse),
-  sample: method(`${ENGINE}/Sample`, "duplex", engine.SampleRequest, engine.SampleResponse),
   forward: method(`${ENGINE}/Forward`, "duplex", engine.ForwardRequest, engine.ForwardResponse),
   forwardBackward: method(
     `${ENGINE}/ForwardBackward`,
@@ -57,9 +56,26 @@ export const ENGINE_SERVICE = {
   optimStep: method(`${ENGINE}/OptimStep`, "unary", engine.OptimStepRequest, engine.OptimStepResponse),
   average: method(`${ENGINE}/Average`, "unary", engine.AverageRequest, engine.AverageResponse),
   publish: method(`${ENGINE}/Publish`, "unary", engine.PublishRequest, engine.PublishResponse),
+  weights: method(`${ENGINE}/Weights`, "server-stream", engine.WeightsRequest, engine.WeightsResponse),
+  writeWeights: method(`${ENGINE}/WriteWeights`, "unary", engine.WriteWeightsRequest, engine.WriteWeightsResponse),
   save: method(`${ENGINE}/Save`, "unary", engine.SaveRequest, engine.SaveResponse),
   load: method(`${ENGINE}/Load`, "unary", engine.LoadRequest, engine.LoadResponse),
   export: method(`${ENGINE}/Export`, "unary", engine.ExportRequest, engine.ExportResponse),
+};
+
+const SAMPLER = "/mrlm.sampler.v1.SamplerService" as const;
+
+/** `mrlm.sampler.v1.SamplerService` for @grpc/grpc-js. */
+export const SAMPLER_SERVICE = {
+  describe: method(`${SAMPLER}/Describe`, "unary", sampler.DescribeRequest, sampler.DescribeResponse),
+  readTokenizer: method(
+    `${SAMPLER}/ReadTokenizer`,
+    "unary",
+    sampler.ReadTokenizerRequest,
+    sampler.ReadTokenizerResponse,
+  ),
+  sample: method(`${SAMPLER}/Sample`, "duplex", sampler.SampleRequest, sampler.SampleResponse),
+  update: method(`${SAMPLER}/Update`, "unary", sampler.UpdateRequest, sampler.UpdateResponse),
 };
 
 const STORE = "/mrlm.store.v1.StoreService" as const;

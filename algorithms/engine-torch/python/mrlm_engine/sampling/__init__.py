@@ -5,5 +5,6 @@ It must not know protobuf, training or gradients.
 """
 
 from mrlm_engine.sampling.sampler import PublishResult, Sampler
+from mrlm_engine.sampling.worker import InFlight
 
-__all__ = ["PublishResult", "Sampler"]
+__all__ = ["InFlight", "PublishResult", "Sampler"]

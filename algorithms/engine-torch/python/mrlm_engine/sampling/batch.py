@@ -60,6 +60,11 @@ class Batch:
         """Tokens of the longest sequence, prompt included; 0 for an empty batch."""
         return int(self._rows.lengths.max(initial=0))
 
+    @property
+    def new_tokens(self) -> int:
+        """Tokens of all rows that their sequences do not have yet."""
+        return int(self._rows.new.sum())
+
     def enter(self, sequences: Sequence[SampledSequence]) -> None:
         """Adds new or interrupted sequences in this order, except that equal contexts are grouped."""
         self._catch_up()

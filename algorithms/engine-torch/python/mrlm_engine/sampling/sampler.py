@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 
@@ -14,10 +16,13 @@ from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder
 from mrlm_engine.sampling.limits import limits_beside
+from mrlm_engine.sampling.published import PublishedWeights
 from mrlm_engine.sampling.scheduler import Scheduler, SchedulerLimits
 from mrlm_engine.sampling.split import SplitTaker
 from mrlm_engine.sampling.taker import SequenceTaker
-from mrlm_engine.sampling.worker import Worker
+from mrlm_engine.sampling.worker import InFlight, Worker
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,9 @@ class Sampler:
             self._decoder = choose_decoder(model, inference_weights(model))
         runner = Scheduler(self._decoder, model.device, model.max_positions, limits or limits_beside(model))
         self._worker = Worker(runner, waves=deterministic, version=model.version)
+        # Held while the weights change, and while a tensor of them is read.
+        self._reading = threading.Lock()
+        self._checksum: str | None = None
         # Receiver of submitted sequences.
         self.taker: SequenceTaker = self._worker
         if others:
@@ -70,29 +78,77 @@ class Sampler:
         """Longest sequence in tokens; 0 without a limit."""
         return self._model.max_positions
 
-    def publish(self) -> PublishResult:
+    @property
+    def version(self) -> int:
+        """Version of the weights."""
+        return self._worker.version
+
+    @property
+    def running_tokens(self) -> int:
+        """Tokens of waiting and running sequences, with their prompts."""
+        return self._worker.running_tokens
+
+    @property
+    def checksum(self) -> str:
+        """Checksum of the weights."""
+        with self._reading:
+            return self._known_checksum()
+
+    def published(self) -> PublishedWeights:
+        """Returns the present weights."""
+        with self._reading:
+            return PublishedWeights(self.version, self._known_checksum(), dict(self._decoder.weights()), self._read)
+
+    def _known_checksum(self) -> str:
+        if self._checksum is None:
+            self._checksum = weights_checksum(self._decoder.weights())
+        return self._checksum
+
+    def _read(self, version: int, copy: Callable[[], T]) -> T:
+        with self._reading:
+            if self.version != version:
+                raise EngineError(
+                    "WEIGHTS_VERSION",
+                    f"Version {self.version} of '{self._model.model_id}' was published while {version} was read.",
+                    "Read the newest version.",
+                )
+            return copy()
+
+    def replace(self, weights: Mapping[str, torch.Tensor], version: int, checksum: str, rule: InFlight) -> None:
+        """Takes weights of another process with their version. `checksum` is theirs, and is read back."""
+        with self._worker.weights_change(rule), self._reading, torch.no_grad():
+            self._decoder.load(weights)
+            self._checksum = weights_checksum(self._decoder.weights())
+            if self._checksum != checksum:
+                raise self._unreliable(checksum, self._checksum)
+            self._model.version = self._worker.version = version
+
+    def publish(self, rule: InFlight = InFlight.RECOMPUTE) -> PublishResult:
         """Copies the trainer's weights under the next version.
 
-        In deterministic mode this waits for the running wave. Otherwise it happens between two steps: the state of
-        running sequences is recomputed from their tokens with the new weights before the next step, so each token is
-        drawn from exactly the model of its version.
+        In deterministic mode this waits for the running wave. Otherwise it happens between two steps, and `rule`
+        applies to the running sequences.
         """
         started = time.perf_counter()
         model = self._model
-        with self._worker.weights_change(), model.lock, torch.no_grad():
+        with self._worker.weights_change(rule), model.lock, self._reading, torch.no_grad():
             weights = inference_weights(model)
             self._decoder.load(weights)
             expected, found = weights_checksum(weights.items()), weights_checksum(self._decoder.weights())
             if expected != found:
-                raise EngineError(
-                    "ENGINE_FAILED",
-                    f"The sampler's weights of '{model.model_id}' differ from the trainer's after the copy "
-                    f"({found[:12]} instead of {expected[:12]}).",
-                    "Save a checkpoint and restart the engine: memory of this machine is not reliable.",
-                )
+                raise self._unreliable(expected, found)
+            self._checksum = found
             model.version += 1
             self._worker.version = model.version
         return PublishResult(model.version, found, time.perf_counter() - started)
+
+    def _unreliable(self, expected: str, found: str) -> EngineError:
+        return EngineError(
+            "ENGINE_FAILED",
+            f"The sampler's weights of '{self._model.model_id}' differ from the trainer's after the copy "
+            f"({found[:12]} instead of {expected[:12]}).",
+            "Save a checkpoint and restart the engine: memory of this machine is not reliable.",
+        )
 
     def close(self) -> None:
         """Ends sampling. Reports sequences that have not ended as cancelled."""

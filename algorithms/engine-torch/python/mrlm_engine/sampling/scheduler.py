@@ -85,6 +85,16 @@ class Scheduler:
             self._batch.remove(np.ones(len(running), np.bool_), version)
             self._wait_again(running)
 
+    @property
+    def tokens(self) -> int:
+        """Tokens of waiting and running sequences, with their prompts. May be read by any thread."""
+        return sum(len(s.prompt) + len(s.tokens) for s in self.sequences) + self._batch.new_tokens
+
+    def settle(self, version: int) -> None:
+        """Assigns the tokens of running sequences so far to a version. Their state stays."""
+        for sequence in self._batch.sequences:
+            self._batch.flush(sequence, version)
+
     def abort(self) -> list[SampledSequence]:
         """Drops all sequences without a report. Returns those that were not cancelled."""
         dropped = [s for s in self._order if not s.cancelled]

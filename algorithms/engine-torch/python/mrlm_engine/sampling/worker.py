@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import logging
 import threading
 from collections import deque
@@ -16,6 +17,17 @@ from mrlm_engine.sampling.scheduler import Scheduler
 from mrlm_engine.sampling.sequence import SampledSequence, StopReason
 
 _log = logging.getLogger(__name__)
+
+
+class InFlight(enum.Enum):
+    """Rule for sequences that run while weights change."""
+
+    # Their state is computed again, so that each token is drawn from exactly the model of its version.
+    RECOMPUTE = "recompute"
+    # Their state stays: later tokens are drawn from new weights over a state of old ones.
+    KEEP = "keep"
+    # The weights change when they have ended; new sequences wait.
+    WAIT = "wait"
 
 
 class Worker:
@@ -33,6 +45,8 @@ class Worker:
         self._arrived: deque[list[SampledSequence]] = deque()
         self._cancelled: list[SampledSequence] = []
         self._weight_changes = 0
+        # Changes that wait for the end of running sequences.
+        self._draining = 0
         self._closed = False
         # Held during the computation of a step.
         self._computing = threading.Lock()
@@ -53,14 +67,27 @@ class Worker:
             self._cancelled.extend(sequences)
             self._changed.notify_all()
 
+    @property
+    def running_tokens(self) -> int:
+        """Tokens of waiting and running sequences, with their prompts."""
+        return self._runner.tokens
+
     @contextlib.contextmanager
-    def weights_change(self) -> Iterator[None]:
-        """Stops computation inside the block. No row keeps state of the old weights."""
+    def weights_change(self, rule: InFlight = InFlight.RECOMPUTE) -> Iterator[None]:
+        """Stops computation inside the block. `rule` applies to sequences that run together as they arrived."""
         with self._changed:
+            if rule is InFlight.WAIT and not self._waves:
+                self._draining += 1
+                self._changed.wait_for(lambda: self._closed or not self._runner.busy)
+                self._draining -= 1
             self._weight_changes += 1
         try:
             with self._computing:
-                self._runner.interrupt(self.version)
+                # A wave has ended here. Rows that wait for a later step keep no state.
+                if rule is InFlight.KEEP and not self._waves:
+                    self._runner.settle(self.version)
+                else:
+                    self._runner.interrupt(self.version)
                 yield
         finally:
             with self._changed:
@@ -91,8 +118,11 @@ class Worker:
 
     def _wait_for_work(self) -> bool:
         with self._changed:
+            if self._draining and not self._runner.busy:
+                self._changed.notify_all()
             while not self._closed:
-                if not self._weight_changes and (self._arrived or self._cancelled or self._runner.busy):
+                arrived = self._arrived and not self._draining
+                if not self._weight_changes and (arrived or self._cancelled or self._runner.busy):
                     return True
                 self._changed.wait()
             return False
@@ -102,7 +132,7 @@ class Worker:
         with self._changed:
             if self._closed:
                 return False
-            while self._arrived and not (self._waves and self._runner.busy):
+            while self._arrived and not self._draining and not (self._waves and self._runner.busy):
                 self._runner.submit(self._arrived.popleft())
             cancelled, self._cancelled = self._cancelled, []
             ahead = [s for s in cancelled for wave in self._arrived if s in wave]

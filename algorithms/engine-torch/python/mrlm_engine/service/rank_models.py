@@ -17,7 +17,7 @@ from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.request import ModelRequest, Role
 from mrlm_engine.models.unusable import unusable_configuration
 from mrlm_engine.models.weights import inference_weights
-from mrlm_engine.sampling import PublishResult
+from mrlm_engine.sampling import InFlight, PublishResult
 from mrlm_engine.sampling.choose_decoder import hand_written_decoder
 from mrlm_engine.service.state import EngineState
 
@@ -68,10 +68,10 @@ def average(state: EngineState, model_id: str, other: str, decay: float) -> None
         move_average(state.registry.get(model_id), state.registry.get(other), decay)
 
 
-def publish(state: EngineState, model_id: str) -> PublishResult:
+def publish(state: EngineState, model_id: str, rule: InFlight) -> PublishResult:
     """Publishes the trained weights to this rank's sampler."""
     with COMPUTE_CLOCK.running():
-        return state.publish(model_id)
+        return state.publish(model_id, rule)
 
 
 def save(state: EngineState, directory: Path, model_ids: list[str], last_call: int) -> tuple[int, str]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import grpc
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2_grpc
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2_grpc
 from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens, SampleFinish
 from mrlm_engine.service.codec.sampling_request import add_message
 from mrlm_engine.service.codec.sampling_results import parse_finish, parse_tokens
@@ -34,7 +34,7 @@ class RankSampler:
 
     def __init__(self, peer: RankAddress, model_id: str) -> None:
         self._channel = grpc.insecure_channel(peer.address, options=[("grpc.max_receive_message_length", -1)])
-        self._stub: Any = engine_pb2_grpc.EngineServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._stub: Any = sampler_pb2_grpc.SamplerServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._metadata = (("authorization", f"Bearer {peer.token}"),)
         self._model_id = model_id
         self._lock = threading.Lock()

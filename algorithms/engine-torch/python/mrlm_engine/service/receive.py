@@ -9,6 +9,7 @@ from typing import TypeVar
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
 from mrlm_engine.logprobs.selection import Selection
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.service.codec.units import decode_unit
@@ -47,7 +48,7 @@ def selection_of(outputs: pb.OutputSelection, temperature: float) -> Selection:
     return Selection(outputs.logprob, outputs.entropy, outputs.value, outputs.final_value, temperature or 1.0)
 
 
-def require_open(message: pb.ForwardRequest | pb.ForwardBackwardRequest | pb.SampleRequest | None) -> None:
+def require_open(message: pb.ForwardRequest | pb.ForwardBackwardRequest | sampler_pb2.SampleRequest | None) -> None:
     """Refuses a stream that does not start with `open`."""
     if message is None or not message.HasField("open"):
         raise EngineError(

@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 
 from mrlm_engine.errors import EngineError
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens, SampleFinish, StopReason
 from mrlm_engine.sampling.taker import SequenceTaker

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Iterator
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.sampling.sequence import SampledTokens, SampleFinish
 from mrlm_engine.service.codec.sampling_results import finish_message, tokens_message
 

@@ -8,7 +8,9 @@ import grpc
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2_grpc
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2_grpc
 from mrlm_engine.service.authentication import TokenInterceptor
+from mrlm_engine.service.sampler_servicer import SamplerServicer
 from mrlm_engine.service.servicer import EngineServicer
 from mrlm_engine.service.state import EngineState
 
@@ -31,7 +33,9 @@ def start_server(state: EngineState, host: str, port: int, token: str = "") -> t
     interceptors: list[grpc.ServerInterceptor] = [TokenInterceptor(token)] if token else []
     pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="rpc")
     server = grpc.server(pool, options=OPTIONS, interceptors=interceptors)
-    engine_pb2_grpc.add_EngineServiceServicer_to_server(EngineServicer(state), server)  # type: ignore[no-untyped-call]
+    sampler_pb2_grpc.add_SamplerServiceServicer_to_server(SamplerServicer(state), server)  # type: ignore[no-untyped-call]
+    if not state.settings.samples_only:
+        engine_pb2_grpc.add_EngineServiceServicer_to_server(EngineServicer(state), server)  # type: ignore[no-untyped-call]
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
         bound = server.add_insecure_port(address)

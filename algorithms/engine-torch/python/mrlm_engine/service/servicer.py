@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -13,8 +12,7 @@ from mrlm_engine.service.failures import streaming, unary
 from mrlm_engine.service.forward import forward
 from mrlm_engine.service.forward_backward import forward_backward
 from mrlm_engine.service.memory import estimate_memory
-from mrlm_engine.service.receive import require_open
-from mrlm_engine.service.sample import sample
+from mrlm_engine.service.send_weights import send_weights
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.service.stream_threads import on_stream_thread
 
@@ -44,19 +42,6 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     def ReleaseModel(self, request: pb.ReleaseModelRequest, context: Any) -> pb.ReleaseModelResponse:
         return self._once(request, models.release)
 
-    @unary
-    def ReadTokenizer(self, request: pb.ReadTokenizerRequest, context: Any) -> pb.ReadTokenizerResponse:
-        return pb.ReadTokenizerResponse(files=self._state.registry.get(request.model_id).tokenizer_files)
-
-    @on_stream_thread
-    @streaming
-    def Sample(self, requests: Iterator[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
-        first = next(requests, None)
-        require_open(first)
-        assert first is not None
-        sampler = self._state.sampler(first.open.model_id)
-        yield from sample(sampler, itertools.chain([first], requests), context)
-
     @on_stream_thread
     @streaming
     def Forward(self, requests: Iterator[pb.ForwardRequest], context: Any) -> Iterator[pb.ForwardResponse]:
@@ -80,6 +65,15 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     @unary
     def Publish(self, request: pb.PublishRequest, context: Any) -> pb.PublishResponse:
         return self._once(request, weights.publish)
+
+    @on_stream_thread
+    @streaming
+    def Weights(self, request: pb.WeightsRequest, context: Any) -> Iterator[pb.WeightsResponse]:
+        yield from send_weights(self._state, request)
+
+    @unary
+    def WriteWeights(self, request: pb.WriteWeightsRequest, context: Any) -> pb.WriteWeightsResponse:
+        return weights.write_weights(self._state, request)
 
     @unary
     def Save(self, request: pb.SaveRequest, context: Any) -> pb.SaveResponse:

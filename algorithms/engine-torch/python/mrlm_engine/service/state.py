@@ -14,7 +14,7 @@ from mrlm_engine.models.placement import Placement
 from mrlm_engine.ranks.group import Channel
 from mrlm_engine.ranks.leader import LeadingRank
 from mrlm_engine.ranks.protocol import Ranks, SingleRank
-from mrlm_engine.sampling import PublishResult, Sampler
+from mrlm_engine.sampling import InFlight, PublishResult, Sampler
 from mrlm_engine.service.calls import CallLog
 from mrlm_engine.service.rank_samplers import RankAddress, RankSampler
 from mrlm_engine.settings import EngineSettings
@@ -61,6 +61,11 @@ class EngineState:
             self.ranks.everywhere(_open_sampler, model_id)
         return self.own_sampler(model_id)
 
+    def samplers(self) -> dict[str, Sampler]:
+        """Returns this rank's samplers by model."""
+        with self._lock:
+            return dict(self._samplers)
+
     def own_sampler(self, model_id: str) -> Sampler:
         """Returns this rank's sampler of a model."""
         model = self.registry.get(model_id)
@@ -72,9 +77,16 @@ class EngineState:
                     sampler = self._samplers[model_id] = Sampler(model, self.device.deterministic, others=others)
             return sampler
 
-    def publish(self, model_id: str) -> PublishResult:
+    def publish(self, model_id: str, rule: InFlight) -> PublishResult:
         """Publishes the trainer's weights to this rank's sampler."""
-        return self.own_sampler(model_id).publish()
+        return self.own_sampler(model_id).publish(rule)
+
+    def adopt(self, model: LoadedModel, sampler: Sampler) -> None:
+        """Replaces a model and its sampler, in a process that trains nothing."""
+        self._forget(model.model_id)
+        self.registry.replace(model)
+        with self._lock:
+            self._samplers[model.model_id] = sampler
 
     def release(self, model_id: str) -> None:
         """Frees a model with its sampler and training state."""

@@ -7,9 +7,11 @@ import math
 import os
 from pathlib import Path
 
+from mrlm_engine.checkpoint.export import export_published
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.service import rank_models
+from mrlm_engine.service.codec.in_flight import in_flight_rule
 from mrlm_engine.service.codec.models import model_info_message
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training import rank_work
@@ -64,7 +66,7 @@ def average(state: EngineState, request: pb.AverageRequest) -> pb.AverageRespons
 
 def publish(state: EngineState, request: pb.PublishRequest) -> pb.PublishResponse:
     """Publishes the trained weights to the sampler of each rank."""
-    results = state.ranks.everywhere(rank_models.publish, request.model_id)
+    results = state.ranks.everywhere(rank_models.publish, request.model_id, in_flight_rule(request.in_flight))
     found = sorted({result.checksum[:12] for result in results})
     if len(found) > 1:
         raise EngineError(
@@ -73,6 +75,13 @@ def publish(state: EngineState, request: pb.PublishRequest) -> pb.PublishRespons
             "Resume from the last checkpoint, and report the fault: they are kept equal bit by bit.",
         )
     return pb.PublishResponse(version=results[0].version, checksum=results[0].checksum, seconds=results[0].seconds)
+
+
+def write_weights(state: EngineState, request: pb.WriteWeightsRequest) -> pb.WriteWeightsResponse:
+    """Writes the published weights as a Hugging Face directory."""
+    model, weights = state.registry.get(request.model_id), state.sampler(request.model_id).published()
+    files = export_published(model, weights, directory_of(request.directory), untied=request.untied)
+    return pb.WriteWeightsResponse(version=weights.version, checksum=weights.checksum, files=files)
 
 
 def save(state: EngineState, request: pb.SaveRequest) -> pb.SaveResponse:

@@ -12,6 +12,7 @@ from sampling.calls import add, prompts, sample_wave, tokens
 from mrlm_engine.decoding.protocol import PromptGroup
 from mrlm_engine.decoding.row_moves import RowMoves
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.sampling.choose_decoder import choose_decoder
@@ -20,7 +21,7 @@ DEVICE = device_or_skip()
 CASES = {**FUSED, **BY_MODULE}
 
 
-def adds(count: int = 24, longest: int = 9) -> list[pb.SampleAdd]:
+def adds(count: int = 24, longest: int = 9) -> list[sampler_pb2.SampleAdd]:
     return [
         add(
             i,
@@ -76,7 +77,10 @@ def test_cuda_deterministic_mode_repeats_its_bits(name: str) -> None:
     model = make_on(DEVICE, CASES[name])
     first, second = (sample_wave(Sampler(model, True), adds()) for _ in range(2))
     assert first == second
-    assert {finish.reason for finish in first.values()} <= {pb.STOP_REASON_STOP, pb.STOP_REASON_LENGTH}
+    assert {finish.reason for finish in first.values()} <= {
+        sampler_pb2.STOP_REASON_STOP,
+        sampler_pb2.STOP_REASON_LENGTH,
+    }
 
 
 @pytest.mark.parametrize("deterministic", [True, False])

@@ -16,7 +16,7 @@ from sampling.architectures import FUSED, make
 from sampling.calls import add, sample_wave, tokens
 
 from mrlm_engine.compute.out_of_memory import is_out_of_memory
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.sampling import Sampler
 
 HERE = Path(__file__).resolve().parent

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.models import LoadedModel
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.service.sample import sample as sample_call

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.sampling.scheduler import SchedulerLimits
 from sampling.architectures import BY_MODULE, FUSED, make

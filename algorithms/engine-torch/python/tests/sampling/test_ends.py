@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from mrlm_engine.errors import EngineError
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.models import LoadedModel
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.service import sample_results

@@ -11,6 +11,7 @@ from client import group
 from running import RunningEngine
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
 from mrlm_engine.models import LoadedModel
 from sampling.architectures import MIXTURE
 from sampling.calls import add, prompts, tokens
@@ -49,7 +50,9 @@ def test_numerics_60_trainer_and_sampler_choose_the_same_experts(
     prompt = [5, 6, 7]
     # One sequence at a time: then the passes of the sampler are its tokens in order.
     for key in range(4):
-        (finish,) = sample(engine, pb.SampleRequest(open=OPEN, add=[add(key, prompt, max_tokens=20)], barrier=True))
+        (finish,) = sample(
+            engine, sampler_pb2.SampleRequest(open=OPEN, add=[add(key, prompt, max_tokens=20)], barrier=True)
+        )
         sampled = log.take()
         drawn = tokens(finish)
         (outputs,) = engine.client.forward([group(prompt, [drawn])])
@@ -64,9 +67,9 @@ def test_numerics_60_trainer_and_sampler_choose_the_same_experts(
 def test_numerics_60_neighbours_change_no_route_and_updates_reach_every_expert(engine: RunningEngine) -> None:
     model = engine.create(config=MIXTURE)
     adds = [add(i, p, max_tokens=16) for i, p in enumerate(prompts(6, model.vocab_size))]
-    together = sample(engine, pb.SampleRequest(open=OPEN, add=adds, barrier=True))
+    together = sample(engine, sampler_pb2.SampleRequest(open=OPEN, add=adds, barrier=True))
     for request, finish in zip(adds, together, strict=True):
-        (alone,) = sample(engine, pb.SampleRequest(open=OPEN, add=[request], barrier=True))
+        (alone,) = sample(engine, sampler_pb2.SampleRequest(open=OPEN, add=[request], barrier=True))
         assert tokens(alone) == tokens(finish)
         np.testing.assert_allclose(
             np.frombuffer(alone.logprobs, "<f4"), np.frombuffer(finish.logprobs, "<f4"), atol=1e-4
@@ -81,7 +84,7 @@ def test_numerics_60_neighbours_change_no_route_and_updates_reach_every_expert(e
     assert all(bool(gate.grad.any()) for gate in gates if gate.grad is not None)
     engine.client.step(learning_rate=0.02)
     engine.client.numbered("Publish", pb.PublishRequest, model_id="policy")
-    for finish in sample(engine, pb.SampleRequest(open=OPEN, add=adds, barrier=True)):
+    for finish in sample(engine, sampler_pb2.SampleRequest(open=OPEN, add=adds, barrier=True)):
         prompt = np.frombuffer(adds[finish.id].prompt, "<i4").tolist()
         (outputs,) = engine.client.forward([group(prompt, [tokens(finish)])])
         assert np.abs(np.frombuffer(finish.logprobs, "<f4") - outputs["logprob"]).max() < 1e-4

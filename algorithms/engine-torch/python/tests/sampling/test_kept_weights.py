@@ -11,10 +11,11 @@ from running import RunningEngine
 from tiny import GPT2, QWEN2
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
 from sampling.calls import add, tokens
 from sampling.test_wire import OPEN, PROMPT, difference, sample
 
-REQUEST = pb.SampleRequest(open=OPEN, add=[add(i, PROMPT) for i in range(3)], barrier=True)
+REQUEST = sampler_pb2.SampleRequest(open=OPEN, add=[add(i, PROMPT) for i in range(3)], barrier=True)
 
 
 def learn(engine: RunningEngine, passes: int) -> None:
@@ -25,7 +26,7 @@ def learn(engine: RunningEngine, passes: int) -> None:
     engine.client.step()
 
 
-def bits(finishes: list[pb.SampleFinish]) -> list[tuple[list[int], bytes]]:
+def bits(finishes: list[sampler_pb2.SampleFinish]) -> list[tuple[list[int], bytes]]:
     return [(tokens(finish), finish.logprobs) for finish in finishes]
 
 

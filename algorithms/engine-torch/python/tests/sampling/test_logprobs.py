@@ -11,6 +11,7 @@ from rounding import tolerance
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.sampling.checksum import weights_checksum
@@ -81,8 +82,12 @@ def test_numerics_20_a_sequence_without_finite_numbers_fails_alone() -> None:
     broken, sound = add(1, [3, 40, 5]), add(2, [3, 4, 5], max_tokens=30, stop_token_ids=[40], min_tokens=30)
     sampler = Sampler(model, True)
     found = sample_wave(sampler, [broken, sound])
-    assert (found[1].reason, found[1].error_code, tokens(found[1])) == (pb.STOP_REASON_ERROR, "ENGINE_FAILED", [])
-    assert found[2].reason == pb.STOP_REASON_LENGTH
+    assert (found[1].reason, found[1].error_code, tokens(found[1])) == (
+        sampler_pb2.STOP_REASON_ERROR,
+        "ENGINE_FAILED",
+        [],
+    )
+    assert found[2].reason == sampler_pb2.STOP_REASON_LENGTH
     # Nothing of it is left in the memory that the next wave uses.
     again = sample_wave(sampler, [add(i, [5, 6], stop_token_ids=[40], min_tokens=12) for i in range(3)])
     assert all(torch.isfinite(logprobs(finish)).all() for finish in again.values())

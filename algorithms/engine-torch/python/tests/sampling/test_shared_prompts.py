@@ -9,7 +9,7 @@ import torch
 
 from mrlm_engine.decoding.protocol import PromptGroup
 from mrlm_engine.decoding.row_moves import RowMoves
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.llama.decoder import LlamaDecoder
 from mrlm_engine.llama.prefix_cache import PrefixCache
 from mrlm_engine.models.weights import inference_weights

@@ -16,6 +16,7 @@ from rounding import LOGIT, tolerance
 from running import RunningEngine
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
 from sampling.architectures import disturb
 from sampling.calls import add, streamed, tokens
 
@@ -24,18 +25,18 @@ FORMATS = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 ADAPTERS = pytest.mark.parametrize(
     "fields", [{}, {"lora": pb.Lora(rank=4, alpha=8.0, seed=5)}], ids=["full", "adapter"]
 )
-OPEN = pb.SampleOpen(model_id="policy")
+OPEN = sampler_pb2.SampleOpen(model_id="policy")
 
 
-def sample(engine: RunningEngine, *requests: pb.SampleRequest) -> list[pb.SampleFinish]:
+def sample(engine: RunningEngine, *requests: sampler_pb2.SampleRequest) -> list[sampler_pb2.SampleFinish]:
     try:
-        responses = list(engine.client.stub.Sample(iter(requests), timeout=60))
+        responses = list(engine.client.sampling.Sample(iter(requests), timeout=60))
     except grpc.RpcError as cause:
         raise EngineCallError(cause) from cause
     return sorted((f for response in responses for f in response.finish), key=lambda f: f.id)
 
 
-def difference(engine: RunningEngine, finishes: list[pb.SampleFinish], temperature: float) -> float:
+def difference(engine: RunningEngine, finishes: list[sampler_pb2.SampleFinish], temperature: float) -> float:
     """Returns the largest distance between what was sampled and what the trainer recomputes."""
     unit = group(PROMPT, [tokens(finish) for finish in finishes])
     (outputs,) = engine.client.forward([unit], temperature=temperature)
@@ -52,7 +53,7 @@ def test_numerics_14_15_sampled_logprobs_are_the_recomputed_ones(
     disturb(model)
     model.generation += 1
     adds = [add(i, PROMPT, temperature=0.7, max_tokens=30) for i in range(8)]
-    finishes = sample(engine, pb.SampleRequest(open=OPEN, add=adds, barrier=True))
+    finishes = sample(engine, sampler_pb2.SampleRequest(open=OPEN, add=adds, barrier=True))
     assert difference(engine, finishes, 0.7) < tolerance(dtype, LOGIT / 0.7)
 
 
@@ -62,7 +63,7 @@ def test_numerics_49_an_update_reaches_the_sampler_when_it_is_published(
     engine: RunningEngine, dtype: str, fields: dict[str, Any]
 ) -> None:
     engine.create(dtype=dtype, **fields)
-    request = pb.SampleRequest(open=OPEN, add=[add(i, PROMPT) for i in range(4)], barrier=True)
+    request = sampler_pb2.SampleRequest(open=OPEN, add=[add(i, PROMPT) for i in range(4)], barrier=True)
     before = sample(engine, request)
     unit = group(PROMPT, [tokens(finish) for finish in before])
     engine.client.forward_backward([unit], lambda _, outputs: {"logprob": -np.ones_like(outputs["logprob"])})
@@ -79,8 +80,8 @@ def test_numerics_49_an_update_reaches_the_sampler_when_it_is_published(
 
 def test_errors_of_a_call_carry_their_code(engine: RunningEngine) -> None:
     engine.create()
-    twice = pb.SampleRequest(open=OPEN, add=[add(1, PROMPT), add(1, PROMPT)])
-    for request, code in ((twice, "MESSAGE_INVALID"), (pb.SampleRequest(), "MESSAGE_INVALID")):
+    twice = sampler_pb2.SampleRequest(open=OPEN, add=[add(1, PROMPT), add(1, PROMPT)])
+    for request, code in ((twice, "MESSAGE_INVALID"), (sampler_pb2.SampleRequest(), "MESSAGE_INVALID")):
         with pytest.raises(EngineCallError) as raised:
             sample(engine, request)
         assert raised.value.code == code
@@ -90,13 +91,13 @@ def test_what_a_client_that_has_gone_had_asked_for_is_dropped(engine: RunningEng
     engine.create()
     held_open: queue.SimpleQueue[None] = queue.SimpleQueue()
     adds = [add(i, PROMPT, max_tokens=100_000) for i in range(64)]
-    opening = pb.SampleRequest(open=OPEN, add=map(streamed, adds), barrier=True)
+    opening = sampler_pb2.SampleRequest(open=OPEN, add=map(streamed, adds), barrier=True)
 
-    def requests() -> Iterator[pb.SampleRequest]:
+    def requests() -> Iterator[sampler_pb2.SampleRequest]:
         yield opening
         held_open.get()
 
-    call = engine.client.stub.Sample(requests(), timeout=60)
+    call = engine.client.sampling.Sample(requests(), timeout=60)
     next(call)
     call.cancel()
     held_open.put(None)
@@ -105,4 +106,4 @@ def test_what_a_client_that_has_gone_had_asked_for_is_dropped(engine: RunningEng
     for _ in itertools.takewhile(lambda _: runner.busy, range(3000)):
         time.sleep(0.01)
     assert not runner.busy
-    assert sample(engine, pb.SampleRequest(open=OPEN, add=[add(1, PROMPT)], barrier=True))[0].id == 1
+    assert sample(engine, sampler_pb2.SampleRequest(open=OPEN, add=[add(1, PROMPT)], barrier=True))[0].id == 1

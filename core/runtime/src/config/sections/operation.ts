@@ -25,6 +25,14 @@ export const engineSection = z.strictObject({
     .boolean()
     .optional()
     .describe("Estimate the run's memory first; lower the token budget or stop if it does not fit; default true"),
+  samplers: z
+    .int()
+    .nonnegative()
+    .max(64)
+    .optional()
+    .describe(
+      "Processes that sample beside the engine, on this machine, with the device, mode and threads of the engine; default 0. `mrlm sample --run` starts others",
+    ),
   threads: z
     .int()
     .positive()

@@ -140,6 +140,12 @@ export const playSection = z.strictObject({
     .describe(
       "For `async`: `drop` refuses a group with a token that is older than `lag`; `mask` learns from its other tokens, and refuses it where no token is younger. Default `drop`",
     ),
+  in_flight: z
+    .enum(["recompute", "keep", "wait"])
+    .optional()
+    .describe(
+      "For `async`: sequences that are sampled while weights change. `recompute`: their state is computed again, so each token is of exactly the weights of its version. `keep`: their state stays, which is faster and inexact. `wait`: the weights change when they have ended. Default `recompute`",
+    ),
   max_kl: z
     .number()
     .positive()

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrlm_engine.errors import EngineError
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.sampling.sequence import SampledSequence, SamplingSettings
 
 

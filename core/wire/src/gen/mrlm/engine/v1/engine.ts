@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { InFlight } from "../../sampler/v1/sampler.ts";
 
 export const protobufPackage = "mrlm.engine.v1";
 
@@ -30,29 +31,6 @@ export namespace Role {
   export type ROLE_REFERENCE = typeof Role.ROLE_REFERENCE;
   export type ROLE_REWARD = typeof Role.ROLE_REWARD;
   export type UNRECOGNIZED = typeof Role.UNRECOGNIZED;
-}
-
-export const StopReason = {
-  STOP_REASON_UNSPECIFIED: 0,
-  /** STOP_REASON_STOP - A stop token was sampled; it is the last token of the result. */
-  STOP_REASON_STOP: 1,
-  /** STOP_REASON_LENGTH - max_tokens or the model's positions ran out. */
-  STOP_REASON_LENGTH: 2,
-  STOP_REASON_CANCELLED: 3,
-  /** STOP_REASON_ERROR - This sequence could not be sampled, for example because its prompt is too long; `error_code` states why. Others continue. */
-  STOP_REASON_ERROR: 4,
-  UNRECOGNIZED: -1,
-} as const;
-
-export type StopReason = typeof StopReason[keyof typeof StopReason];
-
-export namespace StopReason {
-  export type STOP_REASON_UNSPECIFIED = typeof StopReason.STOP_REASON_UNSPECIFIED;
-  export type STOP_REASON_STOP = typeof StopReason.STOP_REASON_STOP;
-  export type STOP_REASON_LENGTH = typeof StopReason.STOP_REASON_LENGTH;
-  export type STOP_REASON_CANCELLED = typeof StopReason.STOP_REASON_CANCELLED;
-  export type STOP_REASON_ERROR = typeof StopReason.STOP_REASON_ERROR;
-  export type UNRECOGNIZED = typeof StopReason.UNRECOGNIZED;
 }
 
 export const LossKind = {
@@ -262,103 +240,6 @@ export interface ReleaseModelRequest {
 export interface ReleaseModelResponse {
 }
 
-export interface ReadTokenizerRequest {
-  modelId: string;
-}
-
-export interface ReadTokenizerResponse {
-  /** As in CreateModelResponse. */
-  files: Map<string, Uint8Array>;
-}
-
-export interface ReadTokenizerResponse_FilesEntry {
-  key: string;
-  value: Uint8Array;
-}
-
-export interface SampleRequest {
-  /** Set in the first message only. */
-  open: SampleOpen | undefined;
-  add: SampleAdd[];
-  /** Ids to stop now. Each gets a finish of reason CANCELLED with the tokens so far. */
-  cancel: bigint[];
-  /**
-   * Starts the sequences added so far as one wave, in order of id. In deterministic mode no sequence starts before its
-   * barrier, so the batches depend on the submitted sequences and never on their arrival. Throughput mode starts
-   * sequences on arrival and ignores barriers.
-   */
-  barrier: boolean;
-}
-
-export interface SampleOpen {
-  modelId: string;
-}
-
-export interface SampleAdd {
-  /** Unique within the stream; sequences of one wave are ordered by it. */
-  id: bigint;
-  /** int32 token ids. Sequences of a wave with equal prompts (or prefixes) share their computation. */
-  prompt: Uint8Array;
-  params:
-    | SamplingParams
-    | undefined;
-  /**
-   * Key of the sequence's own random stream; the client derives it from (run seed, episode, turn). The number drawn for
-   * position i depends on (key, i) alone.
-   */
-  key: bigint;
-  /** Send the tokens as they are sampled too, not only with the finish. */
-  streamTokens: boolean;
-}
-
-export interface SamplingParams {
-  /** 0 is greedy; log-probabilities are then those at temperature 1. */
-  temperature: number;
-  /** 0 or 1: off. */
-  topP: number;
-  /** 0: off. */
-  topK: number;
-  maxTokens: number;
-  /** Stop tokens are forbidden before this many tokens. */
-  minTokens: number;
-  stopTokenIds: number[];
-}
-
-export interface SampleResponse {
-  tokens: SampleTokens[];
-  finish: SampleFinish[];
-}
-
-export interface SampleTokens {
-  id: bigint;
-  tokenIds: Uint8Array;
-  logprobs: Uint8Array;
-  /** Weight version of these tokens. */
-  version: bigint;
-}
-
-export interface SampleFinish {
-  id: bigint;
-  reason: StopReason;
-  /** Whole completion, with the stop token. */
-  tokenIds: Uint8Array;
-  /**
-   * Log-probability of each token under the distribution from which it was drawn: the full softmax at the sampling
-   * temperature. With top_p or top_k it is renormalised over the kept tokens, and `truncated_support` is set.
-   */
-  logprobs: Uint8Array;
-  truncatedSupport: boolean;
-  /** Weight versions in runs: `count` tokens were sampled with `version`. */
-  versions: VersionRun[];
-  errorCode: string;
-  errorMessage: string;
-}
-
-export interface VersionRun {
-  version: bigint;
-  count: number;
-}
-
 /** Sequences of one micro-batch (a DPO pair, a group with a shared prompt). A unit is never split over micro-batches. */
 export interface Unit {
   sequences: Sequence[];
@@ -547,6 +428,8 @@ export interface AverageResponse {
 export interface PublishRequest {
   call: bigint;
   modelId: string;
+  /** Rule for running sequences; unspecified: recompute. In deterministic mode no sequence runs while weights change. */
+  inFlight: InFlight;
 }
 
 export interface PublishResponse {
@@ -555,6 +438,65 @@ export interface PublishResponse {
   /** Checksum of the sampler's weights, read back after the copy. The call fails if it differs from the trainer's. */
   checksum: string;
   seconds: number;
+}
+
+export interface WeightsRequest {
+  modelId: string;
+}
+
+export interface WeightsResponse {
+  event:
+    | //
+    /** First message. */
+    { $case: "header"; header: WeightsHeader }
+    | //
+    /** The bytes of the tensors, in the order of the header and without gaps; a message ends anywhere. */
+    { $case: "data"; data: Uint8Array }
+    | undefined;
+}
+
+/** Content of a model from which another process builds an equal sampler. */
+export interface WeightsHeader {
+  version: bigint;
+  /** Checksum of these weights, as Publish returned it. */
+  checksum: string;
+  /** The Hugging Face configuration as JSON. */
+  configJson: string;
+  /** "float32", "bfloat16", "float16". */
+  dtype: string;
+  float32Head: boolean;
+  /** Settings of the adapter as JSON, whose factors are among the tensors; empty without one. */
+  loraJson: string;
+  tokenizerFiles: Map<string, Uint8Array>;
+  tensors: TensorHeader[];
+}
+
+export interface WeightsHeader_TokenizerFilesEntry {
+  key: string;
+  value: Uint8Array;
+}
+
+export interface TensorHeader {
+  name: string;
+  /** torch's name of the number format: "float32", "int64", ... */
+  dtype: string;
+  shape: bigint[];
+  /** Name of an earlier tensor that is the same (tied weights); such a tensor has no bytes. */
+  sameAs: string;
+}
+
+export interface WriteWeightsRequest {
+  modelId: string;
+  /** Directory on the engine's machine; written beside itself and renamed, so it exists only when complete. */
+  directory: string;
+  /** Write the head as a tensor of its own with `tie_word_embeddings: false`, for servers that keep a packed copy of a tied head. */
+  untied: boolean;
+}
+
+export interface WriteWeightsResponse {
+  version: bigint;
+  checksum: string;
+  files: string[];
 }
 
 export interface SaveRequest {
@@ -2079,848 +2021,6 @@ export const ReleaseModelResponse: MessageFns<ReleaseModelResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseReadTokenizerRequest(): ReadTokenizerRequest {
-  return { modelId: "" };
-}
-
-export const ReadTokenizerRequest: MessageFns<ReadTokenizerRequest> = {
-  encode(message: ReadTokenizerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.modelId !== "") {
-      writer.uint32(10).string(message.modelId);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ReadTokenizerRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseReadTokenizerRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.modelId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseReadTokenizerResponse(): ReadTokenizerResponse {
-  return { files: new Map() };
-}
-
-export const ReadTokenizerResponse: MessageFns<ReadTokenizerResponse> = {
-  encode(message: ReadTokenizerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    message.files.forEach((value, key) => {
-      ReadTokenizerResponse_FilesEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
-    });
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ReadTokenizerResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseReadTokenizerResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            const entry1 = ReadTokenizerResponse_FilesEntry.decode(reader, reader.uint32());
-            if (entry1.value !== undefined) {
-              message.files.set(entry1.key, entry1.value);
-            }
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseReadTokenizerResponse_FilesEntry(): ReadTokenizerResponse_FilesEntry {
-  return { key: "", value: new Uint8Array(0) };
-}
-
-export const ReadTokenizerResponse_FilesEntry: MessageFns<ReadTokenizerResponse_FilesEntry> = {
-  encode(message: ReadTokenizerResponse_FilesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    if (message.value.length !== 0) {
-      writer.uint32(18).bytes(message.value);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ReadTokenizerResponse_FilesEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseReadTokenizerResponse_FilesEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseSampleRequest(): SampleRequest {
-  return { open: undefined, add: [], cancel: [], barrier: false };
-}
-
-export const SampleRequest: MessageFns<SampleRequest> = {
-  encode(message: SampleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.open !== undefined) {
-      SampleOpen.encode(message.open, writer.uint32(10).fork()).join();
-    }
-    for (const v of message.add) {
-      SampleAdd.encode(v!, writer.uint32(18).fork()).join();
-    }
-    if (message.cancel.length !== 0) {
-      writer.uint32(26).fork();
-      for (const v of message.cancel) {
-        if (BigInt.asUintN(64, v) !== v) {
-          throw new globalThis.Error("a value provided in array field cancel of type uint64 is too large");
-        }
-        writer.uint64(v);
-      }
-      writer.join();
-    }
-    if (message.barrier !== false) {
-      writer.uint32(32).bool(message.barrier);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): SampleRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSampleRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.open = SampleOpen.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.add.push(SampleAdd.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 3: {
-            if (tag === 24) {
-              message.cancel.push(reader.uint64() as bigint);
-
-              continue;
-            }
-
-            if (tag === 26) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.cancel.push(reader.uint64() as bigint);
-              }
-
-              continue;
-            }
-
-            break;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.barrier = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseSampleOpen(): SampleOpen {
-  return { modelId: "" };
-}
-
-export const SampleOpen: MessageFns<SampleOpen> = {
-  encode(message: SampleOpen, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.modelId !== "") {
-      writer.uint32(10).string(message.modelId);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): SampleOpen {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSampleOpen();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.modelId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseSampleAdd(): SampleAdd {
-  return { id: 0n, prompt: new Uint8Array(0), params: undefined, key: 0n, streamTokens: false };
-}
-
-export const SampleAdd: MessageFns<SampleAdd> = {
-  encode(message: SampleAdd, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.id !== 0n) {
-      if (BigInt.asUintN(64, message.id) !== message.id) {
-        throw new globalThis.Error("value provided for field message.id of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.id);
-    }
-    if (message.prompt.length !== 0) {
-      writer.uint32(18).bytes(message.prompt);
-    }
-    if (message.params !== undefined) {
-      SamplingParams.encode(message.params, writer.uint32(26).fork()).join();
-    }
-    if (message.key !== 0n) {
-      if (BigInt.asUintN(64, message.key) !== message.key) {
-        throw new globalThis.Error("value provided for field message.key of type fixed64 too large");
-      }
-      writer.uint32(33).fixed64(message.key);
-    }
-    if (message.streamTokens !== false) {
-      writer.uint32(40).bool(message.streamTokens);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): SampleAdd {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSampleAdd();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.prompt = reader.bytes();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.params = SamplingParams.decode(reader, reader.uint32());
-            continue;
-          }
-          case 4: {
-            if (tag !== 33) {
-              break;
-            }
-
-            message.key = reader.fixed64() as bigint;
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.streamTokens = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseSamplingParams(): SamplingParams {
-  return { temperature: 0, topP: 0, topK: 0, maxTokens: 0, minTokens: 0, stopTokenIds: [] };
-}
-
-export const SamplingParams: MessageFns<SamplingParams> = {
-  encode(message: SamplingParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.temperature !== 0) {
-      writer.uint32(9).double(message.temperature);
-    }
-    if (message.topP !== 0) {
-      writer.uint32(17).double(message.topP);
-    }
-    if (message.topK !== 0) {
-      writer.uint32(24).uint32(message.topK);
-    }
-    if (message.maxTokens !== 0) {
-      writer.uint32(32).uint32(message.maxTokens);
-    }
-    if (message.minTokens !== 0) {
-      writer.uint32(40).uint32(message.minTokens);
-    }
-    if (message.stopTokenIds.length !== 0) {
-      writer.uint32(50).fork();
-      for (const v of message.stopTokenIds) {
-        writer.int32(v);
-      }
-      writer.join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): SamplingParams {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSamplingParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 9) {
-              break;
-            }
-
-            message.temperature = reader.double();
-            continue;
-          }
-          case 2: {
-            if (tag !== 17) {
-              break;
-            }
-
-            message.topP = reader.double();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.topK = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.maxTokens = reader.uint32();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.minTokens = reader.uint32();
-            continue;
-          }
-          case 6: {
-            if (tag === 48) {
-              message.stopTokenIds.push(reader.int32());
-
-              continue;
-            }
-
-            if (tag === 50) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.stopTokenIds.push(reader.int32());
-              }
-
-              continue;
-            }
-
-            break;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseSampleResponse(): SampleResponse {
-  return { tokens: [], finish: [] };
-}
-
-export const SampleResponse: MessageFns<SampleResponse> = {
-  encode(message: SampleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.tokens) {
-      SampleTokens.encode(v!, writer.uint32(10).fork()).join();
-    }
-    for (const v of message.finish) {
-      SampleFinish.encode(v!, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): SampleResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSampleResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.tokens.push(SampleTokens.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.finish.push(SampleFinish.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseSampleTokens(): SampleTokens {
-  return { id: 0n, tokenIds: new Uint8Array(0), logprobs: new Uint8Array(0), version: 0n };
-}
-
-export const SampleTokens: MessageFns<SampleTokens> = {
-  encode(message: SampleTokens, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.id !== 0n) {
-      if (BigInt.asUintN(64, message.id) !== message.id) {
-        throw new globalThis.Error("value provided for field message.id of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.id);
-    }
-    if (message.tokenIds.length !== 0) {
-      writer.uint32(18).bytes(message.tokenIds);
-    }
-    if (message.logprobs.length !== 0) {
-      writer.uint32(26).bytes(message.logprobs);
-    }
-    if (message.version !== 0n) {
-      if (BigInt.asUintN(64, message.version) !== message.version) {
-        throw new globalThis.Error("value provided for field message.version of type uint64 too large");
-      }
-      writer.uint32(32).uint64(message.version);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): SampleTokens {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSampleTokens();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.tokenIds = reader.bytes();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.logprobs = reader.bytes();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.version = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseSampleFinish(): SampleFinish {
-  return {
-    id: 0n,
-    reason: 0,
-    tokenIds: new Uint8Array(0),
-    logprobs: new Uint8Array(0),
-    truncatedSupport: false,
-    versions: [],
-    errorCode: "",
-    errorMessage: "",
-  };
-}
-
-export const SampleFinish: MessageFns<SampleFinish> = {
-  encode(message: SampleFinish, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.id !== 0n) {
-      if (BigInt.asUintN(64, message.id) !== message.id) {
-        throw new globalThis.Error("value provided for field message.id of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.id);
-    }
-    if (message.reason !== 0) {
-      writer.uint32(16).int32(message.reason);
-    }
-    if (message.tokenIds.length !== 0) {
-      writer.uint32(26).bytes(message.tokenIds);
-    }
-    if (message.logprobs.length !== 0) {
-      writer.uint32(34).bytes(message.logprobs);
-    }
-    if (message.truncatedSupport !== false) {
-      writer.uint32(40).bool(message.truncatedSupport);
-    }
-    for (const v of message.versions) {
-      VersionRun.encode(v!, writer.uint32(50).fork()).join();
-    }
-    if (message.errorCode !== "") {
-      writer.uint32(58).string(message.errorCode);
-    }
-    if (message.errorMessage !== "") {
-      writer.uint32(66).string(message.errorMessage);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): SampleFinish {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseSampleFinish();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.reason = reader.int32() as any;
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.tokenIds = reader.bytes();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.logprobs = reader.bytes();
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.truncatedSupport = reader.bool();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.versions.push(VersionRun.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.errorCode = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.errorMessage = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseVersionRun(): VersionRun {
-  return { version: 0n, count: 0 };
-}
-
-export const VersionRun: MessageFns<VersionRun> = {
-  encode(message: VersionRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.version !== 0n) {
-      if (BigInt.asUintN(64, message.version) !== message.version) {
-        throw new globalThis.Error("value provided for field message.version of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.version);
-    }
-    if (message.count !== 0) {
-      writer.uint32(16).uint32(message.count);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): VersionRun {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseVersionRun();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.version = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.count = reader.uint32();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4480,7 +3580,7 @@ export const AverageResponse: MessageFns<AverageResponse> = {
 };
 
 function createBasePublishRequest(): PublishRequest {
-  return { call: 0n, modelId: "" };
+  return { call: 0n, modelId: "", inFlight: 0 };
 }
 
 export const PublishRequest: MessageFns<PublishRequest> = {
@@ -4493,6 +3593,9 @@ export const PublishRequest: MessageFns<PublishRequest> = {
     }
     if (message.modelId !== "") {
       writer.uint32(18).string(message.modelId);
+    }
+    if (message.inFlight !== 0) {
+      writer.uint32(24).int32(message.inFlight);
     }
     return writer;
   },
@@ -4524,6 +3627,14 @@ export const PublishRequest: MessageFns<PublishRequest> = {
             }
 
             message.modelId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.inFlight = reader.int32() as any;
             continue;
           }
         }
@@ -4595,6 +3706,541 @@ export const PublishResponse: MessageFns<PublishResponse> = {
             }
 
             message.seconds = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWeightsRequest(): WeightsRequest {
+  return { modelId: "" };
+}
+
+export const WeightsRequest: MessageFns<WeightsRequest> = {
+  encode(message: WeightsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.modelId !== "") {
+      writer.uint32(10).string(message.modelId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WeightsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWeightsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.modelId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWeightsResponse(): WeightsResponse {
+  return { event: undefined };
+}
+
+export const WeightsResponse: MessageFns<WeightsResponse> = {
+  encode(message: WeightsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.event?.$case) {
+      case "header":
+        WeightsHeader.encode(message.event.header, writer.uint32(10).fork()).join();
+        break;
+      case "data":
+        writer.uint32(18).bytes(message.event.data);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WeightsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWeightsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.event = { $case: "header", header: WeightsHeader.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.event = { $case: "data", data: reader.bytes() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWeightsHeader(): WeightsHeader {
+  return {
+    version: 0n,
+    checksum: "",
+    configJson: "",
+    dtype: "",
+    float32Head: false,
+    loraJson: "",
+    tokenizerFiles: new Map(),
+    tensors: [],
+  };
+}
+
+export const WeightsHeader: MessageFns<WeightsHeader> = {
+  encode(message: WeightsHeader, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.version !== 0n) {
+      if (BigInt.asUintN(64, message.version) !== message.version) {
+        throw new globalThis.Error("value provided for field message.version of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.version);
+    }
+    if (message.checksum !== "") {
+      writer.uint32(18).string(message.checksum);
+    }
+    if (message.configJson !== "") {
+      writer.uint32(26).string(message.configJson);
+    }
+    if (message.dtype !== "") {
+      writer.uint32(34).string(message.dtype);
+    }
+    if (message.float32Head !== false) {
+      writer.uint32(40).bool(message.float32Head);
+    }
+    if (message.loraJson !== "") {
+      writer.uint32(50).string(message.loraJson);
+    }
+    message.tokenizerFiles.forEach((value, key) => {
+      WeightsHeader_TokenizerFilesEntry.encode({ key: key as any, value }, writer.uint32(58).fork()).join();
+    });
+    for (const v of message.tensors) {
+      TensorHeader.encode(v!, writer.uint32(66).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WeightsHeader {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWeightsHeader();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.version = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.checksum = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.configJson = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.dtype = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.float32Head = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.loraJson = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            const entry7 = WeightsHeader_TokenizerFilesEntry.decode(reader, reader.uint32());
+            if (entry7.value !== undefined) {
+              message.tokenizerFiles.set(entry7.key, entry7.value);
+            }
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.tensors.push(TensorHeader.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWeightsHeader_TokenizerFilesEntry(): WeightsHeader_TokenizerFilesEntry {
+  return { key: "", value: new Uint8Array(0) };
+}
+
+export const WeightsHeader_TokenizerFilesEntry: MessageFns<WeightsHeader_TokenizerFilesEntry> = {
+  encode(message: WeightsHeader_TokenizerFilesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value.length !== 0) {
+      writer.uint32(18).bytes(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WeightsHeader_TokenizerFilesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWeightsHeader_TokenizerFilesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTensorHeader(): TensorHeader {
+  return { name: "", dtype: "", shape: [], sameAs: "" };
+}
+
+export const TensorHeader: MessageFns<TensorHeader> = {
+  encode(message: TensorHeader, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.dtype !== "") {
+      writer.uint32(18).string(message.dtype);
+    }
+    if (message.shape.length !== 0) {
+      writer.uint32(26).fork();
+      for (const v of message.shape) {
+        if (BigInt.asUintN(64, v) !== v) {
+          throw new globalThis.Error("a value provided in array field shape of type uint64 is too large");
+        }
+        writer.uint64(v);
+      }
+      writer.join();
+    }
+    if (message.sameAs !== "") {
+      writer.uint32(34).string(message.sameAs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TensorHeader {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTensorHeader();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.dtype = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag === 24) {
+              message.shape.push(reader.uint64() as bigint);
+
+              continue;
+            }
+
+            if (tag === 26) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.shape.push(reader.uint64() as bigint);
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sameAs = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWriteWeightsRequest(): WriteWeightsRequest {
+  return { modelId: "", directory: "", untied: false };
+}
+
+export const WriteWeightsRequest: MessageFns<WriteWeightsRequest> = {
+  encode(message: WriteWeightsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.modelId !== "") {
+      writer.uint32(10).string(message.modelId);
+    }
+    if (message.directory !== "") {
+      writer.uint32(18).string(message.directory);
+    }
+    if (message.untied !== false) {
+      writer.uint32(24).bool(message.untied);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WriteWeightsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWriteWeightsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.modelId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.directory = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.untied = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWriteWeightsResponse(): WriteWeightsResponse {
+  return { version: 0n, checksum: "", files: [] };
+}
+
+export const WriteWeightsResponse: MessageFns<WriteWeightsResponse> = {
+  encode(message: WriteWeightsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.version !== 0n) {
+      if (BigInt.asUintN(64, message.version) !== message.version) {
+        throw new globalThis.Error("value provided for field message.version of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.version);
+    }
+    if (message.checksum !== "") {
+      writer.uint32(18).string(message.checksum);
+    }
+    for (const v of message.files) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WriteWeightsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWriteWeightsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.version = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.checksum = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.files.push(reader.string());
             continue;
           }
         }

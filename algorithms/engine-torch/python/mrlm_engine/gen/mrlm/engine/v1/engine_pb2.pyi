@@ -1,3 +1,4 @@
+from mrlm.sampler.v1 import sampler_pb2 as _sampler_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -15,14 +16,6 @@ class Role(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ROLE_REFERENCE: _ClassVar[Role]
     ROLE_REWARD: _ClassVar[Role]
 
-class StopReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = ()
-    STOP_REASON_UNSPECIFIED: _ClassVar[StopReason]
-    STOP_REASON_STOP: _ClassVar[StopReason]
-    STOP_REASON_LENGTH: _ClassVar[StopReason]
-    STOP_REASON_CANCELLED: _ClassVar[StopReason]
-    STOP_REASON_ERROR: _ClassVar[StopReason]
-
 class LossKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     LOSS_KIND_UNSPECIFIED: _ClassVar[LossKind]
@@ -33,11 +26,6 @@ ROLE_POLICY: Role
 ROLE_CRITIC: Role
 ROLE_REFERENCE: Role
 ROLE_REWARD: Role
-STOP_REASON_UNSPECIFIED: StopReason
-STOP_REASON_STOP: StopReason
-STOP_REASON_LENGTH: StopReason
-STOP_REASON_CANCELLED: StopReason
-STOP_REASON_ERROR: StopReason
 LOSS_KIND_UNSPECIFIED: LossKind
 LOSS_KIND_CLIENT: LossKind
 LOSS_KIND_LINEAR: LossKind
@@ -255,121 +243,6 @@ class ReleaseModelRequest(_message.Message):
 class ReleaseModelResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
-
-class ReadTokenizerRequest(_message.Message):
-    __slots__ = ("model_id",)
-    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
-    model_id: str
-    def __init__(self, model_id: _Optional[str] = ...) -> None: ...
-
-class ReadTokenizerResponse(_message.Message):
-    __slots__ = ("files",)
-    class FilesEntry(_message.Message):
-        __slots__ = ("key", "value")
-        KEY_FIELD_NUMBER: _ClassVar[int]
-        VALUE_FIELD_NUMBER: _ClassVar[int]
-        key: str
-        value: bytes
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[bytes] = ...) -> None: ...
-    FILES_FIELD_NUMBER: _ClassVar[int]
-    files: _containers.ScalarMap[str, bytes]
-    def __init__(self, files: _Optional[_Mapping[str, bytes]] = ...) -> None: ...
-
-class SampleRequest(_message.Message):
-    __slots__ = ("open", "add", "cancel", "barrier")
-    OPEN_FIELD_NUMBER: _ClassVar[int]
-    ADD_FIELD_NUMBER: _ClassVar[int]
-    CANCEL_FIELD_NUMBER: _ClassVar[int]
-    BARRIER_FIELD_NUMBER: _ClassVar[int]
-    open: SampleOpen
-    add: _containers.RepeatedCompositeFieldContainer[SampleAdd]
-    cancel: _containers.RepeatedScalarFieldContainer[int]
-    barrier: bool
-    def __init__(self, open: _Optional[_Union[SampleOpen, _Mapping]] = ..., add: _Optional[_Iterable[_Union[SampleAdd, _Mapping]]] = ..., cancel: _Optional[_Iterable[int]] = ..., barrier: _Optional[bool] = ...) -> None: ...
-
-class SampleOpen(_message.Message):
-    __slots__ = ("model_id",)
-    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
-    model_id: str
-    def __init__(self, model_id: _Optional[str] = ...) -> None: ...
-
-class SampleAdd(_message.Message):
-    __slots__ = ("id", "prompt", "params", "key", "stream_tokens")
-    ID_FIELD_NUMBER: _ClassVar[int]
-    PROMPT_FIELD_NUMBER: _ClassVar[int]
-    PARAMS_FIELD_NUMBER: _ClassVar[int]
-    KEY_FIELD_NUMBER: _ClassVar[int]
-    STREAM_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    id: int
-    prompt: bytes
-    params: SamplingParams
-    key: int
-    stream_tokens: bool
-    def __init__(self, id: _Optional[int] = ..., prompt: _Optional[bytes] = ..., params: _Optional[_Union[SamplingParams, _Mapping]] = ..., key: _Optional[int] = ..., stream_tokens: _Optional[bool] = ...) -> None: ...
-
-class SamplingParams(_message.Message):
-    __slots__ = ("temperature", "top_p", "top_k", "max_tokens", "min_tokens", "stop_token_ids")
-    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
-    TOP_P_FIELD_NUMBER: _ClassVar[int]
-    TOP_K_FIELD_NUMBER: _ClassVar[int]
-    MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    MIN_TOKENS_FIELD_NUMBER: _ClassVar[int]
-    STOP_TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
-    temperature: float
-    top_p: float
-    top_k: int
-    max_tokens: int
-    min_tokens: int
-    stop_token_ids: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., top_k: _Optional[int] = ..., max_tokens: _Optional[int] = ..., min_tokens: _Optional[int] = ..., stop_token_ids: _Optional[_Iterable[int]] = ...) -> None: ...
-
-class SampleResponse(_message.Message):
-    __slots__ = ("tokens", "finish")
-    TOKENS_FIELD_NUMBER: _ClassVar[int]
-    FINISH_FIELD_NUMBER: _ClassVar[int]
-    tokens: _containers.RepeatedCompositeFieldContainer[SampleTokens]
-    finish: _containers.RepeatedCompositeFieldContainer[SampleFinish]
-    def __init__(self, tokens: _Optional[_Iterable[_Union[SampleTokens, _Mapping]]] = ..., finish: _Optional[_Iterable[_Union[SampleFinish, _Mapping]]] = ...) -> None: ...
-
-class SampleTokens(_message.Message):
-    __slots__ = ("id", "token_ids", "logprobs", "version")
-    ID_FIELD_NUMBER: _ClassVar[int]
-    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
-    LOGPROBS_FIELD_NUMBER: _ClassVar[int]
-    VERSION_FIELD_NUMBER: _ClassVar[int]
-    id: int
-    token_ids: bytes
-    logprobs: bytes
-    version: int
-    def __init__(self, id: _Optional[int] = ..., token_ids: _Optional[bytes] = ..., logprobs: _Optional[bytes] = ..., version: _Optional[int] = ...) -> None: ...
-
-class SampleFinish(_message.Message):
-    __slots__ = ("id", "reason", "token_ids", "logprobs", "truncated_support", "versions", "error_code", "error_message")
-    ID_FIELD_NUMBER: _ClassVar[int]
-    REASON_FIELD_NUMBER: _ClassVar[int]
-    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
-    LOGPROBS_FIELD_NUMBER: _ClassVar[int]
-    TRUNCATED_SUPPORT_FIELD_NUMBER: _ClassVar[int]
-    VERSIONS_FIELD_NUMBER: _ClassVar[int]
-    ERROR_CODE_FIELD_NUMBER: _ClassVar[int]
-    ERROR_MESSAGE_FIELD_NUMBER: _ClassVar[int]
-    id: int
-    reason: StopReason
-    token_ids: bytes
-    logprobs: bytes
-    truncated_support: bool
-    versions: _containers.RepeatedCompositeFieldContainer[VersionRun]
-    error_code: str
-    error_message: str
-    def __init__(self, id: _Optional[int] = ..., reason: _Optional[_Union[StopReason, str]] = ..., token_ids: _Optional[bytes] = ..., logprobs: _Optional[bytes] = ..., truncated_support: _Optional[bool] = ..., versions: _Optional[_Iterable[_Union[VersionRun, _Mapping]]] = ..., error_code: _Optional[str] = ..., error_message: _Optional[str] = ...) -> None: ...
-
-class VersionRun(_message.Message):
-    __slots__ = ("version", "count")
-    VERSION_FIELD_NUMBER: _ClassVar[int]
-    COUNT_FIELD_NUMBER: _ClassVar[int]
-    version: int
-    count: int
-    def __init__(self, version: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
 
 class Unit(_message.Message):
     __slots__ = ("sequences",)
@@ -596,12 +469,14 @@ class AverageResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class PublishRequest(_message.Message):
-    __slots__ = ("call", "model_id")
+    __slots__ = ("call", "model_id", "in_flight")
     CALL_FIELD_NUMBER: _ClassVar[int]
     MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    IN_FLIGHT_FIELD_NUMBER: _ClassVar[int]
     call: int
     model_id: str
-    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ...) -> None: ...
+    in_flight: _sampler_pb2.InFlight
+    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ..., in_flight: _Optional[_Union[_sampler_pb2.InFlight, str]] = ...) -> None: ...
 
 class PublishResponse(_message.Message):
     __slots__ = ("version", "checksum", "seconds")
@@ -612,6 +487,79 @@ class PublishResponse(_message.Message):
     checksum: str
     seconds: float
     def __init__(self, version: _Optional[int] = ..., checksum: _Optional[str] = ..., seconds: _Optional[float] = ...) -> None: ...
+
+class WeightsRequest(_message.Message):
+    __slots__ = ("model_id",)
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    model_id: str
+    def __init__(self, model_id: _Optional[str] = ...) -> None: ...
+
+class WeightsResponse(_message.Message):
+    __slots__ = ("header", "data")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    header: WeightsHeader
+    data: bytes
+    def __init__(self, header: _Optional[_Union[WeightsHeader, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class WeightsHeader(_message.Message):
+    __slots__ = ("version", "checksum", "config_json", "dtype", "float32_head", "lora_json", "tokenizer_files", "tensors")
+    class TokenizerFilesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: bytes
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[bytes] = ...) -> None: ...
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    CHECKSUM_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_JSON_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    FLOAT32_HEAD_FIELD_NUMBER: _ClassVar[int]
+    LORA_JSON_FIELD_NUMBER: _ClassVar[int]
+    TOKENIZER_FILES_FIELD_NUMBER: _ClassVar[int]
+    TENSORS_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    checksum: str
+    config_json: str
+    dtype: str
+    float32_head: bool
+    lora_json: str
+    tokenizer_files: _containers.ScalarMap[str, bytes]
+    tensors: _containers.RepeatedCompositeFieldContainer[TensorHeader]
+    def __init__(self, version: _Optional[int] = ..., checksum: _Optional[str] = ..., config_json: _Optional[str] = ..., dtype: _Optional[str] = ..., float32_head: _Optional[bool] = ..., lora_json: _Optional[str] = ..., tokenizer_files: _Optional[_Mapping[str, bytes]] = ..., tensors: _Optional[_Iterable[_Union[TensorHeader, _Mapping]]] = ...) -> None: ...
+
+class TensorHeader(_message.Message):
+    __slots__ = ("name", "dtype", "shape", "same_as")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
+    SAME_AS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    dtype: str
+    shape: _containers.RepeatedScalarFieldContainer[int]
+    same_as: str
+    def __init__(self, name: _Optional[str] = ..., dtype: _Optional[str] = ..., shape: _Optional[_Iterable[int]] = ..., same_as: _Optional[str] = ...) -> None: ...
+
+class WriteWeightsRequest(_message.Message):
+    __slots__ = ("model_id", "directory", "untied")
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    DIRECTORY_FIELD_NUMBER: _ClassVar[int]
+    UNTIED_FIELD_NUMBER: _ClassVar[int]
+    model_id: str
+    directory: str
+    untied: bool
+    def __init__(self, model_id: _Optional[str] = ..., directory: _Optional[str] = ..., untied: _Optional[bool] = ...) -> None: ...
+
+class WriteWeightsResponse(_message.Message):
+    __slots__ = ("version", "checksum", "files")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    CHECKSUM_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    checksum: str
+    files: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, version: _Optional[int] = ..., checksum: _Optional[str] = ..., files: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SaveRequest(_message.Message):
     __slots__ = ("call", "directory", "model_ids")

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class EngineServiceStub:
-    """The engine holds models; it samples, evaluates and updates them. It knows no algorithm: it is a differentiable
-    function whose loss the client computes.
+    """The engine holds models; it evaluates and updates them, and samples from them by the service `mrlm.sampler.v1`, which it serves on
+    the same port. It knows no algorithm: it is a differentiable function whose loss the client computes.
 
     Conventions, everywhere in this file:
     token ids        little-endian int32 in `bytes`
@@ -64,16 +64,6 @@ class EngineServiceStub:
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelRequest.SerializeToString,
                 response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelResponse.FromString,
                 _registered_method=True)
-        self.ReadTokenizer = channel.unary_unary(
-                '/mrlm.engine.v1.EngineService/ReadTokenizer',
-                request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerRequest.SerializeToString,
-                response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerResponse.FromString,
-                _registered_method=True)
-        self.Sample = channel.stream_stream(
-                '/mrlm.engine.v1.EngineService/Sample',
-                request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.SampleRequest.SerializeToString,
-                response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.SampleResponse.FromString,
-                _registered_method=True)
         self.Forward = channel.stream_stream(
                 '/mrlm.engine.v1.EngineService/Forward',
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ForwardRequest.SerializeToString,
@@ -99,6 +89,16 @@ class EngineServiceStub:
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.PublishRequest.SerializeToString,
                 response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.PublishResponse.FromString,
                 _registered_method=True)
+        self.Weights = channel.unary_stream(
+                '/mrlm.engine.v1.EngineService/Weights',
+                request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.WeightsRequest.SerializeToString,
+                response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.WeightsResponse.FromString,
+                _registered_method=True)
+        self.WriteWeights = channel.unary_unary(
+                '/mrlm.engine.v1.EngineService/WriteWeights',
+                request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.WriteWeightsRequest.SerializeToString,
+                response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.WriteWeightsResponse.FromString,
+                _registered_method=True)
         self.Save = channel.unary_unary(
                 '/mrlm.engine.v1.EngineService/Save',
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.SaveRequest.SerializeToString,
@@ -117,8 +117,8 @@ class EngineServiceStub:
 
 
 class EngineServiceServicer:
-    """The engine holds models; it samples, evaluates and updates them. It knows no algorithm: it is a differentiable
-    function whose loss the client computes.
+    """The engine holds models; it evaluates and updates them, and samples from them by the service `mrlm.sampler.v1`, which it serves on
+    the same port. It knows no algorithm: it is a differentiable function whose loss the client computes.
 
     Conventions, everywhere in this file:
     token ids        little-endian int32 in `bytes`
@@ -157,20 +157,6 @@ class EngineServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def ReadTokenizer(self, request, context):
-        """Returns the tokenizer of a model to a client that has not created it.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def Sample(self, request_iterator, context):
-        """Samples sequences, which join and leave a running batch at any time.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
     def Forward(self, request_iterator, context):
         """Computes per-token outputs without a graph.
         """
@@ -201,6 +187,20 @@ class EngineServiceServicer:
 
     def Publish(self, request, context):
         """Copies the trained weights to the sampler and reads a checksum back.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Weights(self, request, context):
+        """Sends the published weights, never the trained ones: one version, whatever is learnt meanwhile.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WriteWeights(self, request, context):
+        """Writes the published weights as an ordinary Hugging Face directory for another sampler.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -250,16 +250,6 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelRequest.FromString,
                     response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelResponse.SerializeToString,
             ),
-            'ReadTokenizer': grpc.unary_unary_rpc_method_handler(
-                    servicer.ReadTokenizer,
-                    request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerRequest.FromString,
-                    response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerResponse.SerializeToString,
-            ),
-            'Sample': grpc.stream_stream_rpc_method_handler(
-                    servicer.Sample,
-                    request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.SampleRequest.FromString,
-                    response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.SampleResponse.SerializeToString,
-            ),
             'Forward': grpc.stream_stream_rpc_method_handler(
                     servicer.Forward,
                     request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.ForwardRequest.FromString,
@@ -285,6 +275,16 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.PublishRequest.FromString,
                     response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.PublishResponse.SerializeToString,
             ),
+            'Weights': grpc.unary_stream_rpc_method_handler(
+                    servicer.Weights,
+                    request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.WeightsRequest.FromString,
+                    response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.WeightsResponse.SerializeToString,
+            ),
+            'WriteWeights': grpc.unary_unary_rpc_method_handler(
+                    servicer.WriteWeights,
+                    request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.WriteWeightsRequest.FromString,
+                    response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.WriteWeightsResponse.SerializeToString,
+            ),
             'Save': grpc.unary_unary_rpc_method_handler(
                     servicer.Save,
                     request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.SaveRequest.FromString,
@@ -309,8 +309,8 @@ def add_EngineServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EngineService:
-    """The engine holds models; it samples, evaluates and updates them. It knows no algorithm: it is a differentiable
-    function whose loss the client computes.
+    """The engine holds models; it evaluates and updates them, and samples from them by the service `mrlm.sampler.v1`, which it serves on
+    the same port. It knows no algorithm: it is a differentiable function whose loss the client computes.
 
     Conventions, everywhere in this file:
     token ids        little-endian int32 in `bytes`
@@ -419,60 +419,6 @@ class EngineService:
             '/mrlm.engine.v1.EngineService/ReleaseModel',
             mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelRequest.SerializeToString,
             mrlm_dot_engine_dot_v1_dot_engine__pb2.ReleaseModelResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ReadTokenizer(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/mrlm.engine.v1.EngineService/ReadTokenizer',
-            mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerRequest.SerializeToString,
-            mrlm_dot_engine_dot_v1_dot_engine__pb2.ReadTokenizerResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def Sample(request_iterator,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.stream_stream(
-            request_iterator,
-            target,
-            '/mrlm.engine.v1.EngineService/Sample',
-            mrlm_dot_engine_dot_v1_dot_engine__pb2.SampleRequest.SerializeToString,
-            mrlm_dot_engine_dot_v1_dot_engine__pb2.SampleResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -608,6 +554,60 @@ class EngineService:
             '/mrlm.engine.v1.EngineService/Publish',
             mrlm_dot_engine_dot_v1_dot_engine__pb2.PublishRequest.SerializeToString,
             mrlm_dot_engine_dot_v1_dot_engine__pb2.PublishResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Weights(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/mrlm.engine.v1.EngineService/Weights',
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.WeightsRequest.SerializeToString,
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.WeightsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WriteWeights(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mrlm.engine.v1.EngineService/WriteWeights',
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.WriteWeightsRequest.SerializeToString,
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.WriteWeightsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -8,7 +8,7 @@ import {
   isErrorCode,
 } from "@mrlm/spec";
 import { bytesOf, floatsOf, integersOf } from "../bytes.ts";
-import * as wire from "../gen/mrlm/engine/v1/engine.ts";
+import * as wire from "../gen/mrlm/sampler/v1/sampler.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
 

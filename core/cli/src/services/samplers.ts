@@ -1,0 +1,124 @@
+import { setTimeout } from "node:timers/promises";
+import { SamplerPool } from "@mrlm/client";
+import {
+  engineThreads,
+  type MemberSource,
+  type PluginHost,
+  type ResolvedConfig,
+  type RunDirectory,
+} from "@mrlm/runtime";
+import type { EngineProcess, EngineProvider, Logger } from "@mrlm/spec";
+
+/** Time between two looks for samplers that join a run, in milliseconds. */
+const LOOK_MS = 500;
+/** Longest pause before a sampler that ended is started again, in milliseconds. */
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Samplers of a run in other processes. */
+export interface RunSamplers {
+  readonly pool: SamplerPool;
+  /** The samplers that serve, for the list of members. */
+  readonly members: MemberSource;
+  /** Resolves when each sampler of the configuration was started once, or could not be. */
+  readonly started: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Makes the pool of the samplers of a run. Which of them sample depends on the mode of play. */
+export function samplerPool({ play, engine }: ResolvedConfig, logger: Logger, updates: boolean): SamplerPool {
+  return new SamplerPool({
+    logger,
+    exact: play.mode !== "async" && engine.mode !== "throughput",
+    trainerSamples: play.mode === "sync",
+    updates,
+  });
+}
+
+/** Returns the options with which a sampler of a run is started: those of its engine. */
+export function samplerLaunch(config: ResolvedConfig): Parameters<EngineProvider["launch"]>[0] {
+  const { device, mode } = config.engine;
+  // Lanes only train, and are among the threads by which a sampler is compared with the engine.
+  return { device, mode, samplesOnly: true, seed: config.seed, ...engineThreads(config) };
+}
+
+/** Starts the samplers of a configuration, and adds those that join the run. A sampler that ends is started again. */
+export function openSamplers(options: {
+  readonly config: ResolvedConfig;
+  readonly plugins: PluginHost;
+  readonly run: RunDirectory;
+  readonly logger: Logger;
+  /** Receives each process that has started. */
+  readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
+}): RunSamplers {
+  const { config, plugins, run, logger, onStarted } = options;
+  const pool = samplerPool(config, logger, true);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const processes = new Set<EngineProcess>();
+  const keep = async (name: string, onAttempt: () => void): Promise<void> => {
+    for (let pauseMs = 1_000; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        const provider = await plugins.engine(config.engine.provider);
+        const launched = await provider.launch({
+          ...samplerLaunch(config),
+          logDirectory: run.samplerLogs(name),
+          signal,
+        });
+        processes.add(launched);
+        pool.add({ name, address: launched.address, token: launched.token });
+        onStarted?.(launched);
+        onAttempt();
+        const { cause } = await launched.exited;
+        processes.delete(launched);
+        await pool.remove(name);
+        if (!signal.aborted) logger.warn(`sampler ${name} ended and is started again: ${cause?.message ?? "no cause"}`);
+      } catch (error) {
+        if (!signal.aborted) logger.warn(`sampler ${name} could not be started: ${(error as Error).message}`);
+      }
+      onAttempt();
+      await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const attempts = Array.from({ length: config.engine.samplers }, () => Promise.withResolvers<void>());
+  const work = [
+    followSamplers(run, pool, signal),
+    ...attempts.map(({ resolve }, i) => keep(`sampler-${i + 1}`, resolve)),
+  ];
+  return {
+    pool,
+    started: Promise.all(attempts.map(({ promise }) => promise)).then(() => undefined),
+    members: async () =>
+      pool.serving().map(({ name, address, info: { device, deviceName, capabilities } }) => ({
+        id: name,
+        kind: "sampler",
+        address,
+        capabilities: { device, deviceName, deterministic: capabilities.deterministic },
+      })),
+    async stop() {
+      stopping.abort();
+      await pool.close();
+      await Promise.all([...processes].map((each) => each.stop()));
+      await Promise.all(work);
+    },
+  };
+}
+
+/** Adds the samplers that join a run, and removes those that leave it, until it is stopped. */
+export async function followSamplers(run: RunDirectory, pool: SamplerPool, signal: AbortSignal): Promise<void> {
+  const joined = new Map<string, string>();
+  while (!signal.aborted) {
+    const places = new Map(run.readSamplers().map((place) => [place.name, place]));
+    for (const [name, { address, token, pid }] of places) {
+      const key = `${address} ${pid}`;
+      if (joined.get(name) === key) continue;
+      joined.set(name, key);
+      pool.add({ name, address, ...(token === undefined ? {} : { token }) });
+    }
+    for (const name of joined.keys())
+      if (!places.has(name)) {
+        joined.delete(name);
+        await pool.remove(name);
+      }
+    await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,237 @@
+import {
+  type Logger,
+  type ModelId,
+  MrlmError,
+  type SampleResult,
+  type SamplerInfo,
+  type WeightsSource,
+  type WeightsUpdate,
+} from "@mrlm/spec";
+import { decodeSamplerInfo, decodeUpdateResult, encodeUpdate, SAMPLER_PROTOCOL, SAMPLER_SERVICE } from "@mrlm/wire";
+import { pause } from "../connection/aborts.ts";
+import { EngineConnection, POOLED_SAMPLER } from "./engine-connection.ts";
+
+/** Published weights of a model. */
+export type PublishedVersion = Omit<WeightsUpdate, "source">;
+
+/** Place of a sampler. */
+export interface SamplerPlace {
+  /** Name for people, unique in the pool. */
+  readonly name: string;
+  /** `host:port`. */
+  readonly address: string;
+  readonly token?: string;
+}
+
+/** Parts of the pool that a member uses. */
+export interface MemberParts {
+  /** Whether this process updates the samplers; otherwise another one does. */
+  readonly updates: boolean;
+  readonly logger: Logger;
+  /** Pause before a lost sampler is tried again, in milliseconds. */
+  readonly pauseMs: number;
+  /** Newest published weights of every model. */
+  wanted(): readonly PublishedVersion[];
+  /** Place from which samplers read weights. */
+  source(): WeightsSource | undefined;
+  /** Throws SAMPLER_DIFFERS for a sampler that must not be used. */
+  check(info: SamplerInfo): void;
+}
+
+/** Errors after which only another process at the address is used: the same one would fail again. */
+const FINAL = new Set(["SAMPLER_DIFFERS", "SAMPLER_INVALID", "SAMPLER_PROBE_FAILED", "MESSAGE_INVALID"]);
+
+/**
+ * Sampler of a pool. It is in service while it answers and has proved its weights. After a fault it is out of service until it answers again, and after a broken contract until
+ * another process answers at its address.
+ */
+export class PoolMember {
+  readonly name: string;
+  /** Streams that this process has open. */
+  streams = 0;
+  readonly #place: SamplerPlace;
+  readonly #parts: MemberParts;
+  readonly #closing = new AbortController();
+  #connection: EngineConnection | undefined;
+  #info: SamplerInfo | undefined;
+  readonly #held = new Map<ModelId, { readonly version: number; readonly checksum: string }>();
+  #refused: string | undefined;
+  #reported: string | undefined;
+  #fault = Promise.withResolvers<never>();
+  #updating: Promise<void> | undefined;
+  readonly #running: Promise<void>;
+
+  constructor(place: SamplerPlace, parts: MemberParts) {
+    this.name = place.name;
+    this.#place = place;
+    this.#parts = parts;
+    this.#running = this.#run();
+  }
+
+  get isServing(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  get address(): string {
+    return this.#place.address;
+  }
+
+  /** Latest description; `undefined` while the sampler is out of service. */
+  get info(): SamplerInfo | undefined {
+    return this.isServing ? this.#info : undefined;
+  }
+
+  /** Resolves with the update that runs; `undefined` without one. */
+  get updating(): Promise<void> | undefined {
+    return this.#updating;
+  }
+
+  /** Version of a model's weights that it has proved. */
+  held(model: ModelId): { readonly version: number; readonly checksum: string } | undefined {
+    return this.#held.get(model);
+  }
+
+  /** Connection of a sampler in service. Throws the fault of one that is not. */
+  get connection(): EngineConnection {
+    if (this.#connection === undefined)
+      throw new MrlmError("SAMPLER_UNAVAILABLE", `The sampler ${this.name} is out of service.`);
+    return this.#connection;
+  }
+
+  /** Whether the sampler is in service on this connection. */
+  uses(connection: EngineConnection): boolean {
+    return this.#connection === connection;
+  }
+
+  /** Reads new weights, if there are any. */
+  update(): void {
+    if (this.#connection === undefined || this.#updating !== undefined) return;
+    const connection = this.#connection;
+    this.#updating = this.#bringUpToDate(connection)
+      .catch((error: unknown) => {
+        if (this.#connection === connection) this.fail(error);
+      })
+      .finally(() => (this.#updating = undefined));
+  }
+
+  /** Asks for the weights and the load again. */
+  async refresh(): Promise<void> {
+    try {
+      this.#hold(decodeSamplerInfo(await this.connection.unary(SAMPLER_SERVICE.describe, {})));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Takes the sampler out of service. */
+  fail(error: unknown): void {
+    if (this.#connection === undefined) return;
+    this.#connection = undefined;
+    this.#fault.reject(error);
+  }
+
+  /** Throws SAMPLER_INVALID for a result with other versions than the sampler had, or without proper log-probabilities. */
+  checkResult({ versions, logprobs }: SampleResult, oldest: number, newest: number): void {
+    if (!versions.every((version) => version >= oldest && version <= newest))
+      throw new MrlmError(
+        "SAMPLER_INVALID",
+        `The sampler ${this.name} returned tokens of version ${versions.find((version) => version < oldest || version > newest)}, where it had ${oldest}${newest === oldest ? "" : ` to ${newest}`}.`,
+      );
+    if (!logprobs.every((logprob) => logprob <= 1e-3))
+      throw new MrlmError("SAMPLER_INVALID", `The sampler ${this.name} returned log-probabilities that are none.`);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.fail(new MrlmError("CANCELLED", "The pool of samplers was closed."));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const { address, token } = this.#place;
+      const connection = new EngineConnection(address, {
+        kind: POOLED_SAMPLER,
+        lost: signal,
+        ...(token === undefined ? {} : { token }),
+      });
+      let instanceId: string | undefined;
+      try {
+        const message = await connection.unary(SAMPLER_SERVICE.describe, {});
+        ({ instanceId } = message);
+        if (instanceId !== this.#refused) {
+          connection.bindTo(instanceId);
+          if (message.protocolMajor !== SAMPLER_PROTOCOL.major)
+            throw new MrlmError(
+              "SAMPLER_DIFFERS",
+              `The sampler ${this.name} uses protocol ${message.protocolMajor}, this client uses ${SAMPLER_PROTOCOL.major}.`,
+            );
+          const info = decodeSamplerInfo(message);
+          this.#parts.check(info);
+          this.#held.clear();
+          this.#hold(info);
+          await this.#bringUpToDate(connection);
+          signal.throwIfAborted();
+          await this.#serve(connection);
+        }
+      } catch (error) {
+        if (!signal.aborted) this.#report(error, instanceId);
+      } finally {
+        connection.close();
+      }
+      await pause(this.#parts.pauseMs, [signal], "The wait for a sampler").catch(() => undefined);
+    }
+  }
+
+  /** Ends with the fault of the sampler. */
+  async #serve(connection: EngineConnection): Promise<void> {
+    this.#fault = Promise.withResolvers();
+    this.#connection = connection;
+    this.#reported = undefined;
+    this.#parts.logger.info(`sampler ${this.name} at ${this.address} serves`);
+    // Weights may have been published while the last ones were read.
+    this.update();
+    await this.#fault.promise;
+  }
+
+  async #bringUpToDate(connection: EngineConnection): Promise<void> {
+    for (;;) {
+      const source = this.#parts.source();
+      const missing = this.#parts.wanted().find(({ model, version, checksum }) => {
+        const held = this.#held.get(model);
+        return held?.version !== version || held.checksum !== checksum;
+      });
+      if (!this.#parts.updates || source === undefined || missing === undefined) return;
+      try {
+        const request = encodeUpdate({ ...missing, source });
+        const { version } = decodeUpdateResult(await connection.unary(SAMPLER_SERVICE.update, request));
+        if (version !== missing.version)
+          throw new MrlmError(
+            "SAMPLER_INVALID",
+            `The sampler ${this.name} has version ${version} of "${missing.model}" after an update to ${missing.version}.`,
+          );
+        this.#held.set(missing.model, missing);
+      } catch (error) {
+        // The trainer has published again: the next round reads the newest.
+        const isOld = !this.#parts.wanted().includes(missing);
+        if (!(isOld && MrlmError.hasCode(error, "WEIGHTS_VERSION"))) throw error;
+      }
+    }
+  }
+
+  #hold(info: SamplerInfo): void {
+    this.#info = info;
+    for (const { model, version, checksum } of info.models) this.#held.set(model, { version, checksum });
+  }
+
+  #report(error: unknown, instanceId: string | undefined): void {
+    const { code, message } = MrlmError.isInstance(error)
+      ? error
+      : { code: "SAMPLER_UNAVAILABLE", message: (error as Error).message };
+    if (FINAL.has(code)) this.#refused = instanceId;
+    if (this.#reported === code) return;
+    this.#reported = code;
+    this.#parts.logger.warn(`sampler ${this.name} at ${this.address} is out of service: [${code}] ${message}`);
+  }
+}

@@ -1,0 +1,246 @@
+import {
+  type EngineInfo,
+  type Logger,
+  type ModelId,
+  MrlmError,
+  type SamplerInfo,
+  type WeightsSource,
+} from "@mrlm/spec";
+import { decodeSamplerInfo, SAMPLER_SERVICE } from "@mrlm/wire";
+import { pause } from "../connection/aborts.ts";
+import type { Channel } from "../connection/channel.ts";
+import type { EngineConnection } from "./engine-connection.ts";
+import { PoolMember, type PublishedVersion, type SamplerPlace } from "./pool-member.ts";
+import type { SampleLink } from "./remote-sampler.ts";
+
+/** Options of a pool. */
+export interface SamplerPoolOptions {
+  readonly logger: Logger;
+  /** Whether the run promises equal bits: samplers must compute as the trainer does, and have exactly the published weights. */
+  readonly exact: boolean;
+  /** Whether the trainer samples too while other samplers can: where it has nothing else to do. */
+  readonly trainerSamples: boolean;
+  /** Whether this process updates the samplers; default true. One process of a run does. */
+  readonly updates?: boolean;
+  /** Pause before a lost sampler is tried again, in milliseconds; default 1,000. */
+  readonly pauseMs?: number;
+}
+
+/** Sampler on which a stream was opened, and the version of its weights then. */
+interface StreamPlace {
+  readonly member: PoolMember;
+  readonly connection: EngineConnection;
+  readonly version: number;
+}
+
+/** Longest wait of a stream for samplers that read new weights, in milliseconds. The trainer samples meanwhile. */
+const UPDATE_WAIT_MS = 5_000;
+
+/** Codes of faults of a sampler. Other errors are those of a request, which every sampler refuses. */
+const FAULTS = new Set([
+  "CANCELLED",
+  "INTERNAL",
+  "ENGINE_FAILED",
+  "ENGINE_UNAVAILABLE",
+  "MESSAGE_INVALID",
+  "MODEL_NOT_FOUND",
+  "OUT_OF_MEMORY",
+  "SAMPLER_INVALID",
+  "SAMPLER_PROBE_FAILED",
+  "SAMPLER_UNAVAILABLE",
+  "UNAUTHENTICATED",
+]);
+
+/**
+ * Samplers beside that of the trainer. Each published version is sent to all of them. A stream of sequences stays on one sampler: the one with the fewest streams
+ * of those with the needed weights. When it fails, its unfinished waves are sampled by another one, and by the trainer where there is none.
+ */
+export class SamplerPool {
+  readonly #options: Required<SamplerPoolOptions>;
+  readonly #members = new Map<string, PoolMember>();
+  readonly #published = new Map<ModelId, PublishedVersion>();
+  /** Places that were added before the trainer was known, with which samplers are compared. */
+  #early: SamplerPlace[] = [];
+  #source: WeightsSource | undefined;
+  #trainer: EngineInfo | undefined;
+  #trainerStreams = 0;
+
+  constructor(options: SamplerPoolOptions) {
+    this.#options = { updates: true, pauseMs: 1_000, ...options };
+  }
+
+  /** Names the trainer, from which samplers read weights. Called by `connectEngine`. */
+  attach({ address, token }: { readonly address: string; readonly token?: string }, info: EngineInfo): void {
+    this.#source = { kind: "trainer", address, ...(token === undefined ? {} : { token }) };
+    this.#trainer = info;
+    for (const place of this.#early.splice(0)) this.add(place);
+  }
+
+  /** Adds a sampler, which is used as soon as it has the weights. A place with a known name replaces another one of this name. */
+  add(place: SamplerPlace): void {
+    void this.remove(place.name);
+    if (this.#trainer === undefined) return void this.#early.push(place);
+    const { updates, logger, pauseMs } = this.#options;
+    const member = new PoolMember(place, {
+      ...{ updates, logger, pauseMs },
+      wanted: () => [...this.#published.values()],
+      source: () => this.#source,
+      check: (info) => this.#check(place.name, info),
+    });
+    this.#members.set(place.name, member);
+  }
+
+  async remove(name: string): Promise<void> {
+    this.#early = this.#early.filter((place) => place.name !== name);
+    const member = this.#members.get(name);
+    this.#members.delete(name);
+    await member?.close();
+  }
+
+  /** Samplers in service, by name. */
+  serving(): readonly { readonly name: string; readonly address: string; readonly info: SamplerInfo }[] {
+    return this.#serving().map(({ name, address, info }) => ({ name, address, info: info as SamplerInfo }));
+  }
+
+  /** Reports a publication of the trainer. */
+  published(version: PublishedVersion): void {
+    this.#published.set(version.model, version);
+    for (const member of this.#members.values()) member.update();
+  }
+
+  /** Returns the way from streams of a model to the samplers. @param trainer connection to the trainer */
+  linkOf(model: ModelId, trainer: EngineConnection): SampleLink {
+    const places = new WeakMap<Channel, StreamPlace>();
+    const isOfTrainer = new WeakSet<Channel>();
+    return {
+      reach: async () => {
+        for (;;) {
+          const member = await this.#choose(model, trainer);
+          if (member === undefined) {
+            try {
+              const channel = await trainer.reach();
+              isOfTrainer.add(channel);
+              return channel;
+            } catch (error) {
+              this.#trainerStreams--;
+              throw error;
+            }
+          }
+          try {
+            const version = member.held(model)?.version ?? 0;
+            const { connection } = member;
+            const channel = await connection.reach();
+            places.set(channel, { member, connection, version });
+            return channel;
+          } catch (error) {
+            member.streams--;
+            member.fail(error);
+          }
+        }
+      },
+      open: (channel, method) => (places.get(channel)?.connection ?? trainer).open(channel, method),
+      confirm: (channel) => {
+        if (!places.has(channel)) trainer.confirm(channel);
+      },
+      lost: (channel, loss) => {
+        const place = places.get(channel);
+        if (place === undefined) trainer.lost(channel, loss);
+        else if (place.member.uses(place.connection)) place.member.fail(loss);
+      },
+      failed: (channel, error) => {
+        const place = places.get(channel);
+        if (place === undefined) return false;
+        // The end of a sampler closed its connection, which cancels its streams.
+        if (!place.member.uses(place.connection)) return true;
+        if (MrlmError.isInstance(error) && !FAULTS.has(error.code)) return false;
+        // A server that stops cancels the streams of its clients.
+        const isStopped = MrlmError.hasCode(error, "CANCELLED");
+        place.member.fail(
+          isStopped ? new MrlmError("SAMPLER_UNAVAILABLE", `The sampler ${place.member.name} stopped.`) : error,
+        );
+        return true;
+      },
+      check: (channel, result) => {
+        const place = places.get(channel);
+        if (place === undefined) return;
+        const newest = this.#options.exact ? place.version : (this.#published.get(model)?.version ?? Infinity);
+        place.member.checkResult(result, place.version, newest);
+      },
+      errorOf: (error) => trainer.errorOf(error),
+      released: (channel) => {
+        const place = places.get(channel);
+        if (place !== undefined) place.member.streams--;
+        else if (isOfTrainer.has(channel)) this.#trainerStreams--;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#members.keys()].map((name) => this.remove(name)));
+  }
+
+  #serving(): PoolMember[] {
+    return [...this.#members.values()].filter(({ isServing }) => isServing);
+  }
+
+  /** Returns the sampler of a stream, which it counts; `undefined` for that of the trainer. */
+  async #choose(model: ModelId, trainer: EngineConnection): Promise<PoolMember | undefined> {
+    const deadline = performance.now() + UPDATE_WAIT_MS;
+    while (this.#members.size > 0 && performance.now() < deadline) {
+      const wanted = await this.#wanted(model, trainer);
+      if (wanted === undefined) break;
+      if (!this.#options.updates) await Promise.all(this.#serving().map((member) => member.refresh()));
+      const fitting = this.#serving().filter((member) => this.#fits(member, wanted));
+      const [first] = fitting.toSorted((one, other) => one.streams - other.streams || load(one) - load(other));
+      if (first !== undefined) {
+        if (this.#options.trainerSamples && this.#trainerStreams < first.streams) break;
+        first.streams++;
+        return first;
+      }
+      const updates = this.#serving().flatMap(({ updating }) => (updating === undefined ? [] : [updating]));
+      if (updates.length === 0) break;
+      const waited = new AbortController();
+      const tooLong = pause(UPDATE_WAIT_MS, [waited.signal], "The wait for weights");
+      await Promise.race([...updates, tooLong]).finally(() => waited.abort());
+    }
+    this.#trainerStreams++;
+    return undefined;
+  }
+
+  /** Returns the weights to sample with; `undefined` for a model that is not published, which the trainer alone has. */
+  async #wanted(
+    model: ModelId,
+    trainer: EngineConnection,
+  ): Promise<Pick<PublishedVersion, "version" | "checksum" | "model"> | undefined> {
+    if (this.#options.updates) return this.#published.get(model);
+    const { models } = decodeSamplerInfo(await trainer.unary(SAMPLER_SERVICE.describe, {}));
+    return models.find((each) => each.model === model);
+  }
+
+  #fits(
+    member: PoolMember,
+    { model, version, checksum }: Pick<PublishedVersion, "version" | "checksum" | "model">,
+  ): boolean {
+    const held = member.held(model);
+    if (held === undefined) return false;
+    return !this.#options.exact || (held.version === version && held.checksum === checksum);
+  }
+
+  #check(name: string, info: SamplerInfo): void {
+    const trainer = this.#trainer;
+    if (!this.#options.exact || trainer === undefined) return;
+    const differences = [
+      ["is deterministic", trainer.deterministic, info.capabilities.deterministic],
+      ["device", trainer.deviceName, info.deviceName],
+      ["torch", trainer.versions.torch, info.software["torch"]],
+      ["threads", trainer.threads, info.threads],
+    ].filter(([, expected, found]) => expected !== found);
+    if (differences.length === 0) return;
+    const list = differences.map(([what, expected, found]) => `${what}: ${found}, the trainer: ${expected}`).join("; ");
+    throw new MrlmError("SAMPLER_DIFFERS", `The sampler ${name} would compute other bits than the trainer (${list}).`);
+  }
+}
+
+function load({ info }: PoolMember): number {
+  return info?.runningTokens ?? 0;
+}

@@ -1,0 +1,334 @@
+import { afterEach, expect, test } from "@jest/globals";
+import { setTimeout } from "node:timers/promises";
+import type { CreateModelOptions, Engine, ExternalSampler, Logger, Sampler, SampleResult } from "@mrlm/spec";
+import { serveEngine, serveSampler } from "@mrlm/server";
+import { BigramEngine, BigramExternalSampler } from "@mrlm/testing";
+import { connectEngine, SamplerPool, type SamplerPoolOptions } from "../src/index.ts";
+
+const policy: CreateModelOptions = {
+  model: "policy",
+  role: "policy",
+  trainable: true,
+  source: {
+    kind: "random",
+    config: { vocab_size: 7, eos_token_id: 6, initializer_range: 1 },
+    seed: 1,
+    tokenizerFiles: {},
+  },
+};
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+/** An engine behind a socket, with a pool whose warnings are kept. */
+async function trained(options: Partial<SamplerPoolOptions> = {}) {
+  const local = new BigramEngine({ deterministic: options.exact ?? true });
+  const server = await serveEngine({ engine: local, address: "127.0.0.1:0" });
+  const lines: string[] = [];
+  const keep = (line: string): void => void lines.push(line);
+  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep };
+  const pool = new SamplerPool({ logger, exact: true, trainerSamples: false, pauseMs: 20, ...options });
+  const engine = await connectEngine(`127.0.0.1:${server.port}`, { samplers: pool });
+  cleanups.push(
+    () => server.close(),
+    () => engine.close(),
+    () => pool.close(),
+  );
+  await engine.createModel(policy);
+  return { local, engine, pool, lines };
+}
+
+/** Serves a sampler, and counts the streams that were opened on it. */
+async function serve(sampler: ExternalSampler, port = 0) {
+  const counts = { streams: 0 };
+  const counted: ExternalSampler = {
+    describe: () => sampler.describe(),
+    readTokenizer: (model) => sampler.readTokenizer(model),
+    update: (update) => sampler.update(update),
+    close: () => sampler.close(),
+    async sampler(model) {
+      counts.streams++;
+      return sampler.sampler(model);
+    },
+  };
+  const server = await serveSampler({ sampler: counted, address: `127.0.0.1:${port}` });
+  cleanups.push(() => server.close());
+  return { address: `127.0.0.1:${server.port}`, port: server.port, counts, stop: () => server.close() };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await setTimeout(5);
+}
+
+async function draw(engine: Pick<Engine, "sampler">, seed = 1n): Promise<SampleResult[]> {
+  const sampler = await engine.sampler("policy");
+  const params = { temperature: 1, maxTokens: 20, stopTokenIds: [6] };
+  const results = Array.from({ length: 4 }, (_, i) =>
+    sampler.sample({ prompt: Int32Array.of(1 + i), params, key: seed + BigInt(i) }),
+  );
+  sampler.barrier();
+  try {
+    return await Promise.all(results);
+  } finally {
+    await sampler.close();
+  }
+}
+
+/** A sampler with one fault: overrides of another one's methods. */
+function faulty(sampler: BigramExternalSampler, fault: Partial<ExternalSampler>): ExternalSampler {
+  return {
+    describe: () => sampler.describe(),
+    readTokenizer: (model) => sampler.readTokenizer(model),
+    sampler: (model) => sampler.sampler(model),
+    update: (update) => sampler.update(update),
+    close: () => sampler.close(),
+    ...fault,
+  };
+}
+
+function changed(sampler: Promise<Sampler>, change: (result: SampleResult) => SampleResult): Promise<Sampler> {
+  return sampler.then((whole) => ({
+    sample: async (request, options) => change(await whole.sample(request, options)),
+    barrier: () => whole.barrier(),
+    close: () => whole.close(),
+  }));
+}
+
+test("each published version is sampled by another process, with the results of the trainer", async () => {
+  const { local, engine, pool } = await trained();
+  const other = await serve(new BigramExternalSampler(local));
+  pool.add({ name: "other", address: other.address });
+  await until(() => pool.serving().length === 1);
+  // Before the first publication the trainer alone has the model.
+  expect((await draw(engine))[0]?.versions[0]).toBe(0);
+  expect(other.counts.streams).toBe(0);
+  for (let version = 1; version <= 3; version++) {
+    await engine.publish("policy");
+    expect(await draw(engine)).toEqual(await draw(local));
+    expect(other.counts.streams).toBe(version);
+    await local.forwardBackward({
+      model: "policy",
+      units: [{ sequences: [{ tokens: Int32Array.of(1, 2), mask: Uint8Array.of(0, 1) }] }],
+      outputs: { logprob: true },
+      normalizer: 1,
+      loss: () => ({ logprob: Float32Array.of(-1) }),
+    });
+    await local.optimStep({ model: "policy", learningRate: 0.1 });
+  }
+});
+
+test("streams are divided among samplers, and the trainer where it has nothing else to do", async () => {
+  for (const trainerSamples of [false, true]) {
+    const { local, engine, pool } = await trained({ trainerSamples });
+    const [one, two] = [await serve(new BigramExternalSampler(local)), await serve(new BigramExternalSampler(local))];
+    pool.add({ name: "one", address: one.address });
+    pool.add({ name: "two", address: two.address });
+    await engine.publish("policy");
+    await until(() => pool.serving().every(({ info }) => info.models.length >= 0) && pool.serving().length === 2);
+    const samplers = await Promise.all(Array.from({ length: 6 }, () => engine.sampler("policy")));
+    const params = { temperature: 1, maxTokens: 3, stopTokenIds: [] };
+    const results = [];
+    for (const sampler of samplers) {
+      results.push(sampler.sample({ prompt: Int32Array.of(1), params, key: 1n }));
+      sampler.barrier();
+      await results.at(-1);
+    }
+    const expected = trainerSamples ? 2 : 3;
+    expect([one.counts.streams, two.counts.streams]).toEqual([expected, expected]);
+    for (const sampler of samplers) await sampler.close();
+  }
+});
+
+test("waves of a sampler that ends are sampled by another one; it serves again after its return", async () => {
+  const { local, engine, pool, lines } = await trained();
+  const sampler = new BigramExternalSampler(local);
+  const held = Promise.withResolvers<void>();
+  const first = await serve(
+    faulty(sampler, {
+      sampler: (model) =>
+        sampler.sampler(model).then((whole) => ({
+          sample: async (request, options) => (await held.promise, whole.sample(request, options)),
+          barrier: () => whole.barrier(),
+          close: () => whole.close(),
+        })),
+    }),
+  );
+  pool.add({ name: "first", address: first.address });
+  await engine.publish("policy");
+  await until(() => pool.serving().length === 1);
+  const drawn = draw(engine);
+  await until(() => first.counts.streams === 1);
+  await first.stop();
+  expect(await drawn).toEqual(await draw(local));
+  expect(lines.filter((line) => line.includes("out of service: [SAMPLER_UNAVAILABLE]"))).toHaveLength(1);
+  held.resolve();
+  const again = await serve(new BigramExternalSampler(local), first.port);
+  await until(() => pool.serving().length === 1);
+  expect(await draw(engine)).toEqual(await draw(local));
+  expect(again.counts.streams).toBe(1);
+});
+
+test.each<[string, string, (sampler: BigramExternalSampler) => Partial<ExternalSampler>]>([
+  [
+    "a wrong version",
+    "SAMPLER_INVALID",
+    (s) => ({
+      sampler: (model) => changed(s.sampler(model), (r) => ({ ...r, versions: r.versions.map((v) => v + 1) })),
+    }),
+  ],
+  [
+    "log-probabilities that are no numbers",
+    "SAMPLER_INVALID",
+    (s) => ({ sampler: (model) => changed(s.sampler(model), (r) => ({ ...r, logprobs: r.logprobs.map(() => NaN) })) }),
+  ],
+  [
+    "half a response",
+    "MESSAGE_INVALID",
+    (s) => ({
+      sampler: (model) =>
+        changed(s.sampler(model), (r) => ({ ...r, logprobs: r.logprobs.subarray(0, r.tokens.length / 2) })),
+    }),
+  ],
+  [
+    "an update to another version",
+    "SAMPLER_INVALID",
+    (s) => ({ update: async (u) => ({ ...(await s.update(u)), version: 9 }) }),
+  ],
+  [
+    "another device",
+    "SAMPLER_DIFFERS",
+    (s) => ({ describe: async () => ({ ...(await s.describe()), deviceName: "another" }) }),
+  ],
+])("%s takes a sampler out of service until it is restarted", async (_, code, fault) => {
+  const { local, engine, pool, lines } = await trained();
+  const sampler = new BigramExternalSampler(local);
+  const bad = await serve(faulty(sampler, fault(sampler)));
+  pool.add({ name: "bad", address: bad.address });
+  await engine.publish("policy");
+  await until(() => lines.length > 0);
+  expect(await draw(engine)).toEqual(await draw(local));
+  await until(() => lines.some((line) => line.includes(`sampler bad at ${bad.address} is out of service: [${code}]`)));
+  const opened = bad.counts.streams;
+  await setTimeout(60);
+  expect(await draw(engine)).toEqual(await draw(local));
+  expect([pool.serving(), bad.counts.streams]).toEqual([[], opened]);
+  await bad.stop();
+  await serve(new BigramExternalSampler(local), bad.port);
+  await until(() => pool.serving().length === 1);
+});
+
+test("a process that does not update samplers finds those with the weights of the trainer", async () => {
+  const { local, engine, pool } = await trained();
+  const other = await serve(new BigramExternalSampler(local));
+  pool.add({ name: "other", address: other.address });
+  await engine.publish("policy");
+  await until(() => pool.serving().length === 1);
+  const server = await serveEngine({ engine: local, address: "127.0.0.1:0" });
+  const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const follower = new SamplerPool({ logger: silent, exact: true, trainerSamples: false, updates: false, pauseMs: 20 });
+  const worker = await connectEngine(`127.0.0.1:${server.port}`, { samplers: follower });
+  cleanups.push(
+    () => server.close(),
+    () => worker.close(),
+    () => follower.close(),
+  );
+  follower.add({ name: "other", address: other.address });
+  await until(() => follower.serving().length === 1);
+  expect(await draw(worker)).toEqual(await draw(local));
+  expect(other.counts.streams).toBe(1);
+  // Another process publishes: the sampler has earlier weights until that process updates it.
+  await local.publish("policy");
+  expect(await draw(worker)).toEqual(await draw(local));
+  expect(other.counts.streams).toBe(1);
+});
+
+test("without exact bits a sampler with earlier weights samples on", async () => {
+  const { local, engine, pool } = await trained({ exact: false });
+  const other = await serve(new BigramExternalSampler(local, { deterministic: false }));
+  pool.add({ name: "other", address: other.address });
+  await engine.publish("policy", "wait");
+  await until(() => pool.serving().length === 1);
+  const results = await draw(engine);
+  expect(other.counts.streams).toBe(1);
+  expect(results.map(({ versions }) => versions[0])).toEqual([1, 1, 1, 1]);
+});
+
+test("a sampler that is removed in the middle of a wave ends no sequence", async () => {
+  const { local, engine, pool } = await trained();
+  const sampler = new BigramExternalSampler(local);
+  const held = Promise.withResolvers<void>();
+  const other = await serve(
+    faulty(sampler, {
+      sampler: (model) =>
+        sampler.sampler(model).then((whole) => ({
+          sample: async (request, options) => (await held.promise, whole.sample(request, options)),
+          barrier: () => whole.barrier(),
+          close: () => whole.close(),
+        })),
+    }),
+  );
+  pool.add({ name: "other", address: other.address });
+  await engine.publish("policy");
+  await until(() => pool.serving().length === 1);
+  const drawn = draw(engine);
+  await until(() => other.counts.streams === 1);
+  await pool.remove("other");
+  expect(await drawn).toEqual(await draw(local));
+  held.resolve();
+});
+
+test("a sampler that was added before the trainer was known is compared with it", async () => {
+  const local = new BigramEngine();
+  const server = await serveEngine({ engine: local, address: "127.0.0.1:0" });
+  const sampler = new BigramExternalSampler(local);
+  const another = async () => ({ ...(await sampler.describe()), threads: 2 });
+  const { address } = await serve(faulty(sampler, { describe: another }));
+  const lines: string[] = [];
+  const keep = (line: string): void => void lines.push(line);
+  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep };
+  const pool = new SamplerPool({ logger, exact: true, trainerSamples: false, pauseMs: 20 });
+  pool.add({ name: "early", address });
+  const engine = await connectEngine(`127.0.0.1:${server.port}`, { samplers: pool });
+  cleanups.push(
+    () => server.close(),
+    () => engine.close(),
+    () => pool.close(),
+  );
+  await until(() => lines.length > 0);
+  expect(lines).toEqual([
+    `sampler early at ${address} is out of service: [SAMPLER_DIFFERS] The sampler early would compute other bits than the trainer (threads: 2, the trainer: 1).`,
+  ]);
+});
+
+test("weights that changed without an update are found by the checksum that the sampler states", async () => {
+  const { local, engine, pool, lines } = await trained();
+  const sampler = new BigramExternalSampler(local);
+  // It has lost its weights, and states that it has those of the version.
+  const forgetful = await serve(
+    faulty(sampler, {
+      update: async ({ version, checksum }) => ({ version, checksum, seconds: 0 }),
+    }),
+  );
+  pool.add({ name: "forgetful", address: forgetful.address });
+  await engine.publish("policy");
+  expect(await draw(engine)).toEqual(await draw(local));
+  await until(() => pool.serving().length === 1 || lines.length > 0);
+  expect(await draw(engine)).toEqual(await draw(local));
+  await until(() => lines.some((line) => line.includes("sampler forgetful at") && line.includes("out of service")));
+});
+
+test("in throughput mode sequences of one stream stay together, and streams are divided", async () => {
+  const { local, engine, pool } = await trained({ exact: false });
+  const two = await Promise.all([0, 1].map(() => serve(new BigramExternalSampler(local, { deterministic: false }))));
+  two.forEach(({ address }, i) => pool.add({ name: `sampler-${i}`, address }));
+  await engine.publish("policy");
+  await until(() => pool.serving().length === 2);
+  const results = await Promise.all([1n, 11n, 21n, 31n].map((seed) => draw(engine, seed)));
+  expect(two.map(({ counts }) => counts.streams)).toEqual([2, 2]);
+  const alone = new BigramEngine({ deterministic: false });
+  await alone.createModel(policy);
+  await alone.publish("policy");
+  expect(results).toEqual(await Promise.all([1n, 11n, 21n, 31n].map((seed) => draw(alone, seed))));
+});
