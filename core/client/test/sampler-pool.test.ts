@@ -197,6 +197,11 @@ test.each<[string, string, (sampler: BigramExternalSampler) => Partial<ExternalS
     (s) => ({ update: async (u) => ({ ...(await s.update(u)), version: 9 }) }),
   ],
   [
+    "weights of another checksum",
+    "SAMPLER_INVALID",
+    (s) => ({ update: async (u) => ({ ...(await s.update(u)), checksum: "other" }) }),
+  ],
+  [
     "another device",
     "SAMPLER_DIFFERS",
     (s) => ({ describe: async () => ({ ...(await s.describe()), deviceName: "another" }) }),

@@ -205,11 +205,16 @@ export class PoolMember {
       if (!this.#parts.updates || source === undefined || missing === undefined) return;
       try {
         const request = encodeUpdate({ ...missing, source });
-        const { version } = decodeUpdateResult(await connection.unary(SAMPLER_SERVICE.update, request));
+        const { version, checksum } = decodeUpdateResult(await connection.unary(SAMPLER_SERVICE.update, request));
         if (version !== missing.version)
           throw new MrlmError(
             "SAMPLER_INVALID",
             `The sampler ${this.name} has version ${version} of "${missing.model}" after an update to ${missing.version}.`,
+          );
+        if (checksum !== missing.checksum && this.#info?.capabilities.proof !== "probe")
+          throw new MrlmError(
+            "SAMPLER_INVALID",
+            `The sampler ${this.name} has other weights of "${missing.model}" than version ${version} after an update.`,
           );
         this.#held.set(missing.model, missing);
       } catch (error) {
