@@ -18,6 +18,7 @@ export default {
         "test/**/*.lifecycle.ts",
         "test/learning/support/broken-calculator/broken-calculator.ts",
         "test/**/*.interop.ts",
+        "test/**/*.vllm.ts",
         "test/**/*.parity.ts",
         "test/python-client/environments/index.ts",
         "test/**/*.faults.ts",

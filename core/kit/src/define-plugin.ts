@@ -5,7 +5,9 @@ import { optionsJsonSchemaOf } from "./options-json-schema.ts";
 export type PluginInput<Options> = Omit<Plugin<Options>, "apiVersion">;
 
 /** Factories of a plugin by kind. */
-type Factories<Options> = Required<Pick<Plugin<Options>, "scorers" | "judges" | "sandboxes" | "tools" | "policies">>;
+type Factories<Options> = Required<
+  Pick<Plugin<Options>, "scorers" | "judges" | "sandboxes" | "tools" | "policies" | "samplers">
+>;
 
 /** Factories of a kind with these ids. */
 type ByIds<Options, Kind extends keyof Factories<Options>, Id extends string> = {
@@ -30,6 +32,7 @@ export function definePlugin<
   Language extends string = never,
   ToolId extends string = never,
   PolicyId extends string = never,
+  SamplerId extends string = never,
 >(
   plugin: PluginInput<Options> &
     Partial<
@@ -37,14 +40,16 @@ export function definePlugin<
         ByIds<Options, "judges", JudgeId> &
         ByIds<Options, "sandboxes", Language> &
         ByIds<Options, "tools", ToolId> &
-        ByIds<Options, "policies", PolicyId>
+        ByIds<Options, "policies", PolicyId> &
+        ByIds<Options, "samplers", SamplerId>
     >,
 ): Plugin<Options> &
   Known<Options, "scorers", ScorerId> &
   Known<Options, "judges", JudgeId> &
   Known<Options, "sandboxes", Language> &
   Known<Options, "tools", ToolId> &
-  Known<Options, "policies", PolicyId> {
+  Known<Options, "policies", PolicyId> &
+  Known<Options, "samplers", SamplerId> {
   // The compiler does not see that the conditional types choose members of `plugin`.
   return { apiVersion: PLUGIN_API_VERSION, ...plugin } as never;
 }

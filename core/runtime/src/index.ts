@@ -113,3 +113,5 @@ export { type DirectoryRenderer, directoryRenderer } from "./run/directory-rende
 export { type EnginePlace, RunDirectory, type SamplerFile } from "./run/run-directory.ts";
 export { type RunState, stateOfRun } from "./run/run-state.ts";
 export { type EngineThreads, engineThreads } from "./prepare/engine-threads.ts";
+export { ProvedSampler, type ProvedSamplerOptions } from "./samplers/proved-sampler.ts";
+export { openSamplerSource } from "./samplers/open-source.ts";

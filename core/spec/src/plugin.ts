@@ -7,6 +7,7 @@ import type { LauncherDefinition } from "./launcher.ts";
 import type { Logger } from "./logger.ts";
 import type { PluginExamples } from "./plugin-examples.ts";
 import type { PolicySource } from "./policy-source.ts";
+import type { SamplerSource } from "./external-sampler.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
 import type { Toolset } from "./tool.ts";
@@ -23,6 +24,7 @@ export type ProvisionKind =
   | "sandbox"
   | "tool"
   | "policy"
+  | "sampler"
   | "algorithm"
   | "engine"
   | "tracker"
@@ -83,6 +85,9 @@ export interface Plugin<Options = unknown> {
   // Each source has player options of its own type: no one type argument fits all.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly policies?: Readonly<Record<string, Factory<PolicySource<any>, Options>>>;
+  /** Servers of other projects that sample, by versioned id: `vllm@1`. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly samplers?: Readonly<Record<string, Factory<SamplerSource<any>, Options>>>;
   readonly engines?: Readonly<Record<string, Factory<EngineProvider, Options>>>;
   /** Inputs for checks of these provisions, by kind and id. */
   readonly examples?: PluginExamples;

@@ -10,12 +10,13 @@ const KINDS = [
   "sandbox",
   "tool",
   "policy",
+  "sampler",
   "algorithm",
   "engine",
   "tracker",
   "launcher",
 ];
-const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "policy", "algorithm", "engine"]);
+const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "policy", "sampler", "algorithm", "engine"]);
 
 const provision = z.string().refine(isProvision, {
   error: 'must be KIND:NAME with a version where the kind has one: "environment:math@1", "sandbox:python"',

@@ -12,6 +12,7 @@ import {
   MrlmError,
   type Plugin,
   type PolicySource,
+  type SamplerSource,
   type ProvisionKind,
   type TrackerDefinition,
 } from "@mrlm/spec";
@@ -47,6 +48,7 @@ const FACTORIES = {
   sandbox: "sandboxes",
   tool: "tools",
   policy: "policies",
+  sampler: "samplers",
   engine: "engines",
 } as const;
 
@@ -166,6 +168,10 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
 
   policy(name: string): Promise<PolicySource<unknown>> {
     return this.#make("policy", this.#resolve("policy", name, "PLAYER_NOT_FOUND"));
+  }
+
+  sampler(name: string): Promise<SamplerSource<unknown>> {
+    return this.#make("sampler", this.#resolve("sampler", name, "PLUGIN_NOT_FOUND"));
   }
 
   async service<K extends ServiceKind>(kind: K, name: string, asker: string): Promise<ServiceTypes[K]> {

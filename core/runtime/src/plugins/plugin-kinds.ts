@@ -7,6 +7,7 @@ import type {
   LauncherDefinition,
   Plugin,
   PolicySource,
+  SamplerSource,
   Sandbox,
   Scorer,
   Toolset,
@@ -49,7 +50,7 @@ export interface PolicySources {
   policy(name: string): Promise<PolicySource<unknown>>;
 }
 
-/** Source of algorithms, engines, trackers, launchers and policies. */
+/** Source of algorithms, engines, trackers, launchers, samplers and policies. */
 export interface AlgorithmSource extends PolicySources {
   algorithms(): readonly string[];
   /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
@@ -59,6 +60,8 @@ export interface AlgorithmSource extends PolicySources {
   tracker(name: string): Promise<TrackerDefinition>;
   /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
   launcher(name: string): Promise<LauncherDefinition>;
+  /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
+  sampler(name: string): Promise<SamplerSource<unknown>>;
 }
 
 /** Lists what a plugin's default export provides, in the format of its manifest. */
@@ -73,6 +76,7 @@ export function provisionsOf(plugin: Plugin): string[] {
     ...Object.keys(plugin.sandboxes ?? {}).map((language) => `sandbox:${language}`),
     ...Object.keys(plugin.tools ?? {}).map((id) => `tool:${id}`),
     ...Object.keys(plugin.policies ?? {}).map((id) => `policy:${id}`),
+    ...Object.keys(plugin.samplers ?? {}).map((id) => `sampler:${id}`),
     ...Object.keys(plugin.engines ?? {}).map((id) => `engine:${id}`),
   ];
 }

@@ -23,6 +23,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "launcher:local": "@mrlm/launcher-local",
   "launcher:ray": "@mrlm/launcher-ray",
   "policy:openai": "@mrlm/policy-openai",
+  "sampler:vllm": "@mrlm/sampler-vllm",
   "sandbox:javascript": "@mrlm/sandbox-javascript",
   "sandbox:python": "@mrlm/sandbox-python",
   "scorer:llm": "@mrlm/judge-llm",

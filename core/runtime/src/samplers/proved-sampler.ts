@@ -1,0 +1,186 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type Engine,
+  type ExternalSampler,
+  type Logger,
+  type ModelId,
+  MrlmError,
+  type SampledChunk,
+  type SampleOptions,
+  type Sampler,
+  type SampleRequest,
+  type SampleResult,
+  type SamplerInfo,
+  type UpdateResult,
+  type WeightsSource,
+  type WeightsUpdate,
+} from "@mrlm/spec";
+import { PROBE_TOLERANCE, probeDifference, type ProbedModel, probeSequence } from "./probe.ts";
+
+/** Part of the trainer that proves weights. */
+type Prover = Pick<Engine, "describe" | "writeWeights" | "sampler" | "close">;
+
+/** Options of a {@link ProvedSampler}. */
+export interface ProvedSamplerOptions {
+  /** Sampler that reads weights from a directory. */
+  readonly sampler: ExternalSampler;
+  /** Folder for weights, which the trainer and the sampler both see under this path. */
+  readonly directory: string;
+  readonly logger: Logger;
+  /** Connects to the engine that holds the published weights. */
+  connect(source: Extract<WeightsSource, { readonly kind: "trainer" }>): Promise<Prover>;
+}
+
+/**
+ * Sampler that gets its weights from the trainer, in place of a directory. Each update is proved by a probe before a result leaves it. After a probe that fails it
+ * rejects every sequence with SAMPLER_PROBE_FAILED.
+ */
+export class ProvedSampler implements ExternalSampler {
+  readonly #options: ProvedSamplerOptions;
+  readonly #sampler: ExternalSampler;
+  /** Ends with the update that runs, and never rejects. */
+  #proving: Promise<void> | undefined;
+  #failed: MrlmError | undefined;
+  #proved: { readonly update: WeightsUpdate; readonly directory: string } | undefined;
+
+  constructor(options: ProvedSamplerOptions) {
+    this.#options = options;
+    this.#sampler = options.sampler;
+  }
+
+  async describe(): Promise<SamplerInfo> {
+    const info = await this.#sampler.describe();
+    const { model, version } = this.#proved?.update ?? {};
+    return {
+      ...info,
+      models: info.models.filter((held) => held.model === model && held.version === version),
+      capabilities: { ...info.capabilities, updates: ["trainer"] },
+    };
+  }
+
+  async readTokenizer(model: ModelId): Promise<Readonly<Record<string, Uint8Array>>> {
+    await this.#proven(model);
+    return await this.#sampler.readTokenizer(model);
+  }
+
+  async sampler(model: ModelId): Promise<Sampler> {
+    await this.#proven(model);
+    const inner = await this.#sampler.sampler(model);
+    return {
+      sample: (request, options = {}) => this.#sample({ model, sampler: inner }, request, options),
+      barrier: () => inner.barrier(),
+      close: () => inner.close(),
+    };
+  }
+
+  async update(update: WeightsUpdate): Promise<UpdateResult> {
+    await this.#ready();
+    const started = performance.now();
+    const { source } = update;
+    if (source.kind !== "trainer")
+      throw new MrlmError("OPTIONS_INVALID", "This sampler gets its weights from a trainer, which proves them.");
+    const work = this.#update(update, source);
+    this.#proving = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      const probeDifference = await work;
+      return { version: update.version, checksum: "", probeDifference, seconds: (performance.now() - started) / 1000 };
+    } finally {
+      this.#proving = undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sampler.close();
+    if (this.#proved !== undefined) await rm(this.#proved.directory, { recursive: true, force: true });
+  }
+
+  async #update(update: WeightsUpdate, source: Parameters<ProvedSamplerOptions["connect"]>[0]): Promise<number> {
+    const { model, version, checksum } = update;
+    const trainer = await this.#options.connect(source);
+    try {
+      const { models } = await trainer.describe();
+      const probed = models.find((each) => each.model === model);
+      if (probed === undefined) throw new MrlmError("MODEL_NOT_FOUND", `The trainer has no model "${model}".`);
+      const directory = join(this.#options.directory, `version-${version}`);
+      const written = await trainer.writeWeights(model, directory, { untied: true });
+      if (written.version !== version || written.checksum !== checksum)
+        throw new MrlmError("WEIGHTS_VERSION", `The trainer has published version ${written.version}, not ${version}.`);
+      await this.#fillCache(probed);
+      const last = this.#proved?.directory;
+      this.#proved = undefined;
+      await this.#sampler.update({ ...update, source: { kind: "directory", directory } });
+      const difference = await this.#probe(trainer, probed, version);
+      this.#proved = { update, directory };
+      if (last !== undefined && last !== directory) await rm(last, { recursive: true, force: true });
+      this.#options.logger.info(`version ${version} of "${model}" is proved`, { difference });
+      return difference;
+    } finally {
+      await trainer.close();
+    }
+  }
+
+  /** Samples the sequence of the probe from the weights that are to be replaced: a prefix cache that outlives them is then found. */
+  async #fillCache(model: ProbedModel): Promise<void> {
+    const { models } = await this.#sampler.describe();
+    if (!models.some((held) => held.model === model.model)) return;
+    const sampler = await this.#sampler.sampler(model.model);
+    try {
+      await probeSequence(sampler, model);
+    } finally {
+      await sampler.close();
+    }
+  }
+
+  async #probe(trainer: Prover, model: ProbedModel, version: number): Promise<number> {
+    const [reference, probed] = [await trainer.sampler(model.model), await this.#sampler.sampler(model.model)];
+    try {
+      const difference = await probeDifference({ trainer: reference, sampler: probed }, model, version);
+      if (difference <= PROBE_TOLERANCE) return difference;
+      this.#failed = new MrlmError(
+        "SAMPLER_PROBE_FAILED",
+        `Log-probabilities of version ${version} of "${model.model}" differ from the trainer's by ${difference.toPrecision(3)} nats, where ${PROBE_TOLERANCE} is allowed.`,
+      );
+      throw this.#failed;
+    } finally {
+      await Promise.all([reference.close(), probed.close()]);
+    }
+  }
+
+  async #sample(
+    { model, sampler }: { readonly model: ModelId; readonly sampler: Sampler },
+    request: SampleRequest,
+    { signal, onTokens }: SampleOptions,
+  ): Promise<SampleResult> {
+    await this.#proven(model);
+    // Tokens that arrive while weights are proved may be of the new ones.
+    const held: SampledChunk[] = [];
+    const deliver = (chunk: SampledChunk): void => {
+      if (this.#proving === undefined && held.length === 0) onTokens?.(chunk);
+      else held.push(chunk);
+    };
+    const result = await sampler.sample(request, {
+      ...(signal === undefined ? {} : { signal }),
+      ...(onTokens === undefined ? {} : { onTokens: deliver }),
+    });
+    await this.#proven(model);
+    for (const chunk of held) onTokens?.(chunk);
+    return result;
+  }
+
+  /** Waits for the end of an update. Rejects if a probe has failed. */
+  async #ready(): Promise<void> {
+    while (this.#proving !== undefined) await this.#proving;
+    if (this.#failed !== undefined) throw this.#failed;
+  }
+
+  /** The same, and rejects if the sampler has weights that no probe has proved. */
+  async #proven(model: ModelId): Promise<void> {
+    await this.#ready();
+    if (this.#proved?.update.model === model) return;
+    throw new MrlmError("SAMPLER_UNAVAILABLE", `The sampler has no proved weights of "${model}".`);
+  }
+}
