@@ -280,3 +280,33 @@ test("U13: a configuration that is no object is named without an empty key", () 
     }),
   );
 });
+
+describe("store", () => {
+  const storeOf = (store: unknown) => parse({ ...WHOLE, store }).config.store;
+
+  test("is retention, a database, or both", () => {
+    const url = "postgres://user@host:5432/episodes";
+    expect(storeOf({ keep_tokens: 3 })).toEqual({ keep_tokens: 3 });
+    expect(storeOf(url)).toEqual({ url, keep_tokens: 50 });
+    expect(storeOf({ url, keep_tokens: 3 })).toEqual({ url, keep_tokens: 3 });
+  });
+
+  test.each(["postgres://user:pass-word@host/db", "postgres://user@host/db?password=pass-word"])(
+    "%s: a password is refused and not repeated",
+    (url) => {
+      for (const store of [url, { url }]) {
+        const { code, message, hint } = errorOf({ ...WHOLE, store });
+        expect(code).toBe("CONFIG_INVALID");
+        expect(message).toContain("PGPASSWORD");
+        expect(message + hint).not.toContain("pass-word");
+      }
+    },
+  );
+
+  test.each(["episodes.sqlite", "mysql://host/db", "postgres://", "postgres://host"])("%s is no database", (store) => {
+    expect(errorOf({ ...WHOLE, store })).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("postgres://USER@HOST:PORT/DATABASE"),
+    });
+  });
+});

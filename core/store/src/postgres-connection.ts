@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { MrlmError } from "@mrlm/spec";
 import type { Row, StoreConnection } from "./database.ts";
 import { assertMeta, assertRun } from "./store-meta.ts";
@@ -37,7 +36,7 @@ export class PostgresConnection implements StoreConnection {
 
   constructor(place: string, run: string | undefined, { connectMs, reconnectMs }: PostgresWaits) {
     this.#place = place;
-    const id = run ?? runOfPlace(place) ?? randomUUID();
+    const id = run ?? namedRun(place);
     this.#schema = schemaOf(id);
     this.database = new PostgresDatabase(place, setupOf(this.#schema));
     this.#waits = connectMs;
@@ -126,12 +125,7 @@ export class PostgresConnection implements StoreConnection {
  * @param place with its run
  */
 export function openPostgresToRead(place: string): PostgresDatabase | undefined {
-  const run = runOfPlace(place);
-  if (run === undefined)
-    throw new MrlmError("USAGE", "The URL of a store in Postgres names no run.", {
-      hint: "Add ?run=ID, with the id of the run's run.json.",
-    });
-  const schema = schemaOf(run);
+  const schema = schemaOf(namedRun(place));
   const database = new PostgresDatabase(place, `${setupOf(schema)}; SET default_transaction_read_only = on`);
   try {
     if (hasTables(database, schema)) {
@@ -144,6 +138,15 @@ export function openPostgresToRead(place: string): PostgresDatabase | undefined 
   }
   database.close();
   return undefined;
+}
+
+/** Throws USAGE for a place without a run. */
+function namedRun(place: string): string {
+  const run = runOfPlace(place);
+  if (run !== undefined) return run;
+  throw new MrlmError("USAGE", "The URL of a store in Postgres names no run.", {
+    hint: "Add ?run=ID, with the id of the run's run.json or a name of yours.",
+  });
 }
 
 function setupOf(schema: string): string {

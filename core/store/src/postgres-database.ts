@@ -44,6 +44,7 @@ export class PostgresDatabase implements Database {
       workerData: data,
       transferList: [port2],
       name: "mrlm-postgres",
+      env: process.env,
       execArgv: isSource ? ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] : [],
     });
     this.#worker.unref();

@@ -10,6 +10,11 @@ export function isPostgres(place: string): boolean {
   return /^postgres(ql)?:\/\//.test(place);
 }
 
+/** Whether a text is the URL of a database of Postgres. */
+export function isDatabase(url: string): boolean {
+  return isPostgres(url) && URL.canParse(url) && new URL(url).pathname.length > 1;
+}
+
 /** Returns the place of the store of a run in a database of Postgres. */
 export function placeOfRun(url: string, run: string): string {
   const place = parsed(url);
@@ -52,8 +57,7 @@ export function schemaOf(run: string): string {
 
 /** Throws CONFIG_INVALID for a text that is no URL of a database. */
 function parsed(place: string): URL {
-  const url = URL.canParse(place) ? new URL(place) : undefined;
-  if (url !== undefined && isPostgres(place) && url.pathname.length > 1) return url;
+  if (isDatabase(place)) return new URL(place);
   throw new MrlmError("CONFIG_INVALID", "The URL of an episode store names no database of Postgres.", {
     hint: "Write postgres://USER@HOST:PORT/DATABASE; the password belongs in PGPASSWORD.",
   });

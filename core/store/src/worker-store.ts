@@ -32,6 +32,7 @@ function startWorker(settings: StoreSettings): Worker {
   return new Worker(new URL(isSource ? "./store-worker.ts" : "./store-worker.js", import.meta.url), {
     workerData: settings,
     name: "mrlm-store",
+    env: process.env,
     // From the sources, packages are imported from their sources too. Flags of the process, such as --input-type, may be invalid for a thread.
     execArgv: isSource ? ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] : [],
   });

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { EpisodeStore, Lease } from "@mrlm/spec";
+import type { EpisodeStore, Lease, MrlmError } from "@mrlm/spec";
 import { Client } from "pg";
 import { openEpisodeStore, openLocalStore } from "../src/index.ts";
 import { PostgresPlace } from "./contract/postgres-place.ts";
 import { storeContract } from "./contract/store-contract.ts";
 import { cohort, playedGroups, record } from "./support/episodes.ts";
-import { PostgresServer } from "./support/postgres-server.ts";
+import { PASSWORD, PostgresServer } from "./support/postgres-server.ts";
 
 const LEARNER = "0/policy";
 const COHORTS = 600;
@@ -20,8 +20,27 @@ const RESTARTS = 12;
 let server: PostgresServer;
 beforeAll(async () => {
   server = await PostgresServer.create();
+  process.env["PGPASSWORD"] = PASSWORD;
 });
 afterAll(() => server.remove());
+
+test("a wrong password, a missing database and a server that is gone: each has its code, and none names the password", async () => {
+  const open = (path: string) => openLocalStore({ path, run: "a", purpose: "train", endsLeases: false, busyMs: 300 });
+  const failed = async (path: string): Promise<MrlmError> =>
+    await open(path).then(
+      () => Promise.reject(),
+      (error) => error,
+    );
+  const wrong = await failed(server.url.replace("mrlm@", "mrlm:guessed-password@"));
+  expect(wrong).toMatchObject({ code: "STORE_FAILED", message: expect.stringContaining("refuses the user") });
+  const missing = await failed(server.url.replace("/postgres?", "/none?"));
+  expect(missing).toMatchObject({ code: "STORE_FAILED", message: expect.stringContaining("does not exist") });
+  await server.stop("fast");
+  const gone = await failed(server.url.replace("mrlm@", "mrlm:guessed-password@"));
+  await server.start();
+  expect(gone).toMatchObject({ code: "STORE_UNAVAILABLE", isRetryable: true });
+  for (const { message, hint } of [wrong, missing, gone]) expect(message + hint).not.toMatch(/guessed|9d4c/);
+});
 
 storeContract("a server of Postgres", {
   place: async () => new PostgresPlace(server.url),
@@ -103,6 +122,7 @@ function startWorker(run: string, shiftMs: number): ChildProcess {
   const flags = ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"];
   return spawn(process.execPath, [...flags, program, server.url, run, String(shiftMs)], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: process.env,
   });
 }
 

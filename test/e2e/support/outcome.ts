@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { MetricsFile, type MetricsRow } from "@mrlm/runtime";
+import { MetricsFile, type MetricsRow, RunDirectory } from "@mrlm/runtime";
 import { EpisodeReader } from "@mrlm/store";
 
 /** Result of a run, to the last bit, without its durations. */
@@ -12,7 +12,7 @@ export interface Outcome {
 }
 
 export function outcomeOf(directory: string): Outcome {
-  const store = new EpisodeReader(join(directory, "episodes.sqlite"));
+  const store = new EpisodeReader(RunDirectory.open(directory).episodesPath);
   try {
     return {
       weights: weightsOf(directory),

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url";
 
 /** User of the server where this process is root: Postgres refuses to run as root. */
 const SERVER_USER = 65_534;
+
+/** Password of the server's user, which clients read from the environment variable PGPASSWORD. */
+export const PASSWORD = "9d4c-password-of-the-server";
 
 /** A server of Postgres in a directory of its own, which a test stops and starts. */
 export class PostgresServer {
@@ -36,7 +39,21 @@ export class PostgresServer {
 
   static async create(): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort());
-    const flags = ["-D", server.#data, "-U", "mrlm", "-A", "trust", "-E", "UTF8", "--no-sync"];
+    const passwords = join(server.#folder, "password");
+    writeFileSync(passwords, PASSWORD);
+    const flags = [
+      "-D",
+      server.#data,
+      "-U",
+      "mrlm",
+      "-A",
+      "scram-sha-256",
+      "--pwfile",
+      passwords,
+      "-E",
+      "UTF8",
+      "--no-sync",
+    ];
     execFileSync(join(server.#native, "bin", "initdb"), flags, { ...server.#options, stdio: "pipe" });
     await server.start();
     return server;

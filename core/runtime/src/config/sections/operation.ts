@@ -1,5 +1,5 @@
 import { type JsonValue, PART_KINDS } from "@mrlm/spec";
-import { hasPassword, isPostgres } from "@mrlm/store";
+import { hasPassword, isDatabase } from "@mrlm/store";
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
 
@@ -125,9 +125,9 @@ export const checkpointSection = z.strictObject({
 /** URL of a database of Postgres. The configuration is copied into the run's directory, so it holds no password. */
 const storeUrl = z
   .string()
-  .refine((url) => isPostgres(url) && URL.canParse(url), "must be postgres://USER@HOST:PORT/DATABASE")
+  .refine((url) => isDatabase(url), "must be postgres://USER@HOST:PORT/DATABASE")
   .refine(
-    (url) => !isPostgres(url) || !URL.canParse(url) || !hasPassword(url),
+    (url) => !isDatabase(url) || !hasPassword(url),
     "must hold no password: give it by the environment variable PGPASSWORD, or by ~/.pgpass",
   );
 
