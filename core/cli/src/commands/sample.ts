@@ -3,11 +3,12 @@ import { hostname } from "node:os";
 import { rmSync } from "node:fs";
 import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory, stateOfRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import { wholeNumber } from "../arguments.ts";
+import { jsonObject, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
+import { startEngineSampler, startServerSampler } from "../services/sampler-process.ts";
 import { samplerLaunch } from "../services/samplers.ts";
 
 /** Options of `mrlm sample`. */
@@ -17,6 +18,9 @@ export interface SampleArguments {
   readonly gpu?: string;
   readonly threads?: string;
   readonly name?: string;
+  readonly plugin?: string;
+  readonly url?: string;
+  readonly options?: string;
 }
 
 /** Time between two looks for the end of the run, in milliseconds. */
@@ -31,6 +35,11 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
   const { name = processName() } = args;
   if (!/^[\w.-]+$/.test(name))
     throw new MrlmError("USAGE", `--name ${name}: letters, digits, dots, hyphens and underscores only.`);
+  if (args.plugin === undefined && (args.url !== undefined || args.options !== undefined))
+    throw new MrlmError(
+      "USAGE",
+      "--url and --options are for a server that a plugin samples with: give --plugin NAME too.",
+    );
   const device = DEVICES.find((each) => each === (args.device ?? loaded.config.engine.device));
   if (device === undefined)
     throw new MrlmError("USAGE", `--device is ${args.device}, and not one of ${DEVICES.join(", ")}.`);
@@ -46,39 +55,39 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
   );
   const plugins = await PluginHost.discover({ directory, logger: lineLogger(notice), ...configuredPlugins(loaded) });
   try {
-    const provider = await plugins.engine(loaded.config.engine.provider);
-    if ((await provider.locate()) === undefined)
-      throw new MrlmError(
-        "ENGINE_NOT_SET_UP",
-        `The engine "${loaded.config.engine.provider}" is not set up on this machine.`,
-      );
-    console.note("starting a sampler (loading torch)");
-    const launched = await provider.launch({
-      ...options,
-      logDirectory: run.samplerLogs(name),
-      notice,
-      signal: interrupts.drain,
-    });
-    const { address, token, pid } = launched;
+    const parts = { config: loaded.config, plugins, run, name, notice, signal: interrupts.drain };
+    const { plugin } = args;
+    const started =
+      plugin === undefined
+        ? await startEngineSampler(parts, options)
+        : await startServerSampler(parts, { plugin, ...serverOf(args) });
+    const { address, token, pid, device: found, ended } = started;
     const file = run.writeSampler({ name, address, token, pid: process.pid, host: hostname() });
     try {
-      console.note(`${name} samples for ${run.path} on ${launched.device}`);
+      console.note(`${name} samples for ${run.path} on ${found}`);
       console.emit({ event: "sampling", name, run: run.path, address, pid });
-      const ended = new AbortController();
-      void launched.exited.then(({ cause }) =>
-        ended.abort(cause ?? new MrlmError("ENGINE_EXITED", "The process of the sampler ended.")),
-      );
-      const either = AbortSignal.any([interrupts.drain, ended.signal]);
+      const either = AbortSignal.any([interrupts.drain, ended]);
       while (!either.aborted && !stateOfRun(run).hasEnded)
         await setTimeout(LOOK_MS, undefined, { signal: either }).catch(() => undefined);
-      if (ended.signal.aborted) throw ended.signal.reason;
+      if (ended.aborted) throw ended.reason;
     } finally {
       rmSync(file, { force: true });
-      await launched.stop();
+      await started.stop();
     }
     return interrupts.drain.aborted ? EXIT.interrupted : EXIT.ok;
   } finally {
     interrupts.dispose();
     await plugins.close();
   }
+}
+
+/** Returns the server of a sampler plugin. Throws USAGE for flags that are not for it. */
+function serverOf({ url, options, device, gpu, threads }: SampleArguments) {
+  if (url === undefined) throw new MrlmError("USAGE", "--plugin needs the address of its server: --url URL.");
+  if (device !== undefined || gpu !== undefined || threads !== undefined)
+    throw new MrlmError(
+      "USAGE",
+      "--device, --gpu and --threads are for a sampler without --plugin: the server has its own.",
+    );
+  return { url, options: options === undefined ? {} : jsonObject(options, "--options") };
 }

@@ -61,6 +61,12 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
     .option("--gpu <index>", "CUDA device; default: 0")
     .option("--threads <n>", "CPU threads; default: those of the run's engine")
     .option("--name <name>", "unique in the run; default: made from the machine and the process")
+    .option(
+      "--plugin <name>",
+      "sample by a server of another project, such as vllm, in place of an engine process; each version of the weights is proved by a probe",
+    )
+    .option("--url <url>", "with --plugin: address of the server")
+    .option("--options <json>", "with --plugin: options of the plugin")
     .action(async (args: SampleArguments) =>
       finish(await (await import("../commands/sample.ts")).sample(context(), args)),
     );
