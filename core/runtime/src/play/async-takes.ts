@@ -39,6 +39,8 @@ export class AsyncTakes implements TakeSource {
   #opened: number;
   #taken: number;
   #late = 0;
+  /** Groups that are open, leased or ready; `undefined` where the store must be asked. A process that resumes finds fewer than were opened: it abandoned those under way. */
+  #outstanding: number | undefined;
   #playing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
   /** Resolves when this process has opened or played a group. */
@@ -129,6 +131,7 @@ export class AsyncTakes implements TakeSource {
       const taken = await store.take(learner, { step: place.step, refill }, count, rule, record);
       if (typeof taken !== "string") {
         this.#taken += taken.groups.length;
+        this.#outstanding = undefined;
         return taken;
       }
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -156,7 +159,8 @@ export class AsyncTakes implements TakeSource {
   /** Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same. */
   async #open(place: TakePlace): Promise<void> {
     const { plan, lag, stage, stageName, learner, environments, rollouts, store } = this.#parts;
-    const free = (lag + 1) * plan.groups - (this.#opened - this.#taken);
+    this.#outstanding ??= sumOf(await store.buffer(learner));
+    const free = (lag + 1) * plan.groups - this.#outstanding;
     for (let i = 0; i < free; i++) {
       const number = this.#opened + 1;
       const draw = this.#order.take(1).find(({ tasks }) => tasks.length > 0);
@@ -180,6 +184,7 @@ export class AsyncTakes implements TakeSource {
       };
       await store.open(cohort);
       this.#opened = number;
+      this.#outstanding++;
     }
     if (free > 0) this.#changed();
   }
@@ -218,4 +223,8 @@ export class AsyncTakes implements TakeSource {
     this.#change.resolve();
     this.#change = Promise.withResolvers();
   }
+}
+
+function sumOf({ open, leased, ready }: Awaited<ReturnType<EpisodeStore["buffer"]>>): number {
+  return open + leased + ready;
 }
