@@ -138,7 +138,8 @@ export async function train(
     cleanUp.unshift(stop);
     // The first batch is sampled by all of them.
     await samplers.started;
-    run.writeEngine(place);
+    // A killed process left its own. A worker that found an engine before the leases of that process end would play its cohorts with other weights.
+    run.removeEngine();
     cleanUp.unshift(async () => run.removeEngine());
     onRun(run.path);
     const { device, deviceName, deterministic, worldSize } = await engine.describe();
@@ -147,6 +148,7 @@ export async function train(
     );
     isTraining = true;
     const summary = await trainRun({
+      onStoreOpened: () => run.writeEngine(place),
       prepared,
       host: environments.host,
       engine,

@@ -53,6 +53,8 @@ export interface TrainOptions {
   readonly onEvent?: (event: RunEvent) => void;
   /** Opens the episode store; default: in a thread of its own. */
   readonly openStore?: (settings: StoreSettings) => Promise<EpisodeStore>;
+  /** Called when the store is open and the leases of an earlier process have ended: from here on other processes may play. */
+  readonly onStoreOpened?: () => void;
   /** Aborted to stop after the current iteration, with a checkpoint. */
   readonly drain?: AbortSignal;
   /** Aborted to stop at once. */
@@ -112,6 +114,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
         const { openStore = openEpisodeStore } = options;
         const about = { path: run.episodesPath, run: record.id, purpose: "train", endsLeases: true } as const;
         const store = await openStore({ ...about, resumedAt });
+        options.onStoreOpened?.();
         episodes = withBackgroundWrites(store);
         const members = [
           thisProcess(TRAINING_WORKER, "training", { mode: config.play.mode }),

@@ -84,7 +84,11 @@ def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[
     checkpoint = load_checkpoint(directory, state.placement, changes)
     state.replace([restored.model for restored in checkpoint.models])
     for restored in checkpoint.models:
-        restored.restore(state.trainable_model(restored.model.model_id))
+        model = restored.model
+        restored.restore(state.trainable_model(model.model_id))
+        # A sampler copies the weights when it is made. After the next optimizer step they are newer than the published.
+        if model.trainable and model.version > 0:
+            state.own_sampler(model.model_id)
     checkpoint.restore_random_state()
     return [model_info(restored.model) for restored in checkpoint.models], checkpoint.last_call
 

@@ -63,3 +63,18 @@ def test_numerics_50_weights_stay_through_accumulation_other_models_and_checkpoi
     client.call = client.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "checkpoint")).last_call
     assert bits(sample(engine, REQUEST)) == kept
     assert difference(engine, sample(engine, REQUEST), 1.0) < 1e-4
+
+
+def test_a_loaded_checkpoint_samples_with_its_own_weights_also_after_a_step(
+    engine: RunningEngine, tmp_path: Path
+) -> None:
+    client = engine.client
+    engine.create(config=QWEN2)
+    learn(engine, 1)
+    client.numbered("Publish", pb.PublishRequest, model_id="policy")
+    kept = bits(sample(engine, REQUEST))
+    client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "checkpoint"))
+    client.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "checkpoint"))
+    # Play beside learning may sample for the first time when a step has changed the trainer's weights.
+    learn(engine, 1)
+    assert bits(sample(engine, REQUEST)) == kept
