@@ -4,7 +4,7 @@ import { type CodeBlock, ROOT } from "./blocks.ts";
 
 /** Programs that a page may run, which this repository does not define. */
 const PROGRAMS = new Set(
-  "apt-get bun cat chmod claude done for hf srun tail tensorboard cd cmake corepack cp createdb curl cut docker echo export git grep grpcurl head jq kill kubectl ls make mkdir nice nvidia-smi openssl pip pip3 pnpm printf ps python python3 rm sbatch sed sqlite3 ssh sudo sysctl tar taskset tee time torchrun unset uv uvx vf-eval wget yarn".split(
+  "apt-get bun cat chmod claude done for hf srun tail tensorboard cd cmake corepack cp curl cut docker echo export git grep grpcurl head jq kill kubectl ls make mkdir nice nvidia-smi openssl pip pip3 pnpm printf ps python python3 rm sbatch sed sqlite3 ssh sudo sysctl tar taskset tee time torchrun unset uv uvx vf-eval wget yarn".split(
     " ",
   ),
 );
