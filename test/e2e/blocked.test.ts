@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { fakePython } from "./support/fake-python.ts";
 import { isAlive, Mrlm } from "./support/mrlm.ts";
-import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { startChatServer } from "@mrlm/testing";
 import { ROOT, run } from "./support/mrlm.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const folder = temporaryDirectory();
 

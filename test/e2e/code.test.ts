@@ -8,7 +8,7 @@ import { textMessage } from "@mrlm/kit";
 import { readCorpus } from "@mrlm/testing";
 import { describeWithEngine } from "./support/engine.ts";
 import { Mrlm, run } from "./support/mrlm.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const { signal } = new AbortController();
 

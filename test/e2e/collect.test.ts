@@ -8,7 +8,8 @@ import { describeWithEngine } from "./support/engine.ts";
 import { Mrlm, run } from "./support/mrlm.ts";
 import { sharedEngine } from "./support/shared-engine.ts";
 import { pythonJson, pythonWith, testWith } from "./support/python.ts";
-import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 interface Row {
   readonly id: string;

@@ -6,7 +6,7 @@ import { MetricsFile } from "@mrlm/runtime";
 import { describeWithEngine } from "./support/engine.ts";
 import { freePort } from "./support/free-port.ts";
 import { isAlive, Mrlm, ROOT, run } from "./support/mrlm.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const output = temporaryDirectory();
 const example = readFileSync(join(ROOT, "examples/distributed/distributed.yaml"), "utf8");

@@ -7,7 +7,7 @@ import { sft } from "@mrlm/sft";
 import type { JsonObject } from "@mrlm/spec";
 import { type BigramOutcome, startChatServer, trainBigram } from "@mrlm/testing";
 import { run } from "./support/mrlm.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const folder = temporaryDirectory();
 const KEY = "sk-test-0123456789";

@@ -7,7 +7,8 @@ import type { JsonObject } from "@mrlm/spec";
 import { describeWithEngine } from "./support/engine.ts";
 import { ROOT, run } from "./support/mrlm.ts";
 import { sharedEngine } from "./support/shared-engine.ts";
-import { temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { writeConfig } from "./support/tiny-run.ts";
 
 const output = temporaryDirectory();
 const TINY_MODEL = {

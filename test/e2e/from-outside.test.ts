@@ -7,7 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
 import { COMMAND, Mrlm, ROOT, run } from "./support/mrlm.ts";
-import { TINY, temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const folder = temporaryDirectory();
 

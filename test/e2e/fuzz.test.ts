@@ -3,7 +3,7 @@ import { draw } from "../../benchmarks/train/fuzz/draw.ts";
 import { mutationComplaints } from "../../benchmarks/train/fuzz/mutate.ts";
 import { openPlace, type Place } from "../../benchmarks/train/fuzz/place.ts";
 import { tryOut } from "../../benchmarks/train/fuzz/trial.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 // First configurations of `npm run fuzz:train -- --bigram`.
 const directory = temporaryDirectory();

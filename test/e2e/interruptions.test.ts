@@ -4,7 +4,8 @@ import { describeWithEngine } from "./support/engine.ts";
 import { type Event, type Finished, Mrlm } from "./support/mrlm.ts";
 import { type Outcome, outcomeOf } from "./support/outcome.ts";
 import { gone, killAll, processTree } from "./support/process-tree.ts";
-import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const output = temporaryDirectory();
 /** All four algorithms, with a critic of its own and pairs that are collected twice. */

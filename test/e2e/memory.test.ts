@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { run } from "./support/mrlm.ts";
 import { sharedEngine } from "./support/shared-engine.ts";
-import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
 const engine = sharedEngine();

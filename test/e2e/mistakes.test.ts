@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { fakePython } from "./support/fake-python.ts";
 import { run } from "./support/mrlm.ts";
-import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
 /** No process listens there: a run that reached its engine would fail with another error. */

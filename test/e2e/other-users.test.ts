@@ -7,7 +7,8 @@ import { installed } from "./support/engine.ts";
 import { type IntruderCall, intrude, noOtherUser } from "./support/intrude.ts";
 import { Mrlm } from "./support/mrlm.ts";
 import { processTree } from "./support/process-tree.ts";
-import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const UNAUTHENTICATED = "16";
 const [directory, other] = [temporaryDirectory(), temporaryDirectory()];

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { Mrlm } from "./support/mrlm.ts";
 import { gone, processTree } from "./support/process-tree.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const folder = temporaryDirectory();
 

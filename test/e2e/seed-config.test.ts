@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { loadConfig } from "@mrlm/runtime";
 import { fakePython } from "./support/fake-python.ts";
 import { ROOT, run } from "./support/mrlm.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 test("a configuration in the legacy form loads unchanged", () => {
   const { config } = loadConfig(`${ROOT}examples/seed/math_grpo.yaml`);

@@ -5,7 +5,7 @@ import { characterTokenizerFiles } from "@mrlm/kit/renderer";
 import type { CreateModelOptions, Engine, EngineUnit, SampleResult, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { Mrlm } from "./support/mrlm.ts";
 import { type EngineSection, installed, startEngine } from "./support/real-engine.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const folder = temporaryDirectory();
 const tokenizerFiles = characterTokenizerFiles({ alphabet: " 0123456789abcdefghijklmnopqrstuvwxyz" });

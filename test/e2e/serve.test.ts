@@ -7,7 +7,8 @@ import { connectEnvironments } from "@mrlm/client";
 import { textMessage } from "@mrlm/kit";
 import type { Message } from "@mrlm/spec";
 import { Mrlm, run } from "./support/mrlm.ts";
-import { TINY, temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const { signal } = new AbortController();
 const folder = temporaryDirectory();

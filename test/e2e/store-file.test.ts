@@ -8,7 +8,7 @@ import { grpo } from "@mrlm/grpo";
 import { type Engine, MrlmError } from "@mrlm/spec";
 import { BigramEngine, trainBigram } from "@mrlm/testing";
 import { Mrlm, ROOT } from "./support/mrlm.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const directory = temporaryDirectory();
 const training = { algorithms: [grpo], stages: [{ algorithm: "grpo", steps: 5, prompts_per_step: 4, group_size: 4 }] };

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { beforeAll, expect, test } from "@jest/globals";
 import { createProject, type Kind, KINDS, projectName } from "create-mrlm";
 import { ROOT } from "./support/mrlm.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const directory = temporaryDirectory();
 const kinds = Object.keys(KINDS).filter((kind) => existsSync(join(ROOT, "templates", kind))) as Kind[];

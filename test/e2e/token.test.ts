@@ -14,7 +14,8 @@ import { createAuthority } from "@mrlm/testing";
 import { describeWithEngine, installed } from "./support/engine.ts";
 import { Mrlm, ROOT, run } from "./support/mrlm.ts";
 import { tinyConfig, tokenizerFiles } from "./support/stage.ts";
-import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
 const [tokenFile, emptyFile] = [join(directory, "token"), join(directory, "empty")];

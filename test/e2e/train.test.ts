@@ -6,7 +6,8 @@ import { loadConfig, MetricsFile } from "@mrlm/runtime";
 import { EpisodeReader } from "@mrlm/store";
 import { describeWithEngine, installed } from "./support/engine.ts";
 import { type Finished, run } from "./support/mrlm.ts";
-import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
+import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const LOADS = `
 import sys, torch

@@ -5,7 +5,7 @@ import { dpo } from "@mrlm/dpo";
 import { grpo } from "@mrlm/grpo";
 import { sft } from "@mrlm/sft";
 import { BigramEngine, engineOverGrpc, trainBigram } from "@mrlm/testing";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const directory = temporaryDirectory();
 

@@ -7,7 +7,7 @@ import { startChatServer } from "@mrlm/testing";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { Mrlm, run } from "../e2e/support/mrlm.ts";
 import { startEngine } from "../e2e/support/real-engine.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { verdictByLength } from "./support/verdict-by-length.ts";
 
 const EPISODES = 12;

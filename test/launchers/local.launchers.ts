@@ -5,7 +5,7 @@ import { describeWithEngine } from "../e2e/support/engine.ts";
 import { isAlive, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
 import { gone, processTree } from "../e2e/support/process-tree.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { beginLaunch, isStarted, launchConfig, runIn, startedPids } from "./support/launched-run.ts";
 
 describeWithEngine("mrlm launch on this machine (skipped where `npm run setup` has not run)", () => {

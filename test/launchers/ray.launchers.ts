@@ -12,7 +12,7 @@ import { installed } from "../e2e/support/engine.ts";
 import { freePort } from "../e2e/support/free-port.ts";
 import { isAlive, ROOT, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { interpreterOf } from "../interop/support/peer-python.ts";
 import { beginLaunch, launchConfig, runIn, startedPids } from "./support/launched-run.ts";
 

@@ -10,7 +10,8 @@ import { freePort } from "../e2e/support/free-port.ts";
 import { COMMAND, ROOT, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
 import { gone, processTree } from "../e2e/support/process-tree.ts";
-import { TINY, temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { TINY, writeConfig } from "../e2e/support/tiny-run.ts";
 import { runIn } from "./support/launched-run.ts";
 
 describeWithEngine("a job of Slurm (skipped where `npm run setup` has not run)", () => {

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "@jest/globals";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Event, run } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { writeConfig } from "../e2e/support/tiny-run.ts";
 import { example, Ordering, type Skill } from "./support/ordering.ts";
 import { warmStart } from "./support/warm-start.ts";
 

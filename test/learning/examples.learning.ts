@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Event, ROOT, run } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { evaluationsOf, type Skill } from "./support/evaluations.ts";
 
 type Values = Readonly<Record<string, number | undefined>>;

@@ -5,7 +5,8 @@ import type { JsonObject } from "@mrlm/spec";
 import { parse } from "yaml";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { ROOT, run } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { writeConfig } from "../e2e/support/tiny-run.ts";
 import { evaluationsOf } from "./support/evaluations.ts";
 
 const EXAMPLE = join(ROOT, "examples/games/nim.yaml");

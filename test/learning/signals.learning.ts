@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { run } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { evaluationsOf } from "./support/evaluations.ts";
 
 describeWithEngine("two policies agree on a code (skipped where `npm run setup` has not run)", () => {

@@ -4,7 +4,8 @@ import { expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Event, ROOT, run } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { writeConfig } from "../e2e/support/tiny-run.ts";
 import { evaluationsOf } from "./support/evaluations.ts";
 
 const EXAMPLE = join(ROOT, "examples/tools/tools.yaml");

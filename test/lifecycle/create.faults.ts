@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { packAll } from "../../benchmarks/lifecycle/tarballs.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { ROOT, run, userEnvironment } from "./support/program.ts";
 
 const folder = temporaryDirectory();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { describeWithEngine } from "../e2e/support/engine.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { gymnasium } from "../migrating/gymnasium.ts";
 import { mrlm as mrlmRows } from "../migrating/mrlm.ts";
 import { openenv } from "../migrating/openenv.ts";

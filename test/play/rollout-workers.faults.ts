@@ -7,7 +7,8 @@ import { randomStream } from "@mrlm/kit";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { Mrlm } from "../e2e/support/mrlm.ts";
 import { type Outcome, outcomeOf } from "../e2e/support/outcome.ts";
-import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { writeConfig } from "../e2e/support/tiny-run.ts";
 import { begin, directoryIn, leaveAlone } from "../resume/support/kill-often.ts";
 import { grpoAhead, WARM } from "../resume/support/scenarios.ts";
 

@@ -6,7 +6,8 @@ import { loadConfig, RunDirectory } from "@mrlm/runtime";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Finished, Mrlm } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
-import { temporaryDirectory, TINY, writeConfig } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { TINY, writeConfig } from "../e2e/support/tiny-run.ts";
 
 const STEPS = 4;
 const PIPELINED = {

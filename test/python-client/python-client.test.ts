@@ -6,7 +6,7 @@ import { expect, test } from "@jest/globals";
 import { createAuthority } from "@mrlm/testing";
 import { describeWithEngine, installed } from "../e2e/support/engine.ts";
 import { Mrlm, ROOT } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 
 const run = promisify(execFile);
 const FOLDER = join(ROOT, "core/client/python");

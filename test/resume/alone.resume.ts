@@ -12,7 +12,8 @@ import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Finished, Mrlm, ROOT, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
 import { gone, killAll, processTree, ranksIn } from "../e2e/support/process-tree.ts";
-import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { writeConfig } from "../e2e/support/tiny-run.ts";
 import { leaveAlone } from "./support/kill-often.ts";
 import { scenarios, WARM } from "./support/scenarios.ts";
 

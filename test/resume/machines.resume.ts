@@ -9,7 +9,8 @@ import { freePort } from "../e2e/support/free-port.ts";
 import { type Finished, Mrlm } from "../e2e/support/mrlm.ts";
 import { type Outcome, outcomeOf } from "../e2e/support/outcome.ts";
 import { gone, killAll, type ProcessId, processTree, ranksIn } from "../e2e/support/process-tree.ts";
-import { temporaryDirectory, TINY, writeConfig } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { TINY, writeConfig } from "../e2e/support/tiny-run.ts";
 import { leaveAlone } from "./support/kill-often.ts";
 
 const directory = temporaryDirectory();

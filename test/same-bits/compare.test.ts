@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { ROOT } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { casesOf, configOf, shortened } from "./cases.ts";
 import { compareFingerprints } from "./compare.ts";
 import { describeDifferences, largestNorm } from "./describe.ts";

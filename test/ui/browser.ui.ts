@@ -9,7 +9,7 @@ import { serveUi, shown, type UiServer, visible } from "@mrlm/ui";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { ROOT } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { MISSING_BROWSER, startBrowser } from "../../benchmarks/ui/browser.ts";
 import { hostileGroup } from "./support/hostile-episodes.ts";
 import { HOSTILE_TEXTS } from "./support/hostile-texts.ts";

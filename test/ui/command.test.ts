@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Mrlm, run } from "../e2e/support/mrlm.ts";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 
 const folder = temporaryDirectory();
 

@@ -10,7 +10,7 @@ import type { RandomStream, TrajectoryGroup } from "@mrlm/spec";
 import { STORE_FILE } from "@mrlm/store";
 import { duelEnvironment, trainBigram } from "@mrlm/testing";
 import { serveUi, type UiServer } from "@mrlm/ui";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { HOSTILE_TEXTS } from "./support/hostile-texts.ts";
 import { addGroups, rowsOf, smallRun } from "./support/run-with-episodes.ts";
 import { addMembers, editStore } from "./support/run-with-workers.ts";

@@ -9,7 +9,7 @@ import type { JsonObject } from "@mrlm/spec";
 import type { EpisodeList } from "@mrlm/store";
 import { trainBigram } from "@mrlm/testing";
 import { serveUi, type UiServer } from "@mrlm/ui";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 
 const folder = temporaryDirectory();
 let server: UiServer;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { STORE_FILE } from "@mrlm/store";
 import { serveUi, type UiServer } from "@mrlm/ui";
-import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { rowsOf } from "./support/run-with-episodes.ts";
 import { addMembers, aheadRun, editStore } from "./support/run-with-workers.ts";
 

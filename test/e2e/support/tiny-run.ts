@@ -1,14 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll } from "@jest/globals";
-
-/** Creates a directory that is removed after the tests of the file. */
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "mrlm-e2e-"));
-  afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
-  return directory;
-}
 
 /**
  * A whole training job of a few seconds: SFT, then GRPO, with the environment server and the engine in separate processes. The reward for the
