@@ -35,7 +35,7 @@ describe("the options of mrlm play", () => {
     [{}, "--run"],
     [{ run: "x", store: "x:1" }, "--run"],
     [{ run: "x", tlsServerName: "y" }, "--tls-server-name is for a --store"],
-    [{ run: "x", engine: "y:1" }, "--engine is for a --store"],
+    [{ run: "x", engine: ["y:1"] }, "--engine is for a --store"],
     [{ store: "x:1", set: ["sampling.temperature=2"] }, "sampling.temperature"],
     [{ store: "x:1", set: ["servers=2"] }, "servers=2"],
   ])("%j is refused", async (options, message) => {
@@ -51,7 +51,7 @@ describe("the options of mrlm play", () => {
     await server?.close();
     expect(await run.find()).toBeUndefined();
     await run.close();
-    const through = await open({ store: await serve({ training }), engine: "127.0.0.1:8" });
+    const through = await open({ store: await serve({ training }), engine: ["127.0.0.1:8"] });
     expect((await through.find())?.training?.address).toBe("127.0.0.1:8");
     await through.close();
   });

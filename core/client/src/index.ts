@@ -1,4 +1,5 @@
 export { connectEngine } from "./engine/connect-engine.ts";
+export { type EngineRoute, routedEngine } from "./engine/routed-engine.ts";
 export { SamplerPool, type SamplerPoolOptions } from "./engine/sampler-pool.ts";
 export type { SamplerPlace } from "./engine/pool-member.ts";
 export { connectEnvironments } from "./environments/connect-environments.ts";

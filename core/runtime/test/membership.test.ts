@@ -154,14 +154,15 @@ describe("members of a run", () => {
 
 test("a run has its training process and its engine as members until it ends, and removes those of a run that was killed", async () => {
   const { prepared, host } = await prepare({ ...CONFIG, output: temporaryDirectory() });
+  const engine = new BigramEngine();
   const seen: (readonly Member[])[] = [];
   let store: EpisodeStore | undefined;
   const reads: Promise<void>[] = [];
   const { directory } = await trainRun({
     prepared,
     host,
-    engine: new BigramEngine(),
-    engineAddress: "127.0.0.1:50051",
+    engine,
+    engines: [{ engine, address: "127.0.0.1:50051" }],
     openStore: async (settings) => {
       const before = await openLocalStore({ ...settings, endsLeases: false });
       await before.join({ id: "killed", kind: "training", capabilities: {} });

@@ -46,6 +46,10 @@ export interface MemoryEstimate {
   readonly leastBytes: number;
   /** Length in tokens of the longest single sequence that fits. */
   readonly fittingSequenceTokens: number;
+  /** The engine, or the engines that share its device, for messages; only where a run has several. */
+  readonly engine?: string;
+  /** Estimates of the devices of other engines, whose token budgets are not smaller. */
+  readonly others?: readonly MemoryEstimate[];
 }
 
 /** Models that an algorithm creates in addition to the policy. */

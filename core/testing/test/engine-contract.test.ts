@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { routedEngine } from "@mrlm/client";
 import type { CreateModelOptions, Sampler } from "@mrlm/spec";
 import { BigramEngine, engineContract, engineOverGrpc } from "../src/index.ts";
 
@@ -17,6 +18,16 @@ const model: CreateModelOptions = {
 
 engineContract({ name: "the bigram engine", make: async () => new BigramEngine(), model });
 engineContract({ name: "the bigram engine over gRPC", make: () => engineOverGrpc(new BigramEngine()), model });
+for (const models of [["policy"], ["other", "headless"]])
+  engineContract({
+    name: `two engines, the second with ${models.join(" and ")}`,
+    make: async () =>
+      routedEngine([
+        { name: "main", engine: new BigramEngine(), models: [] },
+        { name: "second", engine: new BigramEngine(), models },
+      ]),
+    model,
+  });
 
 describe("the contract catches an engine that", () => {
   /** Returns the names of the tests that an engine fails. */

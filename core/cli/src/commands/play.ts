@@ -1,5 +1,4 @@
 import { setTimeout } from "node:timers/promises";
-import { connectEngine } from "@mrlm/client";
 import {
   configuredPlugins,
   PluginHost,
@@ -15,7 +14,8 @@ import { lineLogger } from "../console/line-logger.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
-import { followSamplers, samplerPool } from "../services/samplers.ts";
+import { connectEngines } from "../services/engines.ts";
+import { closePools, followSamplers, samplerPools } from "../services/samplers.ts";
 import { openPlayedRun, type PlayedRun, type PlayedRunOptions } from "../services/played-run.ts";
 
 /** Options of `mrlm play`. */
@@ -118,10 +118,10 @@ async function playBeside(parts: {
   const ended = new AbortController();
   const looking = lookForEnd(run, place, ended);
   try {
-    const { address, token } = place;
-    const pool = samplerPool(parts.prepared.config, parts.logger, false);
-    if (run.directory !== undefined) void followSamplers(run.directory, pool, ended.signal);
-    const engine = await connectEngine(address, { samplers: pool, ...(token === undefined ? {} : { token }) });
+    const { config } = parts.prepared;
+    const pools = samplerPools(config, parts.logger, false);
+    if (run.directory !== undefined) void followSamplers(run.directory, pools, ended.signal);
+    const engine = await connectEngines(config, place, pools);
     try {
       const store = await run.openStore();
       try {
@@ -139,7 +139,7 @@ async function playBeside(parts: {
       }
     } finally {
       await engine.close();
-      await pool.close();
+      await closePools(pools);
     }
   } catch (error) {
     if (!MrlmError.isInstance(error)) throw error;

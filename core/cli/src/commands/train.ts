@@ -4,6 +4,7 @@ import {
   beforeAndAfter,
   checkPlayers,
   checkMemory,
+  checkRoutes,
   type Checkpoint,
   estimateRun,
   learningCurve,
@@ -33,7 +34,8 @@ import { timeTable } from "../console/time-table.ts";
 import { trainingView } from "../console/training-view.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { assertEngineInstalled, openEngine } from "../services/engine.ts";
+import { assertEngineInstalled, startsEngine } from "../services/engine.ts";
+import { openEngines } from "../services/engines.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 import { openSamplers } from "../services/samplers.ts";
 
@@ -111,26 +113,27 @@ export async function train(
       environments.lost,
       prepareRun(loaded, { host: environments.host, scripts: environments.scripts, algorithms: plugins }),
     );
+    checkRoutes(prepared, loaded);
     if (args.dryRun === true) return await dryRun();
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     log.open(join(run.path, LOG));
-    if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
+    if (startsEngine(config)) console.note("starting the engine (loading torch)");
     const samplers = openSamplers({
       ...{ config: prepared.config, plugins, run, logger },
       onStarted: started("sampler"),
     });
     cleanUp.unshift(() => samplers.stop());
-    const opening = openEngine({
+    const opening = openEngines({
       config: prepared.config,
       plugins,
-      samplers: samplers.pool,
-      logDirectory: run.path,
+      samplers: samplers.pools,
+      run,
       signal: interrupts.drain,
       notice,
-      onStarted: started("engine"),
+      onStarted: (process, name) => started(name === undefined ? "engine" : `engine ${name}`)(process),
     });
-    const { engine, isShared, place, stop } = await opening.catch((error: unknown) => {
+    const { engine, isShared, places, parts, stop } = await opening.catch((error: unknown) => {
       // A run that was interrupted before it began has not failed.
       if (!MrlmError.hasCode(error, "CANCELLED")) recordFailure(run, error);
       throw error;
@@ -142,18 +145,20 @@ export async function train(
     run.removeEngine();
     cleanUp.unshift(async () => run.removeEngine());
     onRun(run.path);
-    const { device, deviceName, deterministic, worldSize } = await engine.describe();
-    console.note(
-      `engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`,
-    );
+    for (const part of parts) {
+      const { device, deviceName, deterministic, worldSize } = await part.engine.describe();
+      console.note(
+        `engine${parts.length > 1 ? ` ${part.name}` : ""} on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`,
+      );
+    }
     isTraining = true;
     const summary = await trainRun({
-      onStoreOpened: () => run.writeEngine(place),
+      onStoreOpened: () => run.writeEngine(places),
       prepared,
       host: environments.host,
       engine,
       isEngineShared: isShared,
-      engineAddress: place.address,
+      engines: parts,
       members: samplers.members,
       run,
       onEvent,
@@ -167,14 +172,13 @@ export async function train(
 
     /** Runs everything before the first step, without a run directory. */
     async function dryRun(): Promise<number> {
-      if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-      const { engine, stop } = await openEngine({
+      if (startsEngine(config)) console.note("starting the engine (loading torch)");
+      const { engine, stop } = await openEngines({
         config: prepared.config,
         plugins,
-        logDirectory: undefined,
         signal: interrupts.drain,
         notice,
-        onStarted: started("engine"),
+        onStarted: (process, name) => started(name === undefined ? "engine" : `engine ${name}`)(process),
       });
       cleanUp.unshift(stop);
       const memory = await estimateRun(engine, prepared);

@@ -1,12 +1,17 @@
 import { type RunMemory, shownBytes } from "@mrlm/runtime";
+import type { MemoryEstimate } from "@mrlm/spec";
 import { table } from "./table.ts";
 
 /** Lines below this share of the sum are combined in one line. */
 const SMALL = 0.02;
 
-/** Formats the estimated memory of a run as a table, with the sum and the available memory. */
-export function memoryTable(memory: RunMemory): string {
-  const { lines, totalBytes, availableBytes, availableFrom } = memory;
+/** Formats the estimated memory of a run as a table for each device, with the sum and the available memory. */
+export function memoryTable({ stage, others = [], ...memory }: RunMemory): string {
+  return [memory, ...others].map((estimate) => deviceTable(stage, estimate)).join("\n");
+}
+
+function deviceTable(stage: string, memory: MemoryEstimate): string {
+  const { lines, totalBytes, availableBytes, availableFrom, engine } = memory;
   const large = lines.filter(({ bytes }) => bytes >= SMALL * totalBytes);
   const rest = totalBytes - large.reduce((sum, { bytes }) => sum + bytes, 0);
   const free =
@@ -18,6 +23,6 @@ export function memoryTable(memory: RunMemory): string {
     ...(rest > 0 ? [["the rest", shownBytes(rest), ""]] : []),
     ["all", shownBytes(totalBytes), free],
   ];
-  const heading = `memory of ${memory.stage}, estimated`;
+  const heading = `memory of ${stage}${engine === undefined ? "" : ` on ${engine}`}, estimated`;
   return table([[heading, "bytes", "from"], ...rows]);
 }

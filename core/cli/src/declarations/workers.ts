@@ -39,9 +39,11 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
     .option("--tls-cert <path>", "with --store: certificate of this client, for a server with mutual TLS")
     .option("--tls-key <path>", "private key of --tls-cert")
     .option("--tls-server-name <name>", "with --store: name that the certificate has; default: the host of the address")
-    .option(
-      "--engine <address>",
-      "with --store: HOST:PORT at which this machine reaches the engine, such as the end of a tunnel; default: the address that the training process uses",
+    .addOption(
+      repeated(
+        "--engine <address>",
+        "with --store: HOST:PORT at which this machine reaches the engine, such as the end of a tunnel, or NAME=HOST:PORT for one of `engines`; default: the addresses that the training process uses",
+      ),
     )
     .addOption(
       repeated(

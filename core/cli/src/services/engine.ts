@@ -1,9 +1,9 @@
 import { connectEngine, type SamplerPool } from "@mrlm/client";
-import { type EnginePlace, engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
+import { type EnginePlace, enginesOf, engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import { type DistributedOptions, type Engine, MrlmError } from "@mrlm/spec";
 import { engineToken } from "./client-access.ts";
 
-/** Engine of a run, with the function that releases it. */
+/** Engine with the function that releases it. */
 export interface EngineService {
   readonly engine: Engine;
   /** Whether the engine keeps running after `stop`. The caller then releases the models that it created. */
@@ -27,6 +27,8 @@ export interface OpenEngineOptions {
   readonly samplers?: SamplerPool;
   /** Receives the process of a started engine. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
+  /** Name in messages, and the end that it shares with others; for one of several engines of a run. */
+  readonly among?: { readonly name: string; readonly lost: AbortController };
 }
 
 /** Connects to the engine that the configuration names, or starts one. */
@@ -57,14 +59,16 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
     ...(options.notice === undefined ? {} : { notice: options.notice }),
     ...(options.logDirectory === undefined ? {} : { logDirectory: options.logDirectory }),
     ...engineThreads(options.config),
+    ...(settings.gpu === undefined ? {} : { gpu: settings.gpu }),
     ...(distributed === undefined ? {} : { distributed }),
   });
   options.signal.removeEventListener("abort", cancel);
   options.onStarted?.(launched);
-  const lost = new AbortController();
-  void launched.exited.then(({ cause, code, signal }) =>
-    lost.abort(cause ?? new MrlmError("ENGINE_EXITED", `The engine process ended (${signal ?? `code ${code}`}).`)),
-  );
+  const { name, lost } = options.among ?? { lost: new AbortController() };
+  void launched.exited.then(({ cause, code, signal }) => {
+    const reason = cause ?? new MrlmError("ENGINE_EXITED", `The engine process ended (${signal ?? `code ${code}`}).`);
+    lost.abort(name === undefined || !MrlmError.isInstance(reason) ? reason : named(reason, name));
+  });
   const engine = await connectEngine(launched.address, {
     lost: lost.signal,
     token: launched.token,
@@ -100,9 +104,18 @@ export function distributedOptions({ distributed }: ResolvedConfig): Distributed
   };
 }
 
+function named({ code, message, hint, isRetryable, cause }: MrlmError, engine: string): MrlmError {
+  return new MrlmError(code, `Engine "${engine}": ${message}`, { hint, isRetryable, cause });
+}
+
+/** Whether an engine is started for a run. */
+export function startsEngine(config: ResolvedConfig): boolean {
+  return enginesOf(config).some((each) => each.config.engine.address === undefined);
+}
+
 /** Rejects with ENGINE_NOT_SET_UP, before any process starts, if the run must start an engine that is not installed. */
 export async function assertEngineInstalled(config: ResolvedConfig, plugins: PluginHost): Promise<void> {
-  if (config.engine.address !== undefined) return;
+  if (!startsEngine(config)) return;
   const installation = await (await plugins.engine(config.engine.provider)).locate();
   if (installation === undefined)
     throw new MrlmError("ENGINE_NOT_SET_UP", `The engine "${config.engine.provider}" is not set up on this machine.`);

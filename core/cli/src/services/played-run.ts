@@ -5,9 +5,13 @@ import { connectStore } from "@mrlm/client";
 import type { ClientFiles } from "@mrlm/kit/access";
 import {
   type EnginePlace,
+  type EnginePlaces,
+  enginesOf,
   idOfRun,
   loadConfig,
   type LoadedConfig,
+  MAIN_ENGINE,
+  type ResolvedConfig,
   RunDirectory,
   type RunState,
   stateOfRun,
@@ -27,7 +31,8 @@ export interface PlayedRunOptions {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly tlsServerName?: string;
-  readonly engine?: string;
+  /** `HOST:PORT` of the main engine, `NAME=HOST:PORT` of another one. */
+  readonly engine?: readonly string[];
   readonly set?: readonly string[];
 }
 
@@ -99,7 +104,7 @@ async function runOfServer(
   stop: AbortSignal,
   notice: (text: string) => void,
 ): Promise<PlayedRun> {
-  const { store: address, engine, set } = options;
+  const { store: address, engine = [], set } = options;
   if (isPostgres(address))
     throw new MrlmError("USAGE", "--store names the address of a store server, not a database.", {
       hint: "The database holds the episodes, and not the configuration and the engine of the run. Name the run's directory (--run), or start `mrlm store serve RUN` beside it.",
@@ -132,16 +137,18 @@ async function runOfServer(
       });
     const configPath = join(folder, "config.yaml");
     writeFileSync(configPath, config, { mode: 0o600 });
+    const loaded = loadConfig(configPath, { overrides: set });
+    const reached = addressesOf(engine, loaded.config);
     return {
       name: address,
-      loaded: loadConfig(configPath, { overrides: set }),
+      loaded,
       configPath,
       async find() {
         try {
           const { training, ...state } = await server.describe(ANSWER_MS);
           if (isLost) notice(`the store server at ${address} answers again`);
           isLost = false;
-          return training === undefined ? state : { ...state, training: reachable(training, address, engine) };
+          return training === undefined ? state : { ...state, training: reachable(training, address, reached) };
         } catch (error) {
           if (MrlmError.hasCode(error, "STORE_UNAVAILABLE")) return undefined;
           throw error;
@@ -156,17 +163,41 @@ async function runOfServer(
   }
 }
 
-/** Throws CONFIG_INVALID for an engine that this machine cannot reach. */
-function reachable<Place extends EnginePlace>(place: Place, store: string, engine: string | undefined): Place {
-  if (engine !== undefined) return { ...place, address: engine };
-  if (!isLoopback(hostOf(place.address)) || isLoopback(hostOf(store))) return place;
-  throw new MrlmError(
-    "CONFIG_INVALID",
-    `The engine of the training process listens on ${place.address}, which only its own machine reaches.`,
-    {
-      hint: "Forward its port to this machine and give --engine HOST:PORT, or train with an engine.address that all machines reach.",
-    },
+/** Reads the flags `--engine`: addresses by name of the engine. Throws USAGE for an engine that the run does not have. */
+function addressesOf(flags: readonly string[], config: ResolvedConfig): ReadonlyMap<string, string> {
+  const names = enginesOf(config).map(({ name }) => name);
+  return new Map(
+    flags.map((flag) => {
+      const [, name = MAIN_ENGINE, address = ""] = /^(?:([^=]*)=)?(.*)$/.exec(flag) ?? [];
+      if (names.includes(name)) return [name, address];
+      throw new MrlmError("USAGE", `--engine ${flag}: the run has no engine "${name}", but ${names.join(", ")}.`);
+    }),
   );
+}
+
+/** Replaces the addresses that flags name. Throws CONFIG_INVALID for an engine that this machine cannot reach. */
+function reachable<Places extends EnginePlaces>(
+  places: Places,
+  store: string,
+  addresses: ReadonlyMap<string, string>,
+): Places {
+  const reached = <Place extends EnginePlace>(name: string, place: Place): Place => {
+    const address = addresses.get(name);
+    if (address !== undefined) return { ...place, address };
+    if (!isLoopback(hostOf(place.address)) || isLoopback(hostOf(store))) return place;
+    const flag = `--engine ${name === MAIN_ENGINE ? "" : `${name}=`}HOST:PORT`;
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `The engine of the training process listens on ${place.address}, which only its own machine reaches.`,
+      {
+        hint: `Forward its port to this machine and give ${flag}, or train with an engine.address that all machines reach.`,
+      },
+    );
+  };
+  const main = reached(MAIN_ENGINE, places);
+  if (places.engines === undefined) return main;
+  const engines = Object.entries(places.engines).map(([name, place]) => [name, reached(name, place)]);
+  return { ...main, engines: Object.fromEntries(engines) as Places["engines"] };
 }
 
 function hostOf(address: string): string {

@@ -3,7 +3,8 @@ import type { Engine, EnvironmentHost, Logger } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { assertEngineInstalled, openEngine } from "./engine.ts";
+import { assertEngineInstalled, startsEngine } from "./engine.ts";
+import { openEngines } from "./engines.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
 
 /** Parts with which the records of a run are computed again. */
@@ -52,11 +53,10 @@ export async function withRecordedRun<T>(
       environments.lost,
       prepareRun(loaded, { host: environments.host, scripts: environments.scripts, algorithms: plugins }),
     );
-    if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-    const { engine, isShared, stop } = await openEngine({
+    if (startsEngine(config)) console.note("starting the engine (loading torch)");
+    const { engine, isShared, stop } = await openEngines({
       config: prepared.config,
       plugins,
-      logDirectory: undefined,
       signal: interrupts.drain,
       notice,
     });

@@ -87,7 +87,8 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
         ? given.config.policies[other]?.path
         : join(dirname(directory), other);
   const loaded = withFrozenOthers(given, policy, directoryOf);
-  const base = loaded.config;
+  // One engine holds everything that plays in a session.
+  const { engines: _engines, ...base } = loaded.config;
   const { random: _, sampling: ownSampling, ...model } = configured;
   const resolved =
     run === undefined

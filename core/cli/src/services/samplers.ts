@@ -1,7 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { SamplerPool } from "@mrlm/client";
 import {
+  enginesOf,
   engineThreads,
+  MAIN_ENGINE,
   type MemberSource,
   type PluginHost,
   type ResolvedConfig,
@@ -14,9 +16,13 @@ const LOOK_MS = 500;
 /** Longest pause before a sampler that ended is started again, in milliseconds. */
 const LONGEST_PAUSE_MS = 30_000;
 
+/** Pools of samplers by the name of their engine. A sampler that joins a run is in all of them. */
+export type SamplerPools = ReadonlyMap<string, SamplerPool>;
+
 /** Samplers of a run in other processes. */
 export interface RunSamplers {
-  readonly pool: SamplerPool;
+  /** By name of the engine. */
+  readonly pools: SamplerPools;
   /** The samplers that serve, for the list of members. */
   readonly members: MemberSource;
   /** Resolves when each sampler of the configuration was started once, or could not be. */
@@ -24,21 +30,24 @@ export interface RunSamplers {
   stop(): Promise<void>;
 }
 
-/** Makes the pool of the samplers of a run. Which of them sample depends on the mode of play. */
-export function samplerPool({ play, engine }: ResolvedConfig, logger: Logger, updates: boolean): SamplerPool {
-  return new SamplerPool({
+/** Makes the pools of the samplers of a run. Which of them sample depends on the mode of play. */
+export function samplerPools(config: ResolvedConfig, logger: Logger, updates: boolean): SamplerPools {
+  const { play, engine } = config;
+  const options = {
     logger,
     exact: play.mode !== "async" && engine.mode !== "throughput",
     trainerSamples: play.mode === "sync",
     updates,
-  });
+  };
+  return new Map(enginesOf(config).map(({ name }) => [name, new SamplerPool(options)]));
 }
 
 /** Returns the options with which a sampler of a run is started: those of its engine. */
 export function samplerLaunch(config: ResolvedConfig): Parameters<EngineProvider["launch"]>[0] {
-  const { device, mode } = config.engine;
+  const { device, mode, gpu } = config.engine;
   // Lanes only train, and are among the threads by which a sampler is compared with the engine.
-  return { device, mode, samplesOnly: true, seed: config.seed, ...engineThreads(config) };
+  const threads = engineThreads(config);
+  return { device, mode, samplesOnly: true, seed: config.seed, ...threads, ...(gpu === undefined ? {} : { gpu }) };
 }
 
 /** Starts the samplers of a configuration, and adds those that join the run. A sampler that ends is started again. */
@@ -51,11 +60,11 @@ export function openSamplers(options: {
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }): RunSamplers {
   const { config, plugins, run, logger, onStarted } = options;
-  const pool = samplerPool(config, logger, true);
+  const pools = samplerPools(config, logger, true);
   const stopping = new AbortController();
   const { signal } = stopping;
   const processes = new Set<EngineProcess>();
-  const keep = async (name: string, onAttempt: () => void): Promise<void> => {
+  const keep = async ({ name, pool, config }: KeptSampler, onAttempt: () => void): Promise<void> => {
     for (let pauseMs = 1_000; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         const provider = await plugins.engine(config.engine.provider);
@@ -79,32 +88,51 @@ export function openSamplers(options: {
       await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   };
-  const attempts = Array.from({ length: config.engine.samplers }, () => Promise.withResolvers<void>());
-  const work = [
-    followSamplers(run, pool, signal),
-    ...attempts.map(({ resolve }, i) => keep(`sampler-${i + 1}`, resolve)),
-  ];
+  const kept = enginesOf(config).flatMap(({ name, config: own }) =>
+    Array.from({ length: own.engine.samplers }, (_, i) => ({
+      name: `${name === MAIN_ENGINE ? "" : `${name}-`}sampler-${i + 1}`,
+      pool: pools.get(name) as SamplerPool,
+      config: own,
+      attempt: Promise.withResolvers<void>(),
+    })),
+  );
+  const work = [followSamplers(run, pools, signal), ...kept.map((each) => keep(each, each.attempt.resolve))];
   return {
-    pool,
-    started: Promise.all(attempts.map(({ promise }) => promise)).then(() => undefined),
-    members: async () =>
-      pool.serving().map(({ name, address, info: { device, deviceName, capabilities } }) => ({
+    pools,
+    started: Promise.all(kept.map(({ attempt }) => attempt.promise)).then(() => undefined),
+    async members() {
+      const serving = [...pools.values()].flatMap((pool) => pool.serving());
+      const byName = new Map(serving.map((each) => [each.name, each]));
+      return Array.from(byName.values(), ({ name, address, info: { device, deviceName, capabilities } }) => ({
         id: name,
-        kind: "sampler",
+        kind: "sampler" as const,
         address,
         capabilities: { device, deviceName, deterministic: capabilities.deterministic },
-      })),
+      }));
+    },
     async stop() {
       stopping.abort();
-      await pool.close();
+      await closePools(pools);
       await Promise.all([...processes].map((each) => each.stop()));
       await Promise.all(work);
     },
   };
 }
 
+/** A sampler of the configuration. */
+interface KeptSampler {
+  readonly name: string;
+  readonly pool: SamplerPool;
+  /** Configuration with the engine that it samples beside. */
+  readonly config: ResolvedConfig;
+}
+
+export async function closePools(pools: SamplerPools): Promise<void> {
+  await Promise.all(Array.from(pools.values(), (pool) => pool.close()));
+}
+
 /** Adds the samplers that join a run, and removes those that leave it, until it is stopped. */
-export async function followSamplers(run: RunDirectory, pool: SamplerPool, signal: AbortSignal): Promise<void> {
+export async function followSamplers(run: RunDirectory, pools: SamplerPools, signal: AbortSignal): Promise<void> {
   const joined = new Map<string, string>();
   while (!signal.aborted) {
     const places = new Map(run.readSamplers().map((place) => [place.name, place]));
@@ -112,12 +140,12 @@ export async function followSamplers(run: RunDirectory, pool: SamplerPool, signa
       const key = `${address} ${pid}`;
       if (joined.get(name) === key) continue;
       joined.set(name, key);
-      pool.add({ name, address, ...(token === undefined ? {} : { token }) });
+      for (const pool of pools.values()) pool.add({ name, address, ...(token === undefined ? {} : { token }) });
     }
     for (const name of joined.keys())
       if (!places.has(name)) {
         joined.delete(name);
-        await pool.remove(name);
+        await Promise.all(Array.from(pools.values(), (pool) => pool.remove(name)));
       }
     await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }

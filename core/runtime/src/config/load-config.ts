@@ -5,6 +5,7 @@ import { configError, type ConfigProblem, problemsOf } from "./config-problems.t
 import { translateLegacy } from "./legacy/translate-legacy.ts";
 import type { ResolvedConfig } from "./resolved-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
+import { engineProblems, withoutAddress } from "./engine-problems.ts";
 import { learnerProblems } from "./learner-problems.ts";
 import { policyProblems } from "./policy-problems.ts";
 import { noteOverrides, type Override, withOverrides } from "./overrides.ts";
@@ -76,19 +77,9 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
   const problems: ConfigProblem[] = policyProblems(config, source.value);
   if (config.stages === undefined)
     problems.push({ path: [], at: "value", text: "there is nothing to do: `stages` is missing" });
-  for (const section of ["engine", "server"] as const)
-    if (config[section]?.token_file !== undefined && config[section].address === undefined)
-      problems.push({
-        path: [section, "token_file"],
-        at: "key",
-        text: `${section}.token_file is for one that is already running: give its \`address\` too`,
-      });
-  if ((config.engine?.samplers ?? 0) > 0 && config.engine?.address !== undefined)
-    problems.push({
-      path: ["engine", "samplers"],
-      at: "key",
-      text: "engine.samplers is for an engine that is started for the run: beside a running one start them with `mrlm sample --run RUN`",
-    });
+  if (config.server?.token_file !== undefined && config.server.address === undefined)
+    problems.push(withoutAddress(["server", "token_file"]));
+  problems.push(...engineProblems(config));
   const { mode = "sync", lag, on_stale: onStale, in_flight: inFlight } = config.play ?? {};
   if (onStale !== undefined && mode !== "async")
     problems.push({
@@ -112,12 +103,7 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
           : `play.lag of \`mode: ${mode}\` is at least 1`,
     });
   const { tls, address } = config.server ?? {};
-  if (tls !== undefined && address === undefined)
-    problems.push({
-      path: ["server", "tls"],
-      at: "key",
-      text: "server.tls is for one that is already running: give its `address` too",
-    });
+  if (tls !== undefined && address === undefined) problems.push(withoutAddress(["server", "tls"]));
   if ((tls?.cert === undefined) !== (tls?.key === undefined))
     problems.push({
       path: ["server", "tls"],
@@ -164,14 +150,17 @@ function samplingProblems({ sampling, policies = {}, stages = [] }: ConfigInput)
 }
 
 /** Returns notices of options for starting an engine or a server that is already running. Options at their defaults need none. */
-function startNotices({ engine, server }: ConfigInput, source: SourceText): string[] {
+function startNotices({ engine, engines = {}, server }: ConfigInput, source: SourceText): string[] {
   const standard = { provider: "torch", device: "auto", mode: "auto", threads: undefined };
-  const unused = [
-    ...(engine?.address === undefined
+  const started = (path: ConfigPath, entry: NonNullable<ConfigInput["engine"]>) =>
+    entry.address === undefined
       ? []
       : Object.entries(standard)
-          .filter(([key, value]) => (engine[key as keyof typeof standard] ?? value) !== value)
-          .map(([key]) => ({ path: ["engine", key], address: engine.address }))),
+          .filter(([key, value]) => (entry[key as keyof typeof standard] ?? value) !== value)
+          .map(([key]) => ({ path: [...path, key], address: entry.address }));
+  const unused = [
+    ...(engine === undefined ? [] : started(["engine"], engine)),
+    ...Object.entries(engines).flatMap(([name, entry]) => started(["engines", name], entry)),
     ...(server?.address !== undefined && server.spawn === true
       ? [{ path: ["server", "spawn"], address: [server.address].flat().join(", ") }]
       : []),

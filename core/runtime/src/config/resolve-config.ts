@@ -89,6 +89,21 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       check_memory: input.engine?.check_memory ?? true,
       samplers: input.engine?.samplers ?? 0,
     },
+    ...(input.engines === undefined
+      ? {}
+      : {
+          engines: Object.fromEntries(
+            Object.entries(input.engines).map(([name, engine]) => [
+              name,
+              {
+                ...engine,
+                ...tokenFile(engine),
+                device: engine.device ?? input.engine?.device ?? "auto",
+                samplers: engine.samplers ?? 0,
+              },
+            ]),
+          ),
+        }),
     server: {
       ...input.server,
       ...tokenFile(input.server),

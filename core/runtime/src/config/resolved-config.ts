@@ -1,5 +1,5 @@
 import type { ToolFormatName } from "@mrlm/kit/renderer";
-import type { InFlight, JsonObject, PartKind, PlayerRef, PolicyId, RewardSharing, RoleId } from "@mrlm/spec";
+import type { InFlight, JsonObject, ModelId, PartKind, PlayerRef, PolicyId, RewardSharing, RoleId } from "@mrlm/spec";
 import type { PlayMode } from "../play/learner.ts";
 import type { PluginOptions } from "../plugins/discover-plugins.ts";
 
@@ -84,6 +84,18 @@ export interface ResolvedEnvironment {
   readonly reward_sharing?: RewardSharing;
 }
 
+/** Further engine of a run. */
+export interface ResolvedEngine {
+  readonly address?: string;
+  readonly token_file?: string;
+  readonly device: "auto" | "cpu" | "cuda";
+  readonly gpu?: number;
+  readonly samplers: number;
+  readonly threads?: number;
+  /** Ids of the models that are on it; at least one. */
+  readonly models: readonly ModelId[];
+}
+
 /**
  * Configuration with every default filled in and every path absolute. Its keys are those of the YAML form, so loading it from a file gives the same
  * configuration.
@@ -123,8 +135,11 @@ export interface ResolvedConfig {
     readonly check_memory: boolean;
     /** Processes that sample beside the engine. */
     readonly samplers: number;
+    readonly gpu?: number;
     readonly threads?: number;
   };
+  /** Further engines by name. Keys that an entry does not have are those of `engine`. */
+  readonly engines?: Readonly<Record<string, ResolvedEngine>>;
   readonly server: {
     readonly address?: string | readonly string[];
     readonly token_file?: string;

@@ -6,6 +6,7 @@ import {
   checkpointSection,
   distributedSection,
   engineSection,
+  enginesEntry,
   launcherSection,
   outputSection,
   partSection,
@@ -39,6 +40,12 @@ export const configSchema = z.strictObject({
   play: playSection.optional().describe("Play of the episodes that are learnt from"),
   eval: evalSection.optional().describe("Evaluation on held-out tasks before, between and after the stages"),
   engine: engineSection.optional().describe("Process that holds the model"),
+  engines: z
+    .record(z.string(), enginesEntry)
+    .optional()
+    .describe(
+      "Further engines by name, which hold some of the models in place of `engine`; other keys are those of `engine`",
+    ),
   server: serverSection.optional().describe("Process that holds the environments"),
   checkpoint: checkpointSection.optional().describe("When checkpoints are written, from which a run resumes"),
   store: storeKey.optional().describe("Place and retention of the episode store; a text is its `url`"),

@@ -20,8 +20,9 @@ export function checkMemory(
   memory: RunMemory,
   config: ResolvedConfig,
 ): { readonly microBatchTokens: number; readonly notice: string } | undefined {
-  const { stage, availableBytes, availableFrom, microBatchTokens, wantedBytes, wantedTokens, leastTokens, leastBytes } =
+  const { availableBytes, availableFrom, microBatchTokens, wantedBytes, wantedTokens, leastTokens, leastBytes } =
     memory;
+  const stage = memory.engine === undefined ? memory.stage : `${memory.stage} on ${memory.engine}`;
   const free = `${shownBytes(availableBytes)} are free (${availableFrom})`;
   if (microBatchTokens === 0) {
     throw new MrlmError(

@@ -67,7 +67,7 @@ function allowance({ microBatchTokens, isLowered }: RunMemory): number {
 }
 
 /** Returns the models that exist at the same time in a stage. Policies and the frozen models that play stay; the others are released at its end. */
-function stageModels(
+export function stageModels(
   { config, stages }: PreparedRun,
   { learners }: PreparedStage,
   index: number,

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { MrlmError, SINGLE_AGENT } from "@mrlm/spec";
 import { configError } from "../config/config-problems.ts";
+import { isRemote } from "../config/engines.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { EnvironmentSource, PolicySources } from "../plugins/plugin-kinds.ts";
@@ -48,7 +49,7 @@ export async function checkPlayers(
   );
   if (problems.flat().length > 0) throw configError(source, problems.flat());
   // A remote engine reads its own disk.
-  if (config.engine.address !== undefined) return;
+  if (isRemote(config)) return;
   for (const {
     environment: { players = {} },
     path,
@@ -65,7 +66,7 @@ function nameOf(id: string): string {
 /** Returns the names of an installed environment. An environment that a server alone has lacks them; `undefined` for one that is not installed, which the host reports. */
 async function installedEnvironment(
   id: string,
-  isRemote: boolean,
+  isOfServer: boolean,
   plugins: Pick<EnvironmentSource, "environment">,
 ): Promise<EnvironmentNames | undefined> {
   try {
@@ -77,6 +78,6 @@ async function installedEnvironment(
     };
   } catch (error) {
     if (!MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND")) throw error;
-    return isRemote ? { id, roles: undefined, scripts: null } : undefined;
+    return isOfServer ? { id, roles: undefined, scripts: null } : undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { PlayerRef, RoleId } from "@mrlm/spec";
+import { isRemote } from "../config/engines.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { located } from "../config/located.ts";
 import type { ResolvedEnvironment } from "../config/resolved-config.ts";
@@ -33,7 +34,7 @@ export async function localDirectory(
 ): Promise<string> {
   const named = await found(given, place);
   // A remote engine reads its own disk.
-  if (config.engine.address === undefined) assertModelDirectory(named, source.locate(place));
+  if (!isRemote(config)) assertModelDirectory(named, source.locate(place));
   return named;
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PolicyId } from "@mrlm/spec";
 import { configError } from "../config/config-problems.ts";
+import { isRemote } from "../config/engines.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { located } from "../config/located.ts";
 import { trainedPolicy } from "../config/policies.ts";
@@ -55,7 +56,7 @@ export function checkReference(
 
 /** Throws TOKENIZER_MISMATCH for the directory of a model with other tokens than the policy. A remote engine reads its own disk, and the run checks later. */
 function assertReadsTokens(path: string, config: ResolvedConfig, policy: PolicyId, place: string): void {
-  if (config.engine.address !== undefined) return;
+  if (isRemote(config)) return;
   const { source } = policyOptions(config, policy);
   if (source.kind !== "directory" && source.kind !== "random") return;
   const files = source.kind === "directory" ? tokenizerOf(source.path) : source.tokenizerFiles;

@@ -12,6 +12,7 @@ import {
 } from "@mrlm/spec";
 import { assertModelDirectory } from "../run/model-directory.ts";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
+import { isRemote } from "../config/engines.ts";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
 
@@ -20,16 +21,16 @@ import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts
  * @param name default: the first policy
  */
 export function policyOptions(config: ResolvedConfig, name?: PolicyId): CreateModelOptions {
-  const { engine, seed } = config;
   const { policy, model } = trainedPolicy(config, name);
+  const isElsewhere = isRemote(config, policy);
   const { lora } = model;
   return {
     model: policy,
     role: "policy",
-    source: modelSource(model, engine.address !== undefined),
+    source: modelSource(model, isElsewhere),
     trainable: true,
     dtype: model.dtype,
-    ...(lora === undefined ? {} : { lora: loraOptions(lora, seed, engine.address !== undefined) }),
+    ...(lora === undefined ? {} : { lora: loraOptions(lora, config.seed, isElsewhere) }),
     ...(model.float32_head === undefined ? {} : { float32Head: model.float32_head }),
     ...(model.gradient_checkpointing === undefined ? {} : { gradientCheckpointing: model.gradient_checkpointing }),
     ...(model.micro_batch_tokens === undefined ? {} : { microBatchTokens: model.micro_batch_tokens }),
@@ -39,17 +40,17 @@ export function policyOptions(config: ResolvedConfig, name?: PolicyId): CreateMo
 function loraOptions(
   { target_modules, ...lora }: NonNullable<ResolvedModel["lora"]>,
   seed: number,
-  isRemote: boolean,
+  isElsewhere: boolean,
 ): LoraOptions {
   // A remote engine reads its own disk.
-  if (lora.path !== undefined && !isRemote) checkAdapterDirectory(lora.path);
+  if (lora.path !== undefined && !isElsewhere) checkAdapterDirectory(lora.path);
   return { ...lora, seed, ...(target_modules === undefined ? {} : { targetModules: target_modules }) };
 }
 
-function modelSource(model: ResolvedModel, isRemote: boolean): ModelSource {
+function modelSource(model: ResolvedModel, isElsewhere: boolean): ModelSource {
   if (model.path !== undefined) {
     // A remote engine reads its own disk.
-    if (!isRemote) assertModelDirectory(model.path);
+    if (!isElsewhere) assertModelDirectory(model.path);
     return { kind: "directory", path: model.path };
   }
   if (model.random === undefined)

@@ -8,7 +8,12 @@ export function learningSettings(config: ResolvedConfig): JsonObject {
   const { seed, model, policies, environments, stages, sampling } = withShortForms(config);
   // A run that ended at its limit may continue with another one.
   const { max_kl: _, ...play } = config.play;
-  return JSON.parse(JSON.stringify({ seed, model, policies, environments, stages, sampling, play })) as JsonObject;
+  // A checkpoint has a directory for each engine.
+  const engines =
+    config.engines &&
+    Object.fromEntries(Object.entries(config.engines).map(([name, { models: held }]) => [name, { models: held }]));
+  const settings = { seed, model, policies, environments, stages, sampling, play, engines };
+  return JSON.parse(JSON.stringify(settings)) as JsonObject;
 }
 
 /** Number of iterations of a stage, or of one of its learners. Names of policies may have dots. */

@@ -16,6 +16,7 @@ import { asOutputFault } from "./write-failure.ts";
 const CONFIG = "config.yaml";
 const RECORD = "run.json";
 const ENGINE = "engine.json";
+const ENGINES = "engines";
 const SAMPLERS = "samplers";
 /** Store of the episodes of a run of an earlier build. */
 const EARLIER_STORE = "trajectories.sqlite";
@@ -26,6 +27,11 @@ const OUTPUT_HINT = "Set `output` of the configuration, or --output, to a direct
 export interface EnginePlace {
   readonly address: string;
   readonly token?: string;
+}
+
+/** Places of the engines of a run: of the main one, and of those that the configuration names beside it. */
+export interface EnginePlaces extends EnginePlace {
+  readonly engines?: Readonly<Record<string, EnginePlace>>;
 }
 
 /** A sampler that joined a run by itself. */
@@ -43,7 +49,8 @@ export interface SamplerFile extends EnginePlace {
  *     config.yaml           the resolved configuration; it can be loaded again
  *     config.source.yaml    the configuration as it was given
  *     run.json              times of start and resumption, versions, and the result
- *     engine.json           address and token of the engine while the run trains, for rollout workers; its owner alone can read it
+ *     engine.json           addresses and tokens of the engines while the run trains, for rollout workers; its owner alone can read it
+ *     engines/NAME/         the log of an engine beside the main one
  *     samplers/NAME.json    the same of a sampler that joined the run
  *     samplers/NAME/        the log of a sampler
  *     lock                  held by the process that trains it
@@ -153,8 +160,8 @@ export class RunDirectory {
     }
   }
 
-  /** Writes where rollout workers reach the engine of the training process. */
-  writeEngine(place: EnginePlace): void {
+  /** Writes where rollout workers reach the engines of the training process. */
+  writeEngine(place: EnginePlaces): void {
     writeAtomically(join(this.path, ENGINE), JSON.stringify({ ...place, since: Date.now() }), 0o600);
   }
 
@@ -163,10 +170,10 @@ export class RunDirectory {
     rmSync(join(this.path, ENGINE), { force: true });
   }
 
-  /** Returns where the engine of the training process is reached; `undefined` where none trains the run. A killed process leaves its file. */
-  readEngine(): (EnginePlace & { readonly since: number }) | undefined {
+  /** Returns where the engines of the training process are reached; `undefined` where none trains the run. A killed process leaves its file. */
+  readEngine(): (EnginePlaces & { readonly since: number }) | undefined {
     try {
-      return JSON.parse(readFileSync(join(this.path, ENGINE), "utf8")) as EnginePlace & { readonly since: number };
+      return JSON.parse(readFileSync(join(this.path, ENGINE), "utf8")) as EnginePlaces & { readonly since: number };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw error;
@@ -180,6 +187,11 @@ export class RunDirectory {
     const file = join(folder, `${place.name}.json`);
     writeAtomically(file, JSON.stringify(place), 0o600);
     return file;
+  }
+
+  /** Directory for the log of an engine; by default of the main one. */
+  engineLogs(name?: string): string {
+    return name === undefined ? this.path : join(this.path, ENGINES, name);
   }
 
   /** Directory for the log of a sampler. */

@@ -1,9 +1,9 @@
-import type { EnginePlace, RunDirectory } from "./run-directory.ts";
+import type { EnginePlaces, RunDirectory } from "./run-directory.ts";
 
 /** Training process of a run, as other processes find it. */
 export interface RunState {
-  /** Place of its engine, and the time at which it announced it, in milliseconds since 1970. Absent while no process trains the run. */
-  readonly training?: EnginePlace & { readonly since: number };
+  /** Places of its engines, and the time at which it announced them, in milliseconds since 1970. Absent while no process trains the run. */
+  readonly training?: EnginePlaces & { readonly since: number };
   /** Whether the run has finished, and nothing trains it. */
   readonly hasEnded: boolean;
   /** Whether a process holds the lock of the run. It trains, or will do so. */

@@ -19,7 +19,7 @@ import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
 import { releaseModels } from "../models/loaded-policies.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
-import { engineMember, environmentServers, thisProcess } from "../workers/member-sources.ts";
+import { engineMember, environmentServers, type MemberEngine, thisProcess } from "../workers/member-sources.ts";
 import { joinRun, type Membership, type MemberSource } from "../workers/membership.ts";
 import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
@@ -37,8 +37,8 @@ export interface TrainOptions {
   readonly engine: Engine;
   /** Whether the engine continues after the run. If so, the run releases its models at the end. */
   readonly isEngineShared?: boolean;
-  /** Address of the engine, for the list of members. */
-  readonly engineAddress?: string;
+  /** Engines for the list of members; default `engine`, without an address. */
+  readonly engines?: readonly MemberEngine[];
   /** Members of the run that this process knows beside the engine, such as samplers. */
   readonly members?: MemberSource;
   /** Directory of the run; default: a new one. */
@@ -118,7 +118,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
         episodes = withBackgroundWrites(store);
         const members = [
           thisProcess(TRAINING_WORKER, "training", { mode: config.play.mode }),
-          engineMember(engine, info, options.engineAddress),
+          ...(options.engines ?? [{ engine }]).map(engineMember),
           environmentServers(
             host,
             prepared.environments.map(({ ref }) => ref.id),

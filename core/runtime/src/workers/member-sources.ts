@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Engine, EngineInfo, EnvironmentHost, JsonObject, Member } from "@mrlm/spec";
+import type { Engine, EnvironmentHost, JsonObject, Member } from "@mrlm/spec";
 import type { MemberSource } from "./membership.ts";
 
 /** Returns a name of this process that no other process of a run has. */
@@ -19,19 +19,16 @@ export function thisProcess(
   return async () => [{ id, kind, ...place, capabilities: { host: hostname(), pid: process.pid, ...capabilities } }];
 }
 
-/**
- * An engine that this process trains with, while it answers.
- * @param info description that the engine has just given
- */
-export function engineMember(
-  engine: Pick<Engine, "describe">,
-  info: EngineInfo,
-  address: string | undefined,
-): MemberSource {
-  let known: EngineInfo | undefined = info;
+/** Engine of a run, with its address for the list of members. */
+export interface MemberEngine {
+  readonly engine: Pick<Engine, "describe">;
+  readonly address?: string;
+}
+
+/** An engine that this process trains with, while it answers. */
+export function engineMember({ engine, address }: MemberEngine): MemberSource {
   return async () => {
-    const { instanceId, device, deviceName, deterministic, worldSize } = known ?? (await engine.describe());
-    known = undefined;
+    const { instanceId, device, deviceName, deterministic, worldSize } = await engine.describe();
     const capabilities = { device, deviceName, deterministic, worldSize };
     return [
       {

@@ -6,13 +6,19 @@ import { invalid } from "../invalid.ts";
 import { STORE_PROTOCOL } from "../protocol.ts";
 import { parseJsonText } from "./groups.ts";
 
-/** The process that trains a run. */
-export interface TrainingPlace {
-  /** Time at which it announced its engine, in milliseconds since 1970. Another process has another one. */
-  readonly since: number;
-  /** Address of its engine, `host:port`. */
+/** Place of an engine. */
+interface Place {
+  /** `host:port`. */
   readonly address: string;
   readonly token?: string;
+}
+
+/** The process that trains a run, with the place of its main engine. */
+export interface TrainingPlace extends Place {
+  /** Time at which it announced its engines, in milliseconds since 1970. Another process has another one. */
+  readonly since: number;
+  /** Further engines by name. */
+  readonly engines?: Readonly<Record<string, Place>>;
 }
 
 /** Run of a store: its configuration, and its training process. */
@@ -42,6 +48,12 @@ export function encodeStoreDescription({ training, isLocked, ...state }: StoreDe
             sinceMs: toInt64(training.since, "the start of a training process"),
             engineAddress: training.address,
             engineToken: training.token ?? "",
+            engines: new Map(
+              Object.entries(training.engines ?? {}).map(([name, { address, token = "" }]) => [
+                name,
+                { address, token },
+              ]),
+            ),
           },
   };
 }
@@ -49,9 +61,21 @@ export function encodeStoreDescription({ training, isLocked, ...state }: StoreDe
 export function decodeStoreDescription(message: wire.DescribeResponse): StoreDescription {
   const { path, config, training, hasEnded, locked: isLocked } = message;
   if (training === undefined) return { path, config, hasEnded, isLocked };
-  const { sinceMs, engineAddress: address, engineToken: token } = training;
+  const { sinceMs, engineAddress, engineToken } = training;
   const since = fromInt64(sinceMs, "the start of a training process");
-  return { path, config, hasEnded, isLocked, training: { since, address, ...(token === "" ? {} : { token }) } };
+  const engines = Array.from(training.engines, ([name, { address, token }]) => [name, place(address, token)]);
+  return {
+    ...{ path, config, hasEnded, isLocked },
+    training: {
+      since,
+      ...place(engineAddress, engineToken),
+      ...(engines.length === 0 ? {} : { engines: Object.fromEntries(engines) as Record<string, Place> }),
+    },
+  };
+}
+
+function place(address: string, token: string): Place {
+  return { address, ...(token === "" ? {} : { token }) };
 }
 
 type NewMember = Omit<Member, "startedAt" | "heartbeatAt">;

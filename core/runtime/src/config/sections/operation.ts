@@ -33,12 +33,23 @@ export const engineSection = z.strictObject({
     .describe(
       "Processes that sample beside the engine, on this machine, with the device, mode and threads of the engine; default 0. `mrlm sample --run` starts others",
     ),
+  gpu: z.int().nonnegative().optional().describe("Index of the CUDA device of a started engine; default 0"),
   threads: z
     .int()
     .positive()
     .optional()
     .describe("CPU threads; default: 2 for a model of hidden size up to 256, else torch's choice"),
 });
+
+/** Entry of `engines`: a further engine, with the models that are on it. */
+export const enginesEntry = engineSection
+  .pick({ address: true, token_file: true, device: true, gpu: true, samplers: true, threads: true })
+  .extend({
+    models: z
+      .array(z.string().min(1))
+      .min(1)
+      .describe("Ids of its models, as `mrlm train --dry-run` lists them: policies, and others that are no copy"),
+  });
 
 /** Longest delay of a timer: about 24 days. */
 const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);

@@ -122,6 +122,19 @@ export interface Training {
   engineAddress: string;
   /** Empty: the engine needs none. */
   engineToken: string;
+  /** Further engines of the run, by name. */
+  engines: Map<string, EnginePlace>;
+}
+
+export interface Training_EnginesEntry {
+  key: string;
+  value: EnginePlace | undefined;
+}
+
+export interface EnginePlace {
+  address: string;
+  /** Empty: the engine needs none. */
+  token: string;
 }
 
 export interface OpenRequest {
@@ -1425,7 +1438,7 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
 };
 
 function createBaseTraining(): Training {
-  return { sinceMs: 0n, engineAddress: "", engineToken: "" };
+  return { sinceMs: 0n, engineAddress: "", engineToken: "", engines: new Map() };
 }
 
 export const Training: MessageFns<Training> = {
@@ -1442,6 +1455,9 @@ export const Training: MessageFns<Training> = {
     if (message.engineToken !== "") {
       writer.uint32(26).string(message.engineToken);
     }
+    message.engines.forEach((value, key) => {
+      Training_EnginesEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
+    });
     return writer;
   },
 
@@ -1480,6 +1496,131 @@ export const Training: MessageFns<Training> = {
             }
 
             message.engineToken = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            const entry4 = Training_EnginesEntry.decode(reader, reader.uint32());
+            if (entry4.value !== undefined) {
+              message.engines.set(entry4.key, entry4.value);
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTraining_EnginesEntry(): Training_EnginesEntry {
+  return { key: "", value: undefined };
+}
+
+export const Training_EnginesEntry: MessageFns<Training_EnginesEntry> = {
+  encode(message: Training_EnginesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      EnginePlace.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Training_EnginesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTraining_EnginesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = EnginePlace.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEnginePlace(): EnginePlace {
+  return { address: "", token: "" };
+}
+
+export const EnginePlace: MessageFns<EnginePlace> = {
+  encode(message: EnginePlace, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.address !== "") {
+      writer.uint32(10).string(message.address);
+    }
+    if (message.token !== "") {
+      writer.uint32(18).string(message.token);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnginePlace {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnginePlace();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.address = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.token = reader.string();
             continue;
           }
         }

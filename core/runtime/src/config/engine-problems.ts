@@ -1,0 +1,68 @@
+import { type ConfigProblem, showPath } from "./config-problems.ts";
+import { DEFAULT_POLICY } from "./policies.ts";
+import type { ConfigInput } from "./schema.ts";
+import type { ConfigPath } from "./source-text.ts";
+import { MAIN_ENGINE } from "./engines.ts";
+
+/** Names of directories in checkpoints. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Finds contradictions between the keys of `engine` and `engines`. */
+export function engineProblems({ engine, engines = {}, policies, model }: ConfigInput): ConfigProblem[] {
+  const problems = engine === undefined ? [] : processProblems(["engine"], engine);
+  const places = new Map<string, string>();
+  for (const [name, entry] of Object.entries(engines)) {
+    const path = ["engines", name];
+    problems.push(...processProblems(path, entry));
+    if (!NAME.test(name) || name === MAIN_ENGINE)
+      problems.push({
+        path,
+        at: "key",
+        text: `${showPath(path)}: a name has letters, digits, dots, dashes and underscores, and is not "${MAIN_ENGINE}", which is that of \`engine\``,
+      });
+    for (const [i, held] of entry.models.entries()) {
+      const other = places.get(held);
+      if (other !== undefined)
+        problems.push({
+          path: [...path, "models", i],
+          at: "value",
+          text: `${showPath([...path, "models", i])}: "${held}" is on the engine "${other}" already`,
+        });
+      places.set(held, name);
+    }
+  }
+  const trained = Object.keys(policies ?? (model === undefined ? {} : { [DEFAULT_POLICY]: model }));
+  if (trained.length > 0 && trained.every((policy) => places.has(policy)))
+    problems.push({
+      path: ["engines"],
+      at: "key",
+      text: "engines: every policy is on a further engine: leave the models of one of them to `engine`",
+    });
+  return problems;
+}
+
+/** Returns the problem of a key that needs the address of a running process. */
+export function withoutAddress(path: ConfigPath): ConfigProblem {
+  return {
+    path,
+    at: "key",
+    text: `${showPath(path)} is for one that is already running: give its \`address\` too`,
+  };
+}
+
+function processProblems(
+  path: ConfigPath,
+  { address, token_file, samplers = 0, gpu }: NonNullable<ConfigInput["engine"]>,
+): ConfigProblem[] {
+  if (address === undefined) return token_file === undefined ? [] : [withoutAddress([...path, "token_file"])];
+  const name = showPath(path);
+  const started = (key: string, text: string): ConfigProblem => ({
+    path: [...path, key],
+    at: "key",
+    text: `${name}.${key} is for an engine that is started for the run${text}`,
+  });
+  return [
+    ...(samplers > 0 ? [started("samplers", ": beside a running one start them with `mrlm sample --run RUN`")] : []),
+    ...(gpu === undefined ? [] : [started("gpu", ": the one at `address` has a device already")]),
+  ];
+}
