@@ -139,47 +139,6 @@ describe("async", () => {
     ...changes,
   });
 
-  test("a simulated fleet: no group is lost, taken twice or starved; no token is older than the lag; refused groups give back their capacity", async () => {
-    const [lag, takes, groups] = [3, 60, 4];
-    const { state, publish } = publishing();
-    const { rollouts } = fakeRollouts();
-    let [open, most] = [0, 0];
-    // Waits of a lognormal distribution, by the number of the group, so that some groups are overtaken by many others.
-    const waitOf = (number: number): number =>
-      Math.min(200, Math.exp(2 * Math.sqrt(-2 * Math.log(((number * 7919) % 997) / 997 + 1e-3)) * Math.cos(number)));
-    const fleet: GroupPlayer = {
-      groupsOf: rollouts.groupsOf,
-      async *collect(request) {
-        most = Math.max(most, ++open);
-        const version = state.version;
-        await sleep(waitOf(takeOf(request)), undefined, { signal: request.signal as AbortSignal });
-        for await (const group of fakeRollouts(() => version).rollouts.collect(request)) yield group;
-        open--;
-      },
-    };
-    const store = await openStore();
-    const made = await learnerOf(
-      shape(lag, { store, rollouts: fleet, publish, plan: plan({ groups }), concurrency: 8 }),
-    );
-    const batches = await takeAll(made, takes);
-    const learnt = batches.flatMap((batch) => batch.groups.map((group) => ({ group, newest: batch.version })));
-    const versionOf = ({ trajectories }: TrajectoryGroup): number =>
-      trajectories[0]?.agents["agent"]?.segments[0]?.versions[1] as number;
-    expect(learnt).toHaveLength(takes * groups);
-    expect(Math.max(...learnt.map(({ group, newest }) => newest - versionOf(group)))).toBeLessThanOrEqual(lag);
-    const played = batches.flatMap((batch) => batch.played.map(({ id }) => id));
-    expect(new Set(played).size).toBe(played.length);
-    expect(played.length).toBeGreaterThan(learnt.length);
-    expect(most).toBeLessThanOrEqual(8);
-    const { open: waiting, leased, ready } = await store.buffer("2/policy");
-    expect(waiting + leased + ready).toBeLessThanOrEqual((lag + 1) * groups);
-    // The oldest group that is not taken is at most a few takes old.
-    const newest = Math.max(...played.map((id) => Number(id.split("/")[2])));
-    expect(newest).toBeLessThanOrEqual(played.length + (lag + 1) * groups);
-    await made.learner.end();
-    expect(await store.buffer("2/policy")).toEqual({ open: 0, leased: 0, ready: 0 });
-  });
-
   test("groups of a killed process that were committed are taken; a logged take is the same again", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
     const store = await openStore(path);
@@ -198,6 +157,20 @@ describe("async", () => {
     const ids = [first, second, third].flatMap((batch) => batch?.groups.map(({ id }) => id) ?? []);
     expect(new Set(ids).size).toBe(12);
     await again.learner.close();
+  });
+
+  test("a stage that was ended and made longer continues, with the groups that were under way", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
+    const ended = await learnerOf(shape(1, { store: await openStore(path), publish: publishing().publish }));
+    const before = await takeAll(ended, 3);
+    await ended.learner.end();
+    const state = JSON.parse(JSON.stringify(ended.learner.state())) as LearnerState;
+    const longer = await learnerOf(shape(1, { store: await openStore(path), publish: publishing(3).publish }), state);
+    longer.at.iteration = 4;
+    const after = await takeAll(longer, 3);
+    await longer.learner.close();
+    const numbers = [...before, ...after].flatMap(({ groups }) => groups.map(({ id }) => Number(id.split("/")[2])));
+    expect(numbers.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 24 }, (_, i) => i + 1));
   });
 
   describe("on_stale", () => {
@@ -243,6 +216,60 @@ describe("async", () => {
       expect(played.filter((group) => !groups.includes(group)).every((group) => maskOf(group)[1] === 1)).toBe(true);
       expect(learner.lap()?.metrics).toMatchObject({ "offpolicy/lag_max": 0, "offpolicy/masked": 0.5 });
       await learner.close();
+    });
+
+    test("each policy that learns has an age of its own, which a logged batch keeps", async () => {
+      const versionsOf = { a: [7, 9], b: [17, 19] } as const;
+      const both: GroupPlayer = {
+        groupsOf: aging.groupsOf,
+        async *collect(request) {
+          for await (const group of fakeRollouts().rollouts.collect(request)) {
+            const [trajectory] = group.trajectories as [Trajectory];
+            const [part] = Object.values(trajectory.agents) as [AgentTrajectory];
+            const partOf = (policy: "a" | "b"): AgentTrajectory => ({
+              ...part,
+              player: { kind: "policy", name: policy, policy },
+              segments: [
+                {
+                  tokens: Int32Array.of(1, 2, 3),
+                  logprobs: Float32Array.of(0, -1, -2),
+                  mask: Uint8Array.of(0, 1, 1),
+                  versions: Int32Array.of(-1, ...versionsOf[policy]),
+                  parent: null,
+                },
+              ],
+            });
+            yield { ...group, trajectories: [{ ...trajectory, agents: { a: partOf("a"), b: partOf("b") } }] };
+          }
+        },
+      };
+      const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
+      const taken = async ([a, b]: readonly [number, number], restored?: LearnerState) => {
+        const { learner } = await learnerOf(
+          {
+            algorithms: { a: "test@1", b: "test@1" },
+            plan: plan({ groups: 1 }),
+            mode: { mode: "async", lag: 2, on_stale: "mask" },
+            rollouts: both,
+            publish: async () => ({ versions: { a, b }, checksum: "sum" }),
+            store: await openStore(path),
+          },
+          restored,
+        );
+        const state = JSON.parse(JSON.stringify(learner.state())) as LearnerState;
+        const { groups, version } = await learner.source("b").take();
+        const [{ agents }] = (groups[0] as TrajectoryGroup).trajectories as [Trajectory];
+        const masks = ["a", "b"].map((agent) => Array.from(agents[agent]?.segments[0]?.mask ?? []));
+        const metrics = learner.lap()?.metrics;
+        await learner.close();
+        return { state, version, masks, metrics };
+      };
+      const first = await taken([10, 20]);
+      const masked = [0, 0, 1];
+      expect(first).toMatchObject({ version: 20, masks: [masked, masked] });
+      expect(first.metrics).toMatchObject({ "offpolicy/lag_max": 1, "offpolicy/masked": 0.5 });
+      // A resumed run counts its publications on from another number.
+      expect(await taken([13, 23], first.state)).toMatchObject({ version: 20, masks: [masked, masked] });
     });
 
     test("drop refuses both", async () => {

@@ -228,7 +228,12 @@ export const VIEWS: readonly View[] = [
       column("step", "integer", "steps.step", "number of the learner's take, from 1"),
       column("run_step", "integer", "takes.run_step", "step of the run that learns from it first"),
       column("policy", "text", "parts.policy", "the policy that played"),
-      column("version", "integer", "takes.version", "weight version from which ages count"),
+      column(
+        "version",
+        "integer",
+        "takes.version",
+        "weight version from which ages count: of the first policy that learns",
+      ),
       column("oldest_version", "integer", "MIN(parts.oldest_version)", "lowest weight version of a sampled token"),
       column("newest_version", "integer", "MAX(parts.newest_version)", "highest weight version of a sampled token"),
       column("max_age", "integer", "takes.version - MIN(parts.oldest_version)", "age of the oldest token"),

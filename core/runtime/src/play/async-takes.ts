@@ -1,6 +1,6 @@
-import { type Cohort, type EpisodeStore, type JsonValue, type TakenBatch, type TrajectoryGroup } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, JsonValue, PolicyId, TakenBatch, TaskId, TrajectoryGroup } from "@mrlm/spec";
 import { stageRequest } from "./cohort-requests.ts";
-import { pause } from "./cohort-worker.ts";
+import { pause } from "./play-clock.ts";
 import { groupLabel } from "./labels.ts";
 import { playLeases } from "./play-leases.ts";
 import { learnableParts } from "./credits.ts";
@@ -12,7 +12,7 @@ import {
   type TakePlace,
   type TakePlayerParts,
 } from "./take-player.ts";
-import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
+import type { OpenedGroup, SourcedTake, SourceState, TakeSource } from "./take-source.ts";
 import type { TaskOrder } from "./task-order.ts";
 
 /** Parts of asynchronous play. */
@@ -23,6 +23,8 @@ export interface AsyncParts extends TakePlayerParts {
   readonly concurrency: number;
   /** Treatment of a group with a token that is older than the lag: refuse it, or learn from its other tokens. */
   readonly onStale: "drop" | "mask";
+  /** Policies that learn from the groups, each with an age of its own. */
+  readonly policies: readonly PolicyId[];
   publish(): Promise<PlayingWeights>;
   readonly signal: AbortSignal;
 }
@@ -37,10 +39,13 @@ export class AsyncTakes implements TakeSource {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   #opened: number;
-  #taken: number;
+  /** Groups that were opened and not taken, by id. */
+  readonly #waiting = new Map<string, OpenedGroup>();
+  /** Groups that waited when the state was saved. Those that the store has not played are opened again. */
+  #restored: readonly OpenedGroup[];
+  /** Groups of logged batches that this process has not opened yet. */
+  readonly #early = new Set<string>();
   #late = 0;
-  /** Groups that are open, leased or ready; `undefined` where the store must be asked. A process that resumes finds fewer than were opened: it abandoned those under way. */
-  #outstanding: number | undefined;
   #playing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
   /** Resolves when this process has opened or played a group. */
@@ -48,11 +53,11 @@ export class AsyncTakes implements TakeSource {
   /** Seconds in which nothing could be played, since the last take. */
   #idle = 0;
 
-  constructor(parts: AsyncParts, order: TaskOrder, { opened = 0, taken = 0 }: SourceState = {}) {
+  constructor(parts: AsyncParts, order: TaskOrder, { opened = 0, waiting = [] }: SourceState = {}) {
     this.#parts = parts;
     this.#order = order;
     this.#opened = opened;
-    this.#taken = taken;
+    this.#restored = waiting;
     this.#signal = AbortSignal.any([parts.signal, this.#stop.signal]);
   }
 
@@ -64,13 +69,16 @@ export class AsyncTakes implements TakeSource {
     const publish = (performance.now() - began) / 1000;
     const played: TrajectoryGroup[] = [];
     const groups: TrajectoryGroup[] = [];
-    let version = weights.versions[policy] as number;
+    const published = (each: PolicyId): number => weights.versions[each] as number;
+    let version = published(policy);
+    // A take publishes all policies that have changed, so that the logged version of one states those of the others, also where a resumed run counts on from another number.
+    const newestOf = (each: PolicyId): number => published(each) + version - published(policy);
     let [refill, refills, refusals] = [0, 0, 0];
     for (; ; refill++) {
       const record = { runStep, iteration, version, tasks: this.#order.position() as unknown as JsonValue };
       const batch = await this.#take(place, refill, plan.groups - groups.length, record);
       version = batch.record.version;
-      const judged = batch.groups.map((group) => this.#judge(group, version));
+      const judged = batch.groups.map((group) => this.#judge(group, newestOf));
       played.push(...judged.map(({ group }) => group));
       const refused = judged.filter(({ isLearnt }) => !isLearnt);
       const ids = refused.map(({ group }) => group.id);
@@ -93,7 +101,7 @@ export class AsyncTakes implements TakeSource {
       groups,
       refills: refill,
       version,
-      newestOf: (each) => (each === policy ? version : (weights.versions[each] as number)),
+      newestOf,
       policy,
       age: 0,
       weights,
@@ -106,7 +114,7 @@ export class AsyncTakes implements TakeSource {
   }
 
   state(): SourceState {
-    return { opened: this.#opened, taken: this.#taken };
+    return { opened: this.#opened, waiting: [...this.#waiting.values(), ...this.#restored] };
   }
 
   async settled(): Promise<void> {}
@@ -124,69 +132,77 @@ export class AsyncTakes implements TakeSource {
     count: number,
     record: Parameters<EpisodeStore["take"]>[4],
   ): Promise<TakenBatch> {
-    const { store, learner } = this.#parts;
+    const { store, learner, worker } = this.#parts;
     const rule = { from: "oldest", checksum: null } as const;
     for (;;) {
       const { promise: change } = this.#change;
       const taken = await store.take(learner, { step: place.step, refill }, count, rule, record);
       if (typeof taken !== "string") {
-        this.#taken += taken.groups.length;
-        this.#outstanding = undefined;
+        for (const { id } of taken.groups) if (!this.#waiting.delete(id)) this.#early.add(id);
         return taken;
       }
       if (this.#failure !== undefined) throw this.#failure.error;
       await this.#open(place);
       this.#playing ??= this.#play();
-      await Promise.race([change, pause(this.#signal)]);
+      await Promise.race([change, pause(worker.clock, this.#signal)]);
     }
   }
 
   /** Returns what is learnt from a group, with whether anything is. */
   #judge(
     group: TrajectoryGroup,
-    version: number,
+    newestOf: (policy: PolicyId) => number,
   ): { readonly group: TrajectoryGroup; readonly isTooOld: boolean; readonly isLearnt: boolean } {
-    const { plan, policy, lag, onStale } = this.#parts;
-    const young = onStale === "mask" ? withoutStale(group, policy, version - lag) : group;
+    const { plan, policy, policies, lag, onStale } = this.#parts;
+    const oldest = (each: PolicyId): number => newestOf(each) - lag;
+    const young =
+      onStale === "mask" ? policies.reduce((left, each) => withoutStale(left, each, oldest(each)), group) : group;
     const isTooOld =
       onStale === "mask"
-        ? young !== group && learnableParts([young], policy).size === 0
-        : isStale(group, policy, version - lag);
+        ? young !== group && policies.every((each) => learnableParts([young], each).size === 0)
+        : policies.some((each) => isStale(group, each, oldest(each)));
     if (isTooOld) return { group, isTooOld, isLearnt: false };
-    return { group: young, isTooOld, isLearnt: isLearntFrom(plan, policy, young, version) };
+    return { group: young, isTooOld, isLearnt: isLearntFrom(plan, policy, young, newestOf(policy)) };
   }
 
-  /** Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same. */
+  /** Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same, which changes nothing where the store has them. */
   async #open(place: TakePlace): Promise<void> {
-    const { plan, lag, stage, stageName, learner, environments, rollouts, store } = this.#parts;
-    this.#outstanding ??= sumOf(await store.buffer(learner));
-    const free = (lag + 1) * plan.groups - this.#outstanding;
-    for (let i = 0; i < free; i++) {
-      const number = this.#opened + 1;
+    const { plan, lag } = this.#parts;
+    for (const group of this.#restored) await this.#openGroup(place, group);
+    this.#restored = [];
+    const before = this.#opened;
+    while (this.#waiting.size < (lag + 1) * plan.groups) {
       const draw = this.#order.take(1).find(({ tasks }) => tasks.length > 0);
       if (draw === undefined) return;
       const { environment, tasks } = draw;
-      const label = groupLabel({ stage, name: plan.name, take: number, refill: undefined }, environments, environment);
-      const at = { environment, label, tasks, occurrences: [0], groupSize: plan.groupSize, versions: {} };
-      const request = stageRequest(this.#parts, at);
-      const cohort: Cohort = {
-        id: `${label}/0`,
-        stage: stageName,
-        learner,
-        step: 0,
-        refill: 0,
-        place: [environment, 0],
-        environment: request.environment.id,
-        runStep: this.#usualStep(place, number),
-        versions: {},
-        checksum: null,
-        groups: await rollouts.groupsOf(request),
-      };
-      await store.open(cohort);
-      this.#opened = number;
-      this.#outstanding++;
+      await this.#openGroup(place, { number: this.#opened + 1, environment, task: tasks[0] as TaskId });
+      this.#opened++;
     }
-    if (free > 0) this.#changed();
+    if (this.#opened > before) this.#changed();
+  }
+
+  async #openGroup(place: TakePlace, group: OpenedGroup): Promise<void> {
+    const { plan, stage, stageName, learner, environments, rollouts, store } = this.#parts;
+    const { number, environment, task } = group;
+    const label = groupLabel({ stage, name: plan.name, take: number, refill: undefined }, environments, environment);
+    const at = { environment, label, tasks: [task], occurrences: [0], groupSize: plan.groupSize, versions: {} };
+    const request = stageRequest(this.#parts, at);
+    const groups = await rollouts.groupsOf(request);
+    const cohort: Cohort = {
+      id: `${label}/0`,
+      stage: stageName,
+      learner,
+      step: 0,
+      refill: 0,
+      place: [environment, 0],
+      environment: request.environment.id,
+      runStep: this.#usualStep(place, number),
+      versions: {},
+      checksum: null,
+      groups,
+    };
+    await store.open(cohort);
+    for (const { id } of groups) if (!this.#early.delete(id)) this.#waiting.set(id, group);
   }
 
   /** Step of the run that learns from a group where none is refused. */
@@ -223,8 +239,4 @@ export class AsyncTakes implements TakeSource {
     this.#change.resolve();
     this.#change = Promise.withResolvers();
   }
-}
-
-function sumOf({ open, leased, ready }: Awaited<ReturnType<EpisodeStore["buffer"]>>): number {
-  return open + leased + ready;
 }

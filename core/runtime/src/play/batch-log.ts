@@ -1,14 +1,15 @@
 import {
   type Cohort,
   type EpisodeStore,
-  type Lease,
   type LearnerId,
   MrlmError,
   type TakenBatch,
   type TakePosition,
   type TakeRecord,
 } from "@mrlm/spec";
-import { type CohortWorker, pause } from "./cohort-worker.ts";
+import type { CohortWorker } from "./cohort-worker.ts";
+import { stopped } from "./play-clock.ts";
+import { playLeases } from "./play-leases.ts";
 
 /** Groups of a part of a batch, and the seconds in which this process played episodes for it. */
 export interface PlayedBatch extends TakenBatch {
@@ -47,28 +48,24 @@ export class BatchLog {
     const rule = { from: "cohorts", checksum: cohorts[0]?.checksum ?? null } as const;
     const take = (): ReturnType<EpisodeStore["take"]> =>
       this.#store.take(this.#learner, at, count, rule, record, appliedBefore);
-    let taken = await take();
-    if (typeof taken !== "string") return { ...taken, playedSeconds: 0 };
+    const logged = await take();
+    if (typeof logged !== "string") return { ...logged, playedSeconds: 0 };
     if (!mayPlay) throw gone(`${this.#learner}/${at.step}/${at.refill}`);
-    if (taken === "outdated") await this.#store.abandon(this.#learner, at.step);
+    if (logged === "outdated") await this.#store.abandon(this.#learner, at.step);
     for (const cohort of cohorts) await this.#open(cohort);
-    let [playedSeconds, accepted] = [0, 0];
-    const playOne = async (lease: Lease, stop: AbortSignal): Promise<void> => {
-      const { result, seconds } = await this.#worker.play(lease, stop);
-      playedSeconds += seconds;
-      if (result === "accepted") accepted++;
-    };
-    for (;;) {
-      const leases = accepted < cohorts.length ? await this.#worker.lease(this.#parallel) : [];
-      if (leases.length > 0) {
-        await allOrNone(signal, (stop) => leases.map((lease) => playOne(lease, stop)));
-        continue;
-      }
-      taken = await take();
-      if (typeof taken !== "string") return { ...taken, playedSeconds };
-      if (taken === "outdated") throw outdated(`${this.#learner}/${at.step}/${at.refill}`);
-      await pause(signal);
-    }
+    let playedSeconds = 0;
+    const taken = await playLeases(this.#worker, {
+      limit: this.#parallel,
+      signal,
+      onPlayed: ({ seconds }) => void (playedSeconds += seconds),
+      until: async () => {
+        const batch = await take();
+        return batch === "unready" ? undefined : batch;
+      },
+    });
+    if (taken === undefined) throw stopped(signal);
+    if (taken === "outdated") throw outdated(`${this.#learner}/${at.step}/${at.refill}`);
+    return { ...taken, playedSeconds };
   }
 
   /** Publications count up with evaluations and checkpoints, whose intervals a resumed run may change: equal weights may have another version. */
@@ -81,20 +78,6 @@ export class BatchLog {
       await this.#store.open(cohort);
     }
   }
-}
-
-/** Waits for all of the work. The first error stops the rest, and is thrown after its end. */
-async function allOrNone(signal: AbortSignal, start: (stop: AbortSignal) => Promise<void>[]): Promise<void> {
-  const failed = new AbortController();
-  const works = start(AbortSignal.any([signal, failed.signal]));
-  let failure: { readonly error: unknown } | undefined;
-  for (const work of works)
-    work.catch((error: unknown) => {
-      failure ??= { error };
-      failed.abort(error);
-    });
-  await Promise.allSettled(works);
-  if (failure !== undefined) throw (failure as { readonly error: unknown }).error;
 }
 
 function outdated(what: string): MrlmError {

@@ -1,24 +1,8 @@
-import { setTimeout } from "node:timers/promises";
-import { type Cohort, type EpisodeStore, type Lease, MrlmError, type TrajectoryGroup } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, Lease, TrajectoryGroup } from "@mrlm/spec";
+import { type PlayClock, stopped, systemClock } from "./play-clock.ts";
 
 /** Time for which a cohort is leased, in milliseconds. The lease is renewed three times in it. */
 export const LEASE_MS = 15_000;
-
-/** Time between two looks for what other processes have opened or played, in milliseconds. */
-const POLL_MS = 50;
-
-/** Waits until the store is looked at again. Rejects with CANCELLED after a stop. */
-export async function pause(signal: AbortSignal): Promise<void> {
-  try {
-    await setTimeout(POLL_MS, undefined, { signal });
-  } catch {
-    throw stopped(signal);
-  }
-}
-
-function stopped({ reason }: AbortSignal): MrlmError {
-  return new MrlmError("CANCELLED", "The play was stopped.", { cause: reason });
-}
 
 /** Parts of a worker. */
 export interface CohortWorkerParts {
@@ -29,6 +13,8 @@ export interface CohortWorkerParts {
   play(cohort: Cohort, signal: AbortSignal): AsyncIterable<TrajectoryGroup>;
   /** Default: {@link LEASE_MS}. */
   readonly leaseMs?: number;
+  /** Default: that of the system. */
+  readonly clock?: PlayClock;
 }
 
 /** A cohort that a worker has played. `late`: another worker had leased it, and nothing was kept. */
@@ -41,10 +27,12 @@ export interface PlayedCohort {
 
 /** Plays cohorts of an episode store under leases. */
 export class CohortWorker {
+  readonly clock: PlayClock;
   readonly #parts: CohortWorkerParts;
 
   constructor(parts: CohortWorkerParts) {
     this.#parts = parts;
+    this.clock = parts.clock ?? systemClock;
   }
 
   /** Leases the oldest cohorts that wait, at most `limit`. The caller plays each of them at once. */
@@ -55,30 +43,33 @@ export class CohortWorker {
 
   /** Plays a leased cohort and commits it. */
   async play(lease: Lease, signal: AbortSignal): Promise<PlayedCohort> {
-    const { store, leaseMs = LEASE_MS } = this.#parts;
     const lost = new AbortController();
-    const renewal = setInterval(() => {
-      store.renew([lease], leaseMs).then(
-        (gone) => {
-          if (gone.length > 0) lost.abort();
-        },
-        (error: unknown) => lost.abort(error),
-      );
-    }, leaseMs / 3);
+    const ended = new AbortController();
+    void this.#renew(lease, ended.signal).catch((error: unknown) => lost.abort(error));
     try {
       return { cohort: lease.cohort, ...(await this.#play(lease, AbortSignal.any([signal, lost.signal]))) };
     } catch (error) {
       if (!lost.signal.aborted || signal.aborted) throw error;
       return { cohort: lease.cohort, result: "late", seconds: 0 };
     } finally {
-      clearInterval(renewal);
+      ended.abort();
+    }
+  }
+
+  /** Renews a lease until the play ends. Rejects where the lease is lost. */
+  async #renew(lease: Lease, ended: AbortSignal): Promise<void> {
+    const { store, leaseMs = LEASE_MS } = this.#parts;
+    for (;;) {
+      await this.clock.sleep(leaseMs / 3, ended);
+      const [gone] = await store.renew([lease], leaseMs);
+      if (gone !== undefined) throw new Error(`The lease of cohort ${gone} has passed to another worker.`);
     }
   }
 
   /** Commits groups while later ones are played. */
   async #play(lease: Lease, signal: AbortSignal): Promise<Omit<PlayedCohort, "cohort">> {
     const { store, play } = this.#parts;
-    const began = performance.now();
+    const began = this.clock.now();
     let waiting: TrajectoryGroup[] = [];
     let writing: Promise<void> | undefined;
     let failure: { readonly error: unknown } | undefined;
@@ -98,7 +89,7 @@ export class CohortWorker {
       if (failure !== undefined) throw failure.error;
       if (isLate) break;
     }
-    const seconds = (performance.now() - began) / 1000;
+    const seconds = (this.clock.now() - began) / 1000;
     await writing;
     if (failure !== undefined) throw failure.error;
     if (signal.aborted) throw stopped(signal);

@@ -12,6 +12,7 @@ import { AsyncTakes } from "./async-takes.ts";
 import { cohortRequest, type StagePlay } from "./cohort-requests.ts";
 import { CohortWorker } from "./cohort-worker.ts";
 import { assertCredits, type LearnableParts, learnableParts, overSampledTokens } from "./credits.ts";
+import type { PlayClock } from "./play-clock.ts";
 import { PipelinedTakes } from "./pipelined-takes.ts";
 import { playSeconds } from "./play-seconds.ts";
 import { agesOf } from "./staleness.ts";
@@ -68,6 +69,8 @@ export interface LearnerParts extends Omit<StagePlay, "policy"> {
   /** Publishes the weights of all policies that have changed. */
   publish(): Promise<PlayingWeights>;
   readonly signal: AbortSignal;
+  /** Time by which this process plays; default: that of the system. */
+  readonly clock?: PlayClock;
 }
 
 /** Batch with the wall-clock seconds of its take. */
@@ -195,7 +198,7 @@ export class Learner {
       refills,
       version,
       seconds,
-      metrics: playMetrics(this.#parts.mode, take, policy, waited),
+      metrics: playMetrics(this.#parts.mode, take, this.#policies, waited),
     };
     return take;
   }
@@ -223,13 +226,15 @@ export class Learner {
 }
 
 function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state: LearnerState): TakeSource {
-  const { algorithms, mode, iterations, store, rollouts, concurrency, publish, signal } = parts;
-  const [policy] = Object.keys(algorithms) as [PolicyId];
+  const { algorithms, mode, iterations, store, rollouts, concurrency, publish, signal, clock } = parts;
+  const policies = Object.keys(algorithms);
+  const [policy] = policies as [PolicyId];
   const { every = 1 } = plan;
   const stage = { ...parts, policy };
   const worker = new CohortWorker({
     store,
     name: TRAINING_WORKER,
+    ...(clock === undefined ? {} : { clock }),
     play: (cohort, stop) => rollouts.collect({ ...cohortRequest(stage, cohort), signal: stop }),
   });
   const player = {
@@ -245,7 +250,7 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
   const { lag, on_stale: onStale = "drop" } = mode;
   if (mode.mode === "async") {
     const groups = Math.max(1, Math.floor(concurrency / plan.groupSize));
-    return new AsyncTakes({ ...player, every, concurrency: groups, onStale, publish, signal }, order, state);
+    return new AsyncTakes({ ...player, every, concurrency: groups, onStale, policies, publish, signal }, order, state);
   }
   const lastTake = every === 0 ? 1 : Math.ceil(iterations / every);
   return new PipelinedTakes({ player: new TakePlayer(player, order), lag, lastTake, every, publish, signal }, state);
@@ -254,13 +259,13 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
 function playMetrics(
   { mode, on_stale: onStale }: PlayMode,
   take: SourcedTake,
-  policy: PolicyId,
+  policies: readonly PolicyId[],
   waited: number,
 ): Readonly<Record<string, number>> {
   if (mode === "sync") return {};
   const { rolloutsWaited, buffer } = take;
   const counts = Object.entries(buffer ?? {}).map(([name, count]) => [`buffer/${name}`, count]);
-  const { mean, largest, masked } = agesOf(take.groups, policy, take.newestOf(policy));
+  const { mean, largest, masked } = agesOf(take.groups, policies, take.newestOf);
   return {
     "wait/training": waited,
     "wait/rollouts": rolloutsWaited,

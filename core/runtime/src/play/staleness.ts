@@ -29,27 +29,28 @@ export function withoutStale(group: TrajectoryGroup, policy: ModelId, oldestVers
   return { ...group, trajectories };
 }
 
-/** Returns mean and largest age of the tokens that a policy learns from in some groups, in versions, and the share of its sampled tokens that are masked. */
+/** Returns mean and largest age of the tokens that some policies learn from in some groups, in versions, and the share of their sampled tokens that are masked. */
 export function agesOf(
   groups: readonly TrajectoryGroup[],
-  policy: ModelId,
-  newest: number,
+  policies: readonly ModelId[],
+  newestOf: (policy: ModelId) => number,
 ): { readonly mean: number; readonly largest: number; readonly masked: number } {
   let [sum, tokens, largest, masked] = [0, 0, 0, 0];
   for (const { trajectories } of groups)
-    for (const { agents } of trajectories)
-      for (const part of Object.values(agents)) {
-        if (!isPlayedBy(part, policy)) continue;
-        for (const { mask, versions } of part.segments)
-          for (const [i, version] of versions.entries()) {
-            if (mask[i] !== 1) {
-              if (version >= 0) masked++;
-              continue;
-            }
-            sum += newest - version;
-            largest = Math.max(largest, newest - version);
-            tokens++;
+    for (const part of trajectories.flatMap(({ agents }) => Object.values(agents))) {
+      const policy = policies.find((each) => isPlayedBy(part, each));
+      if (policy === undefined) continue;
+      const newest = newestOf(policy);
+      for (const { mask, versions } of part.segments)
+        for (const [i, version] of versions.entries()) {
+          if (mask[i] !== 1) {
+            if (version >= 0) masked++;
+            continue;
           }
-      }
+          sum += newest - version;
+          largest = Math.max(largest, newest - version);
+          tokens++;
+        }
+    }
   return { mean: tokens === 0 ? 0 : sum / tokens, largest, masked: masked === 0 ? 0 : masked / (masked + tokens) };
 }

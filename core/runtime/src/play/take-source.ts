@@ -1,4 +1,4 @@
-import type { PolicyId } from "@mrlm/spec";
+import type { PolicyId, TaskId } from "@mrlm/spec";
 import type { PlayedTake, PlayingWeights, TakePlace } from "./take-player.ts";
 
 /** Take with what its learner needs beside the episodes. */
@@ -19,13 +19,22 @@ export interface SourcedTake extends PlayedTake {
   };
 }
 
+/** Group of asynchronous play. */
+export interface OpenedGroup {
+  /** Counts the groups of the stage, from 1. */
+  readonly number: number;
+  /** Index of the environment in the configuration. */
+  readonly environment: number;
+  readonly task: TaskId;
+}
+
 /** State of a source that is not in the task order, for a checkpoint. */
 export interface SourceState {
   /** Weights of the takes that were played ahead, in order. */
   readonly ahead?: readonly PlayingWeights[];
-  /** Number of groups that were opened, and of those that were taken, in asynchronous play. */
+  /** Number of groups that were opened in asynchronous play, and those of them that no take has returned. */
   readonly opened?: number;
-  readonly taken?: number;
+  readonly waiting?: readonly OpenedGroup[];
 }
 
 /** Yields the takes of a stage in one of the modes of play. */

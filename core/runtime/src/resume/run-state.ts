@@ -65,7 +65,7 @@ export interface RunState {
 }
 
 /** Version of the state's format. Raise it with each change of `RunState`. */
-const FORMAT_VERSION = 7;
+const FORMAT_VERSION = 8;
 
 const jsonObject = z.record(z.string(), z.json());
 const byPolicy = z.record(z.string(), jsonObject);
@@ -79,7 +79,9 @@ const learners = z.record(
       .array(z.object({ versions: z.record(z.string(), z.int().nonnegative()), checksum: z.string() }))
       .optional(),
     opened: z.int().nonnegative().optional(),
-    taken: z.int().nonnegative().optional(),
+    waiting: z
+      .array(z.object({ number: z.int().positive(), environment: z.int().nonnegative(), task: z.string() }))
+      .optional(),
   }),
 );
 
