@@ -1,14 +1,16 @@
 import { expect, test } from "@jest/globals";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject, Mean } from "@mrlm/spec";
 import type { BigramTraining } from "@mrlm/testing";
 import { trainBigram } from "@mrlm/testing";
-import { AHEAD } from "../replay/support/replays.ts";
+import { AHEAD, RUNS } from "../replay/support/replays.ts";
 
 const [PIPELINED, ASYNC] = Object.values(AHEAD).map(({ stages, ...training }) => ({
   ...training,
   stages: [{ ...stages[0], steps: 5 }],
   config: { ...training.config, eval: { tasks: 0 } },
 })) as readonly BigramTraining[] as readonly [BigramTraining, BigramTraining];
+
+const several = RUNS["GRPO of one policy beside PPO of another, then GRPO of the second"] as BigramTraining;
 
 const latest = (reports: Awaited<ReturnType<typeof trainBigram>>["reports"], name: string): unknown =>
   reports.at(-1)?.metrics[name];
@@ -40,6 +42,19 @@ test("play.max_kl ends a run whose weights move too far from those that played",
     code: "OFF_POLICY",
     message: expect.stringMatching(/nats a token from those that played step [23], and play\.max_kl is 1e-9/),
   });
+});
+
+test("play.max_kl holds for each of several policies that learn", async () => {
+  const learner = { algorithm: "grpo", steps: 5, prompts_per_step: 4, group_size: 4, mismatch: "truncate" };
+  const training = (play: JsonObject): BigramTraining => ({
+    ...several,
+    stages: [{ learners: { alice: { ...learner, learning_rate: 1e-9 }, bob: { ...learner, learning_rate: 0.2 } } }],
+    config: { ...several.config, play: { mode: "pipelined", lag: 2, ...play } },
+  });
+  const { reports } = await trainBigram(training({}));
+  const { sum, count } = latest(reports, "alice/offpolicy/kl") as Mean;
+  expect(sum / count).toBeLessThan(1e-6);
+  await expect(trainBigram(training({ max_kl: 1e-6 }))).rejects.toMatchObject({ code: "OFF_POLICY" });
 });
 
 /** PPO of a separate critic, with a batch that `minibatches` divides. */

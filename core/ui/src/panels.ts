@@ -27,10 +27,18 @@ export const PANELS: readonly Panel[] = [
   { title: "Loss", pattern: /(^|\/)loss\//, unit: "nats", rules: ["rising-loss", "pairs-not-learnt"] },
   {
     title: "Divergence from the reference and the sampler",
-    pattern: /(^|\/)(kl|mismatch)\//,
+    pattern: /(^|\/)(kl\/|mismatch\/|offpolicy\/kl$)/,
     unit: "nats",
-    rules: ["kl-blow-up", "sampler-mismatch", "few-effective-tokens"],
+    rules: ["kl-blow-up", "sampler-mismatch"],
   },
+  { title: "Ages of tokens", pattern: /^offpolicy\/lag_/, unit: "versions", rules: [] },
+  {
+    title: "Importance weights",
+    pattern: /(^|\/)offpolicy\/(ess|ratio_max|truncated|masked)$/,
+    rules: ["few-effective-tokens"],
+  },
+  { title: "Waits of training and rollouts", pattern: /^wait\//, unit: "s", rules: [] },
+  { title: "Groups of asynchronous play", pattern: /^buffer\//, unit: "groups", rules: [] },
   { title: "Entropy", pattern: /(^|\/)entropy\//, unit: "nats", rules: ["entropy-collapse"] },
   { title: "Clip fraction", pattern: /(^|\/)clip\//, rules: ["clip-fraction"] },
   {

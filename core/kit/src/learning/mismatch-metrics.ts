@@ -35,7 +35,7 @@ export class MismatchMetrics {
     const mean = (sum: number): Mean => ({ sum, count: this.#tokens });
     return {
       // k3 of the sampler against the trainer: 0 where both have the same log-probabilities.
-      "mismatch/kl": mean(this.#kl),
+      "offpolicy/kl": mean(this.#kl),
       "mismatch/max": this.#largest,
       "mismatch/corrected": mean(this.#corrected),
       ...(this.#isCorrected ? this.#offPolicy(mean) : {}),

@@ -114,7 +114,7 @@ export interface ResolvedConfig {
     readonly cohorts: number;
     /** `async`: rule for sequences that are sampled while weights change. Default `recompute`. */
     readonly in_flight?: InFlight;
-    /** Largest `mismatch/kl` of a step, in nats a token. */
+    /** Largest `offpolicy/kl` of a step, in nats a token. */
     readonly max_kl?: number;
   };
   readonly eval: {

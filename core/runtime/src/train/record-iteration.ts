@@ -57,13 +57,17 @@ export async function recordIteration(
   if (failure !== undefined) onEvent({ kind: "notice", text: failure });
 }
 
-/** Throws OFF_POLICY where the weights that played are further from the newest than the configuration permits. The step is recorded. */
+/** Throws OFF_POLICY where the weights that played are further from the newest than the configuration permits, for any policy. The step is recorded. */
 function assertNearPolicy({ prepared, state }: RunContext, { metrics }: IterationReport): void {
   const { max_kl: limit } = prepared.config.play;
-  const found = metrics["mismatch/kl"];
-  if (limit === undefined || found === undefined) return;
-  const divergence = typeof found === "number" ? found : found.sum / Math.max(1, found.count);
-  if (divergence <= limit) return;
+  if (limit === undefined) return;
+  const found = Object.entries(metrics).flatMap(([name, value]) =>
+    name === "offpolicy/kl" || name.endsWith("/offpolicy/kl") ? [value] : [],
+  );
+  const divergence = Math.max(
+    ...found.map((each) => (typeof each === "number" ? each : each.sum / Math.max(1, each.count))),
+  );
+  if (!(divergence > limit)) return;
   throw new MrlmError(
     "OFF_POLICY",
     `The newest weights are ${divergence.toPrecision(3)} nats a token from those that played step ${state.step}, and play.max_kl is ${limit}.`,

@@ -151,7 +151,7 @@ export const playSection = z.strictObject({
     .positive()
     .optional()
     .describe(
-      "Largest divergence of the newest weights from those that played, `mismatch/kl` in nats a token; a step above it ends the run with OFF_POLICY. Default: none",
+      "Largest divergence of the newest weights from those that played, `offpolicy/kl` in nats a token; a step above it ends the run with OFF_POLICY. Default: none",
     ),
   cohorts: z
     .int()

@@ -54,7 +54,7 @@ export const klBlowUp: StageRule = ({ iterations, algorithm }) => {
 };
 
 export const samplerMismatch: StageRule = ({ iterations }) => {
-  const value = mean(recent(series(iterations, "mismatch/kl")));
+  const value = mean(recent(series(iterations, "offpolicy/kl")));
   const isAhead = series(iterations, "offpolicy/lag_max").length > 0;
   if (!(value > (isAhead ? OFF_POLICY_KL : MISMATCH_KL))) return undefined;
   if (isAhead)
