@@ -2,10 +2,13 @@ import { type View, VIEWS } from "../src/views.ts";
 
 const INTRODUCTION = `# Episode store
 
-A run keeps its episodes in one SQLite file, \`episodes.sqlite\`. These views are its public interface; its tables may change. Read them with
-\`mrlm query RUN "select ..."\` or any program that reads SQLite. [Querying a run](../guides/training.md#querying-a-run) has examples.
+A run keeps its episodes in one SQLite file, \`episodes.sqlite\`, or in [a schema of Postgres](../guides/scaling-out.md#the-store-in-postgres). These views are its
+public interface in both, and have the same rows; its tables may change. Read them with \`mrlm query RUN "select ..."\` or any program that reads the database.
+[Querying a run](../guides/training.md#querying-a-run) has examples.
 
-Columns of type \`json\` hold JSON as text: \`components ->> '$.correct'\` is a member of it. In JSON, bytes of an image are \`{"$bytes": base64}\`.
+Columns of type \`json\` hold JSON: \`components ->> 'correct'\` is a member of it, \`info -> 'items' -> 0 ->> 'name'\` one at a place below. In a file they are text, in Postgres of type
+\`json\`, which has no order: group by its members. In JSON, bytes of an image are \`{"$bytes": base64}\`. Texts of Postgres have no character U+0000: the tables write it, U+0001 and
+halves of pairs as U+0001 and four digits, and \`mrlm query\` returns the characters.
 `;
 
 /** Returns the content of docs/reference/store.md: a section for each view. */

@@ -1,5 +1,7 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
+import type { Database } from "./database.ts";
+import { either, jsonReal, jsonText } from "./sql.ts";
 import { EPISODE_COLUMNS, EPISODES, IS_WHOLE, type ViewColumn } from "./views.ts";
 
 /** Smallest and largest value, both included; `null` for no bound. */
@@ -53,7 +55,7 @@ export const LIST_COLUMNS: readonly ViewColumn[] = [
     name: "stop_reason",
     type: "text",
     meaning: "why the agent's last turn ended: `stop`, `length`, `cancelled` or `exhausted`",
-    value: `(SELECT turns.content ->> '$.stopReason' FROM turns WHERE turns.episode = episodes.key AND turns.agent = parts.agent
+    value: `(SELECT ${jsonText("turns.content", "'stopReason'")} FROM turns WHERE turns.episode = episodes.key AND turns.agent = parts.agent
       ORDER BY turns.position DESC LIMIT 1)`,
   },
   {
@@ -70,7 +72,8 @@ export const LIST_COLUMNS: readonly ViewColumn[] = [
   },
 ];
 
-const VALUES = new Map(LIST_COLUMNS.map(({ name, value }) => [name, value]));
+const COLUMNS = new Map(LIST_COLUMNS.map((column) => [column.name, column]));
+const VALUES = LIST_COLUMNS.map(({ name, value }) => `${value} AS ${name}`).join(", ");
 
 /** Columns with few values, which a person chooses from. */
 const CHOSEN = [
@@ -100,25 +103,28 @@ const OUTCOMES = {
 
 const BINS = 20;
 
+/** Components of the reward of a part, by name. */
+const COMPONENTS = either(
+  "json_each(parts.total, '$.components') AS component",
+  "LATERAL json_object_keys(as_json(parts.total) -> 'components') AS component (key)",
+);
+
 type Parameters = Record<string, SQLInputValue>;
 
-/** Lists parts of episodes, without those that were played anew. Throws QUERY_INVALID for an unknown column. */
-export function listEpisodes(database: DatabaseSync, { filter, sort, offset, limit }: EpisodePage): EpisodeList {
+/** Lists parts of episodes, without those that were played anew. Throws QUERY_INVALID for an unknown column, or a range of one that is no number. */
+export function listEpisodes(database: Database, { filter, sort, offset, limit }: EpisodePage): EpisodeList {
   const parameters: Parameters = {};
   const from = `FROM ${EPISODES} WHERE ${conditions(filter, parameters).join(" AND ")}`;
   const isDescending = sort.startsWith("-");
   const order = `${valueOf(isDescending ? sort.slice(1) : sort)} ${isDescending ? "DESC" : "ASC"} NULLS LAST, episodes.key DESC, parts.position`;
   // The keys of the page come first: a sort would carry all columns of all rows.
-  const keys = database.prepare(
-    `SELECT episodes.key AS key, parts.position AS position ${from} ORDER BY ${order} LIMIT :page_limit OFFSET :page_offset`,
-  );
-  const row = database.prepare(
-    `SELECT ${LIST_COLUMNS.map(({ value }) => value).join(", ")} FROM ${EPISODES} WHERE episodes.key = ? AND parts.position IS ?`,
-  );
-  row.setReturnArrays(true);
-  const rows = keys
-    .all({ ...parameters, page_limit: limit, page_offset: offset })
-    .map(({ key, position }) => row.get(key as number, position as number | null) as unknown as readonly ListedValue[]);
+  const keys = `SELECT episodes.key AS key, parts.position AS position ${from} ORDER BY ${order} LIMIT :page_limit OFFSET :page_offset`;
+  const rows = database
+    .prepare(
+      `WITH page AS (${keys}) SELECT ${VALUES} FROM page JOIN episodes ON episodes.key = page.key JOIN cohorts ON cohorts.key = episodes.cohort
+       LEFT JOIN parts ON parts.episode = page.key AND parts.position = page.position ORDER BY ${order}`,
+    )
+    .all({ ...parameters, page_limit: limit, page_offset: offset });
   const [measures] = database
     .prepare(
       `SELECT COUNT(*) AS total, COUNT(parts.reward) AS scored, AVG(parts.reward) AS mean, MIN(parts.reward) AS least, MAX(parts.reward) AS most ${from}`,
@@ -129,8 +135,8 @@ export function listEpisodes(database: DatabaseSync, { filter, sort, offset, lim
   const { total, scored, mean: meanReward, least, most } = measures;
   const counts = scored === 0 ? [] : countsOf(database, from, parameters, [least, most]);
   return {
-    columns: [...VALUES.keys()],
-    rows,
+    columns: [...COLUMNS.keys()],
+    rows: rows.map((row) => LIST_COLUMNS.map(({ name }) => row[name] as ListedValue)),
     total,
     scored,
     meanReward,
@@ -139,34 +145,32 @@ export function listEpisodes(database: DatabaseSync, { filter, sort, offset, lim
 }
 
 /** Returns the values of each column with few of them, and the names of components of rewards, the most frequent first. */
-export function listChoices(database: DatabaseSync): Record<string, readonly string[]> {
+export function listChoices(database: Database): Record<string, readonly string[]> {
   const valuesOf = (value: string, from: string): string[] =>
     database
       .prepare(
-        `SELECT ${value} AS value FROM ${from} WHERE ${IS_WHOLE} AND value IS NOT NULL GROUP BY 1 ORDER BY COUNT(*) DESC, 1 LIMIT ${MAX_CHOICES}`,
+        `SELECT ${value} AS value FROM ${from} WHERE ${IS_WHOLE} AND ${value} IS NOT NULL GROUP BY 1 ORDER BY COUNT(*) DESC, 1 LIMIT ${MAX_CHOICES}`,
       )
       .all()
       .map(({ value: found }) => String(found));
   return {
     ...Object.fromEntries(CHOSEN.map((column) => [column, valuesOf(valueOf(column), EPISODES)])),
-    split: valuesOf("substr(episodes.task, 1, instr(episodes.task, '/') - 1)", EPISODES),
-    component: valuesOf("component.key", `${EPISODES} JOIN json_each(parts.total, '$.components') AS component`),
+    split: valuesOf(
+      either("substr(episodes.task, 1, instr(episodes.task, '/') - 1)", "split_part(episodes.task, '/', 1)"),
+      EPISODES,
+    ),
+    component: valuesOf("component.key", `${EPISODES} JOIN ${COMPONENTS} ON TRUE`),
   };
 }
 
-function countsOf(
-  database: DatabaseSync,
-  from: string,
-  parameters: Parameters,
-  [least, most]: [number, number],
-): number[] {
+function countsOf(database: Database, from: string, parameters: Parameters, [least, most]: [number, number]): number[] {
   const counts = Array.from({ length: BINS }, () => 0);
   const width = (most - least) / BINS;
-  const bin = width === 0 ? "0" : "MIN(:bins - 1, CAST((parts.reward - :least) / :width AS INTEGER))";
+  const bin = width === 0 ? "0" : "CAST(FLOOR((parts.reward - :least) / :width) AS INTEGER)";
   const rows = database
     .prepare(`SELECT ${bin} AS bin, COUNT(*) AS count ${from} AND parts.reward IS NOT NULL GROUP BY 1`)
-    .all({ ...parameters, ...(width === 0 ? {} : { bins: BINS, least, width }) });
-  for (const { bin: at, count } of rows) counts[Number(at)] = Number(count);
+    .all({ ...parameters, ...(width === 0 ? {} : { least, width }) });
+  for (const { bin: at, count } of rows) (counts[Math.min(Number(at), BINS - 1)] as number) += Number(count);
   return counts;
 }
 
@@ -177,7 +181,7 @@ function conditions(
   const bind = (value: string | number): string => {
     const name = `p${Object.keys(parameters).length}`;
     parameters[name] = value;
-    return `:${name}`;
+    return `CAST(:${name} AS ${typeof value === "number" ? "DOUBLE PRECISION" : "TEXT"})`;
   };
   const range = (value: string, [from, to]: Range): string[] => [
     ...(from === null ? [] : [`${value} >= ${bind(from)}`]),
@@ -188,9 +192,9 @@ function conditions(
     ...Object.entries(equal ?? {}).map(([column, value]) =>
       column === "task" ? isOfTask(bind(value)) : `${valueOf(column)} = ${bind(value)}`,
     ),
-    ...Object.entries(within ?? {}).flatMap(([column, each]) => range(valueOf(column), each)),
+    ...Object.entries(within ?? {}).flatMap(([column, each]) => range(numberOf(column), each)),
     ...Object.entries(components ?? {}).flatMap(([name, each]) =>
-      range(`json_extract(parts.total, ${bind(`$.components."${name.replaceAll('"', "")}"`)})`, each),
+      range(jsonReal("parts.total", "'components'", bind(name)), each),
     ),
     ...(outcome === undefined ? [] : [OUTCOMES[outcome]]),
     ...(withoutSignal === true ? [WITHOUT_SIGNAL] : []),
@@ -202,11 +206,24 @@ function isOfTask(parameter: string): string {
   return `(episodes.task = ${parameter} OR substr(episodes.task, 1, length(${parameter}) + 1) = ${parameter} || '/')`;
 }
 
+/** SQL of a column that is compared and sorted. */
 function valueOf(column: string): string {
-  const value = VALUES.get(column);
-  if (value === undefined)
-    throw new MrlmError("QUERY_INVALID", `The list of episodes has no column "${column}".`, {
-      hint: `Its columns: ${[...VALUES.keys()].join(", ")}.`,
-    });
-  return value;
+  const { type, value } = columnOf(column);
+  return type === "json" ? `CAST(${value} AS TEXT)` : value;
+}
+
+function numberOf(column: string): string {
+  const { type, value } = columnOf(column);
+  if (type === "integer" || type === "real") return value;
+  throw new MrlmError("QUERY_INVALID", `The column "${column}" holds no numbers: it has no ranges.`, {
+    hint: "Filter it by an equal value.",
+  });
+}
+
+function columnOf(name: string): ViewColumn {
+  const column = COLUMNS.get(name);
+  if (column !== undefined) return column;
+  throw new MrlmError("QUERY_INVALID", `The list of episodes has no column "${name}".`, {
+    hint: `Its columns: ${[...COLUMNS.keys()].join(", ")}.`,
+  });
 }

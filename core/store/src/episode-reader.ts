@@ -6,8 +6,9 @@ import { type EpisodeList, type EpisodePage, listChoices, listEpisodes } from ".
 import { EpisodeRows } from "./episode-rows.ts";
 import { float32Of } from "./runs.ts";
 import { reported } from "./open-database.ts";
-import { fileOf, openToRead, tidyAfterRead } from "./open-to-read.ts";
+import { openToRead, tidyAfterRead } from "./open-to-read.ts";
 import { readWorkers, type RunWorkers } from "./run-workers.ts";
+import { jsonText } from "./sql.ts";
 
 /** Stored episode. */
 export interface StoredEpisode {
@@ -106,12 +107,12 @@ export class EpisodeReader {
 
   /** Lists agents' parts of episodes. Throws QUERY_INVALID for an unknown column. */
   list(page: EpisodePage): EpisodeList {
-    return reported(this.#path, () => listEpisodes(fileOf(this.#database, this.#path), page));
+    return reported(this.#path, () => listEpisodes(this.#database, page));
   }
 
   /** Returns the values from which a filter is chosen, by column of the list. */
   choices(): Record<string, readonly string[]> {
-    return reported(this.#path, () => listChoices(fileOf(this.#database, this.#path)));
+    return reported(this.#path, () => listChoices(this.#database));
   }
 
   /** Returns an episode, if the store has it. */
@@ -167,7 +168,7 @@ export class EpisodeReader {
   /** Returns the errors of training episodes that failed, the most frequent code first. */
   failures(): CauseCount[] {
     return this.#causes(
-      `SELECT error /*postgres ::json */ ->> 'code' AS code, error /*postgres ::json */ ->> 'message' AS message, COUNT(*) AS episodes FROM ${EPISODES}
+      `SELECT ${jsonText("error", "'code'")} AS code, ${jsonText("error", "'message'")} AS message, COUNT(*) AS episodes FROM ${EPISODES}
        WHERE cohorts.purpose = 'train' AND error IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
     );
   }
@@ -175,7 +176,7 @@ export class EpisodeReader {
   /** Returns the reasons why parts of agents have no score in training episodes that did not fail, the most frequent code first. */
   unscored(): CauseCount[] {
     return this.#causes(
-      `SELECT total /*postgres ::json */ ->> 'code' AS code, total /*postgres ::json */ ->> 'message' AS message, COUNT(*) AS episodes FROM ${EPISODES}
+      `SELECT ${jsonText("total", "'code'")} AS code, ${jsonText("total", "'message'")} AS message, COUNT(*) AS episodes FROM ${EPISODES}
        JOIN parts ON parts.episode = episodes.key AND parts.reward IS NULL
        WHERE cohorts.purpose = 'train' AND error IS NULL GROUP BY 1, 2 ORDER BY 3 DESC`,
     );
@@ -183,7 +184,7 @@ export class EpisodeReader {
 
   /** Returns the members of the run, their leases, and the groups and tokens that wait. */
   workers(): RunWorkers {
-    return reported(this.#path, () => readWorkers(fileOf(this.#database, this.#path)));
+    return reported(this.#path, () => readWorkers(this.#database));
   }
 
   close(): void {

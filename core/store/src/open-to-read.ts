@@ -1,20 +1,23 @@
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { MrlmError } from "@mrlm/spec";
 import type { Database } from "./database.ts";
 import { openPostgresToRead } from "./postgres-connection.ts";
-import { isPostgres, runOfPlace, schemaOf, withoutPassword } from "./postgres-place.ts";
+import { isPostgres, runOfPlace } from "./postgres-place.ts";
 import { SCHEMA } from "./schema.ts";
 import { VIEW_SCHEMA } from "./views.ts";
 import { assertStore, isCannotOpen, reported } from "./open-database.ts";
 
 /**
  * Opens a store to read, also while another process writes it, and where nothing can be written. Throws STORE_INVALID for a file that is
- * no store, STORE_FAILED for one that cannot be opened.
+ * no store, STORE_FAILED for one that cannot be opened, STORE_UNAVAILABLE where no server answers.
  */
 export function openToRead(path: string): Database {
-  if (isPostgres(path)) return openPostgresToRead(path) ?? emptyStore();
+  return isPostgres(path) ? (openPostgresToRead(path) ?? emptyStore()) : openFileToRead(path);
+}
+
+/** Opens a file as `openToRead` does. */
+export function openFileToRead(path: string): DatabaseSync {
   return reported(path, () => {
     const database = opened(path);
     try {
@@ -27,29 +30,6 @@ export function openToRead(path: string): Database {
       throw error;
     }
   });
-}
-
-/** Returns the database of a file. Throws STORE_UNSUPPORTED for one of Postgres: the views and the lists are written in the SQL of SQLite. */
-export function fileOf(database: Database, path: string): DatabaseSync {
-  if (database instanceof DatabaseSync) return database;
-  throw unsupported(path);
-}
-
-/** Opens a file as `openToRead` does. Throws STORE_UNSUPPORTED for a store in Postgres. */
-export function openFileToRead(path: string): DatabaseSync {
-  if (isPostgres(path)) throw unsupported(path);
-  return fileOf(openToRead(path), path);
-}
-
-function unsupported(path: string): MrlmError {
-  const run = runOfPlace(path);
-  return new MrlmError(
-    "STORE_UNSUPPORTED",
-    `The episode store ${withoutPassword(path)} is in Postgres: its views, lists and pages exist for files only.`,
-    {
-      hint: `Query its tables by psql${run === undefined ? "" : ` in the schema ${schemaOf(run)}`}. mrlm show, replay and verify read it.`,
-    },
-  );
 }
 
 /** A process that was killed may have made the file, and no tables. */

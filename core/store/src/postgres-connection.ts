@@ -1,9 +1,9 @@
 import { MrlmError } from "@mrlm/spec";
 import type { Row, StoreConnection } from "./database.ts";
 import { assertMeta, assertRun } from "./store-meta.ts";
-import { PostgresDatabase, PostgresError } from "./postgres-database.ts";
+import { PostgresDatabase } from "./postgres-database.ts";
 import { runOfPlace, schemaOf } from "./postgres-place.ts";
-import { postgresFault } from "./postgres-fault.ts";
+import { PostgresError, postgresFault } from "./postgres-fault.ts";
 import { POSTGRES_SCHEMA } from "./postgres-schema.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 
@@ -97,7 +97,7 @@ export class PostgresConnection implements StoreConnection {
       assertRun(assertMeta(metaOf(database), this.#place), this.#place, run);
       return;
     }
-    database.exec(`CREATE SCHEMA IF NOT EXISTS ${this.#schema}; ${POSTGRES_SCHEMA}`);
+    database.query([{ text: `CREATE SCHEMA IF NOT EXISTS ${this.#schema}; ${POSTGRES_SCHEMA}` }]);
     const insert = database.prepare("INSERT INTO meta VALUES (?, ?)");
     insert.run("schema", String(SCHEMA_VERSION));
     insert.run("run", run);
@@ -125,8 +125,8 @@ export class PostgresConnection implements StoreConnection {
  * @param place with its run
  */
 export function openPostgresToRead(place: string): PostgresDatabase | undefined {
-  const schema = schemaOf(namedRun(place));
-  const database = new PostgresDatabase(place, `${setupOf(schema)}; SET default_transaction_read_only = on`);
+  const schema = schemaOfPlace(place);
+  const database = new PostgresDatabase(place, readingSetup(schema));
   try {
     if (hasTables(database, schema)) {
       assertMeta(metaOf(database), place);
@@ -140,7 +140,16 @@ export function openPostgresToRead(place: string): PostgresDatabase | undefined 
   return undefined;
 }
 
-/** Throws USAGE for a place without a run. */
+/** Returns the schema of the run that a place names. Throws USAGE for a place without a run. */
+export function schemaOfPlace(place: string): string {
+  return schemaOf(namedRun(place));
+}
+
+/** Statements of a connection that only reads: the server refuses every change. */
+export function readingSetup(schema: string): string {
+  return `${setupOf(schema)}; SET default_transaction_read_only = on`;
+}
+
 function namedRun(place: string): string {
   const run = runOfPlace(place);
   if (run !== undefined) return run;

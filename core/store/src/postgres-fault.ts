@@ -1,6 +1,27 @@
 import { MrlmError } from "@mrlm/spec";
-import type { PostgresError } from "./postgres-database.ts";
 import { withoutPassword } from "./postgres-place.ts";
+
+/** Report of the server or the driver about a failed statement. */
+export interface PostgresFault {
+  /** Five characters; empty where the server did not send it. */
+  readonly sqlState: string;
+  readonly message: string;
+  /** Whether the connection was lost: all of its open transaction is undone, except where the answer to its end was lost. */
+  readonly isLost: boolean;
+}
+
+/** Error of Postgres, or of the connection to it. */
+export class PostgresError extends Error implements PostgresFault {
+  override readonly name = "PostgresError";
+  readonly sqlState: string;
+  readonly isLost: boolean;
+
+  constructor({ sqlState, message, isLost }: PostgresFault) {
+    super(message);
+    this.sqlState = sqlState;
+    this.isLost = isLost;
+  }
+}
 
 /** Returns an error of Postgres with a code, a reason and a hint. */
 export function postgresFault(place: string, error: PostgresError): MrlmError {

@@ -1,7 +1,35 @@
 import { SCHEMA } from "./schema.ts";
+import { POSTGRES_VIEW_SCHEMA } from "./views.ts";
 
 /**
- * The tables of `schema.ts` in the SQL of Postgres. Foreign keys are not enforced, as in SQLite. The number of an event is drawn last in its
+ * JSON of a text, as Postgres can read its members. JSON has escapes for characters that no text of Postgres holds; in their place stands the mark that
+ * `storableText` writes, and its four digits.
+ */
+const AS_JSON = String.raw`(CASE WHEN strpos(content, '\u') = 0 THEN content
+  ELSE regexp_replace(content, '(?<!\\)((?:\\\\)*)\\u(0000|0001|d[89a-f][0-9a-f]{2})', '\1\\u0001\2', 'g') END)::json`;
+
+/** Functions of the views. `json_numbers` is `json_tree` of SQLite, for numbers alone. */
+const FUNCTIONS = `
+  CREATE FUNCTION as_json(content TEXT) RETURNS JSON LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ${AS_JSON} $$;
+  CREATE FUNCTION json_numbers(content TEXT) RETURNS TABLE (fullkey TEXT, path TEXT, key TEXT, value DOUBLE PRECISION)
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    WITH RECURSIVE node (fullkey, path, key, value) AS (
+      SELECT '$', '', '', ${AS_JSON}
+      UNION ALL
+      SELECT node.fullkey || child.step, node.fullkey, child.key, child.value FROM node, LATERAL (
+        SELECT member.key, CASE WHEN member.key ~ '^[A-Za-z][A-Za-z0-9]*$' THEN '.' || member.key ELSE '."' || member.key || '"' END AS step, member.value
+        FROM json_each(CASE json_typeof(node.value) WHEN 'object' THEN node.value END) AS member
+        UNION ALL
+        SELECT (item.place - 1)::text, '[' || (item.place - 1) || ']', item.value
+        FROM json_array_elements(CASE json_typeof(node.value) WHEN 'array' THEN node.value END) WITH ORDINALITY AS item (value, place)
+      ) AS child
+    )
+    SELECT node.fullkey, node.path, node.key, (node.value #>> '{}')::double precision FROM node WHERE json_typeof(node.value) = 'number'
+  $$;
+`;
+
+/**
+ * The tables and views of a run in the SQL of Postgres. Foreign keys are not enforced, as in SQLite. The number of an event is drawn last in its
  * transaction, under a lock, so that the events of all processes become visible in their order and without a gap.
  */
 export const POSTGRES_SCHEMA = `
@@ -24,4 +52,6 @@ export const POSTGRES_SCHEMA = `
     RETURN NULL;
   END $$;
   CREATE TRIGGER notify_events AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION notify_event();
+  ${FUNCTIONS}
+  ${POSTGRES_VIEW_SCHEMA}
 `;

@@ -1,20 +1,27 @@
 // Thread that owns a connection to Postgres: the thread of its store waits for it, so that the operations of all stores are the same synchronous code.
 import { randomBytes } from "node:crypto";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { Client, DatabaseError, type QueryResult, types } from "pg";
+import type { Client, QueryResult } from "pg";
+import {
+  connectPostgres,
+  disconnect,
+  faultOf,
+  type PostgresSettings,
+  storableText,
+  storedText,
+} from "./postgres-client.ts";
+import type { PostgresFault } from "./postgres-fault.ts";
 
-/** Connection of a thread. */
-export interface PostgresSettings {
-  readonly url: string;
-  /** Statements after each connection. */
-  readonly setup: string;
-}
-
-/** Settings of the thread, with its channel to the one that waits. */
-export interface PostgresThreadData extends PostgresSettings {
+/** Channel of the thread to the one that waits. */
+export interface PostgresThreadData {
   readonly port: MessagePort;
   /** 1: an answer is in the port. */
   readonly signal: Int32Array<SharedArrayBuffer>;
+}
+
+/** Settings of the next connections; nothing is answered. */
+export interface PostgresOpening {
+  readonly settings: PostgresSettings;
 }
 
 /** Statements of one request. The first one that fails ends it. */
@@ -33,27 +40,20 @@ export interface PostgresStatementText {
 export interface PostgresReply {
   readonly rows: readonly Record<string, unknown>[];
   readonly changes: number;
-  readonly error?: { readonly sqlState: string; readonly message: string; readonly isLost: boolean };
+  readonly error?: PostgresFault;
 }
 
-const CONNECT_MS = 5_000;
-/** Silence of a statement after which its connection counts as lost. */
-const STATEMENT_MS = 60_000;
-/** SQLSTATE of a server that stops, starts or has no room for a connection, and of broken connections. */
-const LOST = /^(08|57P0[123]|53300)/;
-const LOST_CODES = new Set(
-  "ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT".split(" "),
-);
-/** Types of columns that are numbers in JavaScript: int8, float8, numeric. */
-for (const type of [20, 701, 1_700]) types.setTypeParser(type, Number);
-
-const { url, setup, port, signal } = workerData as PostgresThreadData;
+const { port, signal } = workerData as PostgresThreadData;
 /** Prepared statements of one connection, by their text. Poolers may share a session, so that names are unique. */
-const own = randomBytes(6).toString("hex");
+let own: string;
 const names = new Map<string, string>();
+let settings: PostgresSettings;
 let client: Client | undefined;
 
-port.on("message", (request: PostgresRequest) => void reply(request));
+port.on("message", (message: PostgresOpening | PostgresRequest) => {
+  if ("settings" in message) ({ settings } = message);
+  else void reply(message);
+});
 
 async function reply(request: PostgresRequest): Promise<void> {
   port.postMessage(await answer(request));
@@ -64,58 +64,34 @@ async function reply(request: PostgresRequest): Promise<void> {
 async function answer({ statements, connects }: PostgresRequest): Promise<PostgresReply> {
   try {
     if (statements === "close") {
-      await client?.end();
+      const ended = client;
+      client = undefined;
+      await ended?.end();
       return { rows: [], changes: 0 };
     }
     if (client === undefined && !connects) throw new Error("Connection terminated in a transaction");
-    client ??= await connected();
-    const present = client;
+    const present = (client ??= await connected());
     let result: QueryResult | undefined;
     for (const { text, values } of statements)
       if (values === undefined) result = [await present.query(text)].flat().at(-1);
       else result = await present.query({ name: nameOf(text), text, values: values.map(toParameter) });
     return { rows: (result?.rows ?? []).map(toRow), changes: result?.rowCount ?? 0 };
-  } catch (error) {
-    const isLost = isLoss(error);
-    if (isLost) drop(client);
-    const { code = "", message } = error as { readonly code?: string; readonly message: string };
-    const sqlState = error instanceof DatabaseError ? code : "";
-    return { rows: [], changes: 0, error: { sqlState, message: message || code, isLost } };
+  } catch (thrown) {
+    const error = faultOf(thrown);
+    if (error.isLost && client !== undefined) drop(client);
+    return { rows: [], changes: 0, error };
   }
 }
 
 async function connected(): Promise<Client> {
-  const made = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: STATEMENT_MS,
-    keepAlive: true,
-    application_name: `mrlm ${process.pid}`,
-  });
-  made.on("error", () => drop(made));
-  made.on("notification", () => parentPort?.postMessage("changed"));
-  try {
-    await made.connect();
-    await made.query(setup);
-    return made;
-  } catch (error) {
-    drop(made);
-    throw error;
-  }
+  own = randomBytes(6).toString("hex");
+  names.clear();
+  return connectPostgres(settings, { onLost: drop, onNotification: () => parentPort?.postMessage("changed") });
 }
 
-/** Ends a connection without a word to its server. */
-function drop(lost: Client | undefined): void {
+function drop(lost: Client): void {
   if (client === lost) client = undefined;
-  (
-    lost as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }
-  )?.connection?.stream?.destroy();
-}
-
-function isLoss(error: unknown): boolean {
-  const { code = "", message } = error as { readonly code?: string; readonly message: string };
-  if (error instanceof DatabaseError) return LOST.test(code);
-  return LOST_CODES.has(code) || /connection terminated|timeout|not queryable|closed/i.test(message);
+  disconnect(lost);
 }
 
 function nameOf(text: string): string {
@@ -124,12 +100,8 @@ function nameOf(text: string): string {
   return known;
 }
 
-/** Characters that a text of Postgres cannot hold, and the one that stands for them. */
-const UNUSUAL = /[\0\u0001]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-
 function toParameter(value: unknown): unknown {
-  if (typeof value === "string")
-    return value.replaceAll(UNUSUAL, (unit) => `\u0001${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  if (typeof value === "string") return storableText(value);
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
 }
 
@@ -137,9 +109,6 @@ function toParameter(value: unknown): unknown {
 function toRow(row: Record<string, unknown>): Record<string, unknown> {
   for (const [name, value] of Object.entries(row))
     if (value instanceof Uint8Array) row[name] = Uint8Array.from(value);
-    else if (typeof value === "string" && value.includes("\u0001"))
-      row[name] = value.replaceAll(/\u0001([\da-f]{4})/g, (_, unit: string) =>
-        String.fromCharCode(Number.parseInt(unit, 16)),
-      );
+    else if (typeof value === "string") row[name] = storedText(value);
   return row;
 }

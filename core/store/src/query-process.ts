@@ -3,7 +3,9 @@ import { readFileSync, writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { toErrorRecord } from "./error-record.ts";
 import type { QueryLine, QueryRequest } from "./query.ts";
+import { isPostgres } from "./postgres-place.ts";
 import { runQuery } from "./run-query.ts";
+import { runPostgresQuery } from "./run-query-postgres.ts";
 
 const BUFFER_CHARACTERS = 65_536;
 
@@ -17,7 +19,8 @@ let buffer = "";
 const request = JSON.parse(readFileSync(0, "utf8")) as QueryRequest;
 const watch = new Worker(WATCH, { eval: true, workerData: request.megabytes * 1_048_576, execArgv: [] });
 try {
-  runQuery(request, write);
+  if (isPostgres(request.path)) await runPostgresQuery(request, write);
+  else runQuery(request, write);
 } catch (error) {
   write({ error: toErrorRecord(error) });
 }

@@ -4,8 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { MrlmError } from "@mrlm/spec";
 import { type ErrorRecord, fromErrorRecord } from "./error-record.ts";
-import { openFileToRead, tidyAfterRead } from "./open-to-read.ts";
-import { isPostgres } from "./postgres-place.ts";
+import { tidyAfterRead } from "./open-to-read.ts";
 
 /** A value of a result. Bytes are written in hexadecimal, integers above 2^53 and numbers that are not finite as text. */
 export type QueryValue = string | number | null;
@@ -43,10 +42,9 @@ export type QueryLine =
 /**
  * Runs one SELECT on a store over a connection that can only read, in a process of its own, because SQLite cannot be interrupted in this
  * one. Rejects with QUERY_INVALID for SQL that is wrong or does more than read, with QUERY_LIMIT where it takes too long or too much memory,
- * with STORE_INVALID or STORE_FAILED where the store cannot be read, with STORE_UNSUPPORTED for one in Postgres.
+ * with STORE_INVALID, STORE_FAILED or STORE_UNAVAILABLE where the store cannot be read.
  */
 export async function queryStore(path: string, sql: string, limits: QueryLimits): Promise<QueryResult> {
-  if (isPostgres(path)) openFileToRead(path);
   const hadLog = existsSync(`${path}-wal`);
   const isSource = import.meta.url.endsWith(".ts");
   const file = fileURLToPath(new URL(isSource ? "./query-process.ts" : "./query-process.js", import.meta.url));

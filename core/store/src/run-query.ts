@@ -2,6 +2,7 @@ import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
 import { openFileToRead } from "./open-to-read.ts";
 import type { QueryLine, QueryRequest, QueryValue } from "./query.ts";
+import { invalidQuery, uniqueNames, withoutComments } from "./query-text.ts";
 
 /** SQLite's primary result codes for what a query may not do. */
 const READ_ONLY = 8;
@@ -16,7 +17,7 @@ const ALLOWED = new Set([
 ]);
 const LOADS_CODE = "load_extension";
 
-/** Runs one SELECT over a connection that can only read. */
+/** Runs one SELECT on a file, over a connection that can only read. */
 export function runQuery(
   { path, sql, rows }: Pick<QueryRequest, "path" | "sql" | "rows">,
   write: (line: QueryLine) => void,
@@ -31,7 +32,7 @@ export function runQuery(
       ALLOWED.has(action) && second !== LOADS_CODE ? constants.SQLITE_OK : constants.SQLITE_DENY,
     );
     const statement = prepare(database, sql);
-    write({ columns: uniqueNames(statement) });
+    write({ columns: uniqueNames(statement.columns().map(({ name }) => name)) });
     let count = 0;
     for (const row of statement.iterate() as Iterable<unknown>) {
       if (count++ === rows) return write({ isCut: true, seconds: seconds() });
@@ -46,31 +47,17 @@ export function runQuery(
 }
 
 function prepare(database: DatabaseSync, sql: string): StatementSync {
-  if (withoutComments(sql) === "") throw invalid("The query is empty.", "Write one SELECT.");
+  if (withoutComments(sql) === "") throw invalidQuery("The query is empty.", "Write one SELECT.");
   const statement = database.prepare(sql);
   if (withoutComments(sql.slice(statement.sourceSQL.length)) !== "")
-    throw invalid(
+    throw invalidQuery(
       "There is text after the end of the first statement.",
       "Write one SELECT. Join several with UNION ALL, or run the command several times.",
     );
-  if (statement.columns().length === 0) throw invalid("The query may only read.", "Write one SELECT.");
+  if (statement.columns().length === 0) throw invalidQuery("The query may only read.", "Write one SELECT.");
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   return statement;
-}
-
-function withoutComments(sql: string): string {
-  return sql.replaceAll(/--[^\n]*(\n|$)|\/\*[^]*?\*\/|[\s;]/g, "");
-}
-
-/** Names of the columns, with a number where one occurs again. */
-function uniqueNames(statement: StatementSync): string[] {
-  const seen = new Map<string, number>();
-  return statement.columns().map(({ name }) => {
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    return count === 1 ? name : `${name}_${count}`;
-  });
 }
 
 function toValue(value: unknown): QueryValue {
@@ -88,9 +75,5 @@ function queryError(error: unknown): unknown {
     code === READ_ONLY || code === UNAUTHORIZED || message.includes("load_extension")
       ? `The query may only read: ${message}.`
       : `The query is wrong: ${message}.`;
-  return invalid(reason, "docs/reference/store.md has the views and their columns.", error);
-}
-
-function invalid(message: string, hint: string, cause?: unknown): MrlmError {
-  return new MrlmError("QUERY_INVALID", message, { hint, cause });
+  return invalidQuery(reason, "docs/reference/store.md has the views and their columns.", error);
 }

@@ -1,6 +1,6 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { BufferCounts, LearnerId } from "@mrlm/spec";
 import { bufferCounts } from "./batch-table.ts";
+import type { Database } from "./database.ts";
 import { STALENESS } from "./views.ts";
 
 /** A member as its row has it: another version may have written other kinds and other capabilities. Long texts are cut. */
@@ -60,13 +60,12 @@ const BATCHES = 50;
 const LEASED = "FROM cohorts WHERE state = 'leased' AND leased_by IS NOT NULL";
 
 /** Reads the members, leases and buffers of a store. Times are read as real numbers: a damaged one may be too large for an exact integer. */
-export function readWorkers(database: DatabaseSync): RunWorkers {
-  const all = <T>(sql: string, values: Record<string, SQLInputValue> = {}): T[] =>
-    database.prepare(sql).all(values) as unknown as T[];
+export function readWorkers(database: Database): RunWorkers {
+  const all = <T>(sql: string): T[] => database.prepare(sql).all() as unknown as T[];
   const count = (from: string): number => all<{ count: number }>(`SELECT COUNT(*) AS count ${from}`)[0]?.count ?? 0;
   const members = all<StoredMember>(
     `SELECT substr(id, 1, ${TEXT}) AS id, substr(kind, 1, ${TEXT}) AS kind, substr(address, 1, ${TEXT}) AS address,
-     substr(capabilities, 1, ${JSON_TEXT}) AS capabilities, started_at + 0.0 AS startedAt, heartbeat_at + 0.0 AS heartbeatAt
+     substr(capabilities, 1, ${JSON_TEXT}) AS capabilities, started_at + 0.0 AS "startedAt", heartbeat_at + 0.0 AS "heartbeatAt"
      FROM members ORDER BY started_at, members.id LIMIT ${LISTED}`,
   );
   const leases = all<StoredLease>(
@@ -86,7 +85,7 @@ export function readWorkers(database: DatabaseSync): RunWorkers {
     leaseCount: count(LEASED),
     buffers: learners.map(({ learner }) => ({ learner, ...counted(learner) })),
     staleness: {
-      batches: count(`FROM (${newest})`),
+      batches: count(`FROM (${newest}) AS newest`),
       ages: all<AgeCount>(
         `SELECT steps.learner AS learner, parts.policy AS policy, takes.version - parts.oldest_version + 0.0 AS age, COUNT(*) AS parts
          ${STALENESS} AND steps.key IN (${newest}) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LIMIT ${LISTED}`,

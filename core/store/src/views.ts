@@ -1,9 +1,11 @@
+import { either, jsonInteger, jsonOf, jsonReal, jsonText, postgresSql } from "./sql.ts";
+
 /** Column of a view. */
 export interface ViewColumn {
   readonly name: string;
   readonly type: "text" | "integer" | "real" | "json";
   readonly meaning: string;
-  /** SQL of the value. */
+  /** SQL of the value, for both databases. */
   readonly value: string;
 }
 
@@ -11,7 +13,7 @@ export interface ViewColumn {
 export interface View {
   readonly name: string;
   readonly meaning: string;
-  /** SQL after the columns: FROM, WHERE, GROUP BY. */
+  /** SQL after the columns for both databases: FROM, WHERE, GROUP BY. */
   readonly from: string;
   readonly columns: readonly ViewColumn[];
 }
@@ -67,11 +69,11 @@ export const EPISODES = `episodes JOIN cohorts ON cohorts.key = episodes.cohort 
 
 /** Agents' parts that batches learn from, with the step and the take of each. */
 export const STALENESS = `FROM steps JOIN takes ON takes.step = steps.key AND takes.refill = (SELECT MAX(refill) FROM takes AS t WHERE t.step = steps.key)
-  JOIN batches ON batches.step = steps.key AND NOT batches.is_refused JOIN episodes ON episodes.group_key = batches.group_key
+  JOIN batches ON batches.step = steps.key AND batches.is_refused = 0 JOIN episodes ON episodes.group_key = batches.group_key
   JOIN parts ON parts.episode = episodes.key AND parts.player_kind = 'policy' AND parts.tokens > 0
   WHERE steps.state <> 'abandoned'`;
 
-const BATCH_STATE = `(SELECT iif(is_refused, 'refused', 'taken') FROM batches
+const BATCH_STATE = `(SELECT CASE is_refused WHEN 0 THEN 'taken' ELSE 'refused' END FROM batches
   WHERE batches.group_key = episodes.group_key AND batches.learner = cohorts.learner AND batches.is_abandoned = 0)`;
 
 /** Columns of `v_episodes`. */
@@ -92,14 +94,14 @@ export const EPISODE_COLUMNS: readonly ViewColumn[] = [
   column(
     "shared_reward",
     "real",
-    "parts.shared ->> '$.value'",
+    jsonReal("parts.shared", "'value'"),
     "what the agent learns from where roles share rewards, null if unscored; null elsewhere",
   ),
-  column("components", "json", "parts.total ->> '$.components'", "parts of the reward by name"),
+  column("components", "json", jsonOf("parts.total", "'components'"), "parts of the reward by name"),
   column(
     "unscored",
     "text",
-    "parts.total ->> '$.code'",
+    jsonText("parts.total", "'code'"),
     "error code where the reward could not be computed, else null",
   ),
   column("terminated", "integer", "parts.terminated", "1: the environment ended the episode"),
@@ -109,9 +111,9 @@ export const EPISODE_COLUMNS: readonly ViewColumn[] = [
   column("tokens", "integer", "parts.tokens", "sampled tokens of the agent"),
   column("oldest_version", "integer", "parts.oldest_version", "lowest weight version of its sampled tokens"),
   column("newest_version", "integer", "parts.newest_version", "highest weight version of its sampled tokens"),
-  column("error", "text", "episodes.error ->> '$.code'", "error code of an episode that failed, else null"),
-  column("error_message", "text", "episodes.error ->> '$.message'", "its message"),
-  column("info", "json", "episodes.info", "what the environment returned about the episode"),
+  column("error", "text", jsonText("episodes.error", "'code'"), "error code of an episode that failed, else null"),
+  column("error_message", "text", jsonText("episodes.error", "'message'"), "its message"),
+  column("info", "json", jsonOf("episodes.info"), "what the environment returned about the episode"),
   column("seconds_sampling", "real", "episodes.seconds_sampling", "seconds in which it waited for the sampler"),
   column(
     "seconds_environment",
@@ -134,8 +136,16 @@ export const EPISODE_COLUMNS: readonly ViewColumn[] = [
   ),
 ];
 
-const RESPONSE_TEXT =
-  "(SELECT group_concat(part.value ->> '$.text', '') FROM json_each(turns.content, '$.response.parts') AS part WHERE part.value ->> '$.type' = 'text')";
+const RESPONSE_PARTS = either(
+  "json_each(turns.content, '$.response.parts') AS part",
+  "json_array_elements(as_json(turns.content) -> 'response' -> 'parts') AS part (value)",
+);
+const RESPONSE_TEXT = `(SELECT string_agg(part.value ->> 'text', '') FROM ${RESPONSE_PARTS} WHERE part.value ->> 'type' = 'text')`;
+
+const NUMBERS = either(
+  "json_tree(metrics.content) AS node ON node.type IN ('integer', 'real')",
+  "LATERAL json_numbers(metrics.content) AS node ON TRUE",
+);
 
 /** Every view, in the order of the reference. */
 export const VIEWS: readonly View[] = [
@@ -156,19 +166,24 @@ export const VIEWS: readonly View[] = [
       column("turn", "integer", "turns.position", "index of the turn in the episode, from 0"),
       column("agent", "text", "turns.agent", "the agent that acted"),
       column("text", "text", RESPONSE_TEXT, "text of its response"),
-      column("response", "json", "turns.content ->> '$.response'", "its message, with tool calls"),
-      column("messages", "json", "turns.content ->> '$.messages'", "new messages of the observation before it"),
+      column("response", "json", jsonOf("turns.content", "'response'"), "its message, with tool calls"),
+      column("messages", "json", jsonOf("turns.content", "'messages'"), "new messages of the observation before it"),
       column(
         "reward",
         "real",
-        `turns.content ->> ('$.rewards."' || turns.agent || '".value')`,
+        jsonReal("turns.content", "'rewards'", "turns.agent", "'value'"),
         "reward of the agent for this step",
       ),
-      column("stop_reason", "text", "turns.content ->> '$.stopReason'", "`stop`, `length`, `cancelled` or `exhausted`"),
+      column(
+        "stop_reason",
+        "text",
+        jsonText("turns.content", "'stopReason'"),
+        "`stop`, `length`, `cancelled` or `exhausted`",
+      ),
       column(
         "tokens",
         "integer",
-        "(turns.content ->> '$.tokens.end') - (turns.content ->> '$.tokens.start')",
+        `${jsonInteger("turns.content", "'tokens'", "'end'")} - ${jsonInteger("turns.content", "'tokens'", "'start'")}`,
         "sampled tokens of the turn; null where no model acted",
       ),
     ],
@@ -206,7 +221,7 @@ export const VIEWS: readonly View[] = [
       column(
         "refused",
         "integer",
-        "(SELECT COUNT(*) FROM batches WHERE batches.step = steps.key AND batches.is_refused)",
+        "(SELECT COUNT(*) FROM batches WHERE batches.step = steps.key AND batches.is_refused <> 0)",
         "groups that are not learnt from",
       ),
       column("replays", "integer", "steps.replays", "how many times a resumed run took it again from the log"),
@@ -216,13 +231,13 @@ export const VIEWS: readonly View[] = [
         "steps.incarnation",
         "number of the process that logged it; each start and resume counts",
       ),
-      column("tasks", "json", "last.tasks", "position of the task order after it"),
+      column("tasks", "json", jsonOf("last.tasks"), "position of the task order after it"),
     ],
   },
   {
     name: "v_staleness",
     meaning: "Ages of the tokens of each batch, in weight versions, over the groups that are learnt from.",
-    from: `${STALENESS} GROUP BY steps.key, parts.policy`,
+    from: `${STALENESS} GROUP BY steps.key, takes.step, takes.refill, parts.policy`,
     columns: [
       column("learner", "text", "steps.learner", "`STAGE/POLICY`"),
       column("step", "integer", "steps.step", "number of the learner's take, from 1"),
@@ -241,7 +256,7 @@ export const VIEWS: readonly View[] = [
       column(
         "stale_parts",
         "integer",
-        "SUM(parts.oldest_version < takes.version)",
+        "SUM(CASE WHEN parts.oldest_version < takes.version THEN 1 ELSE 0 END)",
         "parts with a token that is older than `version`",
       ),
     ],
@@ -267,20 +282,19 @@ export const VIEWS: readonly View[] = [
   {
     name: "v_metrics",
     meaning: "One row for each number of metrics.jsonl, which stays the source.",
-    from: `FROM metrics JOIN json_tree(metrics.content) AS node ON node.type IN ('integer', 'real')
-      WHERE node.fullkey NOT IN ('$.step', '$.iteration')`,
+    from: `FROM metrics JOIN ${NUMBERS} WHERE node.fullkey NOT IN ('$.step', '$.iteration')`,
     columns: [
       column("step", "integer", "metrics.step", "step of the run"),
-      column("kind", "text", "metrics.content ->> '$.kind'", "`iteration` or `evaluation`"),
-      column("stage", "text", "metrics.content ->> '$.stage'", "name of the stage"),
-      column("environment", "text", "metrics.content ->> '$.environment'", "of an evaluation"),
+      column("kind", "text", jsonText("metrics.content", "'kind'"), "`iteration` or `evaluation`"),
+      column("stage", "text", jsonText("metrics.content", "'stage'"), "name of the stage"),
+      column("environment", "text", jsonText("metrics.content", "'environment'"), "of an evaluation"),
       column(
         "section",
         "text",
         "substr(node.path, 3)",
         "place of the number in the row, for example `metrics`, `seconds` or `greedy`",
       ),
-      column("name", "text", "node.key", "name of the number, for example `reward/mean`"),
+      column("name", "text", "CAST(node.key AS TEXT)", "name of the number, for example `reward/mean`"),
       column("value", "real", "node.value", "the number"),
     ],
   },
@@ -292,8 +306,11 @@ export const VIEWS: readonly View[] = [
   },
 ];
 
-/** SQL that creates the views. */
+/** SQL of SQLite that creates the views. */
 export const VIEW_SCHEMA = VIEWS.map(
   ({ name, from, columns }) =>
     `CREATE VIEW ${name} AS SELECT ${columns.map((each) => `${each.value} AS ${each.name}`).join(", ")} ${from};`,
 ).join("\n");
+
+/** SQL of Postgres that creates them, after the functions of `postgres-schema.ts`. */
+export const POSTGRES_VIEW_SCHEMA = postgresSql(VIEW_SCHEMA);

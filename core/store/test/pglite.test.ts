@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll } from "@jest/globals";
 import { PostgresPlace } from "./contract/postgres-place.ts";
+import { describeReaders } from "./contract/readers.ts";
 import { storeContract } from "./contract/store-contract.ts";
 
 // npm run test:faults -- store-postgres runs the contract on a server of Postgres, and stops it.
@@ -17,3 +18,4 @@ beforeAll(async () => {
 afterAll(() => server.terminate());
 
 storeContract("PGlite", { place: async () => new PostgresPlace(url), interleavings: 0, groups: 5 });
+describeReaders("PGlite", () => url);

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type QueryResult, type QueryValue, queryStore, VIEWS } from "../src/index.ts";
 import { runQuery } from "../src/run-query.ts";
-import { encodeGroups } from "../src/encoded-groups.ts";
-import { StoreDatabase } from "../src/store-database.ts";
-import { cohort, playedGroups, record } from "./support/episodes.ts";
+import type { StoreDatabase } from "../src/store-database.ts";
+import { filledStore } from "./support/filled-store.ts";
 
 const LIMITS = { rows: 100, seconds: 30, megabytes: 400 };
 let folder: string;
@@ -17,71 +16,12 @@ let store: StoreDatabase;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "mrlm-store-"));
   path = join(folder, "episodes.sqlite");
-  store = new StoreDatabase({ path, run: "run", purpose: "train", endsLeases: true });
-  // Step 1 is learnt from without its second group, step 2 was played anew, step 3 is not taken, step 4 is not complete.
-  play(1, 7);
-  take(1);
-  store.refuse("0/policy", { step: 1, refill: 0 }, ["0/policy/1/0/0/g1"]);
-  const credit = { trajectory: "0/policy/1/0/0/g0/0", agent: "agent", advantage: Float32Array.of(1, 2, 3) };
-  store.settle("0/policy", 1, [credit], true);
-  play(2, 7);
-  take(2);
-  store.abandon("0/policy", 2);
-  play(2, 8);
-  take(2);
-  take(2);
-  play(3, 9);
-  const begun = cohort("0/policy", 4);
-  store.open(begun);
-  const [lease] = store.lease("worker", 1, 1000);
-  if (lease === undefined) throw new Error("nothing to lease");
-  store.commit(lease, encodeGroups(playedGroups(begun, 1).slice(0, 1)), false);
-  const evaluated = playedGroups(cohort("eval", 1, 0, { groups: 1 }), 1);
-  store.record(
-    {
-      purpose: "eval",
-      stage: "evaluation/greedy",
-      runStep: 2,
-      place: 0,
-      environment: "game@1",
-      versions: { policy: 2 },
-      checksum: null,
-    },
-    encodeGroups(evaluated),
-  );
-  store.mirror([
-    {
-      kind: "iteration",
-      stage: "stage",
-      step: 1,
-      iteration: 1,
-      metrics: { "reward/mean": 0.5 },
-      seconds: { total: 2 },
-    },
-  ]);
+  store = filledStore(path, "run");
 });
 afterAll(() => {
   store.close();
   rmSync(folder, { recursive: true });
 });
-
-function play(step: number, salt: number): void {
-  store.open(cohort("0/policy", step));
-  const [lease] = store.lease("worker", 1, 1000);
-  if (lease === undefined) throw new Error("nothing to lease");
-  store.commit(lease, encodeGroups(playedGroups(lease.cohort, salt)), true);
-}
-
-function take(step: number): void {
-  const batch = store.take(
-    "0/policy",
-    { step, refill: 0 },
-    2,
-    { from: "cohorts", checksum: `sum-${step}` },
-    record(step),
-  );
-  if (typeof batch === "string") throw new Error(batch);
-}
 
 /** The result of a query, in this process. */
 function select(sql: string): QueryResult {

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { EpisodeStore, Lease, MrlmError } from "@mrlm/spec";
 import { Client } from "pg";
-import { openEpisodeStore, openLocalStore } from "../src/index.ts";
+import { openEpisodeStore, openLocalStore, placeOfRun, queryStore } from "../src/index.ts";
 import { PostgresPlace } from "./contract/postgres-place.ts";
+import { describeReaders } from "./contract/readers.ts";
 import { storeContract } from "./contract/store-contract.ts";
 import { cohort, playedGroups, record } from "./support/episodes.ts";
 import { PASSWORD, PostgresServer } from "./support/postgres-server.ts";
@@ -47,6 +48,22 @@ storeContract("a server of Postgres", {
   interleavings: 20,
   groups: 50,
 });
+
+describeReaders("a server of Postgres", () => server.url);
+
+test("a query that takes too long is ended, in its process and on the server", async () => {
+  const store = await openLocalStore({ path: server.url, run: "long", purpose: "train", endsLeases: false });
+  await store.close();
+  const endless = "with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n";
+  const limits = { rows: 1, seconds: 3, megabytes: 900 };
+  const query = queryStore(placeOfRun(server.url, "long"), endless, limits);
+  await expect(query).rejects.toMatchObject({ code: "QUERY_LIMIT" });
+  const running = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'FETCH%'";
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  while ((await client.query(running)).rows.length > 0) await pause(100);
+  await client.end();
+}, 60_000);
 
 test("clocks that differ by a minute: leases expire by the clock of the server", async () => {
   const settings = { path: server.url, run: "clocks", purpose: "train", endsLeases: false } as const;

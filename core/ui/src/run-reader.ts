@@ -58,6 +58,7 @@ export class RunReader {
     const child = fork(file, {
       // Keeps byte arrays as they are.
       serialization: "advanced",
+      env: process.env,
       execArgv: isSource ? ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] : [],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });

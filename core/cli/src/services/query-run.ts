@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { didYouMean, RunDirectory } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import { type QueryLimits, type QueryResult, queryStore, STORE_FILE, VIEWS } from "@mrlm/store";
+import { isPostgres, type QueryLimits, type QueryResult, queryStore, STORE_FILE, VIEWS } from "@mrlm/store";
 
 const MEGABYTES = 2_048;
 
@@ -21,9 +21,9 @@ export async function queryRun(
   }
 }
 
-/** Returns the store of a run, of one of its checkpoints, or the file itself. */
+/** Returns the store of a run, of one of its checkpoints, or the file or database itself. */
 function storeOf(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
+  if (isPostgres(path) || statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
   const run = RunDirectory.open(path);
   if (run.hasEpisodes) return run.episodesPath;
   throw new MrlmError("EPISODE_NOT_FOUND", `${run.path} has no ${STORE_FILE}.`, {
@@ -31,19 +31,22 @@ function storeOf(path: string): string {
   });
 }
 
+/** Messages of SQLite and of Postgres. */
+const UNKNOWN = [/no such (column|table): "?([\w.]*\w)/, /(column|relation) "?([\w.]*\w)"? does not exist/];
+
 /** Adds the nearest name of a view or column to an error about an unknown one. */
 function withNearest(error: unknown, sql: string): unknown {
   if (!MrlmError.hasCode(error, "QUERY_INVALID")) return error;
-  const [, kind, name] = /no such (column|table): "?([\w.]*\w)/.exec(error.message) ?? [];
+  const [, kind, name] = UNKNOWN.map((message) => message.exec(error.message)).find((found) => found !== null) ?? [];
   if (kind === undefined || name === undefined) return error;
   const named = VIEWS.filter((view) => new RegExp(`\\b${view.name}\\b`, "i").test(sql));
   const candidates =
-    kind === "table"
+    kind !== "column"
       ? VIEWS.map((view) => view.name)
       : (named.length === 0 ? VIEWS : named).flatMap(({ columns }) => columns.map((column) => column.name));
   const suggestion = didYouMean(name.split(".").at(-1) as string, candidates);
   const hint =
-    kind === "table"
+    kind !== "column"
       ? `The views are ${candidates.join(", ")}; docs/reference/store.md has their columns.`
       : error.hint;
   return new MrlmError("QUERY_INVALID", `${error.message}${suggestion}`, { hint, cause: error });

@@ -40,9 +40,4 @@ export const STORE_CODES = {
     hint: "Check that `mrlm store serve`, or the server of Postgres, runs and that its address is right.",
     retryable: true,
   },
-  STORE_UNSUPPORTED: {
-    meaning: "The episode store is in a database that this command cannot read.",
-    hint: "Query its tables with the database's own client.",
-    retryable: false,
-  },
 } as const;
