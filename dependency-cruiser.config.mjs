@@ -203,8 +203,8 @@ export default {
     forbid(
       "benchmarks-import-no-tests",
       "Tests of the repository may use a benchmark, never the reverse.",
-      // The benchmark of the life cycle counts what these tests check.
-      { path: "^benchmarks/", pathNot: "^benchmarks/lifecycle/" },
+      // The benchmarks of the life cycle and of kills count what these tests check.
+      { path: "^benchmarks/", pathNot: "^benchmarks/(lifecycle/|async/kills\\.ts$)" },
       { path: "^test/" },
     ),
     forbid(

@@ -1,6 +1,7 @@
-// npm run bench -- async [--json] [--only PART,PART] [--steps N] [--rounds N]: play beside learning, in parts that can be measured alone.
+// npm run bench -- async [--json] [--only PART,PART] [--steps N] [--rounds N] [--kills N]: play beside learning, in parts that can be measured alone.
 import { availableParallelism, cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { killFigures } from "./kills.ts";
 import { slowEnvironmentFigures } from "./slow-environment.ts";
 import { stepTimeFigures } from "./step-time.ts";
 
@@ -10,12 +11,14 @@ const { values } = parseArgs({
     only: { type: "string" },
     steps: { type: "string", default: "30" },
     rounds: { type: "string", default: "3" },
+    kills: { type: "string", default: "200" },
   },
 });
 
 const parts: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
   steps: () => stepTimeFigures(Number(values.rounds), Number(values.steps)),
   slow: slowEnvironmentFigures,
+  kills: () => killFigures(Number(values.kills)),
 };
 const chosen = values.only?.split(",") ?? Object.keys(parts);
 const unknown = chosen.find((part) => parts[part] === undefined);

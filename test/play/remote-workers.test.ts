@@ -1,4 +1,4 @@
-// npm run test:faults -- store-server kills and stops the server of a real run.
+// npm run test:faults -- async-kills kills the store server of a real run.
 import { expect, test } from "@jest/globals";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

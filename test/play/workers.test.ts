@@ -1,4 +1,4 @@
-// npm run test:faults -- rollout-workers kills rollout workers of real runs.
+// npm run test:faults -- async-kills kills rollout workers of real runs.
 import { expect, test } from "@jest/globals";
 import { dirname } from "node:path";
 import { silentLogger } from "@mrlm/kit";

@@ -1,4 +1,4 @@
-// npm run test:faults -- store-server kills a store server beside a real run.
+// npm run test:faults -- async-kills kills the store server of a real run.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

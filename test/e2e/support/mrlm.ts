@@ -74,6 +74,11 @@ export class Mrlm {
     await this.#until(() => this.#stderr.includes(text) || undefined, JSON.stringify(text));
   }
 
+  /** Returns the first event of a name that it has reported. */
+  eventOf(name: string): Event | undefined {
+    return this.#events.find(({ event }) => event === name);
+  }
+
   /** Returns the ids of the processes of a role that it has reported, the latest last. */
   pids(role: string): number[] {
     return this.#events

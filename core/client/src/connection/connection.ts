@@ -43,7 +43,7 @@ interface Waiting {
 const ATTEMPT_MS = 20_000;
 /** An attempt that takes longer was not refused: the server is silent. */
 const SILENT_MS = 100;
-const SILENT = "it answers nothing, as a server that one of its environments blocks";
+const SILENT = "it answers nothing, as a process that is blocked or stopped";
 /** The outage before a channel is over when the channel has existed for this long. */
 const STABLE_MS = 5_000;
 /** Connection losses of one call. A call that loses its connection this often is itself the cause. */
