@@ -49,7 +49,7 @@ test("versions without weights are counted, a location replaces a checkpoint, an
   expect(some.verified).toBeGreaterThan(0);
   expect(some.withoutWeights).toBeGreaterThan(0);
   expect(some.verified + some.withoutWeights).toBe(some.sampled);
-  expect(await verify(directory, { sample: 9, seed: 3 })).toMatchObject({ sampled: 9 });
+  expect(await verify(directory, { sample: 9, seed: 3 })).toMatchObject({ verified: 9 });
 
   // A location that names the weights of the last version, without any checkpoint.
   const model = join(mkdtempSync(join(tmpdir(), "mrlm-verified-")), "model");

@@ -91,7 +91,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .command("verify")
     .description("compare stored log-probabilities of a run with those of its kept weights; changes nothing in the run")
     .argument("<run>", "the run's directory")
-    .option("--sample <n>", "how many segments of training episodes", "100")
+    .option("--sample <n>", "how many segments of training episodes to verify", "100")
     .option("--seed <n>", "of the choice of segments", "0")
     .option("--tolerance <x>", "largest accepted difference in nats; default: 1e-4 for models in float32")
     .action(async (run: string, args: VerifyArguments) =>

@@ -32,8 +32,8 @@ function describe(result: VerifyResult, isGiven: boolean): string {
   const { segments, sampled, verified, tokens, withoutWeights, cutDistribution, largest, tolerance } = result;
   const reason = isGiven ? "--tolerance" : "float32: sampler and trainer add the same products in other orders";
   return [
-    `${verified} of ${sampled} sampled segments verified (${segments} have tokens): ${tokens} log-probabilities agree.`,
-    `Not verified: ${withoutWeights} of versions whose weights were not kept, ${cutDistribution} drawn from a cut distribution.`,
+    `${verified} segments verified: ${tokens} log-probabilities agree.`,
+    `${sampled} of ${segments} segments with tokens were drawn to find them: ${withoutWeights} have tokens of versions that no checkpoint has, ${cutDistribution} were sampled from a cut distribution.`,
     `Largest difference: ${largest.toExponential(2)} nats; tolerance: ${tolerance} (${reason}).`,
   ].join("\n");
 }

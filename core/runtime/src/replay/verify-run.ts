@@ -10,7 +10,7 @@ import { loadKept, PublishedHistory } from "./kept-weights.ts";
 export interface VerifyOptions {
   readonly records: RecordedRun;
   readonly engine: Engine;
-  /** Number of segments to sample. */
+  /** Number of segments to verify. Segments are drawn until as many can be verified, or none is left. */
   readonly sample: number;
   readonly seed: number;
   /** Largest accepted difference in nats. Default: 1e-4 for a model in float32; other dtypes have none. */
@@ -23,6 +23,7 @@ export interface VerifyOptions {
 export interface VerifyResult {
   /** Segments of training episodes with tokens in the store. */
   readonly segments: number;
+  /** Segments that were drawn to find those that can be verified. */
   readonly sampled: number;
   readonly verified: number;
   readonly tokens: number;
@@ -35,7 +36,7 @@ export interface VerifyResult {
   readonly tolerance: number;
 }
 
-/** Sampled segment, with the publications that its tokens were drawn from. */
+/** Drawn segment, with the publications that its tokens were drawn from. */
 interface Drawn extends StoredTokens {
   readonly place: SegmentPlace;
   readonly weights: readonly RecordedWeights[];
@@ -57,7 +58,7 @@ const SEGMENTS_OF_A_PASS = 32;
 
 /**
  * Compares log-probabilities of sampled segments with those of the weights that drew them. Rejects with LOGPROBS_DIFFER, naming the largest difference, and with
- * DATA_INVALID where no sampled segment can be verified.
+ * DATA_INVALID where no segment can be verified.
  */
 export async function verifyRun(options: VerifyOptions): Promise<VerifyResult> {
   const { records, engine, sample, seed, onNotice, stop } = options;
@@ -67,10 +68,19 @@ export async function verifyRun(options: VerifyOptions): Promise<VerifyResult> {
   const store = new StoredSegments(run.episodesPath);
   try {
     const places = store.places();
-    const sampled = randomStream("verify", seed).shuffle(places).slice(0, sample);
-    const whole = sampled.filter((place) => isWhole(samplingOfPlace(place)));
-    const drawn = whole.map((place) => read(place));
-    const known = drawn.filter(isKept);
+    const known: Drawn[] = [];
+    let [sampled, withoutWeights, cutDistribution] = [0, 0, 0];
+    for (const place of randomStream("verify", seed).shuffle(places)) {
+      if (known.length >= sample) break;
+      sampled++;
+      if (!isWhole(samplingOfPlace(place))) {
+        cutDistribution++;
+        continue;
+      }
+      const drawn = read(place);
+      if (isKept(drawn)) known.push(drawn);
+      else withoutWeights++;
+    }
     const byWeights = Map.groupBy(
       known.flatMap((segment) => segment.weights.map((weights) => ({ segment, weights }))),
       ({ weights }) => `${weights.policy} ${String(weights.checksum)} ${weights.location ?? ""}`,
@@ -117,11 +127,11 @@ export async function verifyRun(options: VerifyOptions): Promise<VerifyResult> {
     if (wrong > 0 && largest !== undefined) throw differs(largest, { wrong, tokens, tolerance });
     const counts = {
       segments: places.length,
-      sampled: sampled.length,
+      sampled,
       verified: known.length,
       tokens,
-      withoutWeights: whole.length - known.length,
-      cutDistribution: sampled.length - whole.length,
+      withoutWeights,
+      cutDistribution,
     };
     if (tokens === 0) throw nothing(counts);
     return { ...counts, largest: largest?.size ?? 0, tolerance };
@@ -194,13 +204,12 @@ function differs(
 
 function nothing({
   segments,
-  sampled,
   withoutWeights,
   cutDistribution,
 }: Omit<VerifyResult, "largest" | "tolerance">): MrlmError {
   return new MrlmError(
     "DATA_INVALID",
-    `None of ${sampled} sampled segments (of ${segments} with tokens) was verified: the weights of ${withoutWeights} were not kept, and ${cutDistribution} were drawn from a cut distribution.`,
-    { hint: "Raise --sample, or keep more versions by checkpoint.every and checkpoint.keep." },
+    `None of ${segments} segments with tokens can be verified: the weights of ${withoutWeights} were not kept, and ${cutDistribution} were drawn from a cut distribution.`,
+    { hint: "Only the weights of checkpoints are kept: keep more of them by checkpoint.every and checkpoint.keep." },
   );
 }
