@@ -3,7 +3,15 @@ import { expect, test } from "@jest/globals";
 import { simulateFleet } from "./support/fleet.ts";
 
 const SEED = Number(process.env["FAULTS_SEED"] ?? 0);
-const SHAPE = { takes: 280, groups: 8, groupSize: 4, lag: 4, lifeMs: { training: 60_000, worker: 40_000 } };
+const SHAPE = {
+  takes: 280,
+  groups: 8,
+  groupSize: 4,
+  lag: 4,
+  atOnce: 4,
+  leaseMs: 15_000,
+  lifeMs: { training: 60_000, worker: 40_000 },
+};
 
 test.each(Array.from({ length: 5 }, (_, i) => SEED + i))(
   "seed %i: each group is learnt from once, refused or waits; none is starved or too old; refused groups give back their capacity",

@@ -8,6 +8,8 @@ test("a fleet in virtual time: each group is learnt from once, refused or waits;
     groups: 4,
     groupSize: 2,
     lag: 3,
+    atOnce: 1,
+    leaseMs: 3_000,
     lifeMs: { training: 15_000, worker: 20_000 },
   });
   expect(outcome.faults).toEqual([]);

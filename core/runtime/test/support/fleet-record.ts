@@ -66,7 +66,7 @@ export function readFleet(path: string, learner: string, learnt: ReadonlyMap<num
     waiting: groups.length - taken.length,
     episodes: taken.reduce((sum, { episodes }) => sum + episodes, 0),
     lost: groups.reduce((sum, { attempt, state }) => sum + Math.max(0, attempt - (state === "open" ? 0 : 1)), 0),
-    ...waitsOf(groups, events, learner),
+    ...waitsOf(groups, events, learner, faults),
   };
 }
 
@@ -88,23 +88,31 @@ function waitsOf(
   groups: readonly Group[],
   events: readonly Event[],
   learner: string,
+  faults: string[],
 ): Pick<FleetRecord, "waits" | "longestLeaseMs" | "largestBuffer"> {
   const byTake = Map.groupBy(groups, ({ step, refill }) => `${step}/${refill}`);
   const refills = new Map<number, number>();
-  const [opened, leased, played] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  const [opened, played] = [new Map<string, number>(), new Map<string, number>()];
   const leasedAt = new Map<string, number>();
-  const outstanding = new Set<string>();
-  const known = new Set(groups.map(({ cohort }) => cohort));
+  const [open, outstanding] = [new Set<string>(), new Set<string>()];
+  // A cohort that was abandoned is opened again under its id: only its last life counts.
+  const lastOpened = new Map(
+    events.flatMap(({ kind, subject, number }) => (kind === "opened" ? [[subject, number]] : [])),
+  );
   let [takes, toBePlayed, afterPlay, largest, now] = [0, 0, 0, 0, 0];
-  for (const { at, kind, subject, step } of events) {
+  for (const { number, at, kind, subject, step } of events) {
     now = at;
+    if (number < (lastOpened.get(subject) ?? 0)) continue;
     if (kind === "opened") {
       opened.set(subject, takes);
-      leased.delete(subject);
-      if (known.has(subject)) outstanding.add(subject);
+      open.add(subject);
+      outstanding.add(subject);
     } else if (kind === "leased") {
-      if (!leased.has(subject)) toBePlayed = Math.max(toBePlayed, takes - (opened.get(subject) as number));
-      leased.set(subject, takes);
+      const [oldest] = open;
+      if (open.delete(subject)) {
+        toBePlayed = Math.max(toBePlayed, takes - (opened.get(subject) as number));
+        if (oldest !== subject) faults.push(`${subject} was leased before ${oldest}, which was opened earlier`);
+      }
       leasedAt.set(subject, at);
     } else if (kind === "committed") played.set(subject, takes);
     else if (kind === "taken" && subject === learner) {

@@ -6,7 +6,7 @@ import { Learner, type LearnerState } from "@mrlm/runtime";
 import { type EpisodeStore, type RandomStream, type RolloutRequest, score, type TrajectoryGroup } from "@mrlm/spec";
 import { openLocalStore } from "@mrlm/store";
 import { cohortRequest } from "../../src/play/cohort-requests.ts";
-import { CohortWorker, LEASE_MS } from "../../src/play/cohort-worker.ts";
+import { CohortWorker } from "../../src/play/cohort-worker.ts";
 import { playLeases } from "../../src/play/play-leases.ts";
 import type { GroupPlayer } from "../../src/play/take-player.ts";
 import { type FleetRecord, readFleet } from "./fleet-record.ts";
@@ -21,6 +21,10 @@ export interface FleetShape {
   readonly groups: number;
   readonly groupSize: number;
   readonly lag: number;
+  /** Groups that a process plays at the same time. */
+  readonly atOnce: number;
+  /** Time for which a worker leases a group, in milliseconds. It is stopped for a third longer. */
+  readonly leaseMs: number;
   /** Mean times from the start of a process until it is killed, in milliseconds. */
   readonly lifeMs: { readonly training: number; readonly worker: number };
 }
@@ -46,14 +50,10 @@ const SAMPLING = { temperature: 1, maxTokens: 8 };
 const POLICY = { kind: "policy", name: "policy", policy: "policy" } as const;
 /** Time of an episode against that of the distribution, by worker. */
 const PACES = [1, 1, 1, 0.4, 2, 4];
-/** Groups that a process plays at the same time. */
-const AT_ONCE = 4;
 const LEARNING_MS = 500;
 const CHECKPOINT_EVERY = 7;
 /** Time until another process is started, in milliseconds. */
 const RESTART_MS = 3_000;
-/** Time for which a worker is stopped: longer than a lease. */
-const STOP_MS = 20_000;
 /** exp(MU + SIGMA² / 2) = 1 and exp(MU + 2.326 SIGMA) = 10: waits of a lognormal distribution with mean 1 s and 99th percentile 10 s. */
 const SIGMA = 1.429;
 const MU = -(SIGMA ** 2) / 2;
@@ -111,13 +111,13 @@ class Fleet {
     await this.#clock.run(this.#train(store));
     this.#end.abort();
     await this.#clock.run(workers);
-    const { groups, lag } = this.#shape;
+    const { groups, lag, leaseMs } = this.#shape;
     const record = readFleet(this.#path, LEARNER, this.#learnt);
     const faults = [...this.#faults, ...record.faults];
     for (const [what, takes] of Object.entries(record.waits))
       if (takes > lag + 1) faults.push(`a group waited ${takes} takes ${what}`);
     // A lease that ended passes to the next free worker: nothing is under way for longer than a lease and a play.
-    if (record.longestLeaseMs > LEASE_MS + STOP_MS + this.#longestMs)
+    if (record.longestLeaseMs > leaseMs + (leaseMs * 4) / 3 + this.#longestMs)
       faults.push(`a group was leased ${record.longestLeaseMs} ms before the end, and no worker plays it`);
     if (record.largestBuffer > (lag + 1) * groups) faults.push(`${record.largestBuffer} groups were outstanding`);
     return {
@@ -190,7 +190,7 @@ class Fleet {
         cohorts: 1,
         iterations: takes,
         mode: { mode: "async", lag },
-        concurrency: AT_ONCE * groupSize,
+        concurrency: this.#shape.atOnce * groupSize,
         rollouts: this.#rollouts(1),
         store,
         progress: () => ({ iteration: at.iteration, runStep: at.iteration }),
@@ -234,10 +234,11 @@ class Fleet {
   /** A place for a rollout worker, with one process after the other. */
   async #worker(name: string, pace: number): Promise<void> {
     const { signal: end } = this.#end;
+    const { atOnce, leaseMs, lifeMs: mean } = this.#shape;
     for (let life = 0; !end.aborted; life++) {
       const killed = new AbortController();
-      const [begin, lifeMs] = [this.#clock.now(), exponential(this.#random, this.#shape.lifeMs.worker)];
-      const stops = life % 3 === 1 ? ([[begin + lifeMs / 4, begin + lifeMs / 4 + STOP_MS]] as const) : [];
+      const [begin, lifeMs] = [this.#clock.now(), exponential(this.#random, mean.worker)];
+      const stops = life % 3 === 1 ? ([[begin + lifeMs / 4, begin + lifeMs / 4 + (leaseMs * 4) / 3]] as const) : [];
       void this.#clock.sleep(lifeMs, end).then(
         () => killed.abort(),
         () => undefined,
@@ -249,10 +250,11 @@ class Fleet {
         store,
         name: `${name}-${life}`,
         play: (cohort, signal) => rollouts.collect({ ...cohortRequest(stage, cohort), signal }),
+        leaseMs,
         clock: stoppedWithin(this.#clock, stops),
       });
       await playLeases(worker, {
-        limit: AT_ONCE,
+        limit: atOnce,
         signal: AbortSignal.any([end, killed.signal]),
         onPlayed: ({ result }) => void (this.#late += result === "late" ? 1 : 0),
       });
