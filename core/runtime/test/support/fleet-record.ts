@@ -9,7 +9,7 @@ export interface FleetRecord {
   /** Groups that wait to be played, are played, or wait to be taken. */
   readonly waiting: number;
   readonly episodes: number;
-  /** Leases that ended before their group was played. */
+  /** Leases that passed to another worker, of groups that were not abandoned. */
   readonly lost: number;
   /** Largest numbers of takes for which a group waited. */
   readonly waits: { readonly "to be played": number; readonly "after it was played": number };
@@ -23,7 +23,6 @@ interface Group {
   readonly cohort: string;
   readonly id: string;
   readonly state: string;
-  readonly attempt: number;
   readonly step: number | null;
   readonly refill: number | null;
   readonly refused: number | null;
@@ -46,7 +45,7 @@ export function readFleet(path: string, learner: string, learnt: ReadonlyMap<num
   const database = new DatabaseSync(path, { readOnly: true });
   const rows = (sql: string): unknown[] => database.prepare(sql).all();
   const groups = rows(
-    `SELECT cohorts.id AS cohort, groups.id AS id, cohorts.state AS state, cohorts.attempt AS attempt, steps.step AS step,
+    `SELECT cohorts.id AS cohort, groups.id AS id, cohorts.state AS state, steps.step AS step,
      batches.refill AS refill, batches.is_refused AS refused,
      (SELECT COUNT(*) FROM episodes WHERE episodes.group_key = groups.key) AS episodes
      FROM cohorts JOIN groups ON groups.cohort = cohorts.key
@@ -65,7 +64,6 @@ export function readFleet(path: string, learner: string, learnt: ReadonlyMap<num
     refused: taken.filter(({ refused }) => refused === 1).length,
     waiting: groups.length - taken.length,
     episodes: taken.reduce((sum, { episodes }) => sum + episodes, 0),
-    lost: groups.reduce((sum, { attempt, state }) => sum + Math.max(0, attempt - (state === "open" ? 0 : 1)), 0),
     ...waitsOf(groups, events, learner, faults),
   };
 }
@@ -89,7 +87,7 @@ function waitsOf(
   events: readonly Event[],
   learner: string,
   faults: string[],
-): Pick<FleetRecord, "waits" | "longestLeaseMs" | "largestBuffer"> {
+): Pick<FleetRecord, "lost" | "waits" | "longestLeaseMs" | "largestBuffer"> {
   const byTake = Map.groupBy(groups, ({ step, refill }) => `${step}/${refill}`);
   const refills = new Map<number, number>();
   const [opened, played] = [new Map<string, number>(), new Map<string, number>()];
@@ -99,7 +97,7 @@ function waitsOf(
   const lastOpened = new Map(
     events.flatMap(({ kind, subject, number }) => (kind === "opened" ? [[subject, number]] : [])),
   );
-  let [takes, toBePlayed, afterPlay, largest, now] = [0, 0, 0, 0, 0];
+  let [takes, toBePlayed, afterPlay, largest, lost, now] = [0, 0, 0, 0, 0, 0];
   for (const { number, at, kind, subject, step } of events) {
     now = at;
     if (number < (lastOpened.get(subject) ?? 0)) continue;
@@ -112,7 +110,7 @@ function waitsOf(
       if (open.delete(subject)) {
         toBePlayed = Math.max(toBePlayed, takes - (opened.get(subject) as number));
         if (oldest !== subject) faults.push(`${subject} was leased before ${oldest}, which was opened earlier`);
-      }
+      } else lost++;
       leasedAt.set(subject, at);
     } else if (kind === "committed") played.set(subject, takes);
     else if (kind === "taken" && subject === learner) {
@@ -130,6 +128,7 @@ function waitsOf(
     .filter(({ state }) => state === "leased")
     .map(({ cohort }) => now - (leasedAt.get(cohort) as number));
   return {
+    lost,
     waits: { "to be played": toBePlayed, "after it was played": afterPlay },
     longestLeaseMs: Math.max(0, ...underWay),
     largestBuffer: largest,
