@@ -141,6 +141,24 @@ test("streams are divided among samplers, and the trainer where it has nothing e
   }
 });
 
+test("with a wait, sequences wait for the first sampler, and the trainer samples when it is over", async () => {
+  const { local, engine, pool, lines } = await trained({ waitMs: 600_000 });
+  await engine.publish("policy");
+  const results = draw(engine);
+  await until(() => lines.some((line) => line.includes("no sampler serves: sequences wait for one, up to 600 s")));
+  const late = await serve(new BigramExternalSampler(local));
+  pool.add({ name: "late", address: late.address });
+  expect(await results).toEqual(await draw(local));
+  expect(late.counts.streams).toBe(1);
+  await pool.remove("late");
+  const rest = draw(engine);
+  await until(() => lines.filter((line) => line.includes("no sampler serves")).length === 2);
+  // The end of the pool ends the wait, as its last millisecond does.
+  await pool.close();
+  expect(await rest).toEqual(await draw(local));
+  expect(late.counts.streams).toBe(1);
+});
+
 test("waves of a sampler that ends are sampled by another one; it serves again after its return", async () => {
   const { local, engine, pool, lines } = await trained();
   const sampler = new BigramExternalSampler(local);

@@ -36,7 +36,8 @@ export function samplerPools(config: ResolvedConfig, logger: Logger, updates: bo
   const options = {
     logger,
     exact: play.mode !== "async" && engine.mode !== "throughput",
-    trainerSamples: play.mode === "sync",
+    trainerSamples: play.mode === "sync" && engine.sampler_wait_seconds === 0,
+    waitMs: engine.sampler_wait_seconds * 1000,
     updates,
   };
   return new Map(enginesOf(config).map(({ name }) => [name, new SamplerPool(options)]));

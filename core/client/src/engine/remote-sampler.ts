@@ -141,6 +141,7 @@ export class RemoteSampler implements Sampler {
     try {
       const channel = await this.#link.reach();
       if (!this.#closed && this.#pending.size > 0) this.#submitAll(this.#openOn(channel));
+      else this.#link.released?.(channel);
     } catch (error) {
       this.#rejectAll(error);
     } finally {

@@ -24,6 +24,8 @@ export interface SamplerPoolOptions {
   readonly updates?: boolean;
   /** Pause before a lost sampler is tried again, in milliseconds; default 1,000. */
   readonly pauseMs?: number;
+  /** Longest wait of a stream for a sampler where none serves, in milliseconds; default 0. The trainer samples after it. */
+  readonly waitMs?: number;
 }
 
 /** Sampler on which a stream was opened, and the version of its weights then. */
@@ -33,7 +35,7 @@ interface StreamPlace {
   readonly version: number;
 }
 
-/** Longest wait of a stream for samplers that read new weights, in milliseconds. The trainer samples meanwhile. */
+/** Longest wait of a stream for samplers that read new weights, in milliseconds. The trainer samples after it. */
 const UPDATE_WAIT_MS = 5_000;
 
 /** Codes of faults of a sampler. Other errors are those of a request, which every sampler refuses. */
@@ -64,9 +66,13 @@ export class SamplerPool {
   #source: WeightsSource | undefined;
   #trainer: EngineInfo | undefined;
   #trainerStreams = 0;
+  readonly #closing = new AbortController();
+  /** Pause of all streams that wait for a sampler; `undefined` while none waits. */
+  #lull: Promise<void> | undefined;
+  #isWaitReported = false;
 
   constructor(options: SamplerPoolOptions) {
-    this.#options = { updates: true, pauseMs: 1_000, ...options };
+    this.#options = { updates: true, pauseMs: 1_000, waitMs: 0, ...options };
   }
 
   /** Names the trainer, from which samplers read weights. Called by `connectEngine`. */
@@ -176,6 +182,7 @@ export class SamplerPool {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     await Promise.all([...this.#members.keys()].map((name) => this.remove(name)));
   }
 
@@ -185,26 +192,51 @@ export class SamplerPool {
 
   /** Returns the sampler of a stream, which it counts; `undefined` for that of the trainer. */
   async #choose(model: ModelId, trainer: EngineConnection): Promise<PoolMember | undefined> {
-    const deadline = performance.now() + UPDATE_WAIT_MS;
-    while (this.#members.size > 0 && performance.now() < deadline) {
+    const { updates, trainerSamples, waitMs } = this.#options;
+    const isWaiting = waitMs > 0;
+    const deadline = performance.now() + Math.max(waitMs, UPDATE_WAIT_MS);
+    while (!this.#closing.signal.aborted) {
+      if (this.#members.size === 0 && !isWaiting) break;
+      if (performance.now() >= deadline) {
+        if (isWaiting) this.#options.logger.warn(`no sampler served within ${waitMs / 1000} s: the engine samples`);
+        break;
+      }
       const wanted = await this.#wanted(model, trainer);
       if (wanted === undefined) break;
-      if (!this.#options.updates) await Promise.all(this.#serving().map((member) => member.refresh()));
+      if (!updates) await Promise.all(this.#serving().map((member) => member.refresh()));
       const fitting = this.#serving().filter((member) => this.#fits(member, wanted));
       const [first] = fitting.toSorted((one, other) => one.streams - other.streams || load(one) - load(other));
       if (first !== undefined) {
-        if (this.#options.trainerSamples && this.#trainerStreams < first.streams) break;
+        this.#isWaitReported = false;
+        if (trainerSamples && this.#trainerStreams < first.streams) break;
         first.streams++;
         return first;
       }
-      const updates = this.#serving().flatMap(({ updating }) => (updating === undefined ? [] : [updating]));
-      if (updates.length === 0) break;
-      const waited = new AbortController();
-      const tooLong = pause(UPDATE_WAIT_MS, [waited.signal], "The wait for weights");
-      await Promise.race([...updates, tooLong]).finally(() => waited.abort());
+      const updating = this.#serving().flatMap((member) => (member.updating === undefined ? [] : [member.updating]));
+      if (updating.length > 0) await this.#raceUpdates(updating);
+      else if (isWaiting) await this.#rest();
+      else break;
     }
     this.#trainerStreams++;
     return undefined;
+  }
+
+  async #raceUpdates(updating: readonly Promise<void>[]): Promise<void> {
+    const waited = new AbortController();
+    const tooLong = pause(UPDATE_WAIT_MS, [waited.signal], "The wait for weights");
+    await Promise.race([...updating, tooLong]).finally(() => waited.abort());
+  }
+
+  /** Pauses until samplers are looked for again. */
+  async #rest(): Promise<void> {
+    const { pauseMs, waitMs, logger } = this.#options;
+    if (!this.#isWaitReported)
+      logger.warn(`no sampler serves: sequences wait for one, up to ${waitMs / 1000} s; then the engine samples`);
+    this.#isWaitReported = true;
+    this.#lull ??= pause(pauseMs, [this.#closing.signal], "The wait for a sampler")
+      .catch(() => undefined)
+      .finally(() => (this.#lull = undefined));
+    await this.#lull;
   }
 
   /** Returns the weights to sample with; `undefined` for a model that is not published, which the trainer alone has. */

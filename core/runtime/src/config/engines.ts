@@ -25,12 +25,12 @@ export function enginesOf(config: ResolvedConfig): readonly ConfiguredEngine[] {
       models: [],
     },
     ...Object.entries(engines).map(([name, { models, ...own }]) => {
-      const { provider, mode, check_memory } = config.engine;
+      const { provider, mode, check_memory, sampler_wait_seconds } = config.engine;
       return {
         name,
         config: {
           ...others,
-          engine: { provider, mode, check_memory, ...own },
+          engine: { provider, mode, check_memory, sampler_wait_seconds, ...own },
           policies: selected(config, (policy) => models.includes(policy)),
           // Ranks are of the main engine.
           distributed: { ...config.distributed, enabled: false, nproc_per_node: 1, nnodes: 1 },

@@ -88,6 +88,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       mode: engineMode(input),
       check_memory: input.engine?.check_memory ?? true,
       samplers: input.engine?.samplers ?? 0,
+      sampler_wait_seconds: input.engine?.sampler_wait_seconds ?? 0,
     },
     ...(input.engines === undefined
       ? {}

@@ -135,6 +135,8 @@ export interface ResolvedConfig {
     readonly check_memory: boolean;
     /** Processes that sample beside the engine. */
     readonly samplers: number;
+    /** Longest wait of a sequence for a sampler where none serves. */
+    readonly sampler_wait_seconds: number;
     readonly gpu?: number;
     readonly threads?: number;
   };

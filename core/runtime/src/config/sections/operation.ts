@@ -3,6 +3,9 @@ import { hasPassword, isDatabase } from "@mrlm/store";
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
 
+/** Longest delay of a timer: about 24 days. */
+const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+
 /** `engine`: process that holds the model. */
 export const engineSection = z.strictObject({
   address: z
@@ -33,6 +36,14 @@ export const engineSection = z.strictObject({
     .describe(
       "Processes that sample beside the engine, on this machine, with the device, mode and threads of the engine; default 0. `mrlm sample --run` starts others",
     ),
+  sampler_wait_seconds: z
+    .number()
+    .nonnegative()
+    .max(MAX_SECONDS)
+    .optional()
+    .describe(
+      "Longest wait of a sequence for a sampler where none serves; the engine samples after it. For runs whose samplers come later or are started again. Default 0",
+    ),
   gpu: z.int().nonnegative().optional().describe("Index of the CUDA device of a started engine; default 0"),
   threads: z
     .int()
@@ -50,9 +61,6 @@ export const enginesEntry = engineSection
       .min(1)
       .describe("Ids of its models, as `mrlm train --dry-run` lists them: policies, and others that are no copy"),
   });
-
-/** Longest delay of a timer: about 24 days. */
-const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
 
 /** `server`: process that holds the environments. The limits are those of a spawned server, and of `mrlm serve --config`. */
 export const serverSection = z.strictObject({
