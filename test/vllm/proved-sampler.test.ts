@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLogger } from "@mrlm/kit";
 import { ProvedSampler } from "@mrlm/runtime";
-import { vllm } from "@mrlm/sampler-vllm";
+import { vllm, vllmOptions } from "@mrlm/sampler-vllm";
 import type { SampleRequest, WeightsUpdate } from "@mrlm/spec";
-import { BigramEngine } from "@mrlm/testing";
-import { writeBigram } from "./support/bigram-directory.ts";
+import { DirectoryTrainer } from "./support/directory-trainer.ts";
 import { FakeVllm, type Fault } from "./support/fake-vllm.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -15,18 +14,6 @@ const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
-
-/** Engine that writes its published weights for a FakeVllm. */
-class Trainer extends BigramEngine {
-  override async writeWeights(model: string, directory: string) {
-    const { published, version, checksum } = this.published(model);
-    writeBigram(directory, published);
-    return { version, checksum: checksum.call(this.published(model)) };
-  }
-  override async close(): Promise<void> {
-    // The sampler closes its connection, and the engine runs on.
-  }
-}
 
 const asked: SampleRequest = {
   prompt: Int32Array.of(1, 2, 3),
@@ -36,12 +23,12 @@ const asked: SampleRequest = {
 
 /** Starts a server, a trainer and the sampler between them. `next` trains and publishes. */
 async function started() {
-  const trainer = new Trainer();
+  const trainer = new DirectoryTrainer();
   const config = { vocab_size: 16, initializer_range: 1, max_position_embeddings: 1024 };
   const source = { kind: "random", config, seed: 3, tokenizerFiles: {} } as const;
   const { info } = await trainer.createModel({ model: "policy", source, role: "policy", trainable: true });
   const fake = await new FakeVllm({ vocabSize: 16, logits: new Float64Array(256) }).start();
-  const options = { sequence_seconds: 5, update_seconds: 5 };
+  const options = vllmOptions.parse({ sequence_seconds: 5, update_seconds: 5 });
   const inner = await vllm.open({ url: fake.url, options, signal: AbortSignal.timeout(9_000) });
   const directory = mkdtempSync(join(tmpdir(), "mrlm-proved-"));
   const sampler = new ProvedSampler({ sampler: inner, directory, logger: silentLogger, connect: async () => trainer });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import type { ExternalSampler, InFlight, SampleRequest } from "@mrlm/spec";
-import { vllm } from "@mrlm/sampler-vllm";
+import { vllm, vllmOptions } from "@mrlm/sampler-vllm";
 import { type Bigram, writeBigram } from "./support/bigram-directory.ts";
 import { FakeVllm, type Fault } from "./support/fake-vllm.ts";
 
@@ -34,9 +34,9 @@ const update = (sampler: ExternalSampler, version: number, inFlight: InFlight = 
     source: { kind: "directory", directory: weights[version]?.directory as string },
   });
 
-async function started(): Promise<{ fake: FakeVllm; sampler: ExternalSampler }> {
+async function started(limits: object = {}): Promise<{ fake: FakeVllm; sampler: ExternalSampler }> {
   const fake = await new FakeVllm(bigram(0)).start();
-  const options = { sequence_seconds: 0.5, update_seconds: 5 };
+  const options = vllmOptions.parse({ sequence_seconds: 0.5, update_seconds: 5, ...limits });
   const sampler = await vllm.open({ url: fake.url, options, signal: new AbortController().signal });
   closing.push(
     () => sampler.close(),
@@ -129,6 +129,7 @@ test.each<[Fault, string]>([
   ["no JSON", "SAMPLER_INVALID"],
   ["cut", "SAMPLER_UNAVAILABLE"],
   ["silent", "SAMPLER_UNAVAILABLE"],
+  ["slow", "SAMPLER_UNAVAILABLE"],
 ])("%s: a sequence is rejected with %s", async (fault, code) => {
   const { fake, sampler } = await started();
   await update(sampler, 1);
@@ -136,6 +137,31 @@ test.each<[Fault, string]>([
   const stream = await sampler.sampler("policy");
   const asked = request({ stopTokenIds: fault === "token beyond the stop" ? [0, 1, 2, 3, 4, 5] : [] });
   await expect(stream.sample(asked)).rejects.toMatchObject({ code });
+});
+
+test("a server that draws no token is found long before its sequences are too late, and needs its weights again", async () => {
+  const { fake, sampler } = await started({ sequence_seconds: 600, stall_seconds: 0.2 });
+  await update(sampler, 1);
+  fake.fault = "stalled";
+  const stream = await sampler.sampler("policy");
+  const asked = [1n, 2n].map((key) => stream.sample(request({}, key)));
+  for (const { reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[])
+    expect(reason).toMatchObject({
+      code: "SAMPLER_UNAVAILABLE",
+      message: expect.stringContaining("no token for 0.2 s"),
+    });
+  expect((await sampler.describe()).models).toEqual([]);
+  fake.fault = undefined;
+  await update(sampler, 2);
+  expectOf(request(), await (await sampler.sampler("policy")).sample(request()));
+});
+
+test("a slow server that draws tokens has not stalled", async () => {
+  const { fake, sampler } = await started({ sequence_seconds: 600, stall_seconds: 0.4 });
+  await update(sampler, 1);
+  fake.fault = "slow";
+  const stream = await sampler.sampler("policy");
+  expectOf(request(), await stream.sample(request()));
 });
 
 test("a server that was started again is recognised by the name of its weights, and takes weights again", async () => {
@@ -179,7 +205,7 @@ test("a server with log-probabilities of another distribution, and none at all, 
   fake.fault = "raw log-probabilities";
   const opening = {
     url: fake.url,
-    options: { sequence_seconds: 1, update_seconds: 1 },
+    options: vllmOptions.parse({ sequence_seconds: 1, update_seconds: 1 }),
     signal: AbortSignal.timeout(9_000),
   };
   await expect(vllm.open(opening)).rejects.toMatchObject({ code: "SAMPLER_INVALID" });

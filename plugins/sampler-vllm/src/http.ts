@@ -20,11 +20,17 @@ export class VllmHttp {
     this.url = url.replace(/\/+$/, "");
     this.#headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     // Answers take as long as their sequences: each call has a time limit of its own.
-    this.#dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 5_000 } });
+    // Each has a connection of its own too: the server closes an idle one while a request is on its way.
+    this.#dispatcher = new Agent({ pipelining: 0, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 30_000 } });
   }
 
-  /** Sends a request and reads the whole answer. Rejects with SAMPLER_UNAVAILABLE, also for an answer that ends early or is too late. */
-  async call(method: "GET" | "POST", path: string, body: unknown, timeoutMs: number): Promise<Answer> {
+  /** Sends a request and reads the whole answer. Rejects with SAMPLER_UNAVAILABLE, also for an answer that ends early or is too late, and with the error that is the reason of `signal`. */
+  async call(
+    method: "GET" | "POST",
+    path: string,
+    body: unknown,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<Answer> {
     const limit = AbortSignal.timeout(timeoutMs);
     try {
       const response = await request(`${this.url}${path}`, {
@@ -32,7 +38,7 @@ export class VllmHttp {
         headers: { ...this.#headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         dispatcher: this.#dispatcher,
-        signal: limit,
+        signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
       });
       const chunks: Uint8Array[] = [];
       let bytes = 0;
@@ -43,6 +49,7 @@ export class VllmHttp {
       }
       return { status: response.statusCode, text: Buffer.concat(chunks).toString("utf8") };
     } catch (error) {
+      if (MrlmError.isInstance(signal?.reason)) throw signal.reason;
       const reason = limit.aborted
         ? `it did not answer within ${timeoutMs / 1000} s`
         : (error as Error).message || String((error as { code?: unknown }).code);
@@ -54,7 +61,7 @@ export class VllmHttp {
 
   /** Sends a request and reads the JSON of its answer. Rejects with SAMPLER_INVALID for another one, and for another status than 200. */
   async json(method: "GET" | "POST", path: string, body: unknown, timeoutMs: number): Promise<unknown> {
-    const answer = await this.call(method, path, body, timeoutMs);
+    const answer = await this.call(method, path, body, { timeoutMs });
     if (answer.status !== 200) throw refused(this.url, path, answer);
     return parseJson(answer.text, path);
   }

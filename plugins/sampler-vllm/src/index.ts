@@ -21,7 +21,9 @@ export const vllm: SamplerSource<VllmOptions> = {
       // A server that an earlier process left paused would answer nothing.
       await server.resume();
       await server.checkLogprobs();
-      return new VllmSampler({ http, server }, { version, maxTokens, sequenceMs: options.sequence_seconds * 1000 });
+      await server.countTokens();
+      const [sequenceMs, stallMs] = [options.sequence_seconds * 1000, options.stall_seconds * 1000];
+      return new VllmSampler({ http, server }, { version, maxTokens, sequenceMs, stallMs });
     } catch (error) {
       await http.close();
       throw error;

@@ -6,6 +6,8 @@ export const vllmOptions = z.strictObject({
   api_key_env: z.string().min(1).optional(),
   /** Longest time of one sequence in seconds, with its waits for updates. */
   sequence_seconds: z.number().positive().max(86_400).default(600),
+  /** Longest time in seconds without a new token of any sequence while sequences run. */
+  stall_seconds: z.number().positive().max(86_400).default(60),
   /** Longest time of one step of an update in seconds. */
   update_seconds: z.number().positive().max(86_400).default(600),
 });

@@ -14,6 +14,7 @@ import {
 } from "@mrlm/spec";
 import { type Generated, generateBody, readGenerated, UnknownWeights } from "./generate.ts";
 import type { VllmHttp } from "./http.ts";
+import { StallWatch } from "./stall-watch.ts";
 import type { VllmServer } from "./vllm-server.ts";
 import { checkDirectory, tokenizerFiles } from "./weights-directory.ts";
 
@@ -28,11 +29,21 @@ interface Held {
   readonly directory: string;
 }
 
+/** Server and limits of a sampler. */
+interface About {
+  readonly version: string;
+  /** Longest sequence in tokens. */
+  readonly maxTokens: number;
+  readonly sequenceMs: number;
+  readonly stallMs: number;
+}
+
 /** Sampler of one vLLM server, which holds one model. Nothing else may use the server. */
 export class VllmSampler implements ExternalSampler {
   readonly #http: VllmHttp;
   readonly #server: VllmServer;
-  readonly #about: { readonly version: string; readonly maxTokens: number; readonly sequenceMs: number };
+  readonly #about: About;
+  readonly #stalls: StallWatch;
   /** Part of the names of weights, by which those of a restarted server are distinguished from ours. */
   #instance = randomUUID();
   readonly #versions = new Map<string, number>();
@@ -42,13 +53,18 @@ export class VllmSampler implements ExternalSampler {
   #computeMs = 0;
   #since = 0;
 
-  constructor(
-    parts: { readonly http: VllmHttp; readonly server: VllmServer },
-    about: { readonly version: string; readonly maxTokens: number; readonly sequenceMs: number },
-  ) {
-    this.#http = parts.http;
-    this.#server = parts.server;
+  constructor({ http, server }: { readonly http: VllmHttp; readonly server: VllmServer }, about: About) {
+    this.#http = http;
+    this.#server = server;
     this.#about = about;
+    this.#stalls = new StallWatch({
+      url: http.url,
+      limitMs: about.stallMs,
+      countTokens: (timeoutMs) => server.countTokens(timeoutMs),
+      isUpdating: () => this.#updating !== undefined,
+      // It samples again when it has read and proved weights.
+      onStall: () => this.#lose(),
+    });
   }
 
   async describe(): Promise<SamplerInfo> {
@@ -206,14 +222,16 @@ export class VllmSampler implements ExternalSampler {
     };
     const onAbort = (): void => void abort();
     stop.addEventListener("abort", onAbort, { once: true });
+    const { signal, end } = this.#stalls.begin();
     try {
       const body = generateBody(request, { id, sampled, maxTokens, salt });
-      const answer = await this.#server.generate(body, this.#about.sequenceMs);
+      const answer = await this.#server.generate(body, { timeoutMs: this.#about.sequenceMs, signal });
       return readGenerated(answer, request, { maxTokens, isKnown: (name) => this.#versions.has(name) });
     } catch (error) {
       if (!(error instanceof UnknownWeights)) throw error;
       throw await this.#unknown(error);
     } finally {
+      end();
       stop.removeEventListener("abort", onAbort);
       ended.abort();
     }

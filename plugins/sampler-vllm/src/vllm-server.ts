@@ -8,6 +8,9 @@ const CALL_MS = 30_000;
 /** Pauses of the server by our rule for running sequences. */
 const PAUSES = { recompute: "abort", keep: "keep", wait: "wait" } as const;
 
+/** Lines of `/metrics` with the number of drawn tokens, one for each engine of the server. */
+const GENERATED = /^vllm:generation_tokens_total(?:\{.*\})? (\S+)$/gm;
+
 const succeeded = z.object({ success: z.literal(true) });
 
 /** Calls of a vLLM server other than those that sample. */
@@ -63,6 +66,19 @@ export class VllmServer {
       );
   }
 
+  /** Number of tokens drawn since the start of the server. Rejects with SAMPLER_INVALID for a server that does not count them. */
+  async countTokens(timeoutMs = CALL_MS): Promise<number> {
+    const path = "/metrics";
+    const answer = await this.#http.call("GET", path, undefined, { timeoutMs });
+    if (answer.status !== 200) throw refused(this.#http.url, path, answer);
+    const counts = Array.from(answer.text.matchAll(GENERATED), ([, count]) => Number(count));
+    if (counts.length === 0)
+      throw new MrlmError("SAMPLER_INVALID", `${path} of vLLM at ${this.#http.url} does not count the drawn tokens.`, {
+        hint: "Start it without `--disable-log-stats`: a server that draws no tokens is found by their number.",
+      });
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
   async pause(inFlight: InFlight): Promise<void> {
     await this.#post(`/pause?mode=${PAUSES[inFlight]}`, undefined);
   }
@@ -94,9 +110,9 @@ export class VllmServer {
   }
 
   /** Samples. @returns `undefined` for a request that the server refuses */
-  async generate(body: object, timeoutMs: number): Promise<unknown> {
+  async generate(body: object, limits: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<unknown> {
     const path = "/inference/v1/generate";
-    const answer = await this.#http.call("POST", path, body, timeoutMs);
+    const answer = await this.#http.call("POST", path, body, limits);
     if (answer.status === 400)
       throw new MrlmError("OPTIONS_INVALID", `vLLM refuses a request: ${answer.text.slice(0, 300)}`);
     if (answer.status !== 200) throw refused(this.#http.url, path, answer);

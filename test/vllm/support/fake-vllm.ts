@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import { type Bigram, readBigram } from "./bigram-directory.ts";
 
 /** Faults of a server. */
@@ -18,6 +18,9 @@ export type Fault =
   | "no JSON"
   | "cut"
   | "silent"
+  /** Draws three tokens of each sequence, and then none. */
+  | "stalled"
+  | "slow"
   | "reload fails";
 
 interface Exchange {
@@ -46,6 +49,8 @@ export const recorded = JSON.parse(
 
 /** Tokens of a block of the prefix cache. */
 const BLOCK = 128;
+/** Time of a token of a slow server, in milliseconds. */
+const SLOW_MS = 50;
 
 /** vLLM server with a bigram model, which answers in the form of recorded answers. */
 export class FakeVllm {
@@ -55,8 +60,10 @@ export class FakeVllm {
   readonly #initial: Bigram;
   #weights: Bigram;
   #name = "default";
-  #paused = false;
+  /** Resolves at the end of a pause; `undefined` without one. */
+  #pause: PromiseWithResolvers<void> | undefined;
   #mode = "";
+  #drawn = 0;
   #held: { readonly name: string; readonly count: number } | undefined;
   /** Weights of the first block of each prompt. */
   #cache = new Map<string, Bigram>();
@@ -105,15 +112,22 @@ export class FakeVllm {
     this.requests.push(path);
     const body = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
     if (path === "/inference/v1/generate") return await this.#generate(body as never, response);
+    if (path === "/metrics") {
+      const { answer } = recorded.find((each) => each.path === path) as Exchange;
+      return void response.end((answer as string).replace(/ \S+\n$/, ` ${this.#drawn}.0\n`));
+    }
     const exchange = recorded.find((each) => each.path.split("?")[0] === path.split("?")[0]);
     if (exchange === undefined) return send(response, 404, {});
     let answer = exchange.answer;
+    if (path.startsWith("/pause") && this.fault === "stalled") return;
     if (path.startsWith("/pause")) {
-      this.#paused = true;
+      this.#pause ??= Promise.withResolvers();
       this.#mode = path.split("=")[1] as string;
-      while (this.#mode !== "keep" && this.#running.size > 0) await turn();
-    } else if (path === "/resume") this.#paused = false;
-    else if (path === "/collective_rpc") {
+      while (this.#mode !== "keep" && this.#running.size > 0 && !response.destroyed) await turn();
+    } else if (path === "/resume") {
+      this.#pause?.resolve();
+      this.#pause = undefined;
+    } else if (path === "/collective_rpc") {
       if (this.fault === "reload fails") return send(response, 500, { error: "reload failed" });
       const { weights_path: directory } = body["kwargs"] as { readonly weights_path: string };
       if (this.fault !== "reload ignored") this.#weights = readBigram(directory);
@@ -131,24 +145,28 @@ export class FakeVllm {
     response: ServerResponse,
   ) {
     if (this.fault === "silent") return;
-    while (this.#paused) await turn();
+    const { fault } = this;
+    while (this.#pause !== undefined) await this.#pause.promise;
     this.#running.add(id);
+    response.on("close", () => this.#running.delete(id));
     const block = prompt.slice(0, BLOCK).join();
     const sampled: { readonly token: number; readonly logprob: number; readonly version: string }[] = [];
     let state = seedOf(params.seed ?? 0);
     let reason = "length";
     while (sampled.length < params.max_tokens) {
-      await turn();
-      if (this.#aborted.delete(id) || (this.#paused && this.#mode === "abort")) {
+      await (fault === "slow" ? delay(SLOW_MS) : turn());
+      if (response.destroyed || (fault === "stalled" && sampled.length === 3)) return;
+      if (this.#aborted.delete(id) || (this.#pause !== undefined && this.#mode === "abort")) {
         reason = "abort";
         break;
       }
-      if (this.#paused && this.#mode === "keep") continue;
+      if (this.#pause !== undefined && this.#mode === "keep") continue;
       if (sampled.length === this.#held?.count && this.#name === this.#held.name) continue;
       const weights = this.#cachedFor(block, prompt.length);
       const last = sampled.at(-1)?.token ?? (prompt.at(-1) as number);
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
       const drawn = draw(weights, last, params, state / 2 ** 32, this.fault === "raw log-probabilities");
+      this.#drawn++;
       sampled.push({ ...drawn, version: this.fault === "version wrong" ? "other" : this.#name });
       if (params.stop_token_ids?.includes(drawn.token) && this.fault !== "token beyond the stop") {
         reason = "stop";

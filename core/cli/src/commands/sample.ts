@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { rmSync } from "node:fs";
 import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory, stateOfRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import { jsonObject, wholeNumber } from "../arguments.ts";
+import { jsonObject, realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -21,6 +21,7 @@ export interface SampleArguments {
   readonly plugin?: string;
   readonly url?: string;
   readonly options?: string;
+  readonly probeLimit?: string;
 }
 
 /** Time between two looks for the end of the run, in milliseconds. */
@@ -35,10 +36,10 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
   const { name = processName() } = args;
   if (!/^[\w.-]+$/.test(name))
     throw new MrlmError("USAGE", `--name ${name}: letters, digits, dots, hyphens and underscores only.`);
-  if (args.plugin === undefined && (args.url !== undefined || args.options !== undefined))
+  if (args.plugin === undefined && [args.url, args.options, args.probeLimit].some((flag) => flag !== undefined))
     throw new MrlmError(
       "USAGE",
-      "--url and --options are for a server that a plugin samples with: give --plugin NAME too.",
+      "--url, --options and --probe-limit are for a server that a plugin samples with: give --plugin NAME too.",
     );
   const device = DEVICES.find((each) => each === (args.device ?? loaded.config.engine.device));
   if (device === undefined)
@@ -82,12 +83,16 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
 }
 
 /** Returns the server of a sampler plugin. Throws USAGE for flags that are not for it. */
-function serverOf({ url, options, device, gpu, threads }: SampleArguments) {
+function serverOf({ url, options, probeLimit, device, gpu, threads }: SampleArguments) {
   if (url === undefined) throw new MrlmError("USAGE", "--plugin needs the address of its server: --url URL.");
   if (device !== undefined || gpu !== undefined || threads !== undefined)
     throw new MrlmError(
       "USAGE",
       "--device, --gpu and --threads are for a sampler without --plugin: the server has its own.",
     );
-  return { url, options: options === undefined ? {} : jsonObject(options, "--options") };
+  return {
+    url,
+    options: options === undefined ? {} : jsonObject(options, "--options"),
+    ...(probeLimit === undefined ? {} : { probeLimit: realNumber(probeLimit, "--probe-limit") }),
+  };
 }

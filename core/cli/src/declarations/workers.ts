@@ -69,6 +69,10 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
     )
     .option("--url <url>", "with --plugin: address of the server")
     .option("--options <json>", "with --plugin: options of the plugin")
+    .option(
+      "--probe-limit <nats>",
+      "with --plugin: largest difference of log-probabilities that a probe accepts; default: 0.0001, for a server in float32",
+    )
     .action(async (args: SampleArguments) =>
       finish(await (await import("../commands/sample.ts")).sample(context(), args)),
     );

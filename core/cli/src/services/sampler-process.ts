@@ -61,6 +61,8 @@ export interface SamplerServer {
   readonly plugin: string;
   readonly url: string;
   readonly options: JsonObject;
+  /** Largest difference in nats that a probe accepts. */
+  readonly probeLimit?: number;
 }
 
 /**
@@ -69,13 +71,14 @@ export interface SamplerServer {
  */
 export async function startServerSampler(
   parts: SamplerParts,
-  { plugin, url, options }: SamplerServer,
+  { plugin, url, options, probeLimit }: SamplerServer,
 ): Promise<StartedSampler> {
   const { run, name, notice } = parts;
   const directory = join(run.samplerLogs(name), "weights");
   const sampler = new ProvedSampler({
     sampler: await openServer(parts, { plugin, url, options }, directory),
     directory,
+    ...(probeLimit === undefined ? {} : { probeLimit }),
     logger: lineLogger(notice),
     connect: ({ address, token }) => connectEngine(address, token === undefined ? {} : { token }),
   });

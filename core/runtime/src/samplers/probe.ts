@@ -9,9 +9,6 @@ const COMPARED_TOKENS = 16;
 /** Prompts that are tried until enough tokens are compared. */
 const PROMPTS = 8;
 
-/** Largest difference in nats between two implementations of one model in float32. */
-export const PROBE_TOLERANCE = 1e-4;
-
 /** Model of a probe. */
 export interface ProbedModel {
   readonly model: ModelId;
@@ -32,24 +29,35 @@ export async function probeSequence(sampler: Sampler, model: ProbedModel, number
   return await result;
 }
 
+/** Samples the sequence of a probe from the published weights. Rejects with WEIGHTS_VERSION if those are of another version. */
+export async function referenceSequence(
+  trainer: Sampler,
+  model: ProbedModel,
+  version: number,
+  number = 0,
+): Promise<SampleResult> {
+  // The trainer's sampler holds the published weights; its trained ones may have moved on.
+  const expected = await probeSequence(trainer, model, number);
+  if (expected.versions.every((each) => each === version)) return expected;
+  throw new MrlmError("WEIGHTS_VERSION", `The trainer has published other weights than version ${version}.`);
+}
+
 /**
  * Returns the largest difference in nats between the log-probabilities of two samplers. Each samples the most probable tokens. After the first token in which they
  * differ a sequence is left: of equal weights, the two tokens have nearly equal probabilities, which are compared too.
  *
- * Rejects with WEIGHTS_VERSION if the trainer has published other weights meanwhile, and with SAMPLER_INVALID for a version that the sampler was not given.
+ * `first` is the trainer's first sequence. Rejects with WEIGHTS_VERSION where another one is needed and the trainer has published other weights meanwhile, and with
+ * SAMPLER_INVALID for a version that the sampler was not given.
  */
 export async function probeDifference(
-  { trainer, sampler }: { readonly trainer: Sampler; readonly sampler: Sampler },
+  { trainer, sampler, first }: { readonly trainer: Sampler; readonly sampler: Sampler; readonly first: SampleResult },
   model: ProbedModel,
   version: number,
 ): Promise<number> {
   let largest = 0;
   let compared = 0;
   for (let number = 0; number < PROMPTS && compared < COMPARED_TOKENS; number++) {
-    // The trainer's sampler holds the published weights; its trained ones may have moved on.
-    const expected = await probeSequence(trainer, model, number);
-    if (!expected.versions.every((each) => each === version))
-      throw new MrlmError("WEIGHTS_VERSION", `The trainer has published other weights than version ${version}.`);
+    const expected = number === 0 ? first : await referenceSequence(trainer, model, version, number);
     const found = await probeSequence(sampler, model, number);
     if (found.tokens.length !== expected.tokens.length || !found.versions.every((each) => each === version))
       throw new MrlmError(

@@ -16,10 +16,13 @@ import {
   type WeightsSource,
   type WeightsUpdate,
 } from "@mrlm/spec";
-import { PROBE_TOLERANCE, probeDifference, type ProbedModel, probeSequence } from "./probe.ts";
+import { probeDifference, type ProbedModel, probeSequence, referenceSequence } from "./probe.ts";
 
 /** Part of the trainer that proves weights. */
 type Prover = Pick<Engine, "describe" | "writeWeights" | "sampler" | "close">;
+
+/** Largest difference in nats between two implementations of one model in float32. */
+const PROBE_LIMIT = 1e-4;
 
 /** Options of a {@link ProvedSampler}. */
 export interface ProvedSamplerOptions {
@@ -27,6 +30,8 @@ export interface ProvedSamplerOptions {
   readonly sampler: ExternalSampler;
   /** Folder for weights, which the trainer and the sampler both see under this path. */
   readonly directory: string;
+  /** Largest difference in nats that a probe accepts; default 1e-4, for float32. */
+  readonly probeLimit?: number;
   readonly logger: Logger;
   /** Connects to the engine that holds the published weights. */
   connect(source: Extract<WeightsSource, { readonly kind: "trainer" }>): Promise<Prover>;
@@ -109,15 +114,22 @@ export class ProvedSampler implements ExternalSampler {
       const written = await trainer.writeWeights(model, directory, { untied: true });
       if (written.version !== version || written.checksum !== checksum)
         throw new MrlmError("WEIGHTS_VERSION", `The trainer has published version ${written.version}, not ${version}.`);
-      await this.#fillCache(probed);
-      const last = this.#proved?.directory;
-      this.#proved = undefined;
-      await this.#sampler.update({ ...update, source: { kind: "directory", directory } });
-      const difference = await this.#probe(trainer, probed, version);
-      this.#proved = { update, directory };
-      if (last !== undefined && last !== directory) await rm(last, { recursive: true, force: true });
-      this.#options.logger.info(`version ${version} of "${model}" is proved`, { difference });
-      return difference;
+      const reference = await trainer.sampler(model);
+      try {
+        // The trainer may publish at any time: a version that it has replaced is refused while the sampler still has proved weights.
+        const first = await referenceSequence(reference, probed, version);
+        await this.#fillCache(probed);
+        const last = this.#proved?.directory;
+        this.#proved = undefined;
+        await this.#sampler.update({ ...update, source: { kind: "directory", directory } });
+        const difference = await this.#probe({ trainer: reference, first }, probed, version);
+        this.#proved = { update, directory };
+        if (last !== undefined && last !== directory) await rm(last, { recursive: true, force: true });
+        this.#options.logger.info(`version ${version} of "${model}" is proved`, { difference });
+        return difference;
+      } finally {
+        await reference.close();
+      }
     } finally {
       await trainer.close();
     }
@@ -135,18 +147,23 @@ export class ProvedSampler implements ExternalSampler {
     }
   }
 
-  async #probe(trainer: Prover, model: ProbedModel, version: number): Promise<number> {
-    const [reference, probed] = [await trainer.sampler(model.model), await this.#sampler.sampler(model.model)];
+  async #probe(
+    reference: { readonly trainer: Sampler; readonly first: SampleResult },
+    model: ProbedModel,
+    version: number,
+  ): Promise<number> {
+    const sampler = await this.#sampler.sampler(model.model);
     try {
-      const difference = await probeDifference({ trainer: reference, sampler: probed }, model, version);
-      if (difference <= PROBE_TOLERANCE) return difference;
+      const difference = await probeDifference({ ...reference, sampler }, model, version);
+      const { probeLimit = PROBE_LIMIT } = this.#options;
+      if (difference <= probeLimit) return difference;
       this.#failed = new MrlmError(
         "SAMPLER_PROBE_FAILED",
-        `Log-probabilities of version ${version} of "${model.model}" differ from the trainer's by ${difference.toPrecision(3)} nats, where ${PROBE_TOLERANCE} is allowed.`,
+        `Log-probabilities of version ${version} of "${model.model}" differ from the trainer's by ${difference.toPrecision(3)} nats, where ${probeLimit} is allowed.`,
       );
       throw this.#failed;
     } finally {
-      await Promise.all([reference.close(), probed.close()]);
+      await sampler.close();
     }
   }
 
