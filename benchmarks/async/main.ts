@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { killFigures } from "./kills.ts";
 import { slowEnvironmentFigures } from "./slow-environment.ts";
 import { stepTimeFigures } from "./step-time.ts";
+import { vllmFigures } from "./vllm-logprobs.ts";
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +20,7 @@ const parts: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
   steps: () => stepTimeFigures(Number(values.rounds), Number(values.steps)),
   slow: slowEnvironmentFigures,
   kills: () => killFigures(Number(values.kills)),
+  vllm: vllmFigures,
 };
 const chosen = values.only?.split(",") ?? Object.keys(parts);
 const unknown = chosen.find((part) => parts[part] === undefined);

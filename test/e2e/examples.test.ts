@@ -47,6 +47,7 @@ describeWithEngine(
       ["world-model/world-model.yaml", ["sft", "sft"]],
       ["custom-algorithm/best-of-n.yaml", ["sft", "sft", "best-of-n", "best-of-n"]],
       ["several-environments/mixed.yaml", ["sft", "sft", "grpo", "grpo"]],
+      ["vllm/vllm.yaml", ["sft", "sft", "grpo", "grpo"]],
     ])(
       "%s",
       async (path, stages) => {

@@ -1,0 +1,108 @@
+// The example `vllm` by its commands, with a real server that is killed while it plays.
+import { afterAll, expect, test } from "@jest/globals";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { randomStream } from "@mrlm/kit";
+import { RunDirectory } from "@mrlm/runtime";
+import { describeWithEngine } from "../e2e/support/engine.ts";
+import { Mrlm } from "../e2e/support/mrlm.ts";
+import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
+import { evaluationsOf } from "../learning/support/evaluations.ts";
+import { batchLogOf } from "../resume/support/batch-log.ts";
+import { directoryIn } from "../resume/support/kill-often.ts";
+import { groupCounts, sampledTokens } from "./support/played.ts";
+import { INSTALL_MS, VllmProcess, vllmPython } from "../../benchmarks/async/vllm-process.ts";
+
+const SEED = Number(process.env["FAULTS_SEED"] ?? 0);
+const KILLS = 5;
+/** Fewer than the 80 of the example: the server needs minutes for each start. */
+const STEPS = 50;
+const PROMPTS = 32;
+/** Groups that are open at a time, by the lag of the example. */
+const OPEN = (4 + 1) * PROMPTS;
+const TEST_MS = 2_400_000;
+/** Tokens of every step stay in the store, to be counted. */
+const CHANGES = ["--set", `stages.1.steps=${STEPS}`, "--set", "store.keep_tokens=1000"];
+
+describeWithEngine("a run through vLLM (skipped where `npm run setup` has not run)", () => {
+  const output = temporaryDirectory();
+  const commands: Mrlm[] = [];
+  let server: VllmProcess | undefined;
+  const random = randomStream("vllm", SEED);
+
+  afterAll(async () => {
+    await server?.kill();
+    for (const { child } of commands) child.kill("SIGKILL");
+  });
+
+  const begin = (...args: string[]): Mrlm => {
+    const command = new Mrlm(args);
+    commands.push(command);
+    return command;
+  };
+
+  test(
+    `the server draws every token and is killed ${KILLS} times: greedy accuracy of 0.92, each group in one batch`,
+    async () => {
+      server = await VllmProcess.create(await vllmPython(), { maxTokens: 64 });
+      const config = join("examples", "vllm", "vllm.yaml");
+      const training = begin("train", "--json", "--config", config, "--output", output, ...CHANGES);
+      await training.event(({ event, role }) => event === "process" && role === "engine");
+      const run = directoryIn(output) as string;
+      const sampling = begin(
+        "sample",
+        "--json",
+        "--run",
+        run,
+        "--name",
+        "vllm",
+        "--plugin",
+        "vllm",
+        "--url",
+        server.url,
+      );
+      await sampling.printed("start its server with the model");
+      const weights = join(RunDirectory.open(run).samplerLogs("vllm"), "weights", "start");
+      await server.start(weights);
+      for (let kill = 0; kill < KILLS; kill++) {
+        const after = Math.floor(((kill + random.next()) * STEPS) / (KILLS + 1));
+        await training.event(
+          ({ event, name, iteration }) => event === "iteration" && name === "grpo" && Number(iteration) > after,
+        );
+        await sleep(random.integer(0, 3_000));
+        await server.kill();
+        await server.start(weights);
+      }
+      const trained = await training.finished;
+      const sampled = await sampling.finished;
+      await server.kill();
+      expect([trained.code, sampled.code, trained.code === 0 ? "" : trained.stderr]).toEqual([0, 0, ""]);
+
+      const [start, warm, last] = evaluationsOf(trained.events);
+      const { tokens, versions } = sampledTokens(run);
+      const groups = groupCounts(run);
+      console.info({
+        start,
+        warm,
+        last,
+        drawn: server.drawn,
+        tokens,
+        groups,
+        trainingSeconds: trained.events.at(-1)?.["trainingSeconds"],
+      });
+      expect(last?.greedy).toBeGreaterThanOrEqual(0.92);
+      // Played by the server alone, with weights that a probe has proved.
+      expect(trained.stderr).not.toContain("no sampler served within");
+      expect(server.drawn).toBeGreaterThanOrEqual(tokens);
+      const proved = new Set(
+        Array.from(sampled.stderr.matchAll(/version (\d+) of "policy" is proved/g), ([, v]) => Number(v)),
+      );
+      expect(versions.filter((version) => !proved.has(version))).toEqual([]);
+      expect(groups).toMatchObject({ learnt: STEPS * PROMPTS, twice: 0, abandoned: 0, failed: 0 });
+      // Groups in no batch were played ahead: a lost one would be older.
+      expect(groups.openedSinceLeft).toBeLessThanOrEqual(2 * OPEN);
+      expect(batchLogOf(run)).toMatchObject({ abandoned: 0, open: 0 });
+    },
+    INSTALL_MS + TEST_MS,
+  );
+});
