@@ -98,8 +98,9 @@ describeWithEngine("a run through vLLM (skipped where `npm run setup` has not ru
         Array.from(sampled.stderr.matchAll(/version (\d+) of "policy" is proved/g), ([, v]) => Number(v)),
       );
       expect(versions.filter((version) => !proved.has(version))).toEqual([]);
-      expect(groups).toMatchObject({ learnt: STEPS * PROMPTS, twice: 0, abandoned: 0, failed: 0 });
-      // Groups in no batch were played ahead: a lost one would be older.
+      expect(groups).toMatchObject({ learnt: STEPS * PROMPTS, twice: 0, failed: 0 });
+      // Groups in no batch were opened ahead: a lost one would be older.
+      expect(groups.left).toBeLessThanOrEqual(OPEN);
       expect(groups.openedSinceLeft).toBeLessThanOrEqual(2 * OPEN);
       expect(batchLogOf(run)).toMatchObject({ abandoned: 0, open: 0 });
     },

@@ -11,8 +11,6 @@ export interface GroupCounts {
   readonly refused: number;
   /** In more than one batch. */
   readonly twice: number;
-  /** Given up. */
-  readonly abandoned: number;
   /** In no batch. */
   readonly left: number;
   /** Opened since the oldest group that is in no batch. */
@@ -35,7 +33,6 @@ export function groupCounts(run: string): GroupCounts {
       learnt: count(`${taken} AND is_refused = 0`),
       refused: count(`${taken} AND is_refused = 1`),
       twice: count(`(SELECT 1 FROM ${taken} GROUP BY group_key, learner HAVING COUNT(*) > 1)`),
-      abandoned: count(`${opened} AND state = 'abandoned'`),
       left: count(left),
       openedSinceLeft: count(`${opened} AND groups.key >= (SELECT MIN(groups.key) FROM ${left})`),
       failed: count("episodes WHERE error IS NOT NULL"),
