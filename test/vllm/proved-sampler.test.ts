@@ -28,7 +28,7 @@ async function started() {
   const source = { kind: "random", config, seed: 3, tokenizerFiles: {} } as const;
   const { info } = await trainer.createModel({ model: "policy", source, role: "policy", trainable: true });
   const fake = await new FakeVllm({ vocabSize: 16, logits: new Float64Array(256) }).start();
-  const options = vllmOptions.parse({ sequence_seconds: 5, update_seconds: 5 });
+  const options = vllmOptions.parse({});
   const inner = await vllm.open({ url: fake.url, options, signal: AbortSignal.timeout(9_000) });
   const directory = mkdtempSync(join(tmpdir(), "mrlm-proved-"));
   const sampler = new ProvedSampler({ sampler: inner, directory, logger: silentLogger, connect: async () => trainer });

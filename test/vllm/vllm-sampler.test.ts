@@ -36,7 +36,7 @@ const update = (sampler: ExternalSampler, version: number, inFlight: InFlight = 
 
 async function started(limits: object = {}): Promise<{ fake: FakeVllm; sampler: ExternalSampler }> {
   const fake = await new FakeVllm(bigram(0)).start();
-  const options = vllmOptions.parse({ sequence_seconds: 0.5, update_seconds: 5, ...limits });
+  const options = vllmOptions.parse(limits);
   const sampler = await vllm.open({ url: fake.url, options, signal: new AbortController().signal });
   closing.push(
     () => sampler.close(),
@@ -131,7 +131,7 @@ test.each<[Fault, string]>([
   ["silent", "SAMPLER_UNAVAILABLE"],
   ["slow", "SAMPLER_UNAVAILABLE"],
 ])("%s: a sequence is rejected with %s", async (fault, code) => {
-  const { fake, sampler } = await started();
+  const { fake, sampler } = await started(fault === "silent" || fault === "slow" ? { sequence_seconds: 0.5 } : {});
   await update(sampler, 1);
   fake.fault = fault;
   const stream = await sampler.sampler("policy");
@@ -140,7 +140,7 @@ test.each<[Fault, string]>([
 });
 
 test("a server that draws no token is found long before its sequences are too late, and needs its weights again", async () => {
-  const { fake, sampler } = await started({ sequence_seconds: 600, stall_seconds: 0.2 });
+  const { fake, sampler } = await started({ stall_seconds: 0.2 });
   await update(sampler, 1);
   fake.fault = "stalled";
   const stream = await sampler.sampler("policy");
@@ -157,7 +157,7 @@ test("a server that draws no token is found long before its sequences are too la
 });
 
 test("a slow server that draws tokens has not stalled", async () => {
-  const { fake, sampler } = await started({ sequence_seconds: 600, stall_seconds: 0.4 });
+  const { fake, sampler } = await started({ stall_seconds: 0.4 });
   await update(sampler, 1);
   fake.fault = "slow";
   const stream = await sampler.sampler("policy");
