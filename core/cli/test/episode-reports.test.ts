@@ -89,6 +89,18 @@ test("the progress of a stage with several learners has the metrics of each poli
   expect(err()).toContain("1/1  doctor: reward 0.500  patient: reward of pro 0.250  grad norm 2.000  2.00 s/step");
 });
 
+test("the progress of a stage whose play runs ahead has its mode, the age of tokens and the waits", () => {
+  const { console, err } = recordedConsole();
+  const metrics = { "reward/mean": 0.5, "offpolicy/lag_mean": 1.5, "wait/training": 0.5, "wait/rollouts": 3 };
+  const view = trainingView(console, new RunLog());
+  const about = { index: 0, name: "grpo", iterations: 9, iteration: 0, stages: 1, description: "grpo: plays." };
+  view({ kind: "stage", ...about, play: { mode: "async", lag: 4 } });
+  const stage = { stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, played: [] };
+  view({ kind: "iteration", ...stage, report: { iteration: 1, metrics, seconds: {} } });
+  expect(err()).toContain("stage 1 of 1, grpo (9 steps, async with lag 4): plays");
+  expect(err()).toContain("1/1  reward 0.500  2.00 s/step  age 1.5  training waits 25 %  play waits 100 %");
+});
+
 test("U1: an evaluation's table and a collection's have the share of cut answers", () => {
   const rows = evaluationReport({ ...evaluation, sampled: { ...evaluation.greedy, cut: 0 } }).split("\n");
   expect(rows.find((row) => row.startsWith("cut answers"))).toMatch(/^cut answers +25 % +0 %$/);

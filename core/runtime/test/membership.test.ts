@@ -7,6 +7,7 @@ import { BigramEngine } from "@mrlm/testing";
 import { joinRun, thisProcess, trainRun } from "@mrlm/runtime";
 import { environmentServers } from "../src/workers/member-sources.ts";
 import type { MemberSource } from "../src/workers/membership.ts";
+import { workerReports } from "../src/workers/worker-reports.ts";
 import { CONFIG, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
@@ -102,6 +103,32 @@ describe("members of a run", () => {
     expect(ids()).toEqual(["a", "b"]);
     await membership.leave();
     expect(ids()).toEqual([]);
+  });
+
+  test("workers that join, are lost, come back and leave are reported, by the clock of the store", async () => {
+    jest.useFakeTimers();
+    const { state, store } = table();
+    const lines: string[] = [];
+    const log = (line: string) => void lines.push(line);
+    const logger = { ...silentLogger, info: log, warn: log };
+    const worker = { id: "w", kind: "rollouts", capabilities: {} } as const;
+    await store.join(worker);
+    const trainer: MemberSource = async () => [{ id: "trainer", kind: "training", capabilities: {} }];
+    const report = workerReports(store, "trainer", logger);
+    const membership = await joinRun(store, [trainer], { logger, report, intervalMs: 100 });
+    const after = async (milliseconds: number): Promise<readonly string[]> => {
+      state.now += milliseconds;
+      await jest.advanceTimersByTimeAsync(200);
+      return lines.splice(0);
+    };
+    expect(await after(0)).toEqual(["rollout worker w has joined"]);
+    expect(await after(MEMBER_LOST_MS)).toEqual([]);
+    expect(await after(1)).toEqual(["rollout worker w has sent no heartbeat for 30 s"]);
+    await store.join(worker);
+    expect(await after(1)).toEqual(["rollout worker w sends heartbeats again"]);
+    await store.leave("w");
+    expect(await after(1)).toEqual(["rollout worker w has left"]);
+    await membership.leave();
   });
 
   test("a training process removes its predecessor and lost members, by the clock of the store", async () => {

@@ -64,6 +64,18 @@ export const PANELS: readonly Panel[] = [
     unit: "s",
     rules: ["environment-bound", "players-bound", "wire-bound"],
   },
+  {
+    title: "Waits of play and of training",
+    pattern: /(^|\/)wait\/(training|rollouts)$/,
+    unit: "s",
+    rules: ["play-bound", "learning-bound"],
+  },
+  {
+    title: "Age of tokens in weight versions",
+    pattern: /(^|\/)offpolicy\/lag_(mean|max)$/,
+    unit: "versions",
+    rules: ["version-lag"],
+  },
 ];
 
 /** Returns the series of a chart, without those that are always 0 where others are not. */

@@ -10,7 +10,8 @@ import {
 } from "@mrlm/runtime";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
-import { lineLogger } from "../console/line-logger.ts";
+import { lineLogger, withLevel } from "../console/line-logger.ts";
+import { PlayedCount } from "../console/played-count.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
@@ -28,7 +29,7 @@ const TOLD_MS = 10_000;
 
 /** Plays episodes of a run that another process trains, until the run has ended. Returns the exit code. */
 export async function play({ console, directory }: CommandContext, args: PlayArguments): Promise<number> {
-  const notice = (text: string): void => console.note(`note: ${text}`);
+  const notice = (text: string): void => console.note(withLevel(text));
   const logger = lineLogger(notice);
   const interrupts = listenForInterrupts(console, "stopping: other workers play the episodes that are under way here");
   const cleanUp: (() => Promise<void>)[] = [];
@@ -55,21 +56,22 @@ export async function play({ console, directory }: CommandContext, args: PlayArg
       prepareRun(loaded, { host, scripts: environments.scripts, algorithms: plugins }),
     );
     const stop = AbortSignal.any([interrupts.drain, lost]);
-    let played = 0;
+    const played = new PlayedCount(console);
     for (let last = 0; ;) {
       const place = await trainingProcess(run, last, stop, notice);
       if (place === undefined) break;
+      played.begin();
       last = place.since;
       console.note(`${name} plays for ${run.name}`);
       console.emit({ event: "playing", name, run: run.name });
-      const result = await playBeside({ run, prepared, host, place, name, logger, stop, notice });
-      played += result.played;
+      const { isStoreLost } = await playBeside({ run, prepared, host, place, name, logger, stop, notice, played });
       // The training process may be the same when the server answers again.
-      if (result.isStoreLost) last = 0;
+      if (isStoreLost) last = 0;
     }
     if (lost.aborted) throw lost.reason;
-    console.print(`${played} cohorts played`);
-    console.emit({ event: "played", cohorts: played });
+    if (!stop.aborted) notice(`${run.name} has finished`);
+    console.print(played.text());
+    console.emit({ event: "played", ...played.toJson() });
     return interrupts.drain.aborted ? EXIT.interrupted : EXIT.ok;
   } finally {
     interrupts.dispose();
@@ -101,7 +103,7 @@ async function trainingProcess(
   return undefined;
 }
 
-/** Plays beside one training process until it ends, or the store is lost. Returns the number of cohorts. */
+/** Plays beside one training process until it ends, or the store is lost. */
 async function playBeside(parts: {
   readonly run: PlayedRun;
   readonly prepared: PreparedRun;
@@ -111,9 +113,9 @@ async function playBeside(parts: {
   readonly logger: Logger;
   readonly stop: AbortSignal;
   readonly notice: (text: string) => void;
-}): Promise<{ readonly played: number; readonly isStoreLost: boolean }> {
-  const { run, place, stop, notice } = parts;
-  let played = 0;
+  readonly played: PlayedCount;
+}): Promise<{ readonly isStoreLost: boolean }> {
+  const { run, place, stop, notice, played } = parts;
   let isStoreLost = false;
   const ended = new AbortController();
   const looking = lookForEnd(run, place, ended);
@@ -130,9 +132,7 @@ async function playBeside(parts: {
           store,
           engine,
           signal: AbortSignal.any([stop, ended.signal]),
-          onPlayed: ({ result }) => {
-            if (result === "accepted") played++;
-          },
+          onPlayed: ({ cohort, result }) => played.add(cohort.groups, result),
         });
       } finally {
         await store.close();
@@ -152,7 +152,7 @@ async function playBeside(parts: {
     ended.abort();
     await looking;
   }
-  return { played, isStoreLost };
+  return { isStoreLost };
 }
 
 /** Aborts `ended` when the training process has ended. It may continue while the store server does not answer. */

@@ -5,7 +5,7 @@ import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory, s
 import { MrlmError } from "@mrlm/spec";
 import { jsonObject, realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
-import { lineLogger } from "../console/line-logger.ts";
+import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { startEngineSampler, startServerSampler } from "../services/sampler-process.ts";
@@ -30,7 +30,7 @@ const DEVICES = ["auto", "cpu", "cuda"] as const;
 
 /** Samples for a run that another process trains, until the run has ended. Returns the exit code. */
 export async function sample({ console, directory }: CommandContext, args: SampleArguments): Promise<number> {
-  const notice = (text: string): void => console.note(`note: ${text}`);
+  const notice = (text: string): void => console.note(withLevel(text));
   const run = RunDirectory.open(args.run);
   const loaded = loadConfig(run.configPath);
   const { name = processName() } = args;
@@ -50,6 +50,10 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
     ...(args.gpu === undefined ? {} : { gpu: wholeNumber(args.gpu, "--gpu", 0) }),
     ...(args.threads === undefined ? {} : { threads: wholeNumber(args.threads, "--threads", 1) }),
   };
+  if (stateOfRun(run).hasEnded) {
+    notice(`${run.path} has finished`);
+    return EXIT.ok;
+  }
   const interrupts = listenForInterrupts(
     console,
     "stopping: other samplers draw the sequences that are under way here",
@@ -71,6 +75,7 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
       while (!either.aborted && !stateOfRun(run).hasEnded)
         await setTimeout(LOOK_MS, undefined, { signal: either }).catch(() => undefined);
       if (ended.aborted) throw ended.reason;
+      if (!either.aborted) notice(`${run.path} has finished`);
     } finally {
       rmSync(file, { force: true });
       await started.stop();

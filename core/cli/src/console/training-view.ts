@@ -55,7 +55,7 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         bar?.update(
           event.report.iteration,
           event.iterations,
-          `${shownReport(event.report.metrics, learners)}  ${event.seconds.toFixed(2)} s/step`,
+          `${shownReport(event.report.metrics, learners)}  ${event.seconds.toFixed(2)} s/step${shownWaits(event.report.metrics, learners, event.seconds)}`,
         );
         break;
       case "evaluation":
@@ -74,6 +74,21 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
 function shownReport(metrics: Metrics, learners: readonly string[]): string {
   if (learners.length === 0) return shownMetrics(metrics);
   return learners.map((policy) => `${policy}: ${shownMetrics(metricsOf(metrics, policy))}`).join("  ");
+}
+
+/**
+ * Formats the age of the tokens and the shares of a step in which training and play waited, of the first learner. Returns no text where a batch is played after
+ * the one before it was learnt from.
+ * @param seconds wall time of the step
+ */
+function shownWaits(metrics: Metrics, [learner]: readonly string[], seconds: number): string {
+  const own = learner === undefined ? metrics : metricsOf(metrics, learner);
+  const [age, training, play] = ["offpolicy/lag_mean", "wait/training", "wait/rollouts"].map((name) =>
+    plain(own[name]),
+  );
+  if (age === undefined || training === undefined || play === undefined) return "";
+  const share = (waited: number): string => percent(Math.min(1, waited / seconds));
+  return `  age ${age.toFixed(1)}  training waits ${share(training)}  play waits ${share(play)}`;
 }
 
 function metricsOf(metrics: Metrics, policy: string): Metrics {
@@ -106,6 +121,7 @@ function describeStage({
   learners,
   description,
   until,
+  play,
 }: Extract<RunEvent, { kind: "stage" }>): string {
   // Omit the algorithm's full name at the beginning of a description.
   const algorithm = description
@@ -113,7 +129,9 @@ function describeStage({
     .trim()
     .replace(/\.$/, "");
   const what = learners === undefined ? algorithm : `${learners.join(" and ")} learn from the same episodes`;
-  return `stage ${index + 1} of ${stages}, ${name} (${until === undefined ? "" : "at most "}${iterations} steps): ${what}`;
+  const steps = `${until === undefined ? "" : "at most "}${iterations} steps`;
+  const mode = play === undefined ? "" : `, ${play.mode} with lag ${play.lag}`;
+  return `stage ${index + 1} of ${stages}, ${name} (${steps}${mode}): ${what}`;
 }
 
 function describeResult({ environment, greedy, sampled }: EvaluationResult): string {

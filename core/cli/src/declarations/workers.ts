@@ -11,7 +11,7 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
   program
     .command("launch")
     .description(
-      "train as a configuration specifies, and start the processes of its `parts` beside it by its `launcher`: rollout workers, environment servers, a store server",
+      "train as a configuration specifies, and start the processes of its `parts` beside it by its `launcher`: rollout workers, samplers, environment servers, a store server",
     )
     .option("--config <path>", "YAML configuration")
     .addOption(setFlag())

@@ -26,6 +26,8 @@ export type RunEvent =
       readonly description: string;
       /** Greedy accuracy on training tasks that ends the stage. */
       readonly until?: number;
+      /** Mode of a stage whose play runs ahead of learning. */
+      readonly play?: { readonly mode: "pipelined" | "async"; readonly lag: number };
     }
   | {
       readonly kind: "iteration";

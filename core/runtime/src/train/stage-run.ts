@@ -55,6 +55,7 @@ async function learn(context: RunContext, stage: PreparedStage, learner: StageLe
 /** Emits the event of a stage and creates its learner. A new stage begins without the models of the one before. */
 async function beginStage(context: RunContext, stage: PreparedStage): Promise<StageLearner> {
   const { prepared, state, onEvent } = context;
+  const { mode, lag } = prepared.config.play;
   const isNew = state.algorithms === null;
   if (isNew) {
     state.ended = null;
@@ -70,6 +71,7 @@ async function beginStage(context: RunContext, stage: PreparedStage): Promise<St
     ...(stage.learners.length > 1 && { learners: stage.learners.map(({ policy }) => policy) }),
     description: describeLearners(stage),
     ...(stage.goal === undefined ? {} : { until: stage.goal.accuracy }),
+    ...(mode === "sync" || stage.learners.every(({ plan }) => plan === undefined) ? {} : { play: { mode, lag } }),
   });
   const learner = await StageLearner.start(context, stage);
   if (isNew) await publishPolicies(context);

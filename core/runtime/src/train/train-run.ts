@@ -21,6 +21,7 @@ import { releaseModels } from "../models/loaded-policies.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { engineMember, environmentServers, type MemberEngine, thisProcess } from "../workers/member-sources.ts";
 import { joinRun, type Membership, type MemberSource } from "../workers/membership.ts";
+import { workerReports } from "../workers/worker-reports.ts";
 import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "../resume/run-state.ts";
@@ -125,7 +126,11 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
           ),
           ...(options.members === undefined ? [] : [options.members]),
         ];
-        membership = await joinRun(store, members, { logger, replaces: true });
+        membership = await joinRun(store, members, {
+          logger,
+          replaces: true,
+          report: workerReports(store, TRAINING_WORKER, logger),
+        });
         return episodes;
       },
       logger,

@@ -14,6 +14,8 @@ export interface MembershipOptions {
   readonly logger: Logger;
   /** Removes the members of an earlier training process, and lost ones: the caller holds the run's lock. */
   readonly replaces?: boolean;
+  /** Called between heartbeats, such as `workerReports`. */
+  readonly report?: () => Promise<void>;
   /** Default: 5 seconds. */
   readonly intervalMs?: number;
 }
@@ -31,13 +33,13 @@ export interface Membership {
 export async function joinRun(
   store: Pick<EpisodeStore, "join" | "leave" | "members">,
   sources: readonly MemberSource[],
-  { logger, replaces = false, intervalMs = HEARTBEAT_MS }: MembershipOptions,
+  { logger, replaces = false, report, intervalMs = HEARTBEAT_MS }: MembershipOptions,
 ): Promise<Membership> {
   const joined = new Set<string>();
-  const joining = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   let isLeaving = false;
   let isReported = false;
-  const tried = async (work: () => Promise<void>): Promise<void> => {
+  const tried = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -46,33 +48,39 @@ export async function joinRun(
       logger.warn(`The list of members of the run could not be written: ${(error as Error).message}`);
     }
   };
+  const run = async (work: () => Promise<unknown>): Promise<void> => {
+    if (isLeaving) return;
+    const done = tried(work);
+    running.add(done);
+    await done;
+    running.delete(done);
+  };
   const beat = async (source: MemberSource): Promise<void> => {
     // A server that does not answer shows the age of its last heartbeat.
     const members = await source().catch(() => []);
     if (isLeaving) return;
     for (const { id } of members) joined.add(id);
-    const done = tried(async () => void (await Promise.all(members.map((member) => store.join(member)))));
-    joining.add(done);
-    await done;
-    joining.delete(done);
+    await run(() => Promise.all(members.map((member) => store.join(member))));
   };
   if (replaces) await tried(() => removeReplaced(store));
   await Promise.all(sources.map(beat));
   if (replaces) await tried(() => removeLost(store, joined));
   // A source that waits for its server delays no other one.
-  const timers = sources.map((source) => {
-    let isBeating = false;
+  const work = sources.map((source) => () => beat(source));
+  if (report !== undefined) work.push(() => run(report));
+  const timers = work.map((each) => {
+    let isBusy = false;
     return setInterval(() => {
-      if (isBeating) return;
-      isBeating = true;
-      void beat(source).finally(() => (isBeating = false));
+      if (isBusy) return;
+      isBusy = true;
+      void each().finally(() => (isBusy = false));
     }, intervalMs).unref();
   });
   return {
     async leave() {
       isLeaving = true;
       for (const timer of timers) clearInterval(timer);
-      await Promise.all(joining);
+      await Promise.all(running);
       for (const id of joined) await tried(() => store.leave(id));
     },
   };

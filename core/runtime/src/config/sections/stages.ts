@@ -130,9 +130,10 @@ export const playSection = z.strictObject({
   lag: z
     .int()
     .nonnegative()
+    .max(1_000)
     .optional()
     .describe(
-      "For `pipelined`: number of batches that are played ahead. For `async`: largest age of a token in weight versions; groups with older ones are refused and replaced. Default 1; 0 for `sync`",
+      "For `pipelined`: number of batches that are played ahead. For `async`: largest age of a token in weight versions; groups with older ones are refused and replaced. At most 1000. Default 1; 0 for `sync`",
     ),
   on_stale: z
     .enum(["drop", "mask"])

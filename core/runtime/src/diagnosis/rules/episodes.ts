@@ -94,7 +94,8 @@ export const unscoredEpisodes = lost(
 
 export const versionLag: StageRule = ({ iterations }) => {
   const lag = mean(recent(series(iterations, "versions/lag")));
-  if (!(lag > VERSION_LAG)) return undefined;
+  // Importance weights are what the advice would ask for.
+  if (!(lag > VERSION_LAG) || mean(recent(series(iterations, "mismatch/corrected"))) > 0) return undefined;
   return {
     rule: "version-lag",
     severity: "hint",

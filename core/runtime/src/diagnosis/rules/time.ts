@@ -1,4 +1,4 @@
-import { percent, type StageRule } from "../finding.ts";
+import { percent, series, type StageRule } from "../finding.ts";
 import type { IterationRecord } from "../run-record.ts";
 
 export const ENVIRONMENT_SHARE = 0.5;
@@ -7,6 +7,8 @@ export const PLAYERS_SHARE = 0.1;
 export const WIRE_SHARE = 0.25;
 /** Seconds of the same for an iteration. Below it, the time is the fixed cost of a small model. */
 export const WIRE_SECONDS = 0.5;
+/** Share of the time in which one of play and learning waits for the other. */
+export const WAIT_SHARE = 0.3;
 
 export const environmentBound: StageRule = ({ iterations }) => {
   const share = sum(iterations, "environment") / sum(iterations, "total");
@@ -46,6 +48,38 @@ export const wireBound: StageRule = ({ iterations }) => {
       "Put the engine nearer (the same machine or rack), sample more episodes in each step, and raise sampling.concurrency.",
   };
 };
+
+export const playBound: StageRule = (stage, run) => {
+  const share = waitShare(stage.iterations, "wait/training");
+  // Slow environments are the cause then.
+  if (!(share > WAIT_SHARE) || environmentBound(stage, run) !== undefined) return undefined;
+  return {
+    rule: "play-bound",
+    severity: "hint",
+    what: `Training waits for episodes in ${percent(share)} of the time: play is the bottleneck.`,
+    advice:
+      "Add rollout workers (`mrlm play --run RUN`) and samplers (`mrlm sample --run RUN`) where cores or GPUs are idle, raise sampling.concurrency, or take play.mode: async where a few long episodes delay a batch.",
+  };
+};
+
+export const learningBound: StageRule = ({ iterations }) => {
+  const share = waitShare(iterations, "wait/rollouts");
+  if (!(share > WAIT_SHARE)) return undefined;
+  return {
+    rule: "learning-bound",
+    severity: "hint",
+    what: `Nothing can be played in ${percent(share)} of the time, because the steps before are not learnt: learning is the bottleneck.`,
+    advice:
+      "More rollout workers and samplers do not help. Give the engine more cores, a GPU or more ranks, or learn from each batch in fewer updates. A larger play.lag helps only where the times of the steps differ much.",
+  };
+};
+
+/** Seconds of a wait as a share of the time of the iterations that measured it; `NaN` where fewer than five did. */
+function waitShare(iterations: readonly IterationRecord[], name: string): number {
+  const measured = iterations.filter(({ metrics }) => metrics[name] !== undefined);
+  if (measured.length < 5) return Number.NaN;
+  return series(measured, name).reduce((total, seconds) => total + seconds, 0) / sum(measured, "total");
+}
 
 function sum(iterations: readonly IterationRecord[], phase: string): number {
   return iterations.reduce((total, { seconds }) => total + (seconds[phase] ?? 0), 0);
