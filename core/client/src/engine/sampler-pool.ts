@@ -8,8 +8,8 @@ import {
 } from "@mrlm/spec";
 import { decodeSamplerInfo, SAMPLER_SERVICE } from "@mrlm/wire";
 import { pause } from "../connection/aborts.ts";
-import type { Channel } from "../connection/channel.ts";
 import type { EngineConnection } from "./engine-connection.ts";
+import { PoolLink } from "./pool-link.ts";
 import { PoolMember, type PublishedVersion, type SamplerPlace } from "./pool-member.ts";
 import type { SampleLink } from "./remote-sampler.ts";
 
@@ -28,30 +28,8 @@ export interface SamplerPoolOptions {
   readonly waitMs?: number;
 }
 
-/** Sampler on which a stream was opened, and the version of its weights then. */
-interface StreamPlace {
-  readonly member: PoolMember;
-  readonly connection: EngineConnection;
-  readonly version: number;
-}
-
 /** Longest wait of a stream for samplers that read new weights, in milliseconds. The trainer samples after it. */
 const UPDATE_WAIT_MS = 5_000;
-
-/** Codes of faults of a sampler. Other errors are those of a request, which every sampler refuses. */
-const FAULTS = new Set([
-  "CANCELLED",
-  "INTERNAL",
-  "ENGINE_FAILED",
-  "ENGINE_UNAVAILABLE",
-  "MESSAGE_INVALID",
-  "MODEL_NOT_FOUND",
-  "OUT_OF_MEMORY",
-  "SAMPLER_INVALID",
-  "SAMPLER_PROBE_FAILED",
-  "SAMPLER_UNAVAILABLE",
-  "UNAUTHENTICATED",
-]);
 
 /**
  * Samplers beside that of the trainer. Each published version is sent to all of them. A stream of sequences stays on one sampler: the one with the fewest streams
@@ -116,69 +94,13 @@ export class SamplerPool {
 
   /** Returns the way from streams of a model to the samplers. @param trainer connection to the trainer */
   linkOf(model: ModelId, trainer: EngineConnection): SampleLink {
-    const places = new WeakMap<Channel, StreamPlace>();
-    const isOfTrainer = new WeakSet<Channel>();
-    return {
-      reach: async () => {
-        for (;;) {
-          const member = await this.#choose(model, trainer);
-          if (member === undefined) {
-            try {
-              const channel = await trainer.reach();
-              isOfTrainer.add(channel);
-              return channel;
-            } catch (error) {
-              this.#trainerStreams--;
-              throw error;
-            }
-          }
-          try {
-            const version = member.held(model)?.version ?? 0;
-            const { connection } = member;
-            const channel = await connection.reach();
-            places.set(channel, { member, connection, version });
-            return channel;
-          } catch (error) {
-            member.streams--;
-            member.fail(error);
-          }
-        }
-      },
-      open: (channel, method) => (places.get(channel)?.connection ?? trainer).open(channel, method),
-      confirm: (channel) => {
-        if (!places.has(channel)) trainer.confirm(channel);
-      },
-      lost: (channel, loss) => {
-        const place = places.get(channel);
-        if (place === undefined) trainer.lost(channel, loss);
-        else if (place.member.uses(place.connection)) place.member.fail(loss);
-      },
-      failed: (channel, error) => {
-        const place = places.get(channel);
-        if (place === undefined) return false;
-        // The end of a sampler closed its connection, which cancels its streams.
-        if (!place.member.uses(place.connection)) return true;
-        if (MrlmError.isInstance(error) && !FAULTS.has(error.code)) return false;
-        // A server that stops cancels the streams of its clients.
-        const isStopped = MrlmError.hasCode(error, "CANCELLED");
-        place.member.fail(
-          isStopped ? new MrlmError("SAMPLER_UNAVAILABLE", `The sampler ${place.member.name} stopped.`) : error,
-        );
-        return true;
-      },
-      check: (channel, result) => {
-        const place = places.get(channel);
-        if (place === undefined) return;
-        const newest = this.#options.exact ? place.version : (this.#published.get(model)?.version ?? Infinity);
-        place.member.checkResult(result, place.version, newest);
-      },
-      errorOf: (error) => trainer.errorOf(error),
-      released: (channel) => {
-        const place = places.get(channel);
-        if (place !== undefined) place.member.streams--;
-        else if (isOfTrainer.has(channel)) this.#trainerStreams--;
-      },
-    };
+    return new PoolLink({
+      model,
+      trainer,
+      choose: () => this.#choose(model, trainer),
+      leaveTrainer: () => this.#trainerStreams--,
+      newestOf: (version) => (this.#options.exact ? version : (this.#published.get(model)?.version ?? Infinity)),
+    });
   }
 
   async close(): Promise<void> {
