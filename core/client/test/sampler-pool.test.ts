@@ -1,4 +1,7 @@
 import { afterEach, expect, test } from "@jest/globals";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { CreateModelOptions, Engine, ExternalSampler, Logger, Sampler, SampleResult } from "@mrlm/spec";
 import { serveEngine, serveSampler } from "@mrlm/server";
@@ -117,6 +120,23 @@ test("each published version is sampled by another process, with the results of 
     });
     await local.optimStep({ model: "policy", learningRate: 0.1 });
   }
+});
+
+test("the weights of a checkpoint are sampled by another process from the first wave", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "mrlm-pool-"));
+  cleanups.push(() => rmSync(folder, { recursive: true }));
+  const before = await trained();
+  const { version, checksum } = await before.engine.publish("policy");
+  await before.engine.save(join(folder, "checkpoint"));
+  const { local, engine, pool } = await trained();
+  const sampler = new BigramExternalSampler(local);
+  const other = await serve(sampler);
+  pool.add({ name: "other", address: other.address });
+  await until(() => pool.serving().length === 1);
+  await engine.load(join(folder, "checkpoint"));
+  expect(await draw(engine)).toEqual(await draw(before.local));
+  expect(other.counts.streams).toBe(1);
+  expect((await sampler.describe()).models).toEqual([{ model: "policy", version, checksum }]);
 });
 
 test("streams are divided among samplers, and the trainer where it has nothing else to do", async () => {

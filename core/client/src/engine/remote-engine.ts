@@ -26,6 +26,7 @@ import {
   decodeMemoryEstimate,
   decodeModelInfo,
   decodeOptimStepResult,
+  decodeSamplerInfo,
   decodeFiles,
   encodeCreateModel,
   encodeInFlight,
@@ -171,7 +172,9 @@ export class RemoteEngine implements Engine {
         gradientCheckpointing,
       });
       if (lastCall > this.#lastCall) this.#lastCall = lastCall;
-      return models.map(decodeModelInfo);
+      const infos = models.map(decodeModelInfo);
+      await this.#announce(infos);
+      return infos;
     });
   }
 
@@ -196,6 +199,15 @@ export class RemoteEngine implements Engine {
   async close(): Promise<void> {
     await Promise.all([...this.#samplers].map((sampler) => sampler.close()));
     this.#connection.close();
+  }
+
+  /** Sends the published weights of a checkpoint to the samplers: nothing publishes them again. */
+  async #announce(restored: readonly ModelInfo[]): Promise<void> {
+    if (this.#pool === undefined) return;
+    const { models } = decodeSamplerInfo(await this.#connection.unary(SAMPLER_SERVICE.describe, {}));
+    for (const weights of models)
+      if (restored.some(({ model, version }) => model === weights.model && version > 0))
+        this.#pool.published({ ...weights, inFlight: "recompute" });
   }
 
   #numbered<T>(make: (call: bigint) => Promise<T>): Promise<T> {
