@@ -73,6 +73,36 @@ describe("pipelined", () => {
     },
   );
 
+  test("as many cohorts are played at the same time as there are samplers, also those that join during a batch", async () => {
+    const { rollouts, requests } = fakeRollouts();
+    let [samplers, playing] = [1, 0];
+    const most: number[] = [];
+    const joining: GroupPlayer = {
+      groupsOf: rollouts.groupsOf,
+      async *collect(request) {
+        playing++;
+        (most[takeOf(request)] as number) = Math.max(most[takeOf(request)] ?? 0, playing);
+        // Two samplers join while the first cohort of the second batch is played, and leave before the third.
+        if (takeOf(request) === 2) samplers = 3;
+        if (takeOf(request) === 3) samplers = 1;
+        await sleep(takeOf(request) === 2 ? 100 : 2);
+        yield* rollouts.collect(request);
+        playing--;
+      },
+    };
+    const plan4 = plan({ groups: 4 });
+    const made = await learnerOf(
+      shape(1, { plan: plan4, rollouts: joining, cohorts: 4, iterations: 3, parallel: () => samplers }),
+    );
+    const batches = await takeAll(made, 3);
+    await made.learner.end();
+    expect(most.slice(1)).toEqual([1, 3, expect.any(Number)]);
+    expect(requests).toHaveLength(12);
+    const alone = await learnerOf(shape(1, { plan: plan4, cohorts: 4, iterations: 3 }));
+    const ids = (all: typeof batches): string[][] => all.map(({ groups }) => groups.map(({ id }) => id));
+    expect(ids(batches)).toEqual(ids(await takeAll(alone, 3)));
+  });
+
   test("a restored learner takes the batches that were played ahead from the store, and plays on as the saved one", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
     const store = await openStore(path);

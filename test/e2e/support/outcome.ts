@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { MetricsFile, type MetricsRow, RunDirectory } from "@mrlm/runtime";
 import { EpisodeReader } from "@mrlm/store";
 
-/** Result of a run, to the last bit, without its durations. */
+/** Result of a run, to the last bit, without its durations. Episodes are ordered by their ids: cohorts that are played at the same time are committed as they end. */
 export interface Outcome {
   readonly weights: string;
   readonly metrics: readonly unknown[];
@@ -22,7 +22,7 @@ export function outcomeOf(directory: string): Outcome {
         stage,
         ...trajectory,
         seconds: undefined,
-      })),
+      })).toSorted((one, other) => (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)),
     };
   } finally {
     store.close();

@@ -159,6 +159,7 @@ export async function train(
       engine,
       isEngineShared: isShared,
       engines: parts,
+      samplers: samplers.count,
       members: samplers.members,
       run,
       onEvent,

@@ -23,6 +23,8 @@ export type SamplerPools = ReadonlyMap<string, SamplerPool>;
 export interface RunSamplers {
   /** By name of the engine. */
   readonly pools: SamplerPools;
+  /** Returns the number of samplers that serve now. */
+  count(): number;
   /** The samplers that serve, for the list of members. */
   readonly members: MemberSource;
   /** Resolves when each sampler of the configuration was started once, or could not be. */
@@ -97,20 +99,19 @@ export function openSamplers(options: {
       attempt: Promise.withResolvers<void>(),
     })),
   );
+  const serving = () => new Map([...pools.values()].flatMap((pool) => pool.serving()).map((each) => [each.name, each]));
   const work = [followSamplers(run, pools, signal), ...kept.map((each) => keep(each, each.attempt.resolve))];
   return {
     pools,
     started: Promise.all(kept.map(({ attempt }) => attempt.promise)).then(() => undefined),
-    async members() {
-      const serving = [...pools.values()].flatMap((pool) => pool.serving());
-      const byName = new Map(serving.map((each) => [each.name, each]));
-      return Array.from(byName.values(), ({ name, address, info: { device, deviceName, capabilities } }) => ({
+    count: () => serving().size,
+    members: async () =>
+      Array.from(serving().values(), ({ name, address, info: { device, deviceName, capabilities } }) => ({
         id: name,
         kind: "sampler" as const,
         address,
         capabilities: { device, deviceName, deterministic: capabilities.deterministic },
-      }));
-    },
+      })),
     async stop() {
       stopping.abort();
       await closePools(pools);

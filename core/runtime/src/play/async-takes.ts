@@ -216,7 +216,7 @@ export class AsyncTakes implements TakeSource {
     const { worker, concurrency } = this.#parts;
     try {
       await playLeases(worker, {
-        limit: concurrency,
+        limit: () => concurrency,
         signal: this.#signal,
         wake: () => this.#change.promise,
         onPlayed: ({ result }) => {

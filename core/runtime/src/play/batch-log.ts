@@ -21,10 +21,10 @@ export class BatchLog {
   readonly #store: EpisodeStore;
   readonly #learner: LearnerId;
   readonly #worker: CohortWorker;
-  readonly #parallel: number;
+  readonly #parallel: () => number;
 
-  /** @param parallel number of cohorts that this process plays at the same time */
-  constructor(store: EpisodeStore, learner: LearnerId, worker: CohortWorker, parallel: number) {
+  /** @param parallel returns the number of cohorts that this process may play at the same time now */
+  constructor(store: EpisodeStore, learner: LearnerId, worker: CohortWorker, parallel: () => number) {
     this.#store = store;
     this.#learner = learner;
     this.#worker = worker;

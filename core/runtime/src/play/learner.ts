@@ -43,8 +43,8 @@ export interface PlayMode {
 
 /** Parts of a learner. */
 export interface LearnerParts extends Omit<StagePlay, "policy"> {
-  /** Number of cohorts that this process plays at the same time; default 1. */
-  readonly parallel?: number;
+  /** Returns the number of cohorts that this process may play at the same time now; default 1. */
+  parallel?(): number;
   /** Algorithm of each policy that learns from the play, by its id, for errors. At least one. */
   readonly algorithms: Readonly<Record<PolicyId, string>>;
   /** `undefined` where the algorithms play nothing. That of several learners accepts every group. */
@@ -244,7 +244,7 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
     learner: learnerId(parts),
     algorithms: Object.values(algorithms),
     worker,
-    parallel: parts.parallel ?? 1,
+    parallel: () => parts.parallel?.() ?? 1,
   };
   if (mode.mode === "sync") return new SyncTakes(new TakePlayer(player, order), publish, signal);
   const { lag, on_stale: onStale = "drop" } = mode;

@@ -3,8 +3,8 @@ import { pause } from "./play-clock.ts";
 
 /** Options of {@link playLeases}. */
 export interface PlayLeasesOptions<T> {
-  /** Number of cohorts that are played at the same time. */
-  readonly limit: number;
+  /** Returns the number of cohorts that may be played at the same time now. */
+  limit(): number;
   /** Aborted to stop. Cohorts under way are not committed. */
   readonly signal: AbortSignal;
   /** Resolves when there may be more to play; the store is looked at after a while in any case. */
@@ -37,7 +37,8 @@ export async function playLeases<T = never>(
   };
   while (!either.aborted) {
     const woken = wake?.();
-    const leases = running.size < limit ? await worker.lease(limit - running.size) : [];
+    const free = limit() - running.size;
+    const leases = free > 0 ? await worker.lease(free) : [];
     for (const lease of leases) {
       const one = play(lease).finally(() => running.delete(one));
       running.add(one);

@@ -78,8 +78,8 @@ export interface TakePlayerParts extends StagePlay {
   readonly rollouts: GroupPlayer;
   readonly store: EpisodeStore;
   readonly worker: CohortWorker;
-  /** Number of cohorts that this process plays at the same time. */
-  readonly parallel: number;
+  /** Returns the number of cohorts that this process may play at the same time now. */
+  parallel(): number;
 }
 
 /** Plays the takes of a stage in order: the groups of a batch, then the replacements of those that are refused. */
@@ -92,7 +92,7 @@ export class TakePlayer {
   constructor(parts: TakePlayerParts, order: TaskOrder) {
     this.#parts = parts;
     this.#order = order;
-    this.#log = new BatchLog(parts.store, parts.learner, parts.worker, parts.parallel);
+    this.#log = new BatchLog(parts.store, parts.learner, parts.worker, () => parts.parallel());
   }
 
   /** @param mayPlay false: the weights are gone, and the store has the episodes */

@@ -34,6 +34,8 @@ export interface RunContext {
   /** Copies of earlier versions of policies. The engine holds them in every stage. */
   readonly past: PastCopies;
   readonly rollouts: GroupPlayer;
+  /** Returns the number of samplers that serve now beside that of the engine. */
+  samplers(): number;
   readonly memory: MemoryWatch;
   readonly replays: ReplayWatch;
   readonly failures: FailureWatch;

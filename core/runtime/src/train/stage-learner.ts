@@ -139,8 +139,8 @@ async function startMember(
 }
 
 function playParts(context: RunContext, { name, learners, iterations }: PreparedStage): LearnerParts {
-  const { prepared, state, rollouts, episodes, stop } = context;
-  const { seed, stages, play, sampling, engine } = prepared.config;
+  const { prepared, state, rollouts, samplers, episodes, stop } = context;
+  const { seed, stages, play, sampling } = prepared.config;
   const stage = stages[state.stage] as ResolvedStage;
   const [{ policy, plan }] = learners as [PreparedLearner];
   const names = new Set(learners.map((each) => each.plan?.name));
@@ -156,7 +156,7 @@ function playParts(context: RunContext, { name, learners, iterations }: Prepared
     iterations,
     mode: play,
     // In turn the engine samples too; beside learning it has no time for it.
-    parallel: Math.max(1, engine.samplers + (play.mode === "sync" ? 1 : 0)),
+    parallel: () => Math.max(1, samplers() + (play.mode === "sync" ? 1 : 0)),
     cohorts: play.cohorts,
     concurrency: sampling.concurrency,
     rollouts,

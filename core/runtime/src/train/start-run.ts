@@ -32,7 +32,7 @@ import { watchEngine } from "../models/watched-engine.ts";
 /** Parts from which a run starts. */
 export interface StartParts extends Pick<
   RunContext,
-  "prepared" | "run" | "duties" | "logger" | "onEvent" | "drain" | "stop"
+  "prepared" | "run" | "samplers" | "duties" | "logger" | "onEvent" | "drain" | "stop"
 > {
   readonly host: EnvironmentHost;
   readonly engine: Engine;
@@ -103,6 +103,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     restored: loaded.restored,
     frozen: new Set(frozen.keys()),
     past,
+    samplers: () => parts.samplers(),
     rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), { state, past, replays }),
     memory,
     replays,

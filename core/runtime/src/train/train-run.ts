@@ -40,6 +40,8 @@ export interface TrainOptions {
   readonly isEngineShared?: boolean;
   /** Engines for the list of members; default `engine`, without an address. */
   readonly engines?: readonly MemberEngine[];
+  /** Returns the number of samplers that serve now beside that of the engine; default 0. Each may play a cohort at the same time. */
+  samplers?(): number;
   /** Members of the run that this process knows beside the engine, such as samplers. */
   readonly members?: MemberSource;
   /** Directory of the run; default: a new one. */
@@ -108,6 +110,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
       run,
       host,
       engine,
+      samplers: () => options.samplers?.() ?? 0,
       duties: options.duties ?? TRAINING_DUTIES,
       isDeterministic: info.deterministic,
       checkpoint,

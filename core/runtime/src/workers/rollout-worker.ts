@@ -65,7 +65,7 @@ export async function playRun(parts: PlayRunParts): Promise<void> {
   const membership = await joinRun(store, members, { logger });
   try {
     await playLeases(new CohortWorker({ store, name, play }), {
-      limit: mode.mode === "async" ? Math.max(1, Math.floor(sampling.concurrency / groupSize)) : 1,
+      limit: () => (mode.mode === "async" ? Math.max(1, Math.floor(sampling.concurrency / groupSize)) : 1),
       signal,
       onPlayed,
     });

@@ -254,7 +254,7 @@ class Fleet {
         clock: stoppedWithin(this.#clock, stops),
       });
       await playLeases(worker, {
-        limit: atOnce,
+        limit: () => atOnce,
         signal: AbortSignal.any([end, killed.signal]),
         onPlayed: ({ result }) => void (this.#late += result === "late" ? 1 : 0),
       });
