@@ -8,8 +8,10 @@ export {
   HttpClient,
   type HttpRequest,
   type HttpResponse,
+  MAX_ANSWER_BYTES,
   reasonOf,
   statusError,
+  tooLarge,
 } from "./bridge/http-client.ts";
 export { contentOf, textOrJson } from "./bridge/content.ts";
 export { readRemoteJson } from "./bridge/remote-json.ts";

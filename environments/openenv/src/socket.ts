@@ -1,8 +1,11 @@
-import { reasonOf } from "@mrlm/kit/bridge";
+import { MAX_ANSWER_BYTES, reasonOf, tooLarge } from "@mrlm/kit/bridge";
 import { MrlmError } from "@mrlm/spec";
-import { type ErrorEvent, type MessageEvent, WebSocket } from "undici";
+import { WebSocket } from "ws";
 
 const CLOSE_MS = 2_000;
+const OPTIONS = { maxPayload: MAX_ANSWER_BYTES, perMessageDeflate: false };
+/** Code of the library for a message above the limit. */
+const TOO_LARGE = "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
 
 /** WebSocket of one session. Requests have no id, so that one is under way at a time. */
 export class Socket {
@@ -10,16 +13,20 @@ export class Socket {
   readonly #url: string;
   readonly #received: string[] = [];
   #reason = "it was closed";
+  #isTooLarge = false;
   #wake: (() => void) | undefined;
 
   private constructor(socket: WebSocket, url: string) {
     this.#socket = socket;
     this.#url = url;
-    socket.addEventListener("message", ({ data }: MessageEvent) => {
+    socket.addEventListener("message", ({ data }) => {
       this.#received.push(typeof data === "string" ? data : "");
       this.#wake?.();
     });
-    socket.addEventListener("error", (event: ErrorEvent) => (this.#reason = reasonOf(event.error ?? event.message)));
+    socket.addEventListener("error", ({ error, message }) => {
+      this.#reason = reasonOf(error ?? message);
+      this.#isTooLarge ||= (error as NodeJS.ErrnoException | undefined)?.code === TOO_LARGE;
+    });
     socket.addEventListener("close", ({ code, reason }) => {
       if (code !== 1006) this.#reason = `the server closed it with code ${code}${reason === "" ? "" : ` (${reason})`}`;
       this.#wake?.();
@@ -30,7 +37,7 @@ export class Socket {
   /** Connects. Rejects with BRIDGE_UNREACHABLE, and with the reason of the signal. */
   static async open(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Socket> {
     signal.throwIfAborted();
-    const socket = new Socket(new WebSocket(url.replace(/^http/, "ws"), { headers }), url);
+    const socket = new Socket(new WebSocket(url.replace(/^http/, "ws"), { headers, ...OPTIONS }), url);
     await socket.#until(() => socket.#socket.readyState !== WebSocket.CONNECTING, signal);
     if (socket.isOpen || socket.#received.length > 0) return socket;
     throw new MrlmError("BRIDGE_UNREACHABLE", `${url} does not accept a WebSocket: ${socket.#reason}.`);
@@ -40,12 +47,13 @@ export class Socket {
     return this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** Sends a message and returns the next one of the server. Rejects with BRIDGE_LOST, and with the reason of the signal, after which the connection is closed. */
+  /** Sends a message and returns the next one of the server. Rejects with BRIDGE_LOST, BRIDGE_RESPONSE_INVALID for more than 64 MiB, and with the reason of the signal, after which the connection is closed. */
   async ask(message: object, signal: AbortSignal): Promise<string> {
     if (this.isOpen) this.#socket.send(JSON.stringify(message));
     await this.#until(() => this.#received.length > 0 || !this.isOpen, signal);
     const answer = this.#received.shift();
     if (answer !== undefined) return answer;
+    if (this.#isTooLarge) throw tooLarge(`A message of ${this.#url}`);
     throw new MrlmError("BRIDGE_LOST", `The connection to ${this.#url} ended before an answer: ${this.#reason}.`);
   }
 

@@ -1,4 +1,4 @@
-import { reasonOf } from "@mrlm/kit/bridge";
+import { MAX_ANSWER_BYTES, reasonOf, tooLarge } from "@mrlm/kit/bridge";
 import { MrlmError } from "@mrlm/spec";
 
 /** Event of a stream of server-sent events. */
@@ -9,7 +9,7 @@ export interface ServerEvent {
 
 /**
  * Reads server-sent events in the form of the HTML standard, without ids and retry times. Ends at the end of the stream. Rejects with BRIDGE_LOST when the
- * connection breaks, and with the reason of the signal.
+ * connection breaks, BRIDGE_RESPONSE_INVALID for an event of more than 64 MiB, and with the reason of the signal.
  */
 export async function* eventsOf(
   body: AsyncIterable<Uint8Array> | null,
@@ -19,9 +19,16 @@ export async function* eventsOf(
   let rest = "";
   let event = "";
   let data: string[] = [];
+  let size = 0;
   try {
     for await (const bytes of body ?? []) {
-      rest += decoder.decode(bytes, { stream: true });
+      size += bytes.length;
+      if (size > MAX_ANSWER_BYTES) throw tooLarge("An event of the server");
+      const text = decoder.decode(bytes, { stream: true });
+      const hasLine = /[\r\n]/.test(text) || rest.endsWith("\r");
+      rest += text;
+      // A long line arrives in many chunks.
+      if (!hasLine) continue;
       // A line may end with \r\n, whose second half can be in the next chunk.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? "";
@@ -31,11 +38,13 @@ export async function* eventsOf(
           if (data.length > 0) yield { event: event === "" ? "message" : event, data: data.join("\n") };
           event = "";
           data = [];
+          size = 0;
         } else if (field === "event") event = value;
         else if (field === "data") data.push(value);
       }
     }
   } catch (cause) {
+    if (MrlmError.isInstance(cause)) throw cause;
     signal.throwIfAborted();
     throw new MrlmError("BRIDGE_LOST", `The connection ended in mid-answer: ${reasonOf(cause)}`, { cause });
   }

@@ -111,7 +111,7 @@ export class OrsSession {
 
   async #post(path: string, signal: AbortSignal): Promise<void> {
     const response = await this.#client.send({ method: "POST", path, body: {}, headers: this.#headers, signal });
-    await response.text();
+    await this.#client.text(response, signal);
   }
 
   async #request(request: Omit<HttpRequest, "headers">): Promise<JsonValue> {

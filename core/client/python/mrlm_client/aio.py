@@ -14,7 +14,7 @@ import grpc.aio
 
 from mrlm_client.codec import encode_environment
 from mrlm_client.descriptions import described, one_of
-from mrlm_client.errors import MrlmError
+from mrlm_client.errors import MrlmError, closed_error
 from mrlm_client.gen.mrlm.env.v1 import environment_pb2 as wire
 from mrlm_client.gen.mrlm.env.v1.environment_pb2_grpc import EnvironmentServiceStub
 from mrlm_client.peer import Attempts, Peer, Refusals, Tls
@@ -47,6 +47,7 @@ class AsyncClient:
         )
         self._stub: Any = EnvironmentServiceStub(self._channel)
         self._leases = Leases()
+        self._is_closed = False
         self._keeper: asyncio.Task[None] | None = None
 
     async def describe(self) -> list[Description]:
@@ -70,6 +71,7 @@ class AsyncClient:
             await asyncio.gather(*(session.close() for session in self._leases.owners()))
             await self._close_dropped()
         finally:
+            self._is_closed = True
             if self._keeper is not None:
                 self._keeper.cancel()
             await self._channel.close()
@@ -87,6 +89,8 @@ class AsyncClient:
     ) -> Any:
         attempts = Attempts(self._peer, patience_s)
         while True:
+            if self._is_closed:
+                raise closed_error(self._peer.address)
             try:
                 response = await getattr(self._stub, method)(request, timeout=timeout, metadata=self._peer.metadata)
             except grpc.RpcError as failure:

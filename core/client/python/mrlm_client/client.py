@@ -13,7 +13,7 @@ import grpc
 
 from mrlm_client.codec import encode_environment
 from mrlm_client.descriptions import described, one_of
-from mrlm_client.errors import MrlmError
+from mrlm_client.errors import MrlmError, closed_error
 from mrlm_client.gen.mrlm.env.v1 import environment_pb2 as wire
 from mrlm_client.gen.mrlm.env.v1.environment_pb2_grpc import EnvironmentServiceStub
 from mrlm_client.peer import Attempts, Peer, Refusals, Tls
@@ -103,15 +103,21 @@ class Client:
     def _call(self, method: str, request: Any, timeout: float | None = None, patience_s: float | None = None) -> Any:
         attempts = Attempts(self._peer, patience_s)
         while True:
+            if self._closing.is_set():
+                raise closed_error(self._peer.address)
             try:
                 response = getattr(self._stub, method)(request, timeout=timeout, metadata=self._peer.metadata)
             except grpc.RpcError as failure:
                 pause = attempts.pause_after(failure)
+            except ValueError:
+                # Another thread has closed the channel meanwhile.
+                if self._closing.is_set():
+                    raise closed_error(self._peer.address) from None
+                raise
             else:
                 attempts.answered()
                 return response
-            if self._closing.wait(pause):
-                raise MrlmError("CANCELLED", f"The client of {self._peer.address} has been closed.")
+            self._closing.wait(pause)
 
     def _keep(self) -> None:
         while not self._closing.wait(self._leases.interval_s):
@@ -119,13 +125,13 @@ class Client:
             request = self._leases.due()
             if request is not None:
                 # A server that cannot be reached: the next call of a session waits for it, or fails.
-                with contextlib.suppress(MrlmError, ValueError):
+                with contextlib.suppress(MrlmError):
                     self._leases.renewed(request, self._call("Renew", request, CLOSE_S, patience_s=0))
 
     def _close_dropped(self) -> None:
         for request in self._leases.dropped():
             # Otherwise its lease ends it.
-            with contextlib.suppress(MrlmError, ValueError):
+            with contextlib.suppress(MrlmError):
                 self._call("Close", request, CLOSE_S, patience_s=0)
 
 

@@ -54,6 +54,11 @@ class UnscoredError(MrlmError):
         self.result = result
 
 
+def closed_error(address: str) -> MrlmError:
+    """Returns the error of a call of a client that has been closed."""
+    return MrlmError("CANCELLED", f"The client of {address} has been closed.", "Make another client for further calls.")
+
+
 def detail_of(failure: grpc.RpcError) -> MrlmError | None:
     """Returns the server's own error of a failed call; None where gRPC itself reports the failure."""
     trailing: Any = failure.trailing_metadata()

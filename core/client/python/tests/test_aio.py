@@ -39,6 +39,20 @@ def test_a_cancelled_step_ends_the_episode(address: str) -> None:
     asyncio.run(main())
 
 
+def test_calls_after_the_close_of_the_client_are_refused_with_what_to_do(address: str) -> None:
+    async def main() -> None:
+        client = AsyncClient(address)
+        session = await client.open("outcomes@1")
+        await session.reset()
+        await client.close()
+        with pytest.raises(MrlmError, match="has been closed"):
+            await client.describe()
+        with pytest.raises(MrlmError, match="SESSION_NOT_FOUND"):
+            await session.step("x")
+
+    asyncio.run(main())
+
+
 def test_errors(address: str, guarded: Guarded) -> None:
     async def main() -> None:
         async with AsyncClient(address) as client:

@@ -101,6 +101,20 @@ def test_errors_carry_stable_codes(client: Client, address: str) -> None:
     assert code_of(Client(address, tls=Tls()).describe) == "TLS_FAILED"
 
 
+def test_calls_after_the_close_of_the_client_are_refused_with_what_to_do(address: str) -> None:
+    client = Client(address)
+    session = client.open("outcomes@1")
+    session.reset()
+    client.close()
+    client.close()
+    for call in (client.describe, lambda: client.open("outcomes@1")):
+        with pytest.raises(MrlmError, match="has been closed") as raised:
+            call()
+        assert (raised.value.code, raised.value.hint) == ("CANCELLED", "Make another client for further calls.")
+    assert code_of(session.reset) == "SESSION_NOT_FOUND"
+    assert code_of(lambda: session.step("x")) == "SESSION_NOT_FOUND"
+
+
 def test_a_session_makes_one_call_at_a_time_and_close_ends_it(client: Client) -> None:
     session = client.open("outcomes@1")
     session.reset()

@@ -18,7 +18,6 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
-  text(): Promise<string>;
 }
 
 /** Request to a server, with a path below its URL. */
@@ -29,6 +28,9 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
+
+/** Largest answer, event and message of a server, in bytes. One that sends more is cut off, so that it does not fill the memory. */
+export const MAX_ANSWER_BYTES = 64 * 1_048_576;
 
 const MAX_REDIRECTS = 3;
 const QUOTED = 300;
@@ -69,7 +71,7 @@ export class HttpClient {
       });
       const location = response.headers.get("location");
       if (response.status < 300 || response.status >= 400 || location === null) return response;
-      await response.text();
+      await this.text(response, signal);
       const next = new URL(location, url);
       if (next.origin !== origin || redirects === MAX_REDIRECTS)
         throw new MrlmError(
@@ -93,11 +95,19 @@ export class HttpClient {
     return readRemoteJson(text, what);
   }
 
-  /** Reads a body. Rejects with BRIDGE_LOST when the connection ends before. */
-  async text(response: HttpResponse, signal: AbortSignal): Promise<string> {
+  /** Reads a body. Rejects with BRIDGE_LOST when the connection ends before, BRIDGE_RESPONSE_INVALID for more than 64 MiB. */
+  async text({ body }: HttpResponse, signal: AbortSignal): Promise<string> {
+    const decoder = new TextDecoder();
+    let [text, bytes] = ["", 0];
     try {
-      return await response.text();
+      for await (const chunk of body ?? []) {
+        bytes += chunk.length;
+        if (bytes > MAX_ANSWER_BYTES) throw tooLarge(`An answer of ${this.#url}`);
+        text += decoder.decode(chunk, { stream: true });
+      }
+      return text + decoder.decode();
     } catch (cause) {
+      if (MrlmError.isInstance(cause)) throw cause;
       signal.throwIfAborted();
       throw new MrlmError("BRIDGE_LOST", `The connection to ${this.#url} ended in mid-answer: ${reasonOf(cause)}`, {
         cause,
@@ -120,6 +130,13 @@ export class HttpClient {
 export function statusError(what: string, status: number, text: string): MrlmError {
   const code = status >= 500 || status === 408 || status === 429 ? "BRIDGE_FAILED" : "BRIDGE_REFUSED";
   return new MrlmError(code, `${what} has status ${status}: ${text.trim().slice(0, QUOTED) || "no text"}`);
+}
+
+/** Returns the error of an answer, event or message above {@link MAX_ANSWER_BYTES}. */
+export function tooLarge(what: string): MrlmError {
+  return new MrlmError("BRIDGE_RESPONSE_INVALID", `${what} is larger than ${MAX_ANSWER_BYTES / 1_048_576} MiB.`, {
+    hint: "Make the observations of that environment smaller, or send large data by a file.",
+  });
 }
 
 /** Returns the innermost reason of an error of a connection. */

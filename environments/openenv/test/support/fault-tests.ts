@@ -96,6 +96,15 @@ export function faultTests(count: number): void {
     await each(async () => expect((await played()).code).toBe("BRIDGE_RESPONSE_INVALID"));
   });
 
+  test("an answer above 64 MiB is cut off, and its step is unscored", async () => {
+    const text = "x".repeat(64 * 1_048_576 + 1);
+    proxy.change = (given) =>
+      (JSON.parse(given) as { data: JsonObject }).data["done"] === true ? { text } : undefined;
+    const { rewards, code } = await played();
+    expect(code).toBe("BRIDGE_RESPONSE_INVALID");
+    expect(rewards.at(-1)).toMatchObject({ message: expect.stringContaining("is larger than 64 MiB") });
+  });
+
   test(`${count} resets with a wrong answer fail with the field`, async () => {
     proxy.change = (text, nth) => (nth === 0 ? { text: text.replace('"done":false', '"done":0') } : undefined);
     await each(async () => {
