@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { killFigures } from "./kills.ts";
 import { slowEnvironmentFigures } from "./slow-environment.ts";
 import { stepTimeFigures } from "./step-time.ts";
+import { storeShareFigures } from "./store-share.ts";
 import { vllmFigures } from "./vllm-logprobs.ts";
 
 const { values } = parseArgs({
@@ -21,6 +22,7 @@ const parts: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
   slow: slowEnvironmentFigures,
   kills: () => killFigures(Number(values.kills)),
   vllm: vllmFigures,
+  store: () => storeShareFigures(Math.min(Number(values.steps), 12)),
 };
 const chosen = values.only?.split(",") ?? Object.keys(parts);
 const unknown = chosen.find((part) => parts[part] === undefined);
