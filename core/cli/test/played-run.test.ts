@@ -38,6 +38,8 @@ describe("the options of mrlm play", () => {
     [{ run: "x", engine: ["y:1"] }, "--engine is for a --store"],
     [{ store: "x:1", set: ["sampling.temperature=2"] }, "sampling.temperature"],
     [{ store: "x:1", set: ["servers=2"] }, "servers=2"],
+    [{ store: "postgres://x/y?run=1", tokenFile: "z" }, "--token-file is for a store server"],
+    [{ store: "postgres://x/y" }, "names no run"],
   ])("%j is refused", async (options, message) => {
     await expect(open(options)).rejects.toMatchObject({ code: "USAGE", message: expect.stringContaining(message) });
   });

@@ -17,6 +17,7 @@ export {
 export type { AgeCount, RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";
 export { runOfStore } from "./open-to-read.ts";
 export { hasPassword, isDatabase, isPostgres, placeOfRun, withoutPassword } from "./postgres-place.ts";
+export { type AnnouncedRun, type DescribedRun, RunAnnouncement, RunDescription } from "./postgres-run.ts";
 export { checkEpisodeStore } from "./check-store.ts";
 export { LoggedBatches, type RecordedWeights } from "./logged-batches.ts";
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";

@@ -145,6 +145,11 @@ export function schemaOfPlace(place: string): string {
   return schemaOf(namedRun(place));
 }
 
+/** Statements of a connection beside that of the store. */
+export function setupBeside(schema: string): string {
+  return `SET search_path TO ${schema}; SET client_min_messages = warning`;
+}
+
 /** Statements of a connection that only reads: the server refuses every change. */
 export function readingSetup(schema: string): string {
   return `${setupOf(schema)}; SET default_transaction_read_only = on`;

@@ -8,6 +8,11 @@ import { POSTGRES_VIEW_SCHEMA } from "./views.ts";
 const AS_JSON = String.raw`(CASE WHEN strpos(content, '\u') = 0 THEN content
   ELSE regexp_replace(content, '(?<!\\)((?:\\\\)*)\\u(0000|0001|d[89a-f][0-9a-f]{2})', '\1\\u0001\2', 'g') END)::json`;
 
+/** Announcement of a training process to rollout workers that do not see its directory: one row, at most. It holds tokens of engines. */
+const TRAINING = `
+  CREATE TABLE training (key BIGINT PRIMARY KEY CHECK (key = 1), config TEXT NOT NULL, engines TEXT, since BIGINT NOT NULL, has_ended BIGINT NOT NULL);
+`;
+
 /** Functions of the views. `json_numbers` is `json_tree` of SQLite, for numbers alone. */
 const FUNCTIONS = `
   CREATE FUNCTION as_json(content TEXT) RETURNS JSON LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT ${AS_JSON} $$;
@@ -52,6 +57,7 @@ export const POSTGRES_SCHEMA = `
     RETURN NULL;
   END $$;
   CREATE TRIGGER notify_events AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION notify_event();
+  ${TRAINING}
   ${FUNCTIONS}
   ${POSTGRES_VIEW_SCHEMA}
 `;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll } from "@jest/globals";
+import { describeAnnouncements } from "./contract/announcements.ts";
 import { PostgresPlace } from "./contract/postgres-place.ts";
 import { describeReaders } from "./contract/readers.ts";
 import { storeContract } from "./contract/store-contract.ts";
@@ -18,4 +19,6 @@ beforeAll(async () => {
 afterAll(() => server.terminate());
 
 storeContract("PGlite", { place: async () => new PostgresPlace(url), interleavings: 0, groups: 5 });
+// PGlite has one session for all connections: readers leave it read-only.
+describeAnnouncements("PGlite", () => url);
 describeReaders("PGlite", () => url);

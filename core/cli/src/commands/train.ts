@@ -34,6 +34,7 @@ import { timeTable } from "../console/time-table.ts";
 import { trainingView } from "../console/training-view.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
+import { AnnouncedEngines } from "../services/announced-engines.ts";
 import { assertEngineInstalled, startsEngine } from "../services/engine.ts";
 import { openEngines } from "../services/engines.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
@@ -141,9 +142,8 @@ export async function train(
     cleanUp.unshift(stop);
     // The first batch is sampled by all of them.
     await samplers.started;
-    // A killed process left its own. A worker that found an engine before the leases of that process end would play its cohorts with other weights.
-    run.removeEngine();
-    cleanUp.unshift(async () => run.removeEngine());
+    const announced = await AnnouncedEngines.open(run);
+    cleanUp.unshift(() => announced.close());
     onRun(run.path);
     for (const part of parts) {
       const { device, deviceName, deterministic, worldSize } = await part.engine.describe();
@@ -153,7 +153,7 @@ export async function train(
     }
     isTraining = true;
     const summary = await trainRun({
-      onStoreOpened: () => run.writeEngine(places),
+      onStoreOpened: () => announced.announce(places),
       prepared,
       host: environments.host,
       engine,

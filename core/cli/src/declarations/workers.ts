@@ -31,7 +31,7 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
     .option("--run <run>", "the run's directory")
     .option(
       "--store <address>",
-      "instead of --run, where this machine does not see the directory: HOST:PORT of `mrlm store serve`",
+      "instead of --run, where this machine does not see the directory: HOST:PORT of `mrlm store serve`, or the URL of the run's database, postgres://USER@HOST:PORT/DATABASE?run=ID, as `store` of its run.json has it",
     )
     .option("--token-file <path>", "with --store: file with a token of that server")
     .option("--tls", "with --store: the server has TLS, and an authority that Node trusts has signed its certificate")

@@ -17,7 +17,7 @@ import {
   stateOfRun,
 } from "@mrlm/runtime";
 import { type EpisodeStore, MrlmError } from "@mrlm/spec";
-import { isPostgres, openEpisodeStore } from "@mrlm/store";
+import { isPostgres, openEpisodeStore, RunDescription, withoutPassword } from "@mrlm/store";
 import { serverCredentials } from "./client-access.ts";
 import { isLoopback } from "./server-access.ts";
 
@@ -36,9 +36,9 @@ export interface PlayedRunOptions {
   readonly set?: readonly string[];
 }
 
-/** A run for which this process plays: in its directory, or through a store server. */
+/** A run for which this process plays: in its directory, through a store server, or by its database. */
 export interface PlayedRun {
-  /** Directory of the run, or address of the server. */
+  /** Directory of the run, address of the server, or URL of the database. */
   readonly name: string;
   readonly loaded: LoadedConfig;
   /** Directory of the run, where this machine has it. */
@@ -76,11 +76,22 @@ export async function openPlayedRun(
       "USAGE",
       `--set ${foreign}: the run decides what is played; set server.* or base_directory here.`,
     );
-  if (store !== undefined) return await runOfServer({ ...options, store, set }, stop, notice);
-  for (const name of ["tokenFile", "tls", "tlsCa", "tlsCert", "tlsKey", "tlsServerName", "engine"] as const)
-    if (options[name] !== undefined)
-      throw new MrlmError("USAGE", `--${name.replace(/[A-Z]/g, "-$&").toLowerCase()} is for a --store.`);
+  if (store !== undefined && isPostgres(store)) return await runOfDatabase({ ...options, store });
+  if (store !== undefined) return await runOfServer({ ...options, store }, stop, notice);
+  for (const name of [...SERVER_OPTIONS, "engine"] as const) refuseOption(options, name, "is for a --store");
   return runOfDirectory(RunDirectory.open(run as string), set);
+}
+
+/** Options of a store server alone. */
+const SERVER_OPTIONS = ["tokenFile", "tls", "tlsCa", "tlsCert", "tlsKey", "tlsServerName"] as const;
+
+function refuseOption(
+  options: PlayedRunOptions,
+  name: (typeof SERVER_OPTIONS)[number] | "engine",
+  reason: string,
+): void {
+  if (options[name] !== undefined)
+    throw new MrlmError("USAGE", `--${name.replace(/[A-Z]/g, "-$&").toLowerCase()} ${reason}.`);
 }
 
 function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
@@ -100,15 +111,11 @@ function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
 }
 
 async function runOfServer(
-  options: PlayedRunOptions & { readonly store: string; readonly set: readonly string[] },
+  options: PlayedRunOptions & { readonly store: string },
   stop: AbortSignal,
   notice: (text: string) => void,
 ): Promise<PlayedRun> {
-  const { store: address, engine = [], set } = options;
-  if (isPostgres(address))
-    throw new MrlmError("USAGE", "--store names the address of a store server, not a database.", {
-      hint: "The database holds the episodes, and not the configuration and the engine of the run. Name the run's directory (--run), or start `mrlm store serve RUN` beside it.",
-    });
+  const { store: address } = options;
   const end = new AbortController();
   const onStop = (): void => void setTimeout(() => end.abort(), LEAVE_MS).unref();
   if (stop.aborted) onStop();
@@ -123,38 +130,83 @@ async function runOfServer(
       notice(`the store server at ${address} was lost: waiting for it`);
     },
   });
+  return await runElsewhere(options, {
+    host: hostOf(address),
+    name: address,
+    async describe(waitMs) {
+      const described = await server.describe(waitMs);
+      if (described.config === "")
+        throw new MrlmError("USAGE", `The server at ${address} serves a store without a run.`, {
+          hint: "Start it with the run's directory: mrlm store serve --run RUN.",
+        });
+      if (isLost) notice(`the store server at ${address} answers again`);
+      isLost = false;
+      return described;
+    },
+    openStore: () => connectStore(address, access),
+    async close() {
+      stop.removeEventListener("abort", onStop);
+      await server.close();
+    },
+  });
+}
+
+/** A run by its database, in which its training process announces itself. */
+async function runOfDatabase(options: PlayedRunOptions & { readonly store: string }): Promise<PlayedRun> {
+  const { store: place } = options;
+  for (const name of SERVER_OPTIONS)
+    refuseOption(options, name, "is for a store server; the URL of a database has its access");
+  const description = new RunDescription(place);
+  return await runElsewhere(options, {
+    host: new URL(place).hostname,
+    name: withoutPassword(place),
+    async describe() {
+      const { training, ...state } = await description.read();
+      if (training === undefined) return state;
+      const { since, engines } = training;
+      return { ...state, training: { ...(engines as unknown as EnginePlaces), since } };
+    },
+    openStore: () => openEpisodeStore({ path: place, purpose: "train", endsLeases: false }),
+    close: () => description.close(),
+  });
+}
+
+/** Place of a run for a machine without its directory. */
+interface RunElsewhere {
+  /** Host of the store. */
+  readonly host: string;
+  readonly name: string;
+  describe(waitMs?: number): Promise<RunState & { readonly config: string }>;
+  openStore(): Promise<EpisodeStore>;
+  close(): Promise<void>;
+}
+
+async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source: RunElsewhere): Promise<PlayedRun> {
   const folder = mkdtempSync(join(tmpdir(), "mrlm-play-"));
   const close = async (): Promise<void> => {
-    stop.removeEventListener("abort", onStop);
     rmSync(folder, { recursive: true, force: true });
-    await server.close();
+    await source.close();
   };
   try {
-    const { config } = await server.describe();
-    if (config === "")
-      throw new MrlmError("USAGE", `The server at ${address} serves a store without a run.`, {
-        hint: "Start it with the run's directory: mrlm store serve --run RUN.",
-      });
+    const { config } = await source.describe();
     const configPath = join(folder, "config.yaml");
     writeFileSync(configPath, config, { mode: 0o600 });
     const loaded = loadConfig(configPath, { overrides: set });
     const reached = addressesOf(engine, loaded.config);
     return {
-      name: address,
+      name: source.name,
       loaded,
       configPath,
       async find() {
         try {
-          const { training, ...state } = await server.describe(ANSWER_MS);
-          if (isLost) notice(`the store server at ${address} answers again`);
-          isLost = false;
-          return training === undefined ? state : { ...state, training: reachable(training, address, reached) };
+          const { training, ...state } = await source.describe(ANSWER_MS);
+          return training === undefined ? state : { ...state, training: reachable(training, source.host, reached) };
         } catch (error) {
           if (MrlmError.hasCode(error, "STORE_UNAVAILABLE")) return undefined;
           throw error;
         }
       },
-      openStore: () => connectStore(address, access),
+      openStore: () => source.openStore(),
       close,
     };
   } catch (error) {
@@ -178,13 +230,13 @@ function addressesOf(flags: readonly string[], config: ResolvedConfig): Readonly
 /** Replaces the addresses that flags name. Throws CONFIG_INVALID for an engine that this machine cannot reach. */
 function reachable<Places extends EnginePlaces>(
   places: Places,
-  store: string,
+  storeHost: string,
   addresses: ReadonlyMap<string, string>,
 ): Places {
   const reached = <Place extends EnginePlace>(name: string, place: Place): Place => {
     const address = addresses.get(name);
     if (address !== undefined) return { ...place, address };
-    if (!isLoopback(hostOf(place.address)) || isLoopback(hostOf(store))) return place;
+    if (!isLoopback(hostOf(place.address)) || isLoopback(storeHost)) return place;
     const flag = `--engine ${name === MAIN_ENGINE ? "" : `${name}=`}HOST:PORT`;
     throw new MrlmError(
       "CONFIG_INVALID",

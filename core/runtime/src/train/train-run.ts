@@ -57,7 +57,7 @@ export interface TrainOptions {
   /** Opens the episode store; default: in a thread of its own. */
   readonly openStore?: (settings: StoreSettings) => Promise<EpisodeStore>;
   /** Called when the store is open and the leases of an earlier process have ended: from here on other processes may play. */
-  readonly onStoreOpened?: () => void;
+  readonly onStoreOpened?: () => void | Promise<void>;
   /** Aborted to stop after the current iteration, with a checkpoint. */
   readonly drain?: AbortSignal;
   /** Aborted to stop at once. */
@@ -118,8 +118,8 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
         const { openStore = openEpisodeStore } = options;
         const about = { path: run.episodesPath, run: record.id, purpose: "train", endsLeases: true } as const;
         const store = await openStore({ ...about, resumedAt });
-        options.onStoreOpened?.();
         episodes = withBackgroundWrites(store);
+        await options.onStoreOpened?.();
         const members = [
           thisProcess(TRAINING_WORKER, "training", { mode: config.play.mode }),
           ...(options.engines ?? [{ engine }]).map(engineMember),
