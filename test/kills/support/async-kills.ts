@@ -59,11 +59,14 @@ export async function warmModel(directory: string): Promise<WarmModel> {
   return { path, startMs: warm.startMs };
 }
 
-/** Kills processes of runs of a mode until there were as many kills as asked for, and checks each run when it has finished. */
+/**
+ * Kills processes of runs of a mode until there were as many kills as asked for, and checks each run when it has finished. Half of the kills are in runs
+ * with a sampler that joins by `mrlm sample`, half in runs with one of `engine.samplers`.
+ */
 export async function killProcesses(
   mode: KilledMode,
   { path: model, startMs }: WarmModel,
-  { directory, kills, seed, steps = 200, print = () => undefined }: KillOptions,
+  { directory, kills, seed, steps = 120, print = () => undefined }: KillOptions,
 ): Promise<KillResult> {
   const place = join(directory, mode);
   mkdirSync(place);
@@ -80,13 +83,12 @@ export async function killProcesses(
     mode === "pipelined" ? await leaveAlone(writeConfig(place, kept, "alone.yaml"), join(place, "alone")) : undefined;
   const random = randomStream(`kills of ${mode}`, seed);
   const next = (): number => random.next();
-  const signals = planSignals(kills, next);
   const result = { signals: [] as PlannedSignal[], runs: 0, late: 0 };
   const found = { twice: [] as string[], lost: [] as string[], differences: [] as string[], faults: [] as string[] };
   const replay = { steps: 0, equal: 0, mismatches: 0 };
-  while (signals.length > 0) {
+  /** Kills processes of one run until it has finished, and checks it. */
+  const killOne = async (joinsSampler: boolean, signals: PlannedSignal[]): Promise<void> => {
     const output = join(place, String(result.runs));
-    const joinsSampler = result.runs % 2 === 0;
     const run = await killRun({
       config: joinsSampler ? joined : own,
       output,
@@ -120,6 +122,11 @@ export async function killProcesses(
     print(
       `${mode}, run ${result.runs}: ${describeSignals(run.signals)}; ${audit.twice.length} groups in two batches, ${audit.lost.length} lost, ${audit.late} late; ${replayed.steps} steps replayed, ${replayed.mismatches} mismatches; ${run.faults.length} unexplained ends`,
     );
+  };
+  for (const joinsSampler of [true, false]) {
+    const signals = planSignals(Math.ceil(kills / 2), next);
+    // A run may finish before all signals were sent.
+    while (signals.length > 0) await killOne(joinsSampler, signals);
   }
   return { ...result, ...found, replay };
 }
