@@ -31,17 +31,23 @@ const LOGGED_GROUP = "groups.key AS key, groups.id AS id, cohorts.id AS cohort";
 const IN_NO_BATCH = `NOT EXISTS (SELECT 1 FROM batches
       WHERE batches.learner = :learner AND batches.group_key = groups.key AND batches.is_abandoned = 0)`;
 
-/** Prepares the count of the groups of a learner that no batch has. */
-export function bufferCounts(database: Database): (learner: LearnerId) => BufferCounts {
-  const buffer = database.prepare(
-    `SELECT cohorts.state AS state, COUNT(*) AS count FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
-     WHERE cohorts.state <> 'abandoned' AND cohorts.purpose = 'train' AND cohorts.learner = :learner AND ${IN_NO_BATCH} GROUP BY 1`,
+/**
+ * Prepares the count of the groups of a learner that no batch has, among the cohorts from a key on. `oldest` is the key of the first such cohort.
+ */
+export function bufferCounts(
+  database: Database,
+): (learner: LearnerId, from?: number) => { readonly counts: BufferCounts; readonly oldest: number | undefined } {
+  // The learner is compared as an expression, so that SQLite searches the range of keys and not the index of learners, in which it meets all of their cohorts.
+  const waiting = database.prepare(
+    `SELECT cohorts.key AS key, cohorts.state AS state FROM cohorts CROSS JOIN groups ON groups.cohort = cohorts.key
+     WHERE cohorts.state <> 'abandoned' AND cohorts.purpose = 'train' AND cohorts.learner || '' = :learner AND cohorts.key >= :from
+     AND ${IN_NO_BATCH} ORDER BY cohorts.key`,
   );
-  return (learner) => {
+  return (learner, from = 0) => {
     const counts = { open: 0, leased: 0, ready: 0 };
-    for (const { state, count } of buffer.all({ learner }))
-      counts[state === "committed" ? "ready" : (state as "open" | "leased")] = count as number;
-    return counts;
+    const rows = waiting.all({ learner, from });
+    for (const { state } of rows) counts[state === "committed" ? "ready" : (state as "open" | "leased")]++;
+    return { counts, oldest: rows[0]?.["key"] as number | undefined };
   };
 }
 
@@ -70,7 +76,9 @@ export class BatchTable {
   readonly #abandonBatches: Statement;
   readonly #abandonSteps: Statement;
   readonly #abandonCohorts: Statement;
-  readonly #buffer: (learner: LearnerId) => BufferCounts;
+  readonly #buffer: ReturnType<typeof bufferCounts>;
+  /** Key of the first cohort of a learner that may have a group that no batch has: earlier ones are not looked at again. */
+  readonly #oldestKeys = new Map<LearnerId, number>();
 
   constructor(database: Database, episodes: EpisodeRows) {
     this.#episodes = episodes;
@@ -90,7 +98,9 @@ export class BatchTable {
     this.#ofCohorts = database.prepare(
       `${visible} AND cohorts.step = :step AND cohorts.refill = :refill ORDER BY cohorts.place, cohorts.part, groups.position LIMIT :count`,
     );
-    this.#oldest = database.prepare(`${visible} ORDER BY cohorts.key, groups.position LIMIT :count`);
+    this.#oldest = database.prepare(
+      `${visible} AND cohorts.key >= :from ORDER BY cohorts.key, groups.position LIMIT :count`,
+    );
     const ofPosition = "SELECT 1 FROM cohorts WHERE learner = ? AND step = ? AND refill = ?";
     this.#unfinished = database.prepare(`${ofPosition} AND state IN ('open', 'leased')`);
     this.#otherWeights = database.prepare(`${ofPosition} AND state <> 'abandoned' AND checksum IS DISTINCT FROM ?`);
@@ -140,7 +150,9 @@ export class BatchTable {
 
   /** Groups of a learner that no batch has. */
   buffer(learner: LearnerId): BufferCounts {
-    return this.#buffer(learner);
+    const { counts, oldest } = this.#buffer(learner, this.#oldestKeys.get(learner));
+    if (oldest !== undefined) this.#oldestKeys.set(learner, oldest);
+    return counts;
   }
 
   take(
@@ -220,6 +232,7 @@ export class BatchTable {
 
   /** Cohorts of which a batch that stays has a group stay too. */
   abandon(learner: LearnerId, fromStep: number): void {
+    this.#oldestKeys.delete(learner);
     this.#abandonBatches.run(learner, fromStep);
     this.#abandonSteps.run(learner, fromStep);
     this.#abandonCohorts.run(learner, fromStep);
@@ -238,7 +251,7 @@ export class BatchTable {
   }
 
   #candidates(learner: LearnerId, { step, refill }: TakePosition, count: number, rule: TakeRule): Row[] {
-    if (rule.from === "oldest") return this.#oldest.all({ learner, count });
+    if (rule.from === "oldest") return this.#oldest.all({ learner, count, from: this.#oldestKeys.get(learner) ?? 0 });
     if (this.#unfinished.get(learner, step, refill) !== undefined) return [];
     return this.#ofCohorts.all({ learner, step, refill, count });
   }

@@ -83,7 +83,7 @@ export function readWorkers(database: Database): RunWorkers {
     memberCount: count("FROM members"),
     leases,
     leaseCount: count(LEASED),
-    buffers: learners.map(({ learner }) => ({ learner, ...counted(learner) })),
+    buffers: learners.map(({ learner }) => ({ learner, ...counted(learner).counts })),
     staleness: {
       batches: count(`FROM (${newest}) AS newest`),
       ages: all<AgeCount>(
