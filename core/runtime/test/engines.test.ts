@@ -55,6 +55,7 @@ describe("engines beside the main one", () => {
       device: "cpu",
       mode: "deterministic",
       check_memory: true,
+      sampler_wait_seconds: 0,
       samplers: 0,
       address: "a:1",
       token_file: "/x/token",
@@ -98,6 +99,7 @@ describe("engines beside the main one", () => {
       { a: { models: ["bob"], address: "a:1", samplers: 1 } },
       "engines.a.samplers is for",
     ],
+    ["a GPU without CUDA", { a: { models: ["bob"], device: "cpu", gpu: 1 } }, "engines.a.gpu is for CUDA"],
     ["a GPU of a running engine", { a: { models: ["bob"], address: "a:1", gpu: 1 } }, "engines.a.gpu is for an engine"],
   ])("%s: refused with the line", (_, engines, text) => {
     expect(() => parsed({ engines })).toThrow(text);

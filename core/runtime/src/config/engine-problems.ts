@@ -52,10 +52,15 @@ export function withoutAddress(path: ConfigPath): ConfigProblem {
 
 function processProblems(
   path: ConfigPath,
-  { address, token_file, samplers = 0, gpu }: NonNullable<ConfigInput["engine"]>,
+  { address, token_file, device, samplers = 0, gpu }: NonNullable<ConfigInput["engine"]>,
 ): ConfigProblem[] {
-  if (address === undefined) return token_file === undefined ? [] : [withoutAddress([...path, "token_file"])];
   const name = showPath(path);
+  const useless: ConfigProblem[] =
+    device === "cpu" && gpu !== undefined
+      ? [{ path: [...path, "gpu"], at: "key", text: `${name}.gpu is for CUDA, and ${name}.device is cpu` }]
+      : [];
+  if (address === undefined)
+    return token_file === undefined ? useless : [...useless, withoutAddress([...path, "token_file"])];
   const started = (key: string, text: string): ConfigProblem => ({
     path: [...path, key],
     at: "key",
