@@ -7,6 +7,7 @@ import { BigramEngine } from "@mrlm/testing";
 import { joinRun, thisProcess, trainRun } from "@mrlm/runtime";
 import { environmentServers } from "../src/workers/member-sources.ts";
 import type { MemberSource } from "../src/workers/membership.ts";
+import { assertSamePackages, packageTexts } from "../src/workers/same-packages.ts";
 import { workerReports } from "../src/workers/worker-reports.ts";
 import { CONFIG, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
@@ -131,6 +132,26 @@ describe("members of a run", () => {
     await membership.leave();
   });
 
+  test("a worker whose environments come from other packages than the training process's is refused", async () => {
+    const { store } = table();
+    const math = { name: "@mrlm/environment-math", version: "1.0.0" };
+    await assertSamePackages(store, { "math@1": math });
+    const packages = { ...packageTexts({ "math@1": { ...math, behaviour: "a".repeat(64) } }) };
+    await store.join({ id: "trainer", kind: "training", capabilities: { packages } });
+    await assertSamePackages(store, { "math@1": { ...math, behaviour: "a".repeat(64) }, "mine@1": math });
+    for (const [other, text] of [
+      [
+        { ...math, version: "1.0.1", behaviour: "a".repeat(64) },
+        "@mrlm/environment-math 1.0.1, behaviour aaaaaaaaaaaa",
+      ],
+      [{ ...math, behaviour: "b".repeat(64) }, "@mrlm/environment-math 1.0.0, behaviour bbbbbbbbbbbb"],
+    ] as const)
+      await expect(assertSamePackages(store, { "math@1": other })).rejects.toMatchObject({
+        code: "STORE_CONFLICT",
+        message: `Environment math@1 comes from ${text} here, and from @mrlm/environment-math 1.0.0, behaviour aaaaaaaaaaaa in the training process.`,
+      });
+  });
+
   test("a training process removes its predecessor and lost members, by the clock of the store", async () => {
     const { state, store, ids } = table();
     const add = (id: string, kind: Member["kind"]): Promise<void> => store.join({ id, kind, capabilities: {} });
@@ -206,7 +227,7 @@ test("a run has its training process and its engine as members until it ends, an
   for (const members of seen)
     expect(members).toMatchObject(
       [
-        { id: "trainer", kind: "training", capabilities: { pid: process.pid, mode: "sync" } },
+        { id: "trainer", kind: "training", capabilities: { pid: process.pid, mode: "sync", packages: {} } },
         { kind: "engine", address: "127.0.0.1:50051", capabilities: { deterministic: true, worldSize: 1 } },
       ].toSorted((one, other) => (one.kind === members[0]?.kind ? -1 : other.kind === members[0]?.kind ? 1 : 0)),
     );

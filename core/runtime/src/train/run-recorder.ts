@@ -49,6 +49,11 @@ export class RunRecorder {
     run.writeRecord({ ...this.#record, status: "running" });
   }
 
+  /** Packages that provide the environments now. */
+  get environments(): RecordedEnvironments {
+    return this.#record["environments"] as unknown as RecordedEnvironments;
+  }
+
   /** Whether another process has trained the run before. */
   get hasBegunBefore(): boolean {
     return this.#before["started"] !== undefined;
@@ -68,7 +73,7 @@ export class RunRecorder {
   /** Returns a notice for each environment whose package or recorded behaviour differs from before the resumption. */
   environmentDifferences(): string[] {
     const before = (this.#before["environments"] as RecordedEnvironments | undefined) ?? {};
-    return Object.entries(this.#record["environments"] as unknown as RecordedEnvironments).flatMap(([id, now]) => {
+    return Object.entries(this.environments).flatMap(([id, now]) => {
       const changes = packageChanges(before[id], now);
       return changes.length === 0
         ? []
@@ -78,7 +83,7 @@ export class RunRecorder {
 
   /** Records that a server offers an environment in another package than before. @returns a notice, if it does */
   environmentSeen({ id, providedBy: now }: EnvironmentDescription): string[] {
-    const environments = this.#record["environments"] as unknown as RecordedEnvironments;
+    const { environments } = this;
     const was = environments[id];
     const changes = now === undefined ? [] : packageChanges(was, now);
     if (changes.length === 0) return [];

@@ -21,6 +21,7 @@ import { releaseModels } from "../models/loaded-policies.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { engineMember, environmentServers, type MemberEngine, thisProcess } from "../workers/member-sources.ts";
 import { joinRun, type Membership, type MemberSource } from "../workers/membership.ts";
+import { packageTexts } from "../workers/same-packages.ts";
 import { workerReports } from "../workers/worker-reports.ts";
 import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
@@ -121,7 +122,12 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
         episodes = withBackgroundWrites(store);
         await options.onStoreOpened?.();
         const members = [
-          thisProcess(TRAINING_WORKER, "training", { mode: config.play.mode }),
+          // A server may offer an environment in another package during the run.
+          () =>
+            thisProcess(TRAINING_WORKER, "training", {
+              mode: config.play.mode,
+              packages: packageTexts(record.environments),
+            })(),
           ...(options.engines ?? [{ engine }]).map(engineMember),
           environmentServers(
             host,

@@ -18,6 +18,7 @@ import { CohortWorker, type PlayedCohort } from "../play/cohort-worker.ts";
 import { playLeases } from "../play/play-leases.ts";
 import { environmentServers, thisProcess } from "./member-sources.ts";
 import { joinRun } from "./membership.ts";
+import { assertSamePackages } from "./same-packages.ts";
 
 /** Parts of a rollout worker. */
 export interface PlayRunParts extends Pick<RolloutRunnerOptions, "host"> {
@@ -41,6 +42,9 @@ export async function playRun(parts: PlayRunParts): Promise<void> {
   const { play: mode, sampling, stages, server } = prepared.config;
   const { deterministic } = await engine.describe();
   const loaded = new Map<ModelId, LoadedModel>();
+  await assertSamePackages(store, prepared.packages);
+  // The training process may have become a member since. It is one when it opens a cohort.
+  let packages: Promise<void> | undefined;
   const play = async function* (cohort: Cohort, stop: AbortSignal) {
     const [stage, policies] = cohort.learner.split("/") as [string, string];
     const resolved = stages[Number(stage)];
@@ -50,6 +54,7 @@ export async function playRun(parts: PlayRunParts): Promise<void> {
     const { environments } = prepared;
     const request = cohortRequest({ policy, environments, ...stageSampling(prepared.config, resolved) }, cohort);
     const runner = await makeRunner(parts, deterministic, loaded);
+    await (packages ??= assertSamePackages(store, prepared.packages));
     assertSameGroups(cohort, await runner.groupsOf(request));
     yield* runner.collect({ ...request, signal: stop });
   };

@@ -83,7 +83,7 @@ export const ERROR_CODES = {
   },
   ENGINE_EXITED: {
     meaning: "The engine process ended while it was needed.",
-    hint: "Read the quoted log; continue with `mrlm train --resume`.",
+    hint: "Read the quoted log.",
     retryable: false,
   },
   ENGINE_FAILED: {
