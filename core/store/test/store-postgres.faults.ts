@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { EpisodeStore, Lease, MrlmError } from "@mrlm/spec";
 import { Client } from "pg";
 import { openEpisodeStore, openLocalStore, placeOfRun, queryStore } from "../src/index.ts";
+import { describeAnnouncements } from "./contract/announcements.ts";
 import { PostgresPlace } from "./contract/postgres-place.ts";
 import { describeReaders } from "./contract/readers.ts";
 import { storeContract } from "./contract/store-contract.ts";
@@ -50,6 +51,7 @@ storeContract("a server of Postgres", {
 });
 
 describeReaders("a server of Postgres", () => server.url);
+describeAnnouncements("a server of Postgres", () => server.url);
 
 test("a query that takes too long is ended, in its process and on the server", async () => {
   const store = await openLocalStore({ path: server.url, run: "long", purpose: "train", endsLeases: false });
