@@ -20,7 +20,7 @@ export interface Fingerprint {
 }
 
 /** Durations differ between two runs of the same commit. */
-const DURATIONS = /seconds/i;
+const DURATIONS = /seconds|^wait\//i;
 /** State of the random streams; its layout may change while the draws stay. */
 const STATE_FILES = /random\.safetensors$/;
 
