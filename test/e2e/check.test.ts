@@ -39,7 +39,7 @@ test("mrlm check --play reports how many groups have two different rewards, and 
   ]);
   const [play] = events.filter(({ event }) => event === "play");
   expect(play?.["with_signal"]).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test("mrlm check --play survives a plugin that ends its process", async () => {
   const exits = '=== next || (message.parts[0]?.text === "exit" && process.exit(7));';
@@ -58,7 +58,7 @@ test("mrlm check --play survives a plugin that ends its process", async () => {
     { code: "PROCESS_ENDED", subject: "environment:counting@1", message: expect.stringContaining("exit code 7") },
   ]);
   expect(code).toBe(4);
-}, 60_000);
+});
 
 test("mrlm check names the fixture and the first line of a changed behaviour; --update records it", async () => {
   const plugin = countingWith("counting", "", "");
@@ -75,7 +75,7 @@ test("mrlm check names the fixture and the first line of a changed behaviour; --
   expect(changed.stdout).toContain(
     'Fixture "counts" of counting@1 changed in line 3 (the result of turn 1), compared with mrlm.behaviour.json.',
   );
-}, 60_000);
+});
 
 test("mrlm check removes the temporary files of a plugin that leaves them", async () => {
   const temporary = join(folder, "temporary");
@@ -84,7 +84,7 @@ test("mrlm check removes the temporary files of a plugin that leaves them", asyn
   const { code } = await run(check, { TMPDIR: temporary });
   expect(code).toBe(0);
   expect(readdirSync(temporary)).toEqual([]);
-}, 60_000);
+});
 
 test("mrlm check refuses a misspelt part beside a right one, and states that --update recorded nothing", async () => {
   const [misspelt, nothing] = await Promise.all([
@@ -93,7 +93,7 @@ test("mrlm check refuses a misspelt part beside a right one, and states that --u
   ]);
   expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining('has no part "environment:nom".') });
   expect(nothing.stdout).toContain("Nothing was written to mrlm.behaviour.json");
-}, 60_000);
+});
 
 test("mrlm check asks npm whether the recorded behaviour is packed", async () => {
   const plugin = countingWith("packed", "", "");
@@ -107,4 +107,4 @@ test("mrlm check asks npm whether the recorded behaviour is packed", async () =>
     found.push(events.filter(({ event }) => event === "finding").map(({ code }) => code));
   }
   expect(found).toEqual([[], ["BEHAVIOUR_OUTDATED"]]);
-}, 60_000);
+});

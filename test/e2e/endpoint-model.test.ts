@@ -55,7 +55,7 @@ test("mrlm collect plays a model of an endpoint without an engine; sft and dpo l
 
   const written = readdirSync(folder).map((each) => readFileSync(join(folder, each), "latin1"));
   expect([...written, collected.stdout, collected.stderr].filter((text) => text.includes(KEY))).toEqual([]);
-}, 60_000);
+});
 
 test("mrlm collect states why every episode failed, and its exit code is not 0", async () => {
   const server = await startChatServer(() => "1");
@@ -79,4 +79,4 @@ test("mrlm collect states why every episode failed, and its exit code is not 0",
     1,
     expect.stringMatching(/the first failed episode: ENDPOINT_UNREACHABLE: .*\n(.*\n)*.*Every episode failed/),
   ]);
-}, 60_000);
+});

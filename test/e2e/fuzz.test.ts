@@ -11,7 +11,7 @@ let place: Place;
 
 beforeAll(async () => {
   place = await openPlace(directory, { withCode: false, isBigram: true });
-}, 60_000);
+});
 afterAll(() => place.close());
 
 test("a random configuration trains, twice to the same bits, on from a checkpoint, and under any token budget alike", async () => {
@@ -21,4 +21,4 @@ test("a random configuration trains, twice to the same bits, on from a checkpoin
 test("broken in one place they are refused, with code, line, column and the nearest name", async () => {
   for (let i = 0; i < 10; i++)
     expect([i, await mutationComplaints(draw(`fuzz/0/${i}`, place), place, 8)]).toEqual([i, []]);
-}, 60_000);
+});

@@ -49,4 +49,4 @@ test("mrlm serve runs programs of /run_code in its sandboxes, 64 at once, and re
   expect(splits).toContainEqual({ name: "train", type: "train" });
   server.child.kill("SIGTERM");
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
-}, 60_000);
+});

@@ -55,4 +55,4 @@ test("mrlm serve --http-port: an MCP client and a gRPC client share a server; SI
   server.child.kill("SIGTERM");
   await grpc.close();
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
-}, 30_000);
+});

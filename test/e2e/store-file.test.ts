@@ -86,7 +86,7 @@ test(`${faults.length} faults of a store file: --resume refuses them before any 
   await Promise.all(tried);
   rmSync(join(run, "run.json"));
   expect((await trainBigram({ ...training, resume: run })).weights).toEqual(alone.weights);
-}, 60_000);
+});
 
 function edit(path: string, sql: string): void {
   const database = new DatabaseSync(path, { enableForeignKeyConstraints: false });

@@ -85,4 +85,4 @@ test("pipelined: a remote rollout worker whose store server ends again and again
   expect(outcome.weights.equals(alone.weights)).toBe(true);
   const ids = outcome.played.flatMap((groups) => groups.map(({ id }) => id));
   expect(new Set(ids).size).toBe(ids.length);
-}, 60_000);
+});

@@ -16,7 +16,7 @@ test("mrlm ui serves the page until it is interrupted", async () => {
   server.child.kill("SIGINT");
   expect(page).toContain('<script type="module" src="/page.js">');
   expect(await server.finished).toMatchObject({ code: 0 });
-}, 60_000);
+});
 
 test("mrlm ui names a missing folder, and refuses an address that other machines reach without a token", async () => {
   const [missing, open] = await Promise.all([
@@ -25,4 +25,4 @@ test("mrlm ui names a missing folder, and refuses an address that other machines
   ]);
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NOT_FOUND") });
   expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("ADDRESS_INSECURE") });
-}, 60_000);
+});

@@ -29,7 +29,7 @@ test("mrlm report writes one page without scripts: curves, findings, episodes, i
     /^<\/?(html|head|meta|title|style|body|h1|h2|dl|div|dt|dd|p|strong|br|svg|text|path|circle|details|summary|pre)$/;
   expect([...tags].filter((tag) => !own.test(tag))).toEqual([]);
   expect(page).not.toMatch(/[\u0000-\u0008\u001b\u202a-\u202e\u2066-\u2069]/);
-}, 60_000);
+});
 
 test("mrlm report writes a run without episodes, names a missing run, and leaves no part of a file", async () => {
   const directory = await smallRun(folder, "empty", 1);
@@ -39,4 +39,4 @@ test("mrlm report writes a run without episodes, names a missing run, and leaves
   const missing = await run(["report", join(folder, "missing"), "--html", join(folder, "other.html")]);
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NOT_FOUND") });
   expect(readdirSync(folder).filter((name) => name.startsWith("other"))).toEqual([]);
-}, 60_000);
+});

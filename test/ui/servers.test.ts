@@ -39,7 +39,7 @@ test("the page of servers has the sessions and calls of mrlm serve, and the faul
     server.child.kill();
     await server.finished;
   }
-}, 60_000);
+});
 
 test("an address of metrics that is slow, large, no HTTP or no metrics is a fault of this address alone", async () => {
   await expect(serveUi({ directories: [], address: "127.0.0.1:0", metrics: ["ftp://x"] })).rejects.toMatchObject({
@@ -64,4 +64,4 @@ test("an address of metrics that is slow, large, no HTTP or no metrics is a faul
     undefined,
     "SERVER_UNAVAILABLE",
   ]);
-}, 30_000);
+});

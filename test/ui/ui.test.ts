@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { runs } = await get<{ runs: { id: string; status: string; step: number; planned: number }[] }>("/api/runs");
   expect(runs).toMatchObject([{ status: "finished", step: 3, planned: 3 }]);
   run = `/api/runs/${encodeURIComponent(runs[0]?.id ?? "")}`;
-}, 60_000);
+});
 afterAll(() => server?.close());
 
 async function get<T>(path: string): Promise<T> {

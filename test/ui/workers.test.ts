@@ -25,7 +25,7 @@ let directory: string;
 beforeAll(async () => {
   directory = await aheadRun(folder, "ahead");
   server = await serveUi({ directories: [folder], address: "127.0.0.1:0" });
-}, 60_000);
+});
 afterAll(() => server?.close());
 
 async function workers(): Promise<Workers> {

@@ -44,7 +44,7 @@ beforeAll(async () => {
   const json = { name: "project", version: "1.0.0", optionalDependencies: { absent: "*" } };
   writeFileSync(join(project, "package.json"), JSON.stringify(json));
   writeFileSync(join(project, ".npmrc"), npmrcOf(registry));
-}, 60_000);
+});
 afterAll(() => {
   registry.close();
   rmSync(folder, { recursive: true, force: true });
@@ -63,7 +63,7 @@ test("search asks the registry of the user's npm for the keyword and the words",
   const output = await printed((context) => searchPlugins(context, ["board", "games"]));
   expect(output).toMatch(/mrlm-chess +1\.2\.0/);
   expect(registry.requests.at(-1)).toMatch(/search\?text=keywords:mrlm-plugin[+ ]board[+ ]games/);
-}, 60_000);
+});
 
 test("search compares the keyword itself where the registry searches names alone", async () => {
   const names = await startRegistry();
@@ -80,7 +80,7 @@ test("search compares the keyword itself where the registry searches names alone
   names.close();
   expect(output).toMatch(/mrlm-go +2\.0\.0/);
   expect(output).not.toContain("mrlm-notes");
-}, 60_000);
+});
 
 test("add shows what a plugin provides and requires, asks, and runs no install script", async () => {
   const add = (name: string, args = {}) => printed((context) => addPlugin(context, name, args));
@@ -123,7 +123,7 @@ test("add warns of a name close to a known one", async () => {
   await expect(addPlugin({ console, directory: project }, "@mrlm/pp", {})).rejects.toMatchObject({ code: "USAGE" });
   stdout.end();
   expect(await output).toMatch(/warning +its name is close to @mrlm\/ppo/);
-}, 60_000);
+});
 
 test("list names what was skipped, and remove takes a plugin out", async () => {
   const list = (why: boolean) => printed((context) => listPlugins(context, { why }));

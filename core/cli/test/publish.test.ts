@@ -97,7 +97,7 @@ test("the registry of the scope, and of publishConfig, is asked", async () => {
     other.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 test("a tarball with long paths is read whole", () => {
   const folder = mkdtempSync(join(tmpdir(), "mrlm-tarball-"));

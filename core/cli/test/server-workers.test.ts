@@ -29,7 +29,7 @@ test("a session that ends its worker fails by plugin, version and cause; the oth
   } finally {
     await server.close();
   }
-}, 60_000);
+});
 
 test("a plugin whose import never returns is reported, and leaves no process behind", async () => {
   const folder = lethalProject({ before: "await new Promise(() => setInterval(() => undefined, 1000));" });
@@ -41,4 +41,4 @@ test("a plugin whose import never returns is reported, and leaves no process beh
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -31,5 +31,5 @@ describeWithPython("mrlm-client (skipped where `npm run setup` has not run)", ()
     expect(found["codes"]).toEqual(["SESSION_NOT_FOUND", "EPISODE_ENDED"]);
     expect(found["after"]).toEqual(found["before"]);
     expect(found["again"]).toEqual(found["before"]);
-  }, 60_000);
+  });
 });

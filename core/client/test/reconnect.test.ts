@@ -186,11 +186,11 @@ describe("a session", () => {
   });
 
   test("keeps its lease while it is idle, and is closed with its host", async () => {
-    const server = await serveHere({ maxLeaseMs: 800 });
+    const server = await serveHere({ maxLeaseMs: 2_000 });
     const remote = await connectEnvironments(`127.0.0.1:${server.port}`, { leaseMs: 2 ** 32 - 1 });
     const [idle, unused] = [await remote.open({ id: "counting" }), await remote.open({ id: "counting" })];
     await idle.reset({ signal: never });
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     expect(shown((await step(idle)).observation)).toBe("step 0");
     await unused.close();
     await remote.close();

@@ -26,7 +26,7 @@ test("an environment that never yields ends its process, which reports the envir
     message: expect.stringContaining("endless@1"),
     hint: expect.stringContaining("endless loop"),
   });
-}, 60_000);
+});
 
 test("in a log of JSON the report is a line like any other", () => {
   const { stderr } = blocked("json");
@@ -36,4 +36,4 @@ test("in a log of JSON the report is a line like any other", () => {
     msg: expect.stringContaining("Environment endless@1 has blocked its process"),
     fields: { code: "DEADLINE_EXCEEDED" },
   });
-}, 60_000);
+});

@@ -164,7 +164,7 @@ describe("a query only reads", () => {
   });
 
   test("a query that needs too much memory is ended", async () => {
-    const query = queryStore(path, `${endless} group_concat(i) from n`, { ...LIMITS, megabytes: 150 });
+    const query = queryStore(path, `${endless} group_concat(i) from n`, { ...LIMITS, seconds: 100, megabytes: 150 });
     await expect(query).rejects.toMatchObject({
       code: "QUERY_LIMIT",
       message: expect.stringMatching(/more than 150 MB/),

@@ -32,7 +32,7 @@ test("kill -9 of the process that has the launcher ends the processes and what t
   host.kill("SIGKILL");
   while (pids.some(isRunning)) await delay(50);
   lines.close();
-}, 60_000);
+});
 
 test("each process has GPUs of its own, which the next one gets after its end", async () => {
   const [definition] = plugin.launchers ?? [];
@@ -52,4 +52,4 @@ test("each process has GPUs of its own, which the next one gets after its end", 
   while (lines.length < 2) await delay(10);
   expect(lines.toSorted()).toEqual(["3,5", "7"]);
   await launcher?.stop(5_000);
-}, 60_000);
+});
