@@ -23,13 +23,13 @@ const EARLY = 0.2;
 
 /**
  * Plans kills of all kinds by their shares, and a stop of each kind.
- * @param kills at least the number of kinds
+ * @param kills number of kills; at least one of each kind is planned
  * @param random numbers from 0 up to 1
  */
 export function planSignals(kills: number, random: () => number): PlannedSignal[] {
   const counts = new Map(KINDS.map((kind) => [kind, Math.max(1, Math.floor((kills * SHARES[kind]) / 100))]));
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  counts.set("rollouts", (counts.get("rollouts") as number) + kills - total);
+  counts.set("rollouts", Math.max(1, (counts.get("rollouts") as number) + kills - total));
   return KINDS.flatMap((kind): PlannedSignal[] => [
     ...Array.from({ length: counts.get(kind) as number }, () => ({
       kind,
