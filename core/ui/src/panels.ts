@@ -31,13 +31,11 @@ export const PANELS: readonly Panel[] = [
     unit: "nats",
     rules: ["kl-blow-up", "sampler-mismatch"],
   },
-  { title: "Ages of tokens", pattern: /^offpolicy\/lag_/, unit: "versions", rules: [] },
   {
     title: "Importance weights",
     pattern: /(^|\/)offpolicy\/(ess|ratio_max|truncated|masked)$/,
     rules: ["few-effective-tokens"],
   },
-  { title: "Waits of training and rollouts", pattern: /^wait\//, unit: "s", rules: [] },
   { title: "Groups of asynchronous play", pattern: /^buffer\//, unit: "groups", rules: [] },
   { title: "Entropy", pattern: /(^|\/)entropy\//, unit: "nats", rules: ["entropy-collapse"] },
   { title: "Clip fraction", pattern: /(^|\/)clip\//, rules: ["clip-fraction"] },
