@@ -65,6 +65,8 @@ export class Socket {
     const timer = setTimeout(() => late.abort(), CLOSE_MS);
     await this.#until(() => this.#socket.readyState === WebSocket.CLOSED, late.signal).catch(() => undefined);
     clearTimeout(timer);
+    // The library itself waits for half a minute, and so would the end of this process.
+    this.#socket.terminate();
   }
 
   async #until(holds: () => boolean, signal: AbortSignal): Promise<void> {
