@@ -25,7 +25,7 @@ export async function runPostgresQuery(
   { path, sql, rows, seconds }: Pick<QueryRequest, "path" | "sql" | "rows" | "seconds">,
   write: (line: QueryLine) => void,
 ): Promise<void> {
-  const [keyword = ""] = /^\w+/.exec(withoutComments(sql).replace(/^\(+/, "")) ?? [];
+  const [keyword = ""] = /^\w+/.exec(withoutComments(sql).replace(/^[\s(]+/, "")) ?? [];
   if (withoutComments(sql) === "") throw invalidQuery("The query is empty.", "Write one SELECT.");
   if (!/^(select|with|values|table)/i.test(keyword))
     throw invalidQuery(`The query may only read: it begins with "${keyword}".`, "Write one SELECT.");

@@ -80,6 +80,8 @@ export function describeReaders(name: string, url: () => string): void {
       ["with gone as (delete from episodes returning key) select * from gone", /data-modifying statements in WITH/],
       ["select 1; delete from episodes", /text after the end of the first statement/],
       ["select nextval('cohorts_key_seq')", /read-only transaction/],
+      ["select set_config('transaction_read_only', 'off', false)", /read-write mode/],
+      ["select query_to_xml('delete from episodes', true, true, '')", /not allowed in a non-volatile function/],
       ["select * into other from episodes", /INTO/],
       ["select * from episodes for update", /read-only transaction/],
       ["copy (select 1) to '/tmp/mrlm-other'", /may only read/],
@@ -105,7 +107,7 @@ export function describeReaders(name: string, url: () => string): void {
 
     test("values that JSON lacks are text, comments are allowed, and a result is cut after the limit of rows", async () => {
       const sql =
-        "select '\\x00ff'::bytea as a, 9007199254740993 as a, 'Infinity'::float8 as b, null, true -- one\n/* two */ ;\n";
+        "( select '\\x00ff'::bytea as a, 9007199254740993 as a, 'Infinity'::float8 as b, null, true) -- one\n/* two */ ;\n";
       expect(await ofPostgres(sql)).toEqual({
         columns: ["a", "a_2", "b", "?column?", "?column?_2"],
         rows: [["00ff", "9007199254740993", "Infinity", null, 1]],
