@@ -8,8 +8,8 @@ import { databaseOf, withoutPassword } from "./postgres-place.ts";
 
 /** Key of the advisory lock that the training process holds, in the space of the schema's name. */
 const TRAINING_LOCK = 3;
-/** Pause before a lost server is tried again, in milliseconds. */
-const PAUSE_MS = 1_000;
+/** Pause before a lost server is tried again, and longest wait for it at the start and the end of training, in milliseconds. */
+const [PAUSE_MS, WAIT_MS] = [1_000, 10_000];
 /** SQLSTATE of a schema or table that is missing: no process has trained the run in this database. */
 const MISSING = new Set(["42P01", "3F000"]);
 
@@ -31,12 +31,16 @@ export interface DescribedRun extends Pick<AnnouncedRun, "config"> {
   readonly isLocked: boolean;
 }
 
+type Row = Record<string, unknown>;
+
 /** Connection to the schema of a run, which is made again after a loss. */
 class RunConnection {
   readonly #place: string;
   readonly #setup: string;
   readonly #onLost: () => void;
   #client: Promise<Client> | undefined;
+  /** The client of `#client`, as soon as it is connected. */
+  #connected: Client | undefined;
 
   constructor(place: string, setup: string, onLost: () => void = () => undefined) {
     this.#place = place;
@@ -44,47 +48,55 @@ class RunConnection {
     this.#onLost = onLost;
   }
 
-  /** Runs a statement. Rejects with STORE_UNAVAILABLE or STORE_FAILED; `undefined` where the table is missing. */
-  async query(text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[] | undefined> {
-    try {
-      const client = await this.#connection();
-      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
-    } catch (error) {
-      const fault = faultOf(error);
-      if (MISSING.has(fault.sqlState)) return undefined;
-      if (fault.isLost) this.#drop();
-      throw postgresFault(this.#place, new PostgresError(fault));
+  /**
+   * Runs a statement. Rejects with STORE_UNAVAILABLE or STORE_FAILED; `undefined` where the table is missing.
+   * @param waitMs longest wait for a server that does not answer
+   */
+  async query(text: string, values: readonly unknown[] = [], waitMs = 0): Promise<Row[] | undefined> {
+    const until = performance.now() + waitMs;
+    for (;;) {
+      let client: Client | undefined;
+      try {
+        client = await this.#connection();
+        return (await client.query<Row>(text, [...values])).rows;
+      } catch (error) {
+        const fault = faultOf(error);
+        if (MISSING.has(fault.sqlState)) return undefined;
+        if (fault.isLost && client !== undefined) this.#drop(client);
+        if (!fault.isLost || performance.now() + PAUSE_MS > until)
+          throw postgresFault(this.#place, new PostgresError(fault));
+        await pause(PAUSE_MS);
+      }
     }
   }
 
   async close(): Promise<void> {
     const client = await this.#client?.catch(() => undefined);
-    this.#client = undefined;
+    this.#client = this.#connected = undefined;
     await client?.end().catch(() => undefined);
   }
 
   #connection(): Promise<Client> {
     if (this.#client !== undefined) return this.#client;
-    const connecting = this.#connected();
+    const settings = { url: databaseOf(this.#place), setup: this.#setup };
+    const connecting = connectPostgres(settings, { onLost: (lost) => this.#drop(lost) });
     this.#client = connecting;
-    connecting.catch(() => {
-      if (this.#client === connecting) this.#client = undefined;
-    });
+    connecting.then(
+      (client) => {
+        if (this.#client === connecting) this.#connected = client;
+      },
+      () => {
+        if (this.#client === connecting) this.#client = undefined;
+      },
+    );
     return connecting;
   }
 
-  async #connected(): Promise<Client> {
-    const onLost = (client: Client): void => {
-      disconnect(client);
-      this.#drop();
-    };
-    const settings = { url: databaseOf(this.#place), setup: this.#setup };
-    return connectPostgres(settings, { onLost });
-  }
-
-  #drop(): void {
-    if (this.#client === undefined) return;
-    this.#client = undefined;
+  /** Ends a lost connection, whose locks end with it. It may have been replaced already. */
+  #drop(lost: Client): void {
+    disconnect(lost);
+    if (this.#connected !== lost) return;
+    this.#client = this.#connected = undefined;
     this.#onLost();
   }
 }
@@ -108,13 +120,15 @@ export class RunAnnouncement {
   /** Announces the run: from here on workers play. The announcement is repeated after a loss of the server. */
   async announce(run: AnnouncedRun): Promise<void> {
     this.#announced = run;
-    await this.#write(run);
+    await this.#write(run, WAIT_MS);
   }
 
   /** Removes the places of the engines, those of a killed process too. Does nothing where the database has no such run. */
   async withdraw(hasEnded: boolean): Promise<void> {
     this.#announced = undefined;
-    await this.#connection.query("UPDATE training SET engines = NULL, has_ended = $1", [Number(hasEnded)]);
+    // It would announce the run again.
+    await this.#repeating;
+    await this.#connection.query("UPDATE training SET engines = NULL, has_ended = $1", [Number(hasEnded)], WAIT_MS);
   }
 
   /** Ends the connection, and with it the lock. */
@@ -127,13 +141,17 @@ export class RunAnnouncement {
     await this.#connection.close();
   }
 
-  async #write({ config, engines }: AnnouncedRun): Promise<void> {
+  async #write({ config, engines }: AnnouncedRun, waitMs = 0): Promise<void> {
     const rows = await this.#connection.query(
       `INSERT INTO training (key, config, engines, since, has_ended) VALUES (1, $1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, 0)
        ON CONFLICT (key) DO UPDATE SET config = excluded.config, engines = excluded.engines, since = excluded.since, has_ended = 0`,
       [config, JSON.stringify(engines)],
+      waitMs,
     );
-    if (rows === undefined) throw new MrlmError("STORE_INVALID", "The schema of the run has no table training.");
+    if (rows === undefined)
+      throw new MrlmError("STORE_INVALID", "The schema of the run has no table training: an earlier build made it.", {
+        hint: "Start a new run.",
+      });
   }
 
   /** Connects again, and announces the run with a new time: a worker may have taken the loss for the end of this process. */

@@ -4,7 +4,15 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { EpisodeStore, Lease, MrlmError } from "@mrlm/spec";
 import { Client } from "pg";
-import { openEpisodeStore, openLocalStore, placeOfRun, queryStore } from "../src/index.ts";
+import {
+  openEpisodeStore,
+  openLocalStore,
+  placeOfRun,
+  queryStore,
+  RunAnnouncement,
+  RunDescription,
+  VIEWS,
+} from "../src/index.ts";
 import { describeAnnouncements } from "./contract/announcements.ts";
 import { PostgresPlace } from "./contract/postgres-place.ts";
 import { describeReaders } from "./contract/readers.ts";
@@ -52,6 +60,47 @@ storeContract("a server of Postgres", {
 
 describeReaders("a server of Postgres", () => server.url);
 describeAnnouncements("a server of Postgres", () => server.url);
+
+test("a user who may read the views and the table meta queries them, and no tokens", async () => {
+  const run = "for-readers";
+  const store = await openLocalStore({ path: server.url, run, purpose: "train", endsLeases: false });
+  await store.close();
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  const schema = "mrlm_for_readers";
+  await client.query(`CREATE ROLE reader LOGIN PASSWORD '${PASSWORD}'; GRANT USAGE ON SCHEMA ${schema} TO reader;
+    GRANT SELECT ON ${["meta", ...VIEWS.map(({ name }) => name)].map((name) => `${schema}.${name}`).join(", ")} TO reader`);
+  await client.end();
+  const place = placeOfRun(server.url.replace("mrlm@", "reader@"), run);
+  const limits = { rows: 1, seconds: 60, megabytes: 900 };
+  for (const { name } of VIEWS) expect((await queryStore(place, `select * from ${name}`, limits)).isCut).toBe(false);
+  for (const refused of ["select * from training", "select pg_read_file('PG_VERSION')"])
+    await expect(queryStore(place, refused, limits)).rejects.toMatchObject({
+      code: "QUERY_INVALID",
+      message: expect.stringContaining("permission denied"),
+    });
+});
+
+test("the announcement of a run waits for a server that is away, and is withdrawn after another loss", async () => {
+  const run = "away";
+  const store = await openLocalStore({ path: server.url, run, purpose: "train", endsLeases: true });
+  await store.close();
+  const place = placeOfRun(server.url, run);
+  const [announcement, description] = [new RunAnnouncement(place), new RunDescription(place)];
+  for (const change of [
+    () => announcement.announce({ config: "", engines: { address: "10.0.0.1:5" } }),
+    () => announcement.withdraw(true),
+  ]) {
+    await server.stop("fast");
+    await expect(description.read()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    const changed = change();
+    await server.start();
+    await changed;
+  }
+  await announcement.close();
+  expect(await description.read()).toEqual({ config: "", hasEnded: true, isLocked: false });
+  await description.close();
+});
 
 test("a query that takes too long is ended, in its process and on the server", async () => {
   const store = await openLocalStore({ path: server.url, run: "long", purpose: "train", endsLeases: false });
