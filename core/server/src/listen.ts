@@ -20,7 +20,7 @@ function bindError(address: string, cause: Error): MrlmError {
     return new MrlmError(
       "PORT_IN_USE",
       `Port ${address.slice(address.lastIndexOf(":") + 1)} is in use by another process (${address}).`,
-      { hint: "Choose another port; 0 takes any free one." },
+      { hint: "Choose another port (`--port` of the command); 0 takes any free one." },
     );
   }
   return new MrlmError("CONFIG_INVALID", `The server cannot listen on ${address}: ${cause.message}`, {
