@@ -1,6 +1,7 @@
 import type { BufferCounts, LearnerId } from "@mrlm/spec";
 import { bufferCounts } from "./batch-table.ts";
 import type { Database } from "./database.ts";
+import { either } from "./sql.ts";
 import { STALENESS } from "./views.ts";
 
 /** A member as its row has it: another version may have written other kinds and other capabilities. Long texts are cut. */
@@ -38,6 +39,8 @@ export interface AgeCount {
 
 /** Processes of a run and what they hold. */
 export interface RunWorkers {
+  /** Time of the read by the clock of the store, which is that of heartbeats and leases, in milliseconds since 1970. */
+  readonly now: number;
   /** In order of their start. */
   readonly members: readonly StoredMember[];
   readonly memberCount: number;
@@ -56,6 +59,9 @@ const LISTED = 500;
 const [TEXT, JSON_TEXT] = [500, 4_000];
 /** Batches whose parts are counted: a run may have thousands. */
 const BATCHES = 50;
+
+/** A server of Postgres has a clock of its own. */
+const NOW = `SELECT ${either("unixepoch('subsec')", "extract(epoch FROM clock_timestamp())")} * 1000.0 AS now`;
 
 const LEASED = "FROM cohorts WHERE state = 'leased' AND leased_by IS NOT NULL";
 
@@ -79,6 +85,7 @@ export function readWorkers(database: Database): RunWorkers {
   const counted = bufferCounts(database);
   const newest = `SELECT key FROM steps WHERE state <> 'abandoned' ORDER BY key DESC LIMIT ${BATCHES}`;
   return {
+    now: Math.round(all<{ now: number }>(NOW)[0]?.now ?? 0),
     members,
     memberCount: count("FROM members"),
     leases,

@@ -53,7 +53,11 @@ function read() {
 }
 
 test("members, leases and buffers are those of the store", () => {
+  const before = Date.now();
   const workers = read();
+  // Its clock counts whole milliseconds too.
+  expect(workers.now).toBeGreaterThanOrEqual(before - 1);
+  expect(workers.now).toBeLessThanOrEqual(Date.now() + 1);
   expect(workers).toMatchObject({
     memberCount: 2,
     members: [

@@ -170,7 +170,7 @@ export function describeReaders(name: string, url: () => string): void {
 
     test("members, causes and tokens are those of the file", () => {
       const [expected, result] = both((reader) => [
-        reader.workers(),
+        { ...reader.workers(), now: 0 },
         reader.failures(),
         reader.unscored(),
         [...reader.read({ purpose: "collect" })],

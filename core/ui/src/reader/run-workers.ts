@@ -20,8 +20,6 @@ export interface WaitSeries {
 
 /** Processes of a run, what they hold, and how long they wait for each other. */
 export interface WorkersDetail extends Omit<RunWorkers, "members" | "leases"> {
-  /** Time of the read, in milliseconds since 1970. */
-  readonly now: number;
   readonly members: readonly ShownMember[];
   readonly leases: readonly (StoredLease & { readonly isExpired: boolean })[];
   readonly waits: readonly WaitSeries[];
@@ -32,8 +30,7 @@ const ITERATIONS = 500;
 
 /** Reads the members of a run and what they do. Throws as the store does. */
 export function runWorkers(path: string): WorkersDetail {
-  const now = Date.now();
-  const { members, leases, ...rest } = withEpisodes(path, (reader) => reader.workers()) ?? NONE;
+  const { now, members, leases, ...rest } = withEpisodes(path, (reader) => reader.workers()) ?? none();
   return {
     now,
     ...rest,
@@ -47,14 +44,10 @@ export function runWorkers(path: string): WorkersDetail {
   };
 }
 
-const NONE: RunWorkers = {
-  members: [],
-  memberCount: 0,
-  leases: [],
-  leaseCount: 0,
-  buffers: [],
-  staleness: { batches: 0, ages: [] },
-};
+function none(): RunWorkers {
+  const counts = { memberCount: 0, leaseCount: 0, staleness: { batches: 0, ages: [] } };
+  return { now: Date.now(), members: [], leases: [], buffers: [], ...counts };
+}
 
 function parsed(text: string): JsonValue {
   try {
