@@ -38,7 +38,7 @@ export class PostgresConnection implements StoreConnection {
     this.#place = place;
     const id = run ?? namedRun(place);
     this.#schema = schemaOf(id);
-    this.database = new PostgresDatabase(place, setupOf(this.#schema));
+    this.database = new PostgresDatabase(place, `${setupOf(this.#schema)}; LISTEN ${this.#schema}`);
     this.#waits = connectMs;
     try {
       this.transaction(() => this.#create(id), "log");
@@ -150,7 +150,7 @@ export function setupBeside(schema: string): string {
   return `SET search_path TO ${schema}; SET client_min_messages = warning`;
 }
 
-/** Statements of a connection that only reads: the server refuses every change. */
+/** Statements of a connection that only reads: the server refuses every change. A standby accepts them. */
 export function readingSetup(schema: string): string {
   return `${setupOf(schema)}; SET default_transaction_read_only = on`;
 }
@@ -164,7 +164,7 @@ function namedRun(place: string): string {
 }
 
 function setupOf(schema: string): string {
-  return `SET search_path TO ${schema}; SET idle_in_transaction_session_timeout = ${IDLE_MS}; SET client_min_messages = warning; LISTEN ${schema}`;
+  return `${setupBeside(schema)}; SET idle_in_transaction_session_timeout = ${IDLE_MS}`;
 }
 
 function hasTables(database: PostgresDatabase, schema: string): boolean {
