@@ -43,7 +43,10 @@ function causeOf({ sqlState, message }: PostgresError): readonly [reason: string
     ];
   if (sqlState === "3D000") return ["does not exist", "Make the database: createdb NAME."];
   if (sqlState === "42501")
-    return ["may not be changed by this user", "Allow it: GRANT CREATE ON DATABASE name TO user."];
+    return [
+      "does not permit this to its user",
+      "To make runs: GRANT CREATE ON DATABASE name TO user. To read one: GRANT USAGE ON its schema, and SELECT ON its views and tables.",
+    ];
   if (sqlState === "25006") return ["cannot be written", "Name the primary server: a standby accepts no changes."];
   if (sqlState === "53100") return ["found no space on the disk", "Free space on the server, then resume the run."];
   return ["failed", "Resume the run when the cause is removed."];

@@ -14,7 +14,8 @@ const [LATER_MS, LAST_MS] = [1_000, 5_000];
 /** Types of columns: bool, bytea, int8, int2, int4, json, float4, float8, numeric. */
 const [BOOL, BYTEA, JSON_TEXT, FLOAT4, FLOAT8] = [16, 17, 114, 700, 701];
 const WHOLE_OR_DECIMAL = new Set([20, 21, 23, 1_700]);
-/** SQLSTATE of errors that are the query's: wrong SQL, values and names, what a transaction that reads refuses, and missing rights. */
+const NO_RIGHT = "42501";
+/** SQLSTATE of errors that are the query's: wrong SQL, values and names, and what a transaction that reads refuses. */
 const OF_QUERY = /^(0A|21|22|25|34|42|54)/;
 
 /**
@@ -91,6 +92,12 @@ function toValue(text: string | null, { dataTypeID: type }: FieldDef): QueryValu
 function queryError(path: string, error: unknown): unknown {
   if (MrlmError.isInstance(error)) return error;
   const fault = faultOf(error);
+  if (fault.sqlState === NO_RIGHT)
+    return invalidQuery(
+      `The server refuses the query: ${fault.message}.`,
+      "A user who queries needs USAGE of the run's schema, and SELECT of its views and of the table meta.",
+      error,
+    );
   if (!OF_QUERY.test(fault.sqlState)) return postgresFault(path, new PostgresError(fault));
   const reason = fault.message.includes("multiple commands")
     ? "There is text after the end of the first statement"

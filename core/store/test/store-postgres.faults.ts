@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { EpisodeStore, Lease, MrlmError } from "@mrlm/spec";
 import { Client } from "pg";
 import {
+  EpisodeReader,
   openEpisodeStore,
   openLocalStore,
   placeOfRun,
@@ -21,6 +22,7 @@ import { cohort, playedGroups, record } from "./support/episodes.ts";
 import { PASSWORD, PostgresServer } from "./support/postgres-server.ts";
 
 const LEARNER = "0/policy";
+const READS = expect.stringContaining("SELECT ON its views and tables");
 const COHORTS = 600;
 const BATCH = 4;
 const WORKERS = [-60_000, 0, 60_000, 0, -60_000, 60_000];
@@ -78,7 +80,11 @@ test("a user who may read the views and the table meta queries them, and no toke
     await expect(queryStore(place, refused, limits)).rejects.toMatchObject({
       code: "QUERY_INVALID",
       message: expect.stringContaining("permission denied"),
+      hint: expect.stringContaining("SELECT of its views"),
     });
+  const reader = new EpisodeReader(place);
+  expect(() => reader.workers()).toThrow(expect.objectContaining({ code: "STORE_FAILED", hint: READS }));
+  reader.close();
 });
 
 test("the announcement of a run waits for a server that is away, and is withdrawn after another loss", async () => {
