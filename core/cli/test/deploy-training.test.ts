@@ -46,7 +46,7 @@ test("workers reach the store server and the engine of the run", () => {
   const { name } = manifests["Service"].metadata;
   expect(store).toMatchObject({ host: "0.0.0.0", insecure: true, run: "/runs/r", tokenFile: play["tokenFile"] });
   const port = (flag: string): string => engine.args.find((each: string) => each.startsWith(flag)).split("=")[1];
-  expect([play["store"], play["engine"]]).toEqual([`${name}:${store["port"]}`, `${name}:${port("--port")}`]);
+  expect([play["store"], play["engine"]]).toEqual([`${name}:${store["port"]}`, [`${name}:${port("--port")}`]]);
   expect(loaded.config.engine).toMatchObject({
     address: `127.0.0.1:${port("--port")}`,
     token_file: port("--token-file"),
