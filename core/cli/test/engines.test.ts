@@ -34,7 +34,7 @@ async function running() {
     JSON.stringify({
       policies: { alice: { path: "/m" }, bob: { path: "/m" } },
       stages: [{ learners: { alice: { algorithm: "sft" } } }],
-      engine: { address },
+      engine: { address, sampler_wait_seconds: 600 },
       engines: { second: { address: other, models: ["bob"] } },
     }),
     { path: "/x/run.yaml" },
@@ -44,7 +44,7 @@ async function running() {
 
 test("a run and a rollout worker have the engines of the configuration as one, each with the samplers of the run", async () => {
   const { engines, config } = await running();
-  const samplers = samplerPools(config, silentLogger, true);
+  const samplers = samplerPools(config, { logger: silentLogger, updates: true, findsJoined: true });
   cleanups.push(() => closePools(samplers));
   const plugins = await PluginHost.of([]);
   const opened = await openEngines({ config, plugins, samplers, signal: new AbortController().signal });
@@ -74,7 +74,8 @@ test("a run and a rollout worker have the engines of the configuration as one, e
     new Map(Array.from(versions, ([model, { checksum }]) => [model, checksum])),
   );
 
-  const ofWorker = samplerPools(config, silentLogger, false);
+  // Without the run's directory it finds no samplers, and waits for none.
+  const ofWorker = samplerPools(config, { logger: silentLogger, updates: false, findsJoined: false });
   cleanups.push(() => closePools(ofWorker));
   const worker = await connectEngines(config, opened.places, ofWorker);
   cleanups.push(() => worker.close());

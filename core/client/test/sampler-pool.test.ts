@@ -26,14 +26,14 @@ afterEach(async () => {
 });
 
 /** An engine behind a socket, with a pool whose warnings are kept. */
-async function trained(options: Partial<SamplerPoolOptions> = {}) {
+async function trained(options: Partial<SamplerPoolOptions> = {}, lost = new AbortController().signal) {
   const local = new BigramEngine({ deterministic: options.exact ?? true });
   const server = await serveEngine({ engine: local, address: "127.0.0.1:0" });
   const lines: string[] = [];
   const keep = (line: string): void => void lines.push(line);
   const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep };
   const pool = new SamplerPool({ logger, exact: true, trainerSamples: false, pauseMs: 20, ...options });
-  const engine = await connectEngine(`127.0.0.1:${server.port}`, { samplers: pool });
+  const engine = await connectEngine(`127.0.0.1:${server.port}`, { samplers: pool, lost });
   cleanups.push(
     () => server.close(),
     () => engine.close(),
@@ -177,6 +177,24 @@ test("with a wait, sequences wait for the first sampler, and the trainer samples
   await pool.close();
   expect(await rest).toEqual(await draw(local));
   expect(late.counts.streams).toBe(1);
+});
+
+test("the end of the waits lets the trainer sample, and the end of the trainer ends the sequences that wait", async () => {
+  const end = new AbortController();
+  const { local, engine, lines } = await trained({ waitMs: 600_000, waitEnd: end.signal });
+  await engine.publish("policy");
+  const results = draw(engine);
+  await until(() => lines.some((line) => line.includes("sequences wait for one")));
+  end.abort();
+  expect(await results).toEqual(await draw(local));
+
+  const lost = new AbortController();
+  const other = await trained({ waitMs: 600_000 }, lost.signal);
+  await other.engine.publish("policy");
+  const waiting = Promise.allSettled([draw(other.engine)]);
+  await until(() => other.lines.some((line) => line.includes("sequences wait for one")));
+  lost.abort(new Error("The engine ended."));
+  expect(await waiting).toMatchObject([{ reason: lost.signal.reason }]);
 });
 
 test("waves of a sampler that ends are sampled by another one; it serves again after its return", async () => {

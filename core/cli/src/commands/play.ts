@@ -119,9 +119,15 @@ async function playBeside(parts: {
   let isStoreLost = false;
   const ended = new AbortController();
   const looking = lookForEnd(run, place, ended);
+  const signal = AbortSignal.any([stop, ended.signal]);
+  const { config } = parts.prepared;
+  const pools = samplerPools(config, {
+    logger: parts.logger,
+    updates: false,
+    findsJoined: run.directory !== undefined,
+    waitEnd: signal,
+  });
   try {
-    const { config } = parts.prepared;
-    const pools = samplerPools(config, parts.logger, false);
     if (run.directory !== undefined) void followSamplers(run.directory, pools, ended.signal);
     const engine = await connectEngines(config, place, pools);
     try {
@@ -131,7 +137,7 @@ async function playBeside(parts: {
           ...parts,
           store,
           engine,
-          signal: AbortSignal.any([stop, ended.signal]),
+          signal,
           onPlayed: ({ cohort, result }) => played.add(cohort.groups, result),
         });
       } finally {
@@ -139,7 +145,6 @@ async function playBeside(parts: {
       }
     } finally {
       await engine.close();
-      await closePools(pools);
     }
   } catch (error) {
     if (!MrlmError.isInstance(error)) throw error;
@@ -151,6 +156,7 @@ async function playBeside(parts: {
   } finally {
     ended.abort();
     await looking;
+    await closePools(pools);
   }
   return { isStoreLost };
 }

@@ -122,6 +122,8 @@ export async function train(
     if (startsEngine(config)) console.note("starting the engine (loading torch)");
     const samplers = openSamplers({
       ...{ config: prepared.config, plugins, run, logger },
+      // The engine then samples the rest of the iteration.
+      waitEnd: AbortSignal.any([interrupts.drain, environments.lost]),
       onStarted: started("sampler"),
     });
     cleanUp.unshift(() => samplers.stop());

@@ -32,17 +32,37 @@ export interface RunSamplers {
   stop(): Promise<void>;
 }
 
+/** Options of `samplerPools`. */
+export interface SamplerPoolsOptions {
+  readonly logger: Logger;
+  /** Whether this process trains the run, and updates its samplers. */
+  readonly updates: boolean;
+  /** Whether this process finds the samplers that join the run. */
+  readonly findsJoined: boolean;
+  /** Aborted to end the waits for samplers. */
+  readonly waitEnd?: AbortSignal;
+}
+
 /** Makes the pools of the samplers of a run. Which of them sample depends on the mode of play. */
-export function samplerPools(config: ResolvedConfig, logger: Logger, updates: boolean): SamplerPools {
+export function samplerPools(
+  config: ResolvedConfig,
+  { findsJoined, updates, ...others }: SamplerPoolsOptions,
+): SamplerPools {
   const { play, engine } = config;
+  const waitMs = engine.sampler_wait_seconds * 1000;
   const options = {
-    logger,
-    exact: play.mode !== "async" && engine.mode !== "throughput",
-    trainerSamples: play.mode === "sync" && engine.sampler_wait_seconds === 0,
-    waitMs: engine.sampler_wait_seconds * 1000,
+    ...others,
     updates,
+    exact: play.mode !== "async" && engine.mode !== "throughput",
+    trainerSamples: play.mode === "sync" && waitMs === 0,
   };
-  return new Map(enginesOf(config).map(({ name }) => [name, new SamplerPool(options)]));
+  return new Map(
+    enginesOf(config).map(({ name, config: own }) => {
+      // Rollout workers do not find the samplers that the training process starts.
+      const finds = findsJoined && (updates || own.engine.samplers === 0);
+      return [name, new SamplerPool({ ...options, waitMs: finds ? waitMs : 0 })];
+    }),
+  );
 }
 
 /** Returns the options with which a sampler of a run is started: those of its engine. */
@@ -59,11 +79,13 @@ export function openSamplers(options: {
   readonly plugins: PluginHost;
   readonly run: RunDirectory;
   readonly logger: Logger;
+  /** Aborted to end the waits for samplers. */
+  readonly waitEnd: AbortSignal;
   /** Receives each process that has started. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }): RunSamplers {
-  const { config, plugins, run, logger, onStarted } = options;
-  const pools = samplerPools(config, logger, true);
+  const { config, plugins, run, logger, waitEnd, onStarted } = options;
+  const pools = samplerPools(config, { logger, updates: true, findsJoined: true, waitEnd });
   const stopping = new AbortController();
   const { signal } = stopping;
   const processes = new Set<EngineProcess>();

@@ -26,6 +26,8 @@ export interface SamplerPoolOptions {
   readonly pauseMs?: number;
   /** Longest wait of a stream for a sampler where none serves, in milliseconds; default 0. The trainer samples after it. */
   readonly waitMs?: number;
+  /** Aborted to end these waits; default: never. */
+  readonly waitEnd?: AbortSignal;
 }
 
 /** Longest wait of a stream for samplers that read new weights, in milliseconds. The trainer samples after it. */
@@ -50,7 +52,8 @@ export class SamplerPool {
   #isWaitReported = false;
 
   constructor(options: SamplerPoolOptions) {
-    this.#options = { updates: true, pauseMs: 1_000, waitMs: 0, ...options };
+    const waitEnd = new AbortController().signal;
+    this.#options = { updates: true, pauseMs: 1_000, waitMs: 0, waitEnd, ...options };
   }
 
   /** Names the trainer, from which samplers read weights. Called by `connectEngine`. */
@@ -62,6 +65,7 @@ export class SamplerPool {
 
   /** Adds a sampler, which is used as soon as it has the weights. A place with a known name replaces another one of this name. */
   add(place: SamplerPlace): void {
+    if (this.#closing.signal.aborted) return;
     void this.remove(place.name);
     if (this.#trainer === undefined) return void this.#early.push(place);
     const { updates, logger, pauseMs } = this.#options;
@@ -114,15 +118,11 @@ export class SamplerPool {
 
   /** Returns the sampler of a stream, which it counts; `undefined` for that of the trainer. */
   async #choose(model: ModelId, trainer: EngineConnection): Promise<PoolMember | undefined> {
-    const { updates, trainerSamples, waitMs } = this.#options;
-    const isWaiting = waitMs > 0;
-    const deadline = performance.now() + Math.max(waitMs, UPDATE_WAIT_MS);
+    const { updates, trainerSamples, waitEnd } = this.#options;
+    const began = performance.now();
     while (!this.#closing.signal.aborted) {
-      if (this.#members.size === 0 && !isWaiting) break;
-      if (performance.now() >= deadline) {
-        if (isWaiting) this.#options.logger.warn(`no sampler served within ${waitMs / 1000} s: the engine samples`);
-        break;
-      }
+      const waitMs = waitEnd.aborted ? 0 : this.#options.waitMs;
+      if (this.#members.size === 0 && waitMs === 0) break;
       const wanted = await this.#wanted(model, trainer);
       if (wanted === undefined) break;
       if (!updates) await Promise.all(this.#serving().map((member) => member.refresh()));
@@ -135,9 +135,12 @@ export class SamplerPool {
         return first;
       }
       const updating = this.#serving().flatMap((member) => (member.updating === undefined ? [] : [member.updating]));
+      if (performance.now() - began >= (updating.length > 0 ? Math.max(waitMs, UPDATE_WAIT_MS) : waitMs)) {
+        if (waitMs > 0) this.#options.logger.warn(`no sampler served within ${waitMs / 1000} s: the engine samples`);
+        break;
+      }
       if (updating.length > 0) await this.#raceUpdates(updating);
-      else if (isWaiting) await this.#rest();
-      else break;
+      else await this.#rest(trainer);
     }
     this.#trainerStreams++;
     return undefined;
@@ -149,13 +152,14 @@ export class SamplerPool {
     await Promise.race([...updating, tooLong]).finally(() => waited.abort());
   }
 
-  /** Pauses until samplers are looked for again. */
-  async #rest(): Promise<void> {
-    const { pauseMs, waitMs, logger } = this.#options;
+  /** Pauses until samplers are looked for again. Rejects where the trainer has ended: nothing would learn from the sequences. */
+  async #rest(trainer: EngineConnection): Promise<void> {
+    await trainer.reach();
+    const { pauseMs, waitMs, waitEnd, logger } = this.#options;
     if (!this.#isWaitReported)
       logger.warn(`no sampler serves: sequences wait for one, up to ${waitMs / 1000} s; then the engine samples`);
     this.#isWaitReported = true;
-    this.#lull ??= pause(pauseMs, [this.#closing.signal], "The wait for a sampler")
+    this.#lull ??= pause(pauseMs, [this.#closing.signal, waitEnd], "The wait for a sampler")
       .catch(() => undefined)
       .finally(() => (this.#lull = undefined));
     await this.#lull;
