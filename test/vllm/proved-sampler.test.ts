@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "@jest/globals";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLogger } from "@mrlm/kit";
@@ -87,11 +87,12 @@ test.each<Fault>(["reload ignored", "prefix cache kept", "log-probabilities wron
 );
 
 test("weights that the trainer has replaced are refused, and the newest are taken", async () => {
-  const { sampler, next } = await started();
+  const { sampler, next, directory } = await started();
   const [old, newest] = [await next(), await next()];
   await expect(sampler.update(old)).rejects.toMatchObject({ code: "WEIGHTS_VERSION" });
   expect((await sampler.describe()).models).toEqual([]);
   await sampler.update(newest);
+  expect(readdirSync(directory)).toEqual([`version-${newest.version}`]);
 });
 
 test("a server that was started again gets its weights again", async () => {

@@ -47,7 +47,9 @@ export class ProvedSampler implements ExternalSampler {
   /** Ends with the update that runs, and never rejects. */
   #proving: Promise<void> | undefined;
   #failed: MrlmError | undefined;
-  #proved: { readonly update: WeightsUpdate; readonly directory: string } | undefined;
+  #proved: WeightsUpdate | undefined;
+  /** Directories that were written. More than one remain after updates that failed. */
+  readonly #written = new Set<string>();
 
   constructor(options: ProvedSamplerOptions) {
     this.#options = options;
@@ -56,7 +58,7 @@ export class ProvedSampler implements ExternalSampler {
 
   async describe(): Promise<SamplerInfo> {
     const info = await this.#sampler.describe();
-    const { model, version } = this.#proved?.update ?? {};
+    const { model, version } = this.#proved ?? {};
     return {
       ...info,
       models: info.models.filter((held) => held.model === model && held.version === version),
@@ -100,7 +102,7 @@ export class ProvedSampler implements ExternalSampler {
 
   async close(): Promise<void> {
     await this.#sampler.close();
-    if (this.#proved !== undefined) await rm(this.#proved.directory, { recursive: true, force: true });
+    await this.#removeWritten();
   }
 
   async #update(update: WeightsUpdate, source: Parameters<ProvedSamplerOptions["connect"]>[0]): Promise<number> {
@@ -111,6 +113,7 @@ export class ProvedSampler implements ExternalSampler {
       const probed = models.find((each) => each.model === model);
       if (probed === undefined) throw new MrlmError("MODEL_NOT_FOUND", `The trainer has no model "${model}".`);
       const directory = join(this.#options.directory, `version-${version}`);
+      this.#written.add(directory);
       const written = await trainer.writeWeights(model, directory, { untied: true });
       if (written.version !== version || written.checksum !== checksum)
         throw new MrlmError("WEIGHTS_VERSION", `The trainer has published version ${written.version}, not ${version}.`);
@@ -119,12 +122,11 @@ export class ProvedSampler implements ExternalSampler {
         // The trainer may publish at any time: a version that it has replaced is refused while the sampler still has proved weights.
         const first = await referenceSequence(reference, probed, version);
         await this.#fillCache(probed);
-        const last = this.#proved?.directory;
         this.#proved = undefined;
         await this.#sampler.update({ ...update, source: { kind: "directory", directory } });
         const difference = await this.#probe({ trainer: reference, first }, probed, version);
-        this.#proved = { update, directory };
-        if (last !== undefined && last !== directory) await rm(last, { recursive: true, force: true });
+        this.#proved = update;
+        await this.#removeWritten(directory);
         this.#options.logger.info(`version ${version} of "${model}" is proved`, { difference });
         return difference;
       } finally {
@@ -132,6 +134,15 @@ export class ProvedSampler implements ExternalSampler {
       }
     } finally {
       await trainer.close();
+    }
+  }
+
+  /** @param kept directory that the sampler has read last */
+  async #removeWritten(kept?: string): Promise<void> {
+    for (const directory of this.#written) {
+      if (directory === kept) continue;
+      await rm(directory, { recursive: true, force: true });
+      this.#written.delete(directory);
     }
   }
 
@@ -197,7 +208,7 @@ export class ProvedSampler implements ExternalSampler {
   /** The same, and rejects if the sampler has weights that no probe has proved. */
   async #proven(model: ModelId): Promise<void> {
     await this.#ready();
-    if (this.#proved?.update.model === model) return;
+    if (this.#proved?.model === model) return;
     throw new MrlmError("SAMPLER_UNAVAILABLE", `The sampler has no proved weights of "${model}".`);
   }
 }
