@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import type { CreateModelOptions, Engine, MemoryWorkload } from "@mrlm/spec";
 import { BigramEngine } from "@mrlm/testing";
@@ -164,9 +165,19 @@ describe("a checkpoint of two engines", () => {
 
   test("does not appear when one engine cannot save", async () => {
     const full = Object.assign(new BigramEngine(), { save: () => Promise.reject(new Error("no space")) });
-    const { engine } = twoEngines({ second: { engine: full } });
+    let isWritten = false;
+    const slow = Object.assign(new BigramEngine(), {
+      async save(directory: string) {
+        await setImmediate();
+        mkdirSync(directory, { recursive: true });
+        isWritten = true;
+        return { bytes: 0, checksum: "" };
+      },
+    });
+    const { engine } = twoEngines({ first: { engine: slow }, second: { engine: full } });
     for (const model of ["alice", "bob"]) await engine.createModel(policy(model));
     await expect(engine.save(join(folder, "full"))).rejects.toThrow("no space");
+    expect(isWritten).toBe(true);
     expect(existsSync(join(folder, "full")) || existsSync(join(folder, "full.partial"))).toBe(false);
   });
 });

@@ -26,11 +26,12 @@ export async function saveParts(
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
   try {
-    const saved = await Promise.all(
-      parts
-        .filter(({ models }) => models.length > 0)
-        .map(async ({ name, models, save }) => ({ name, models, ...(await save(join(partial, name))) })),
-    );
+    const saving = parts
+      .filter(({ models }) => models.length > 0)
+      .map(async ({ name, models, save }) => ({ name, models, ...(await save(join(partial, name))) }));
+    // After an error the other engines write on, into a directory that is to be removed.
+    await Promise.allSettled(saving);
+    const saved = await Promise.all(saving);
     const manifest: Manifest = Object.fromEntries(
       saved.map(({ name, models, checksum }) => [name, { models, checksum }]),
     );
