@@ -79,7 +79,7 @@ describe("engines beside the main one", () => {
       expect(() => resume(other)).toThrow(/engines.*-> /);
   });
 
-  test.each<[string, JsonObject, string]>([
+  test.each<[string, JsonObject, string, device?: string]>([
     [
       "two engines for a model",
       { a: { models: ["bob"] }, b: { models: ["bob"] } },
@@ -100,10 +100,11 @@ describe("engines beside the main one", () => {
       "engines.a.samplers is for",
     ],
     ["a GPU without CUDA", { a: { models: ["bob"], device: "cpu", gpu: 1 } }, "engines.a.gpu is for CUDA"],
+    ["a GPU with the CPU of `engine`", { a: { models: ["bob"], gpu: 1 } }, "engines.a.gpu is for CUDA", "cpu"],
     ["a GPU of a running engine", { a: { models: ["bob"], address: "a:1", gpu: 1 } }, "engines.a.gpu is for an engine"],
-  ])("%s: refused with the line", (_, engines, text) => {
-    expect(() => parsed({ engines })).toThrow(text);
-    expect(() => parsed({ engines })).toThrow(/run\.yaml:\d+:\d+/);
+  ])("%s: refused with the line", (_, engines, text, device = "auto") => {
+    expect(() => parsed({ engine: { device }, engines })).toThrow(text);
+    expect(() => parsed({ engine: { device }, engines })).toThrow(/run\.yaml:\d+:\d+/);
   });
 });
 

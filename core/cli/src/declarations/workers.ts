@@ -60,7 +60,7 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
     )
     .requiredOption("--run <run>", "the run's directory")
     .option("--device <device>", "auto, cpu or cuda; default: engine.device of the run")
-    .option("--gpu <index>", "CUDA device; default: 0")
+    .option("--gpu <index>", "CUDA device; default: engine.gpu of the run")
     .option("--threads <n>", "CPU threads; default: those of the run's engine")
     .option("--name <name>", "unique in the run; default: made from the machine and the process")
     .option(

@@ -13,7 +13,7 @@ export function engineProblems({ engine, engines = {}, policies, model }: Config
   const places = new Map<string, string>();
   for (const [name, entry] of Object.entries(engines)) {
     const path = ["engines", name];
-    problems.push(...processProblems(path, entry));
+    problems.push(...processProblems(path, entry, engine?.device));
     if (!NAME.test(name) || name === MAIN_ENGINE)
       problems.push({
         path,
@@ -53,11 +53,12 @@ export function withoutAddress(path: ConfigPath): ConfigProblem {
 function processProblems(
   path: ConfigPath,
   { address, token_file, device, samplers = 0, gpu }: NonNullable<ConfigInput["engine"]>,
+  defaultDevice?: "auto" | "cpu" | "cuda",
 ): ConfigProblem[] {
   const name = showPath(path);
   const useless: ConfigProblem[] =
-    device === "cpu" && gpu !== undefined
-      ? [{ path: [...path, "gpu"], at: "key", text: `${name}.gpu is for CUDA, and ${name}.device is cpu` }]
+    (device ?? defaultDevice) === "cpu" && gpu !== undefined
+      ? [{ path: [...path, "gpu"], at: "key", text: `${name}.gpu is for CUDA, and the engine is on the CPU` }]
       : [];
   if (address === undefined)
     return token_file === undefined ? useless : [...useless, withoutAddress([...path, "token_file"])];
