@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from "@jest/globals";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithEngine } from "./support/engine.ts";
 import { type Event, type Finished, Mrlm } from "./support/mrlm.ts";
@@ -56,12 +58,14 @@ describeWithEngine(
   "a run that is disturbed ends as one that was not (skipped where `npm run setup` has not run; more kills: npm run test:resume)",
   () => {
     let undisturbed: Outcome;
+    let finishedRun: string;
 
     beforeAll(async () => {
       const finished = await begin().finished;
       const summary = only(finished, "summary");
       expect([finished.code, summary?.["status"], finished.stderr]).toEqual([0, "finished", expect.anything()]);
-      undisturbed = outcomeOf(summary?.["directory"] as string);
+      finishedRun = summary?.["directory"] as string;
+      undisturbed = outcomeOf(finishedRun);
       // The comparison would be void for a model that did not learn.
       const norms = undisturbed.metrics.flatMap(
         (row) => (row as { metrics?: Record<string, number> }).metrics?.["optim/grad_norm"] ?? [],
@@ -70,6 +74,22 @@ describeWithEngine(
       expect(norms.slice(0, 18).every((norm) => norm > 0)).toBe(true);
       expect(norms.slice(18).some((norm) => norm > 0)).toBe(true);
     }, 300_000);
+
+    test("a replay of a run whose environment server is gone begins, prints its progress, and ends by Ctrl-C without an error", async () => {
+      const copy = join(output, "replayed");
+      cpSync(finishedRun, copy, { recursive: true });
+      const file = join(copy, "config.yaml");
+      const text = readFileSync(file, "utf8");
+      const gone = text.replace(/^server:\n/m, "server:\n  address: 127.0.0.1:1\n");
+      expect(gone).not.toBe(text);
+      writeFileSync(file, gone);
+      const replay = new Mrlm(["replay", copy, "--from", "start"]);
+      await replay.printed(`replay 1/${STEPS}  `);
+      replay.child.kill("SIGINT");
+      const { code, stdout, stderr } = await replay.finished;
+      expect([code, stdout]).toEqual([130, ""]);
+      expect(stderr).toMatch(/stopping \(again to stop at once\)\n$/);
+    });
 
     test("numerics 52, 53: engine killed, server killed, Ctrl-C, Ctrl-C twice, kill -9 of the trainer and of every process: the result is bit-identical", async () => {
       const first = begin();

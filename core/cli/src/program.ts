@@ -84,7 +84,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .requiredOption("--from <checkpoint>", "path or name of a checkpoint of the run, or start")
     .option("--out <directory>", "new directory for the replayed model and metrics; default: they are not kept")
     .action(async (run: string, args: ReplayArguments) =>
-      (await import("./commands/replay.ts")).replay(context(), run, args),
+      finish(await (await import("./commands/replay.ts")).replay(context(), run, args)),
     );
 
   program
@@ -95,7 +95,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--seed <n>", "of the choice of segments", "0")
     .option("--tolerance <x>", "largest accepted difference in nats; default: 1e-4 for models in float32")
     .action(async (run: string, args: VerifyArguments) =>
-      (await import("./commands/verify.ts")).verify(context(), run, args),
+      finish(await (await import("./commands/verify.ts")).verify(context(), run, args)),
     );
 
   program

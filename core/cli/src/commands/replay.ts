@@ -1,5 +1,8 @@
-import { openReplay, replayRun, type ReplayResult } from "@mrlm/runtime";
+import { openReplay, prepareRun, replayRun, type ReplayResult } from "@mrlm/runtime";
 import type { CommandContext } from "../command-context.ts";
+import { progressBar } from "../console/progress-bar.ts";
+import { EXIT } from "../exit-codes.ts";
+import { openDescribed, unlessLost } from "../services/environments.ts";
 import { withRecordedRun } from "../services/recorded-run.ts";
 
 /** Options of `mrlm replay`. */
@@ -8,31 +11,54 @@ export interface ReplayArguments {
   readonly out?: string;
 }
 
-/** Learns again from the stored batches of a run, and compares the weights with the recorded checksums. */
-export async function replay(context: CommandContext, path: string, { from, out }: ReplayArguments): Promise<void> {
+/** Learns again from the stored batches of a run, and compares the weights with the recorded checksums. Returns the exit code. */
+export async function replay(context: CommandContext, path: string, { from, out }: ReplayArguments): Promise<number> {
   const { console } = context;
   const opened = await openReplay(path, from);
   try {
     const { run, loaded, first, last } = opened;
-    const result = await withRecordedRun(
-      context,
-      { loaded, configPath: run.configPath },
-      ({ notice, isEngineShared, ...parts }) => {
-        console.note(`replaying the steps ${first + 1} to ${last} of ${run.path}`);
-        return replayRun({
-          opened,
-          ...parts,
-          isEngineShared,
-          ...(out === undefined ? {} : { out }),
-          onEvent: (event) => {
-            if (event.kind === "notice") notice(event.text);
-            if (event.kind === "iteration") console.emit({ event: "replayed", step: event.step });
-          },
-        });
-      },
-    );
+    const bar = progressBar(console, "replay");
+    const result = await withRecordedRun(context, loaded, async ({ plugins, openEngine, atEnd, notice, ...parts }) => {
+      const environments = await openDescribed({
+        config: loaded.config,
+        configPath: run.configPath,
+        overrides: [],
+        directory: context.directory,
+        plugins,
+        notice,
+        json: console.json,
+      });
+      atEnd(() => environments.stop());
+      const { host, scripts, lost } = environments;
+      const prepared = await unlessLost(lost, prepareRun(loaded, { host, scripts, algorithms: plugins }));
+      const { engine, isShared } = await openEngine();
+      console.note(`replaying the steps ${first + 1} to ${last} of ${run.path}`);
+      return replayRun({
+        opened,
+        prepared,
+        host,
+        engine,
+        isEngineShared: isShared,
+        ...(out === undefined ? {} : { out }),
+        plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
+        logger: parts.logger,
+        stop: AbortSignal.any([parts.stop, lost]),
+        onEvent: (event) => {
+          if (event.kind === "notice") {
+            bar.clear();
+            notice(event.text);
+          }
+          if (event.kind !== "iteration") return;
+          bar.update(event.step - first, last - first, `${event.seconds.toFixed(2)} s/step`);
+          console.emit({ event: "replayed", step: event.step });
+        },
+      });
+    });
+    bar.clear();
+    if (result === undefined) return EXIT.interrupted;
     console.print(describe(result));
     console.emit({ event: "replay", ...result, unfinished: result.unfinished ?? null });
+    return EXIT.ok;
   } finally {
     opened.log.close();
   }

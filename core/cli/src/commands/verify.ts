@@ -1,6 +1,7 @@
 import { openRecords, type VerifyResult, verifyRun } from "@mrlm/runtime";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
+import { EXIT } from "../exit-codes.ts";
 import { withRecordedRun } from "../services/recorded-run.ts";
 
 /** Options of `mrlm verify`. */
@@ -10,19 +11,21 @@ export interface VerifyArguments {
   readonly tolerance?: string;
 }
 
-/** Compares stored log-probabilities of a run with those of its kept weights. */
-export async function verify(context: CommandContext, path: string, args: VerifyArguments): Promise<void> {
+/** Compares stored log-probabilities of a run with those of its kept weights. Returns the exit code. */
+export async function verify(context: CommandContext, path: string, args: VerifyArguments): Promise<number> {
   const sample = wholeNumber(args.sample, "--sample", 1);
   const seed = wholeNumber(args.seed, "--seed");
   const tolerance = args.tolerance === undefined ? {} : { tolerance: realNumber(args.tolerance, "--tolerance") };
   const records = openRecords(path);
   try {
-    const { loaded, run } = records;
-    const result = await withRecordedRun(context, { loaded, configPath: run.configPath }, ({ engine, notice, stop }) =>
-      verifyRun({ records, engine, sample, seed, ...tolerance, onNotice: notice, stop }),
-    );
+    const result = await withRecordedRun(context, records.loaded, async ({ openEngine, notice, stop }) => {
+      const { engine } = await openEngine();
+      return verifyRun({ records, engine, sample, seed, ...tolerance, onNotice: notice, stop });
+    });
+    if (result === undefined) return EXIT.interrupted;
     context.console.print(describe(result, args.tolerance !== undefined));
     context.console.emit({ event: "verify", ...result });
+    return EXIT.ok;
   } finally {
     records.log.close();
   }

@@ -1,6 +1,6 @@
 import { connectEnvironments } from "@mrlm/client";
 import { LocalHost, type PluginHost, type ResolvedConfig, watchEventLoop } from "@mrlm/runtime";
-import type { EnvironmentHost } from "@mrlm/spec";
+import { type EnvironmentHost, MrlmError } from "@mrlm/spec";
 import { lineLogger } from "../console/line-logger.ts";
 import { startEnvironmentServer } from "./environment-server.ts";
 import { serverCredentials } from "./client-access.ts";
@@ -15,8 +15,8 @@ export interface EnvironmentService {
   stop(): Promise<void>;
 }
 
-/** Connects to the server that the configuration names, starts one, or hosts the environments in this process. */
-export async function openEnvironments(options: {
+/** Parts and options of the environments of a run. */
+interface EnvironmentOptions {
   readonly config: ResolvedConfig;
   readonly configPath: string;
   /** `--set KEY=VALUE` flags, which replace keys of the file. */
@@ -30,7 +30,30 @@ export async function openEnvironments(options: {
   readonly json: boolean;
   /** Receives the process of a started server. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
-}): Promise<EnvironmentService> {
+}
+
+/**
+ * Opens environments that describe tasks and demonstrate, and are not played: in this process if their packages are installed here, else as
+ * `openEnvironments` does.
+ */
+export async function openDescribed(options: EnvironmentOptions): Promise<EnvironmentService> {
+  const { config, plugins } = options;
+  const { address: _, ...server } = config.server;
+  const isHere = ({ id }: { readonly id: string }): Promise<boolean> =>
+    plugins.environment(id).then(
+      () => true,
+      (error: unknown) => {
+        if (MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND")) return false;
+        throw error;
+      },
+    );
+  const found = await Promise.all([...config.environments, ...config.eval.environments].map(isHere));
+  if (!found.every(Boolean)) return openEnvironments(options);
+  return openEnvironments({ ...options, config: { ...config, server: { ...server, spawn: false } } });
+}
+
+/** Connects to the server that the configuration names, starts one, or hosts the environments in this process. */
+export async function openEnvironments(options: EnvironmentOptions): Promise<EnvironmentService> {
   const { config, plugins, dataDirectory = config.base_directory } = options;
   const never = new AbortController().signal;
   const logger = lineLogger(options.notice);

@@ -1,76 +1,55 @@
-import { configuredPlugins, type LoadedConfig, PluginHost, type PreparedRun, prepareRun } from "@mrlm/runtime";
-import type { Engine, EnvironmentHost, Logger } from "@mrlm/spec";
+import { configuredPlugins, type LoadedConfig, PluginHost } from "@mrlm/runtime";
+import { type Engine, type Logger, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { assertEngineInstalled, startsEngine } from "./engine.ts";
 import { openEngines } from "./engines.ts";
-import { openEnvironments, unlessLost } from "./environments.ts";
 
 /** Parts with which the records of a run are computed again. */
 export interface RecordedRunParts {
-  readonly prepared: PreparedRun;
-  readonly host: EnvironmentHost;
-  readonly engine: Engine;
-  readonly isEngineShared: boolean;
-  /** Versions of the plugins by name. */
-  readonly plugins: Readonly<Record<string, string>>;
+  readonly plugins: PluginHost;
   readonly logger: Logger;
   readonly notice: (text: string) => void;
-  /** Aborted by Ctrl-C, or with the reason for which the environments are lost. */
+  /** Aborted by Ctrl-C. */
   readonly stop: AbortSignal;
+  /** Opens the engine as `mrlm train` does. */
+  openEngine(): Promise<{ readonly engine: Engine; readonly isShared: boolean }>;
+  /** Adds work for the end, which is done before that of earlier calls. */
+  atEnd(close: () => Promise<void>): void;
 }
 
-/** Opens plugins, environments and engine of a recorded run as `mrlm train` does, and closes them after the work. */
+/** Opens the plugins of a recorded run, and closes what the work opened. Returns `undefined` after an interrupt. */
 export async function withRecordedRun<T>(
   { console, directory }: CommandContext,
-  { loaded, configPath }: { readonly loaded: LoadedConfig; readonly configPath: string },
+  loaded: LoadedConfig,
   work: (parts: RecordedRunParts) => Promise<T>,
-): Promise<T> {
+): Promise<T | undefined> {
   const { config } = loaded;
   const notice = (text: string): void => console.note(`note: ${text}`);
   const logger = lineLogger(notice);
   const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
-  const interrupts = listenForInterrupts(
-    console,
-    () => "stopping",
-    () => undefined,
-  );
+  const interrupts = listenForInterrupts(console, "stopping");
   const cleanUp: (() => Promise<void>)[] = [() => plugins.close()];
   try {
     await assertEngineInstalled(config, plugins);
-    const environments = await openEnvironments({
-      config,
-      configPath,
-      overrides: [],
-      directory,
-      plugins,
-      notice,
-      json: console.json,
-    });
-    cleanUp.unshift(() => environments.stop());
-    const prepared = await unlessLost(
-      environments.lost,
-      prepareRun(loaded, { host: environments.host, scripts: environments.scripts, algorithms: plugins }),
-    );
-    if (startsEngine(config)) console.note("starting the engine (loading torch)");
-    const { engine, isShared, stop } = await openEngines({
-      config: prepared.config,
-      plugins,
-      signal: interrupts.drain,
-      notice,
-    });
-    cleanUp.unshift(stop);
     return await work({
-      prepared,
-      host: environments.host,
-      engine,
-      isEngineShared: isShared,
-      plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
+      plugins,
       logger,
       notice,
-      stop: AbortSignal.any([interrupts.drain, environments.lost]),
+      stop: interrupts.drain,
+      async openEngine() {
+        if (startsEngine(config)) console.note("starting the engine (loading torch)");
+        const opened = await openEngines({ config, plugins, signal: interrupts.drain, notice });
+        cleanUp.unshift(opened.stop);
+        return opened;
+      },
+      atEnd: (close) => void cleanUp.unshift(close),
     });
+  } catch (error) {
+    const { aborted, reason } = interrupts.drain;
+    if (aborted && (error === reason || MrlmError.hasCode(error, "CANCELLED"))) return undefined;
+    throw error;
   } finally {
     interrupts.dispose();
     for (const close of cleanUp) await close().catch((error: Error) => console.note(`note: ${error.message}`));
