@@ -203,6 +203,24 @@ describe("async", () => {
     expect(numbers.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 24 }, (_, i) => i + 1));
   });
 
+  test("nothing is opened beyond the last take; a stage that was finished and made longer continues", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
+    const store = await openStore(path);
+    const ended = await learnerOf(shape(1, { store, publish: publishing().publish, iterations: 3 }));
+    const before = await takeAll(ended, 3);
+    expect(await store.buffer("2/policy")).toEqual({ open: 0, leased: 0, ready: 0 });
+    const state = JSON.parse(JSON.stringify(ended.learner.state())) as LearnerState;
+    await ended.learner.end();
+    const changes = { store: await openStore(path), publish: publishing(3).publish, iterations: 5 };
+    const longer = await learnerOf(shape(1, changes), state);
+    longer.at.iteration = 4;
+    const after = await takeAll(longer, 2);
+    await longer.learner.close();
+    expect([...ended.requests, ...longer.requests].map(takeOf)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+    const numbers = [...before, ...after].flatMap(({ groups }) => groups.map(({ id }) => Number(id.split("/")[2])));
+    expect(numbers.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+  });
+
   describe("on_stale", () => {
     /** Groups of a task t with two sampled tokens, by versions 5 and (for odd t) 10, where 10 is the newest. */
     const aging: GroupPlayer = {

@@ -17,6 +17,8 @@ import type { TaskOrder } from "./task-order.ts";
 
 /** Parts of asynchronous play. */
 export interface AsyncParts extends TakePlayerParts {
+  /** Number of the last take of the stage. */
+  readonly lastTake: number;
   /** Iterations from one take to the next. */
   readonly every: number;
   /** Number of groups that this process plays at the same time. */
@@ -31,7 +33,8 @@ export interface AsyncParts extends TakePlayerParts {
 
 /**
  * Plays groups without a pause, each with the weights that are published while it is played. A take is the groups that were played first. A group with a token
- * that is older than the lag is refused, recorded and replaced; with `mask` only where no token of it is younger. Both follow from the logged batch. At most (lag + 1) takes of groups are open, leased or waiting to be taken.
+ * that is older than the lag is refused, recorded and replaced; with `mask` only where no token of it is younger. Both follow from the logged batch. At most (lag + 1) takes of groups are open, leased or waiting to be taken,
+ * and no more than the takes up to the last one need.
  */
 export class AsyncTakes implements TakeSource {
   readonly #parts: AsyncParts;
@@ -91,7 +94,7 @@ export class AsyncTakes implements TakeSource {
       const isChosen = refused.some(({ isTooOld }) => !isTooOld);
       if (isChosen && refills++ >= (plan.refills ?? 0)) break;
     }
-    await this.#open(place);
+    await this.#open(place, 0);
     const rolloutsWaited = this.#idle;
     this.#idle = 0;
     const late = this.#late;
@@ -142,7 +145,7 @@ export class AsyncTakes implements TakeSource {
         return taken;
       }
       if (this.#failure !== undefined) throw this.#failure.error;
-      await this.#open(place);
+      await this.#open(place, count);
       this.#playing ??= this.#play();
       await Promise.race([change, pause(worker.clock, this.#signal)]);
     }
@@ -165,13 +168,20 @@ export class AsyncTakes implements TakeSource {
     return { group: young, isTooOld, isLearnt: isLearntFrom(plan, policy, young, newestOf(policy)) };
   }
 
-  /** Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same, which changes nothing where the store has them. */
-  async #open(place: TakePlace): Promise<void> {
-    const { plan, lag } = this.#parts;
+  /**
+   * Opens groups up to the capacity. Ids and contents follow from the position alone, so that a resumed run opens the same, which changes nothing where the
+   * store has them.
+   * @param missing number of groups that the take still needs
+   */
+  async #open(place: TakePlace, missing: number): Promise<void> {
+    const { plan, lag, lastTake } = this.#parts;
+    const needed = missing + Math.max(0, lastTake - place.step) * plan.groups;
+    const capacity = Math.min((lag + 1) * plan.groups, needed);
     for (const group of this.#restored) await this.#openGroup(place, group);
     this.#restored = [];
     const before = this.#opened;
-    while (this.#waiting.size < (lag + 1) * plan.groups) {
+    // An earlier process has opened the groups of logged batches, and those before them.
+    while (this.#waiting.size < capacity || this.#early.size > 0) {
       const draw = this.#order.take(1).find(({ tasks }) => tasks.length > 0);
       if (draw === undefined) return;
       const { environment, tasks } = draw;

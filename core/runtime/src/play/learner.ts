@@ -248,11 +248,12 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
   };
   if (mode.mode === "sync") return new SyncTakes(new TakePlayer(player, order), publish, signal);
   const { lag, on_stale: onStale = "drop" } = mode;
+  const lastTake = every === 0 ? 1 : Math.ceil(iterations / every);
   if (mode.mode === "async") {
     const groups = Math.max(1, Math.floor(concurrency / plan.groupSize));
-    return new AsyncTakes({ ...player, every, concurrency: groups, onStale, policies, publish, signal }, order, state);
+    const parts = { ...player, lastTake, every, concurrency: groups, onStale, policies, publish, signal };
+    return new AsyncTakes(parts, order, state);
   }
-  const lastTake = every === 0 ? 1 : Math.ceil(iterations / every);
   return new PipelinedTakes({ player: new TakePlayer(player, order), lag, lastTake, every, publish, signal }, state);
 }
 

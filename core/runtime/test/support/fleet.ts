@@ -220,11 +220,10 @@ class Fleet {
     this.#late += learner.lap()?.metrics["buffer/late"] ?? 0;
   }
 
-  /** Ends the stage, after the capacity was given back. */
+  /** Ends the stage, for which nothing is played beyond its last take. */
   async #finish(learner: Learner, store: EpisodeStore): Promise<void> {
-    const { groups, lag } = this.#shape;
     const { open, leased, ready } = await store.buffer(LEARNER);
-    if (open + leased + ready !== (lag + 1) * groups)
+    if (open + leased + ready !== 0)
       this.#faults.push(`${open + leased + ready} groups are outstanding after the last take`);
     await learner.close();
     await store.flush();
