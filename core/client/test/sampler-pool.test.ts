@@ -7,6 +7,7 @@ import type { CreateModelOptions, Engine, ExternalSampler, Logger, Sampler, Samp
 import { serveEngine, serveSampler } from "@mrlm/server";
 import { BigramEngine, BigramExternalSampler } from "@mrlm/testing";
 import { connectEngine, SamplerPool, type SamplerPoolOptions } from "../src/index.ts";
+import { fragileProxy } from "./support/fragile-proxy.ts";
 
 const policy: CreateModelOptions = {
   model: "policy",
@@ -224,6 +225,27 @@ test("waves of a sampler that ends are sampled by another one; it serves again a
   await until(() => pool.serving().length === 1);
   expect(await draw(engine)).toEqual(await draw(local));
   expect(again.counts.streams).toBe(1);
+});
+
+test("a lost connection is reported by its sampler, its address and the cause, without the text of gRPC", async () => {
+  const { local, engine, pool, lines } = await trained();
+  const sampler = new BigramExternalSampler(local);
+  const held = Promise.withResolvers<void>();
+  const first = await serve(faulty(sampler, { sampler: (model) => held.promise.then(() => sampler.sampler(model)) }));
+  const proxy = await fragileProxy(first.port);
+  cleanups.push(() => proxy.close());
+  pool.add({ name: "first", address: `127.0.0.1:${proxy.port}` });
+  await engine.publish("policy");
+  await until(() => pool.serving().length === 1);
+  const drawn = draw(engine);
+  await until(() => first.counts.streams === 1);
+  proxy.cut();
+  await until(() => lines.some((line) => line.includes("out of service")));
+  held.resolve();
+  expect(await drawn).toEqual(await draw(local));
+  expect(lines.find((line) => line.includes("out of service"))).toMatch(
+    /^sampler first at (\S+) is out of service: \[SAMPLER_UNAVAILABLE\] The sampler at \1 cannot be reached: (?!.*Resolution note)\w/,
+  );
 });
 
 test.each<[string, string, (sampler: BigramExternalSampler) => Partial<ExternalSampler>]>([

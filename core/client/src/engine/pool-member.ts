@@ -176,7 +176,7 @@ export class PoolMember {
           await this.#serve(connection);
         }
       } catch (error) {
-        if (!signal.aborted) this.#report(error, instanceId);
+        if (!signal.aborted) this.#report(connection.errorOf(error), instanceId);
       } finally {
         connection.close();
       }
