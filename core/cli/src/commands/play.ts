@@ -18,14 +18,13 @@ import { openEnvironments, unlessLost } from "../services/environments.ts";
 import { connectEngines } from "../services/engines.ts";
 import { closePools, followSamplers, samplerPools } from "../services/samplers.ts";
 import { openPlayedRun, type PlayedRun, type PlayedRunOptions } from "../services/played-run.ts";
+import { waitingNotice } from "../services/waiting-notice.ts";
 
 /** Options of `mrlm play`. */
 export type PlayArguments = PlayedRunOptions;
 
 /** Time between two looks for the training process, in milliseconds. */
 const LOOK_MS = 500;
-/** A training process that starts makes its directory some seconds before it locks it. */
-const TOLD_MS = 10_000;
 
 /** Plays episodes of a run that another process trains, until the run has ended. Returns the exit code. */
 export async function play({ console, directory }: CommandContext, args: PlayArguments): Promise<number> {
@@ -88,16 +87,12 @@ async function trainingProcess(
   stop: AbortSignal,
   notice: (text: string) => void,
 ): Promise<FoundEngine | undefined> {
-  let isTold = false;
-  const began = performance.now();
+  const waiting = waitingNotice(run.name, notice);
   while (!stop.aborted) {
     const state = await run.find();
     if (state?.training !== undefined && state.training.since > last) return state.training;
     if (state?.hasEnded === true) return undefined;
-    if (!isTold && state?.isLocked === false && performance.now() - began > TOLD_MS) {
-      notice(`no process trains ${run.name}: waiting for mrlm train --resume`);
-      isTold = true;
-    }
+    waiting(state?.isLocked !== false);
     await setTimeout(LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
   }
   return undefined;

@@ -10,6 +10,7 @@ import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { startEngineSampler, startServerSampler } from "../services/sampler-process.ts";
 import { samplerLaunch } from "../services/samplers.ts";
+import { waitingNotice } from "../services/waiting-notice.ts";
 
 /** Options of `mrlm sample`. */
 export interface SampleArguments {
@@ -72,8 +73,11 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
       console.note(`${name} samples for ${run.path} on ${found}`);
       console.emit({ event: "sampling", name, run: run.path, address, pid });
       const either = AbortSignal.any([interrupts.drain, ended]);
-      while (!either.aborted && !stateOfRun(run).hasEnded)
+      const waiting = waitingNotice(run.path, notice);
+      for (let state = stateOfRun(run); !either.aborted && !state.hasEnded; state = stateOfRun(run)) {
+        waiting(state.isLocked);
         await setTimeout(LOOK_MS, undefined, { signal: either }).catch(() => undefined);
+      }
       if (ended.aborted) throw ended.reason;
       if (!either.aborted) notice(`${run.path} has finished`);
     } finally {
