@@ -221,6 +221,17 @@ describe("async", () => {
     expect(numbers.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
   });
 
+  test("a logged batch with groups of other tasks is STORE_INVALID", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
+    const before = await learnerOf(shape(1, { store: await openStore(path), publish: publishing().publish }));
+    await takeAll(before, 1);
+    await before.learner.close();
+    const changes = { store: await openStore(path), publish: publishing().publish, plan: plan({ name: "other" }) };
+    const after = await learnerOf(shape(1, changes));
+    await expect(after.learner.take()).rejects.toMatchObject({ code: "STORE_INVALID" });
+    await after.learner.close();
+  });
+
   describe("on_stale", () => {
     /** Groups of a task t with two sampled tokens, by versions 5 and (for odd t) 10, where 10 is the newest. */
     const aging: GroupPlayer = {

@@ -1,4 +1,13 @@
-import type { Cohort, EpisodeStore, JsonValue, PolicyId, TakenBatch, TaskId, TrajectoryGroup } from "@mrlm/spec";
+import {
+  type Cohort,
+  type EpisodeStore,
+  type JsonValue,
+  MrlmError,
+  type PolicyId,
+  type TakenBatch,
+  type TaskId,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
 import { stageRequest } from "./cohort-requests.ts";
 import { pause } from "./play-clock.ts";
 import { groupLabel } from "./labels.ts";
@@ -176,12 +185,15 @@ export class AsyncTakes implements TakeSource {
   async #open(place: TakePlace, missing: number): Promise<void> {
     const { plan, lag, lastTake } = this.#parts;
     const needed = missing + Math.max(0, lastTake - place.step) * plan.groups;
-    const capacity = Math.min((lag + 1) * plan.groups, needed);
+    const most = (lag + 1) * plan.groups;
+    const capacity = Math.min(most, needed);
     for (const group of this.#restored) await this.#openGroup(place, group);
     this.#restored = [];
     const before = this.#opened;
     // An earlier process has opened the groups of logged batches, and those before them.
     while (this.#waiting.size < capacity || this.#early.size > 0) {
+      // No process has more groups that wait.
+      if (this.#waiting.size - this.#early.size >= most) throw otherTasks(this.#early);
       const draw = this.#order.take(1).find(({ tasks }) => tasks.length > 0);
       if (draw === undefined) return;
       const { environment, tasks } = draw;
@@ -249,4 +261,15 @@ export class AsyncTakes implements TakeSource {
     this.#change.resolve();
     this.#change = Promise.withResolvers();
   }
+}
+
+function otherTasks(groups: Iterable<string>): MrlmError {
+  const [first] = groups;
+  return new MrlmError(
+    "STORE_INVALID",
+    `The store has a batch with the group ${first}, which is of no task of this run.`,
+    {
+      hint: "Resume with the configuration of the run, or restore the store from a copy.",
+    },
+  );
 }
