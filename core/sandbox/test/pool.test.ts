@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { PooledSandbox } from "../src/index.ts";
 import { closeEarly } from "./support/close-early.ts";
@@ -32,4 +34,10 @@ describe("a child that breaks down", () => {
 
 test("a sandbox that is closed while its children start waits for their end, and leaves none", async () => {
   await expect(closeEarly(24, 1)).resolves.toBeUndefined();
+});
+
+test("a killed child keeps a process that waits for its exit alive", () => {
+  const script = fileURLToPath(new URL("support/kill-alone.ts", import.meta.url));
+  const { status, stderr } = spawnSync(process.execPath, ["--conditions=mrlm-source", "--no-warnings", script]);
+  expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: "" });
 });

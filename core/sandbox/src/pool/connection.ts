@@ -75,15 +75,16 @@ export class Connection {
 
   /** Kills the process and all that it started: it leads a process group, or is process 1 of a PID namespace. */
   kill(): void {
-    const outer = this.#started.process;
-    if (outer.exitCode !== null || outer.signalCode !== null) return;
     this.setReferenced(true);
     this.#isKilled = true;
+    const outer = this.#started.process;
+    if (outer.exitCode !== null || outer.signalCode !== null) return;
     for (const pid of [this.#pid, outer.pid ?? 0].filter((id) => id > 0)) killGroup(pid);
   }
 
-  /** Sets whether the child keeps this process alive. */
+  /** Sets whether the child keeps this process alive. A killed one does until it has exited: a caller may wait for that, and nothing else. */
   setReferenced(isReferenced: boolean): void {
+    if (this.#isKilled) return;
     const { process: child, stdio } = this.#started;
     const open = stdio.filter((stream) => stream !== null && !stream.destroyed);
     for (const handle of [child, ...open] as { ref(): void; unref(): void }[]) {

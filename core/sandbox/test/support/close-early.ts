@@ -3,10 +3,10 @@ import { randomStream } from "@mrlm/kit";
 import { PooledSandbox } from "../../src/index.ts";
 import { fragileBackend } from "./fragile-backend.ts";
 
-/** Closes `count` sandboxes, four at a time, each after 0 to 60 ms of the start of its children. Resolves when their processes have exited. */
-export async function closeEarly(count: number, seed: number): Promise<void> {
+/** Closes `count` sandboxes, `atOnce` at a time, each within `withinMs` of the start of its children. Resolves when their processes have exited. */
+export async function closeEarly(count: number, seed: number, { atOnce = 4, withinMs = 60 } = {}): Promise<void> {
   const random = randomStream("close-early", seed);
-  const waits = Array.from({ length: count }, () => random.next() * 60);
+  const waits = Array.from({ length: count }, () => random.next() * withinMs);
   const work = async (): Promise<void> => {
     for (let wait = waits.pop(); wait !== undefined; wait = waits.pop()) {
       const sandbox = new PooledSandbox({ backend: fragileBackend });
@@ -16,5 +16,5 @@ export async function closeEarly(count: number, seed: number): Promise<void> {
       await warmed;
     }
   };
-  await Promise.all([work(), work(), work(), work()]);
+  await Promise.all(Array.from({ length: atOnce }, work));
 }
