@@ -122,8 +122,11 @@ async function playBeside(parts: {
     findsJoined: run.directory !== undefined,
     waitEnd: signal,
   });
+  const following =
+    run.directory === undefined
+      ? undefined
+      : followSamplers(run.directory, pools, { signal: ended.signal, logger: parts.logger });
   try {
-    if (run.directory !== undefined) void followSamplers(run.directory, pools, ended.signal);
     const engine = await connectEngines(config, place, pools);
     try {
       const store = await run.openStore();
@@ -150,7 +153,7 @@ async function playBeside(parts: {
     } else if (error.code !== "CANCELLED" || !stop.aborted) throw error;
   } finally {
     ended.abort();
-    await looking;
+    await Promise.all([looking, following]);
     await closePools(pools);
   }
   return { isStoreLost };

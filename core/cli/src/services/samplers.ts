@@ -122,7 +122,10 @@ export function openSamplers(options: {
     })),
   );
   const serving = () => new Map([...pools.values()].flatMap((pool) => pool.serving()).map((each) => [each.name, each]));
-  const work = [followSamplers(run, pools, signal), ...kept.map((each) => keep(each, each.attempt.resolve))];
+  const work = [
+    followSamplers(run, pools, { signal, logger }),
+    ...kept.map((each) => keep(each, each.attempt.resolve)),
+  ];
   return {
     pools,
     started: Promise.all(kept.map(({ attempt }) => attempt.promise)).then(() => undefined),
@@ -155,22 +158,39 @@ export async function closePools(pools: SamplerPools): Promise<void> {
   await Promise.all(Array.from(pools.values(), (pool) => pool.close()));
 }
 
-/** Adds the samplers that join a run, and removes those that leave it, until it is stopped. */
-export async function followSamplers(run: RunDirectory, pools: SamplerPools, signal: AbortSignal): Promise<void> {
+/** Adds the samplers that join a run, and removes those that leave it, until it is stopped. A look that fails is reported, and repeated. Never rejects. */
+export async function followSamplers(
+  run: RunDirectory,
+  pools: SamplerPools,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
+): Promise<void> {
   const joined = new Map<string, string>();
+  let isReported = false;
   while (!signal.aborted) {
-    const places = new Map(run.readSamplers().map((place) => [place.name, place]));
-    for (const [name, { address, token, pid }] of places) {
-      const key = `${address} ${pid}`;
-      if (joined.get(name) === key) continue;
-      joined.set(name, key);
-      for (const pool of pools.values()) pool.add({ name, address, ...(token === undefined ? {} : { token }) });
+    try {
+      await look(run, pools, joined);
+      isReported = false;
+    } catch (error) {
+      if (!isReported)
+        logger.warn(`samplers that join or leave ${run.path} are not noticed: ${(error as Error).message}`);
+      isReported = true;
     }
-    for (const name of joined.keys())
-      if (!places.has(name)) {
-        joined.delete(name);
-        await Promise.all(Array.from(pools.values(), (pool) => pool.remove(name)));
-      }
     await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** @param joined address and process of each sampler that was added, by name; this changes it */
+async function look(run: RunDirectory, pools: SamplerPools, joined: Map<string, string>): Promise<void> {
+  const places = new Map(run.readSamplers().map((place) => [place.name, place]));
+  for (const [name, { address, token, pid }] of places) {
+    const key = `${address} ${pid}`;
+    if (joined.get(name) === key) continue;
+    joined.set(name, key);
+    for (const pool of pools.values()) pool.add({ name, address, ...(token === undefined ? {} : { token }) });
+  }
+  for (const name of joined.keys())
+    if (!places.has(name)) {
+      joined.delete(name);
+      await Promise.all(Array.from(pools.values(), (pool) => pool.remove(name)));
+    }
 }
