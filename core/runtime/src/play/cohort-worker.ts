@@ -25,6 +25,9 @@ export interface PlayedCohort {
   readonly seconds: number;
 }
 
+/** A lease has passed to another worker. */
+class LeaseLost extends Error {}
+
 /** Plays cohorts of an episode store under leases. */
 export class CohortWorker {
   readonly clock: PlayClock;
@@ -41,7 +44,7 @@ export class CohortWorker {
     return store.lease(name, limit, leaseMs);
   }
 
-  /** Plays a leased cohort and commits it. */
+  /** Plays a leased cohort and commits it. Rejects with the error of the play, or of the store. */
   async play(lease: Lease, signal: AbortSignal): Promise<PlayedCohort> {
     const lost = new AbortController();
     const ended = new AbortController();
@@ -50,19 +53,21 @@ export class CohortWorker {
       return { cohort: lease.cohort, ...(await this.#play(lease, AbortSignal.any([signal, lost.signal]))) };
     } catch (error) {
       if (!lost.signal.aborted || signal.aborted) throw error;
+      // The lease may still be ours where the store does not answer.
+      if (!(lost.signal.reason instanceof LeaseLost)) throw lost.signal.reason;
       return { cohort: lease.cohort, result: "late", seconds: 0 };
     } finally {
       ended.abort();
     }
   }
 
-  /** Renews a lease until the play ends. Rejects where the lease is lost. */
+  /** Renews a lease until the play ends. Rejects with LeaseLost where another worker has it, and with the error of the store. */
   async #renew(lease: Lease, ended: AbortSignal): Promise<void> {
     const { store, leaseMs = LEASE_MS } = this.#parts;
     for (;;) {
       await this.clock.sleep(leaseMs / 3, ended);
       const [gone] = await store.renew([lease], leaseMs);
-      if (gone !== undefined) throw new Error(`The lease of cohort ${gone} has passed to another worker.`);
+      if (gone !== undefined) throw new LeaseLost(`The lease of cohort ${gone} has passed to another worker.`);
     }
   }
 

@@ -1,0 +1,33 @@
+import { describe, expect, test } from "@jest/globals";
+import { type Cohort, type EpisodeStore, type Lease, MrlmError } from "@mrlm/spec";
+import { CohortWorker } from "../src/play/cohort-worker.ts";
+
+const lease = { cohort: { id: 1, groups: [] } as unknown as Cohort } as unknown as Lease;
+const { signal } = new AbortController();
+
+/** Plays a cohort that ends when its play is stopped. */
+function play(renew: EpisodeStore["renew"]) {
+  const store = { renew } as unknown as EpisodeStore;
+  const worker = new CohortWorker({
+    store,
+    name: "x",
+    leaseMs: 3,
+    async *play(_cohort, stop) {
+      await new Promise((resolve) => stop.addEventListener("abort", resolve));
+      yield* [];
+      throw new MrlmError("CANCELLED", "The play was stopped.");
+    },
+  });
+  return worker.play(lease, signal);
+}
+
+describe("a cohort whose lease cannot be renewed", () => {
+  test("is late where another worker has the lease", async () => {
+    await expect(play(async () => ["1"])).resolves.toMatchObject({ result: "late" });
+  });
+
+  test("is not late where the store does not answer: the play rejects with its error", async () => {
+    const lost = new MrlmError("STORE_UNAVAILABLE", "The store does not answer.");
+    await expect(play(() => Promise.reject(lost))).rejects.toBe(lost);
+  });
+});
