@@ -90,6 +90,23 @@ test("with a wait, sequences wait for the first sampler, and the trainer samples
   expect(late.counts.streams).toBe(1);
 });
 
+test("an outage of all samplers is reported once, and so is the next one", async () => {
+  const { local, engine, pool, lines } = await trained({ waitMs: 20 });
+  await engine.publish("policy");
+  const reports = () => lines.filter((line) => line.includes("no sampler serve")).map((line) => line.split(":")[0]);
+  const outage = ["no sampler serves", "no sampler served within 0.02 s"];
+  for (let i = 0; i < 3; i++) expect(await draw(engine)).toEqual(await draw(local));
+  expect(reports()).toEqual(outage);
+  const late = await serve(new BigramExternalSampler(local));
+  pool.add({ name: "late", address: late.address });
+  await until(() => pool.serving().length === 1);
+  await draw(engine);
+  expect(late.counts.streams).toBe(1);
+  await pool.remove("late");
+  for (let i = 0; i < 2; i++) await draw(engine);
+  expect(reports()).toEqual([...outage, ...outage]);
+});
+
 test("the end of the waits lets the trainer sample, and the end of the trainer ends the sequences that wait", async () => {
   const end = new AbortController();
   const { local, engine, lines } = await trained({ waitMs: 600_000, waitEnd: end.signal });

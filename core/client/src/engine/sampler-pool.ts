@@ -49,7 +49,8 @@ export class SamplerPool {
   readonly #closing = new AbortController();
   /** Pause of all streams that wait for a sampler; `undefined` while none waits. */
   #lull: Promise<void> | undefined;
-  #isWaitReported = false;
+  /** Reports about the present outage of all samplers. */
+  readonly #reported = new Set<"wait" | "trainer">();
 
   constructor(options: SamplerPoolOptions) {
     const waitEnd = new AbortController().signal;
@@ -129,14 +130,14 @@ export class SamplerPool {
       const fitting = this.#serving().filter((member) => this.#fits(member, wanted));
       const [first] = fitting.toSorted((one, other) => one.streams - other.streams || load(one) - load(other));
       if (first !== undefined) {
-        this.#isWaitReported = false;
+        this.#reported.clear();
         if (trainerSamples && this.#trainerStreams < first.streams) break;
         first.streams++;
         return first;
       }
       const updating = this.#serving().flatMap((member) => (member.updating === undefined ? [] : [member.updating]));
       if (performance.now() - began >= (updating.length > 0 ? Math.max(waitMs, UPDATE_WAIT_MS) : waitMs)) {
-        if (waitMs > 0) this.#options.logger.warn(`no sampler served within ${waitMs / 1000} s: the engine samples`);
+        if (waitMs > 0) this.#warnOnce("trainer", `no sampler served within ${waitMs / 1000} s: the engine samples`);
         break;
       }
       if (updating.length > 0) await this.#raceUpdates(updating);
@@ -155,14 +156,20 @@ export class SamplerPool {
   /** Pauses until samplers are looked for again. Rejects where the trainer has ended: nothing would learn from the sequences. */
   async #rest(trainer: EngineConnection): Promise<void> {
     await trainer.reach();
-    const { pauseMs, waitMs, waitEnd, logger } = this.#options;
-    if (!this.#isWaitReported)
-      logger.warn(`no sampler serves: sequences wait for one, up to ${waitMs / 1000} s; then the engine samples`);
-    this.#isWaitReported = true;
+    const { pauseMs, waitMs, waitEnd } = this.#options;
+    this.#warnOnce(
+      "wait",
+      `no sampler serves: sequences wait for one, up to ${waitMs / 1000} s; then the engine samples`,
+    );
     this.#lull ??= pause(pauseMs, [this.#closing.signal, waitEnd], "The wait for a sampler")
       .catch(() => undefined)
       .finally(() => (this.#lull = undefined));
     await this.#lull;
+  }
+
+  #warnOnce(report: "wait" | "trainer", text: string): void {
+    if (!this.#reported.has(report)) this.#options.logger.warn(text);
+    this.#reported.add(report);
   }
 
   /** Returns the weights to sample with; `undefined` for a model that is not published, which the trainer alone has. */
