@@ -73,6 +73,7 @@ export { playRun, type PlayRunParts } from "./workers/rollout-worker.ts";
 export { learningEngine } from "./play/learning-engine.ts";
 export { createLauncher } from "./prepare/create-launcher.ts";
 export { type PreparedRun, prepareRun } from "./prepare/prepare-run.ts";
+export { checkLearners } from "./prepare/prepare-stage.ts";
 export type { PreparedLearner, PreparedStage } from "./prepare/prepare-stage.ts";
 export type { EvaluationPoint } from "./evaluation/evaluate.ts";
 export type { RunEvent, RunSummary } from "./train/run-events.ts";

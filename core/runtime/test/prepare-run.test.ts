@@ -5,6 +5,7 @@ import { definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import {
+  checkLearners,
   LocalHost,
   parseConfig,
   PluginHost,
@@ -51,6 +52,8 @@ const grpo: AlgorithmDefinition<{
 const { plays: _, ...unplayed } = grpo;
 const demonstrations = { ...unplayed, id: "demonstrations@1" } as const;
 
+const loaded = (text: string) => parseConfig(text, { path: "run.yaml" });
+
 async function prepare(text: string) {
   const environment = counterEnvironment({
     optionsJsonSchema: { type: "object", properties: { goal: { type: "integer" } } },
@@ -59,7 +62,7 @@ async function prepare(text: string) {
     definePlugin({ name: "test", environments: [environment], algorithms: [grpo, demonstrations] }),
   ]);
   const host = new LocalHost({ source });
-  return prepareRun(parseConfig(text, { path: "run.yaml" }), { host, algorithms: source });
+  return prepareRun(loaded(text), { host, algorithms: source });
 }
 
 const MODEL = "model: {random: {config: {}}}\n";
@@ -159,6 +162,20 @@ describe("every error is reported before training begins, with its place", () =>
   ];
   test.each(cases)("%s", async (_name, text, code, message) => {
     expect(await failure(MODEL + text)).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  test("an algorithm that cannot learn from older weights, before there is an environment", async () => {
+    const source = await PluginHost.of([definePlugin({ name: "test", algorithms: [grpo] })]);
+    const check = (play: string): Promise<void> =>
+      checkLearners(
+        loaded(`${MODEL}environments: [{id: counter}]\n${play}stages: [{algorithm: grpo, steps: 1}]`),
+        source,
+      );
+    await expect(check("play: {mode: pipelined}\n")).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(/^run\.yaml:4:10: .*wrong gradient for them/),
+    });
+    await check("");
   });
 
   test("a model directory that is not there, or is none", async () => {

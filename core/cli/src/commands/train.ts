@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   beforeAndAfter,
+  checkLearners,
   checkPlayers,
   checkMemory,
   checkRoutes,
@@ -98,6 +99,7 @@ export async function train(
   try {
     await assertEngineInstalled(config, plugins);
     await checkPlayers(loaded, plugins);
+    await checkLearners(loaded, plugins);
     if (config.server.spawn && config.server.address === undefined) console.note("starting the environment server");
     const environments = await openEnvironments({
       config,

@@ -77,7 +77,7 @@ function shownReport(metrics: Metrics, learners: readonly string[]): string {
 }
 
 /**
- * Formats the age of the tokens and the shares of a step in which training and play waited, of the first learner. Returns no text where a batch is played after
+ * Formats the age of the tokens and the shares of a step in which training and play waited. All learners of a stage take the same play, so those of the first one are those of all. Returns no text where a batch is played after
  * the one before it was learnt from.
  * @param seconds wall time of the step
  */

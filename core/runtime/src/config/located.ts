@@ -1,4 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
+import type { LoadedConfig } from "./load-config.ts";
+import type { ConfigPath } from "./source-text.ts";
 
 /** Returns the error with a place of the configuration before its message. Returns other errors than `MrlmError` as they are. */
 export function located(error: unknown, place: string): unknown {
@@ -10,4 +12,17 @@ export function located(error: unknown, place: string): unknown {
     isRetryable: error.isRetryable,
     cause: error,
   });
+}
+
+/** Adds the place in the configuration to errors of some work. */
+export async function at<T>(
+  { source }: Pick<LoadedConfig, "source">,
+  path: ConfigPath,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw located(error, source.locate(path));
+  }
 }

@@ -11,9 +11,8 @@ import {
 import { configError } from "../config/config-problems.ts";
 import { trainedPolicies } from "../config/policies.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
-import { located } from "../config/located.ts";
+import { at, located } from "../config/located.ts";
 import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
-import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
@@ -66,8 +65,6 @@ export async function prepareRun(
   },
 ): Promise<PreparedRun> {
   const notices = [...loaded.notices, ...aboutDistribution(loaded)];
-  const at = <T>(path: ConfigPath, work: () => Promise<T>): Promise<T> =>
-    work().catch((error: unknown) => Promise.reject(located(error, loaded.source.locate(path))));
   // An environment that is also evaluated has the same notice twice.
   const onNotice = (text: string): void => void (notices.includes(text) || notices.push(text));
   const config = await withModelDirectories(loaded, await dropUnknownOptions(loaded, parts, onNotice), onNotice);
@@ -113,12 +110,12 @@ export async function prepareRun(
         );
   const stages: PreparedStage[] = [];
   for (const i of config.stages.keys())
-    stages.push(await prepareStage({ loaded, config, algorithms: parts.algorithms, environments, at }, i));
+    stages.push(await prepareStage({ loaded, config, algorithms: parts.algorithms, environments }, i));
   const trackers: PreparedTracker[] = [];
   for (const i of config.trackers.keys())
-    trackers.push(await at(["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
+    trackers.push(await at(loaded, ["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
   for (const { policy } of trainedPolicies(config))
-    await at(policyPath(loaded, policy), async () => policyOptions(config, policy));
+    await at(loaded, policyPath(loaded, policy), async () => policyOptions(config, policy));
   return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, packages, notices };
 }
 

@@ -13,7 +13,7 @@ import { configError, optionProblems } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { samplingOf } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedLearner, ResolvedStage } from "../config/resolved-config.ts";
-import type { ConfigPath } from "../config/source-text.ts";
+import { at } from "../config/located.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { keysOf, validateOptions } from "../plugins/standard-options.ts";
 import { checkReference } from "./check-reference.ts";
@@ -48,8 +48,6 @@ interface StageParts {
   readonly config: ResolvedConfig;
   readonly algorithms: AlgorithmSource;
   readonly environments: readonly (TrainingEnvironment & Pick<RolloutRequest, "players" | "sides">)[];
-  /** Adds the place in the configuration to errors of some work. */
-  at<T>(path: ConfigPath, work: () => Promise<T>): Promise<T>;
 }
 
 /** Keys of a learner other than its algorithm's options. */
@@ -76,15 +74,72 @@ export async function prepareStage(parts: StageParts, index: number): Promise<Pr
   return { name: stage.name, learners, iterations: first.definition.iterations(first.options), ...goal };
 }
 
-async function prepareLearner(
-  { loaded, config, algorithms, environments, at }: StageParts,
-  index: number,
-  policy: PolicyId,
-): Promise<PreparedLearner> {
+/**
+ * Checks the options of all learners, and whether they can learn from episodes that are played ahead of them: what needs no environment, and so no process.
+ * Rejects with CONFIG_INVALID, with the place.
+ */
+export async function checkLearners(loaded: LoadedConfig, algorithms: AlgorithmSource): Promise<void> {
+  const { config } = loaded;
+  for (const [index, { learners }] of config.stages.entries())
+    for (const policy of Object.keys(learners)) {
+      const learner = await parseLearner({ loaded, config, algorithms }, index, policy);
+      await at(loaded, loaded.learnerPath(index, policy, []), async () => planOf(config, learner));
+    }
+}
+
+async function prepareLearner(parts: StageParts, index: number, policy: PolicyId): Promise<PreparedLearner> {
+  const { loaded, config, environments } = parts;
   const stage = config.stages[index] as ResolvedStage;
   const learner = stage.learners[policy] as ResolvedLearner;
   const place = loaded.learnerPath(index, policy, []);
-  const definition = await at([...place, "algorithm"], () => algorithms.algorithm(learner.algorithm));
+  const parsed = await parseLearner(parts, index, policy);
+  const { definition, options, sampling } = parsed;
+  const isUsed = definition.memory?.(options).reference === true;
+  checkReference({ loaded, config }, index, policy, { isUsed, isTeacher: definition.needsTeacher?.(options) === true });
+  const plan = await at(loaded, place, async () => {
+    const found = planOf(config, parsed);
+    if (found !== undefined && environments.length === 0)
+      throw new MrlmError("CONFIG_INVALID", `${definition.id} has no environment to play in.`, {
+        hint: "Add one under `environments`.",
+      });
+    if (found !== undefined && !environments.some(({ players }) => isPlayedBy(players, policy)))
+      throw new MrlmError(
+        "CONFIG_INVALID",
+        `${definition.id} trains the policy "${policy}", which plays no role in any environment.`,
+        { hint: "Name it under `players` of an environment. Its earlier versions (`past`) are not learnt from." },
+      );
+    definition.validate?.(options, environments, sampling);
+    return found;
+  });
+  // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
+  for (const path of definition.files?.(options) ?? [])
+    await at(loaded, [...place, "data"], async () => {
+      const rows = await someRows(path, config.base_directory);
+      definition.checkRows?.(options, path, rows);
+    });
+  if (plan === undefined && !isEqual(sampling, rolloutSampling(samplingOf(config, policy))))
+    throw configError(loaded.source, [
+      {
+        path: [...(learner.sampling === undefined ? ["stages", index] : place), "sampling"],
+        at: "key",
+        text: `sampling of this stage has no effect: ${definition.id} plays no episodes here (evaluations sample as the run does)`,
+      },
+    ]);
+  return { policy, definition, options, sampling, plan };
+}
+
+/** Learner whose options were checked. */
+type ParsedLearner = Omit<PreparedLearner, "plan">;
+
+async function parseLearner(
+  { loaded, config, algorithms }: Pick<StageParts, "loaded" | "config" | "algorithms">,
+  index: number,
+  policy: PolicyId,
+): Promise<ParsedLearner> {
+  const stage = config.stages[index] as ResolvedStage;
+  const learner = stage.learners[policy] as ResolvedLearner;
+  const place = loaded.learnerPath(index, policy, []);
+  const definition = await at(loaded, [...place, "algorithm"], () => algorithms.algorithm(learner.algorithm));
   const outcome = await validateOptions(definition.options, learner.options);
   if (!outcome.ok) {
     const problems = optionProblems(
@@ -107,39 +162,14 @@ async function prepareLearner(
   }
   const options = outcome.value;
   const sampling = rolloutSampling(samplingOf(config, policy, stage));
-  const isUsed = definition.memory?.(options).reference === true;
-  checkReference({ loaded, config }, index, policy, { isUsed, isTeacher: definition.needsTeacher?.(options) === true });
-  const plan = await at(place, async () => {
-    const found = definition.plays?.(options, sampling);
-    if (found !== undefined && environments.length === 0)
-      throw new MrlmError("CONFIG_INVALID", `${definition.id} has no environment to play in.`, {
-        hint: "Add one under `environments`.",
-      });
-    if (found !== undefined && !environments.some(({ players }) => isPlayedBy(players, policy)))
-      throw new MrlmError(
-        "CONFIG_INVALID",
-        `${definition.id} trains the policy "${policy}", which plays no role in any environment.`,
-        { hint: "Name it under `players` of an environment. Its earlier versions (`past`) are not learnt from." },
-      );
-    definition.validate?.(options, environments, sampling);
-    if (found !== undefined) assertLearnsFromOlder(config.play, found, definition.id);
-    return found;
-  });
-  // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
-  for (const path of definition.files?.(options) ?? [])
-    await at([...place, "data"], async () => {
-      const rows = await someRows(path, config.base_directory);
-      definition.checkRows?.(options, path, rows);
-    });
-  if (plan === undefined && !isEqual(sampling, rolloutSampling(samplingOf(config, policy))))
-    throw configError(loaded.source, [
-      {
-        path: [...(learner.sampling === undefined ? ["stages", index] : place), "sampling"],
-        at: "key",
-        text: `sampling of this stage has no effect: ${definition.id} plays no episodes here (evaluations sample as the run does)`,
-      },
-    ]);
-  return { policy, definition, options, sampling, plan };
+  return { policy, definition, options, sampling };
+}
+
+/** Returns the plan of a learner. Throws CONFIG_INVALID where it cannot learn from the episodes of the mode of play. */
+function planOf(config: ResolvedConfig, { definition, options, sampling }: ParsedLearner): PlayPlan | undefined {
+  const plan = definition.plays?.(options, sampling);
+  if (plan !== undefined) assertLearnsFromOlder(config.play, plan, definition.id);
+  return plan;
 }
 
 /** Throws CONFIG_INVALID where an algorithm cannot learn from the episodes that are played ahead of it. */
