@@ -44,6 +44,12 @@ describe("the options of mrlm play", () => {
     await expect(open(options)).rejects.toMatchObject({ code: "USAGE", message: expect.stringContaining(message) });
   });
 
+  test("the wait for a database that does not answer ends with a stop", async () => {
+    const store = "postgres://127.0.0.1:1/x?run=1";
+    const opening = openPlayedRun({ store }, AbortSignal.abort(), () => undefined);
+    await expect(opening).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
   test("the run of a server has its configuration, with the keys of this machine", async () => {
     const store = await serve({ training: { since: 5, address: "127.0.0.1:7", token: "t" } });
     const run = await open({ store, set: ["server.address=[a:1]", "base_directory=/data"] });

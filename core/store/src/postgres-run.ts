@@ -51,8 +51,14 @@ class RunConnection {
   /**
    * Runs a statement. Rejects with STORE_UNAVAILABLE or STORE_FAILED; `undefined` where the table is missing.
    * @param waitMs longest wait for a server that does not answer
+   * @param stop aborted to end the wait
    */
-  async query(text: string, values: readonly unknown[] = [], waitMs = 0): Promise<Row[] | undefined> {
+  async query(
+    text: string,
+    values: readonly unknown[] = [],
+    waitMs = 0,
+    stop?: AbortSignal,
+  ): Promise<Row[] | undefined> {
     const until = performance.now() + waitMs;
     for (;;) {
       let client: Client | undefined;
@@ -63,9 +69,9 @@ class RunConnection {
         const fault = faultOf(error);
         if (MISSING.has(fault.sqlState)) return undefined;
         if (fault.isLost && client !== undefined) this.#drop(client);
-        if (!fault.isLost || performance.now() + PAUSE_MS > until)
+        if (!fault.isLost || performance.now() + PAUSE_MS > until || stop?.aborted === true)
           throw postgresFault(this.#place, new PostgresError(fault));
-        await pause(PAUSE_MS);
+        await pause(PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
       }
     }
   }
@@ -187,13 +193,22 @@ export class RunDescription {
     this.#connection = new RunConnection(place, setupBeside(this.#schema));
   }
 
-  /** Rejects with STORE_UNAVAILABLE where the server does not answer, RUN_NOT_FOUND where it has no such run. */
-  async read(): Promise<DescribedRun> {
+  /**
+   * Rejects with STORE_UNAVAILABLE where the server does not answer, RUN_NOT_FOUND where it has no such run.
+   * @param waitMs longest wait for a server that does not answer
+   * @param stop aborted to end the wait
+   */
+  async read({
+    waitMs = 0,
+    stop,
+  }: { readonly waitMs?: number; readonly stop?: AbortSignal } = {}): Promise<DescribedRun> {
     const rows = await this.#connection.query(
       `SELECT config, engines, since, has_ended, EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted
          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
          AND classid::bigint = hashtext($1)::bigint & 4294967295 AND objid = ${TRAINING_LOCK} AND objsubid = 2) AS is_locked FROM training`,
       [this.#schema],
+      waitMs,
+      stop,
     );
     const row = rows?.[0];
     if (row === undefined)

@@ -99,9 +99,12 @@ test("the announcement of a run waits for a server that is away, and is withdraw
   ]) {
     await server.stop("fast");
     await expect(description.read()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    // A worker that starts meanwhile waits too. The first time there is no announcement yet.
+    const read = description.read({ waitMs: 60_000 }).catch(({ code }: MrlmError) => code);
     const changed = change();
     await server.start();
     await changed;
+    expect(["RUN_NOT_FOUND", expect.objectContaining({ config: "" })]).toContainEqual(await read);
   }
   await announcement.close();
   expect(await description.read()).toEqual({ config: "", hasEnded: true, isLocked: false });

@@ -51,8 +51,8 @@ export interface PlayedRun {
   close(): Promise<void>;
 }
 
-/** Longest wait for the answer about the training process, in milliseconds. */
-const ANSWER_MS = 2_000;
+/** Longest wait for a store at the start, and later for the answer about the training process, in milliseconds. */
+const [START_MS, ANSWER_MS] = [10_000, 2_000];
 /** Time for the last calls of a stopped worker, in milliseconds. */
 const LEAVE_MS = 3_000;
 /** Keys that may differ between the machines of a run: they change nothing of what is played. */
@@ -76,7 +76,7 @@ export async function openPlayedRun(
       "USAGE",
       `--set ${foreign}: the run decides what is played; set server.* or base_directory here.`,
     );
-  if (store !== undefined && isPostgres(store)) return await runOfDatabase({ ...options, store });
+  if (store !== undefined && isPostgres(store)) return await runOfDatabase({ ...options, store }, stop);
   if (store !== undefined) return await runOfServer({ ...options, store }, stop, notice);
   for (const name of [...SERVER_OPTIONS, "engine"] as const) refuseOption(options, name, "is for a --store");
   return runOfDirectory(RunDirectory.open(run as string), set);
@@ -152,7 +152,10 @@ async function runOfServer(
 }
 
 /** A run by its database, in which its training process announces itself. */
-async function runOfDatabase(options: PlayedRunOptions & { readonly store: string }): Promise<PlayedRun> {
+async function runOfDatabase(
+  options: PlayedRunOptions & { readonly store: string },
+  stop: AbortSignal,
+): Promise<PlayedRun> {
   const { store: place } = options;
   for (const name of SERVER_OPTIONS)
     refuseOption(options, name, "is for a store server; the URL of a database has its access");
@@ -160,8 +163,8 @@ async function runOfDatabase(options: PlayedRunOptions & { readonly store: strin
   return await runElsewhere(options, {
     host: new URL(place).hostname,
     name: withoutPassword(place),
-    async describe() {
-      const { training, ...state } = await description.read();
+    async describe(waitMs = START_MS) {
+      const { training, ...state } = await description.read({ waitMs, stop });
       if (training === undefined) return state;
       const { since, engines } = training;
       return { ...state, training: { ...(engines as unknown as EnginePlaces), since } };
