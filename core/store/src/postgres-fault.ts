@@ -23,19 +23,19 @@ export class PostgresError extends Error implements PostgresFault {
   }
 }
 
-/** Returns an error of Postgres with a code, a reason and a hint. */
-export function postgresFault(place: string, error: PostgresError): MrlmError {
+/** Returns an error of Postgres with a code, a reason and a hint. @param next what to do when the cause is removed */
+export function postgresFault(place: string, error: PostgresError, next = "resume the run"): MrlmError {
   const name = `The episode store ${withoutPassword(place)}`;
   if (error.isLost)
     return new MrlmError("STORE_UNAVAILABLE", `${name} does not answer: ${error.message}.`, {
-      hint: "Start its server, and check host, port and firewall. Then resume the run.",
+      hint: `Start its server, and check host, port and firewall. Then ${next}.`,
       cause: error,
     });
-  const [reason, hint] = causeOf(error);
+  const [reason, hint] = causeOf(error, next);
   return new MrlmError("STORE_FAILED", `${name} ${reason}: ${error.message}.`, { hint, cause: error });
 }
 
-function causeOf({ sqlState, message }: PostgresError): readonly [reason: string, hint: string] {
+function causeOf({ sqlState, message }: PostgresError, next: string): readonly [reason: string, hint: string] {
   if (sqlState.startsWith("28") || message.startsWith("SASL"))
     return [
       "refuses the user",
@@ -48,6 +48,6 @@ function causeOf({ sqlState, message }: PostgresError): readonly [reason: string
       "To make runs: GRANT CREATE ON DATABASE name TO user. To read one: GRANT USAGE ON its schema, and SELECT ON its views and tables.",
     ];
   if (sqlState === "25006") return ["cannot be written", "Name the primary server: a standby accepts no changes."];
-  if (sqlState === "53100") return ["found no space on the disk", "Free space on the server, then resume the run."];
-  return ["failed", "Resume the run when the cause is removed."];
+  if (sqlState === "53100") return ["found no space on the disk", `Free space on the server, then ${next}.`];
+  return ["failed", `Remove the cause, then ${next}.`];
 }

@@ -18,6 +18,9 @@ const NO_RIGHT = "42501";
 /** SQLSTATE of errors that are the query's: wrong SQL, values and names, and what a transaction that reads refuses. */
 const OF_QUERY = /^(0A|21|22|25|34|42|54)/;
 
+/** SQLSTATE of a query that needs more disk, memory or temporary files than the server has or permits. */
+const OF_RESOURCES = new Set(["53100", "53200", "53400"]);
+
 /**
  * Runs one SELECT in a transaction that the server lets only read. A cursor accepts nothing but one SELECT, and no more rows arrive than are written.
  * The functions that the SELECT may call are those that the server permits to the user.
@@ -98,7 +101,12 @@ function queryError(path: string, error: unknown): unknown {
       "A user who queries needs USAGE of the run's schema, and SELECT of its views and of the table meta.",
       error,
     );
-  if (!OF_QUERY.test(fault.sqlState)) return postgresFault(path, new PostgresError(fault));
+  if (OF_RESOURCES.has(fault.sqlState))
+    return new MrlmError("QUERY_LIMIT", `The server ended the query: ${fault.message}.`, {
+      hint: "Read fewer rows or columns (WHERE, LIMIT), or raise the limit of the server: disk, memory or temp_file_limit.",
+      cause: error,
+    });
+  if (!OF_QUERY.test(fault.sqlState)) return postgresFault(path, new PostgresError(fault), "query again");
   const reason = fault.message.includes("multiple commands")
     ? "There is text after the end of the first statement"
     : `The query is wrong: ${fault.message}`;
