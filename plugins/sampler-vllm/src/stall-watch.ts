@@ -30,12 +30,19 @@ export class StallWatch {
     this.#parts = parts;
   }
 
-  /** Watches a sequence until `end`. The signal is aborted with SAMPLER_UNAVAILABLE when the server stalls. */
-  begin(): { readonly signal: AbortSignal; end(): void } {
+  /** Watches a sequence until `end`, which states whether the server has drawn all of it. The signal is aborted with SAMPLER_UNAVAILABLE when the server stalls. */
+  begin(): { readonly signal: AbortSignal; end(isComplete: boolean): void } {
     const stalled = new AbortController();
     this.#running.set(stalled, 0);
     if (!this.#isWatching) void this.#watch();
-    return { signal: stalled.signal, end: () => void this.#running.delete(stalled) };
+    return {
+      signal: stalled.signal,
+      end: (isComplete) => {
+        this.#running.delete(stalled);
+        // The count of tokens may be late, or missing.
+        if (isComplete) for (const sequence of this.#running.keys()) this.#running.set(sequence, 0);
+      },
+    };
   }
 
   async #watch(): Promise<void> {

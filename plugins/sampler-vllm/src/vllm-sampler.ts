@@ -223,15 +223,18 @@ export class VllmSampler implements ExternalSampler {
     const onAbort = (): void => void abort();
     stop.addEventListener("abort", onAbort, { once: true });
     const { signal, end } = this.#stalls.begin();
+    let isComplete = false;
     try {
       const body = generateBody(request, { id, sampled, maxTokens, salt });
       const answer = await this.#server.generate(body, { timeoutMs: this.#about.sequenceMs, signal });
-      return readGenerated(answer, request, { maxTokens, isKnown: (name) => this.#versions.has(name) });
+      const part = readGenerated(answer, request, { maxTokens, isKnown: (name) => this.#versions.has(name) });
+      isComplete = part.reason !== "abort";
+      return part;
     } catch (error) {
       if (!(error instanceof UnknownWeights)) throw error;
       throw await this.#unknown(error);
     } finally {
-      end();
+      end(isComplete);
       stop.removeEventListener("abort", onAbort);
       ended.abort();
     }
