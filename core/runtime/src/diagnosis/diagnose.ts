@@ -15,7 +15,7 @@ import { runFailed } from "./rules/run-failed.ts";
 import { componentDivergence } from "./rules/reward-hacking.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
 import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
-import { environmentBound, learningBound, playBound, playersBound, wireBound } from "./rules/time.ts";
+import { environmentBound, groupsRefused, learningBound, playBound, playersBound, wireBound } from "./rules/time.ts";
 import { capitalised } from "../names/capitalised.ts";
 import { learnerViews } from "./learner-views.ts";
 import { isAgainstItself, roleViews } from "./role-views.ts";
@@ -50,6 +50,7 @@ export const STAGE_RULES: readonly StageRule[] = [
   wireBound,
   playBound,
   learningBound,
+  groupsRefused,
 ];
 
 /** Rules whose findings are omitted if the finding of another rule causes them, because their advice would be wrong: a collapsed policy needs no higher learning rate. */

@@ -121,7 +121,7 @@ export class AsyncTakes implements TakeSource {
       playedSeconds: Infinity,
       seconds: { publish },
       rolloutsWaited,
-      buffer: { ...(await store.buffer(learner)), refused: refusals, late },
+      buffer: { ...(await store.buffer(learner)), learnt: groups.length, refused: refusals, late },
     };
   }
 

@@ -9,11 +9,12 @@ export interface SourcedTake extends PlayedTake {
   readonly seconds: { readonly publish: number };
   /** Seconds for which rollouts waited for training since the take before; 0 where nothing is played ahead. */
   readonly rolloutsWaited: number;
-  /** Groups of the buffer of asynchronous play: those that wait for a take, those that are played, and those that were refused or late since the take before. */
+  /** Groups of the buffer of asynchronous play: those that wait for a take, those that are played, and those that were taken to learn from, refused or late since the take before. */
   readonly buffer?: {
     readonly open: number;
     readonly ready: number;
     readonly leased: number;
+    readonly learnt: number;
     readonly refused: number;
     readonly late: number;
   };

@@ -9,6 +9,8 @@ export const WIRE_SHARE = 0.25;
 export const WIRE_SECONDS = 0.5;
 /** Share of the time in which one of play and learning waits for the other. */
 export const WAIT_SHARE = 0.3;
+/** Share of the groups of asynchronous play that are refused. */
+export const REFUSED_SHARE = 0.3;
 
 export const environmentBound: StageRule = ({ iterations }) => {
   const share = sum(iterations, "environment") / sum(iterations, "total");
@@ -74,11 +76,29 @@ export const learningBound: StageRule = ({ iterations }) => {
   };
 };
 
+export const groupsRefused: StageRule = ({ iterations }) => {
+  const measured = iterations.filter(({ metrics }) => metrics["buffer/learnt"] !== undefined);
+  const [refused, learnt] = [total(series(measured, "buffer/refused")), total(series(measured, "buffer/learnt"))];
+  const share = refused / (refused + learnt);
+  if (measured.length < 5 || !(share > REFUSED_SHARE)) return undefined;
+  return {
+    rule: "groups-refused",
+    severity: "hint",
+    what: `${percent(share)} of the played groups were refused: tokens of them were older than play.lag, or the algorithm did not accept them.`,
+    advice:
+      "Raise play.lag, lower sampling.concurrency so that fewer groups are under way, or set play.on_stale: mask, which learns from the tokens that are young enough. An algorithm with refills also refuses groups of equal rewards: then take other tasks.",
+  };
+};
+
 /** Seconds of a wait as a share of the time of the iterations that measured it; `NaN` where fewer than five did. */
 function waitShare(iterations: readonly IterationRecord[], name: string): number {
   const measured = iterations.filter(({ metrics }) => metrics[name] !== undefined);
   if (measured.length < 5) return Number.NaN;
-  return series(measured, name).reduce((total, seconds) => total + seconds, 0) / sum(measured, "total");
+  return total(series(measured, name)) / sum(measured, "total");
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function sum(iterations: readonly IterationRecord[], phase: string): number {
