@@ -1,8 +1,9 @@
 // Samplers beside the real engine: the weights of a run do not depend on them.
 import { expect, test } from "@jest/globals";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig, RunDirectory } from "@mrlm/runtime";
+import { createAuthority } from "@mrlm/testing";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Finished, Mrlm } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
@@ -32,15 +33,37 @@ describeWithEngine("samplers beside the engine (skipped where `npm run setup` ha
 
   const train = ({ path }: RunDirectory): Mrlm => new Mrlm(["train", "--json", "--resume", path]);
 
+  /** Flags of a sampler that listens as one on another machine does, with TLS. */
+  function elsewhere(host: string): string[] {
+    const authority = createAuthority();
+    const write = (name: string, text: string): string => {
+      const path = join(directory, name);
+      writeFileSync(path, text, { mode: 0o600 });
+      return path;
+    };
+    const { cert, key } = authority.issue({ names: [host] });
+    const own = ["--tls-cert", write("cert.pem", cert), "--tls-key", write("key.pem", key)];
+    return ["--host", host, ...own, "--tls-ca", write("authority.pem", authority.cert)];
+  }
+
   function assertEnded({ code, stderr }: Finished): void {
     if (code !== 0) throw new Error(stderr);
   }
 
-  test("a run alone, and one with a sampler that is killed and another one that joined have the same bits", async () => {
+  test("a run alone, and one with a sampler that is killed and another one that joined over TLS have the same bits", async () => {
     const [alone, disturbed] = [newRun("alone", 0), newRun("disturbed", 1)];
-    const joining = new Mrlm(["sample", "--json", "--run", disturbed.path, "--name", "guest"]);
+    const joining = new Mrlm([
+      "sample",
+      "--json",
+      "--run",
+      disturbed.path,
+      "--name",
+      "guest",
+      ...elsewhere("127.0.0.2"),
+    ]);
     const undisturbed = train(alone);
-    await joining.event(({ event }) => event === "sampling");
+    const { address } = await joining.event(({ event }) => event === "sampling");
+    expect(address).toMatch(/^127\.0\.0\.2:/);
     assertEnded(await undisturbed.finished);
     const training = train(disturbed);
     await training.event(({ event, step }) => event === "iteration" && step === 1);

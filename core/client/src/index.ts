@@ -7,3 +7,4 @@ export type { ConnectEnvironmentsOptions } from "./environments/remote-host.ts";
 export { connectStore, type ConnectStoreOptions } from "./store/connect-store.ts";
 export type { ServedStore } from "./store/served-store.ts";
 export type { ClientTls } from "./connection/tls.ts";
+export { tlsFault } from "./connection/tls-fault.ts";

@@ -7,6 +7,7 @@ export type { StartWorker, WorkerProcess } from "./workers/environment-worker.ts
 export type { WorkerEnd } from "./workers/worker-end.ts";
 export type { WorkerChannel } from "./workers/worker-messages.ts";
 export { type EngineServer, serveEngine } from "./engine/serve-engine.ts";
+export { forwardPort, type ForwardedPort, type ForwardPortOptions } from "./forward-port.ts";
 export { serveSampler } from "./engine/serve-sampler.ts";
 export type { ServedEngine } from "./engine/served-engine.ts";
 export { serveStore, type ServeStoreOptions, type StoreServer } from "./store/serve-store.ts";

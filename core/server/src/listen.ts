@@ -15,7 +15,8 @@ export async function listen(server: Server, address: string, credentials: Serve
   });
 }
 
-function bindError(address: string, cause: Error): MrlmError {
+/** Returns the error of a server that cannot listen: PORT_IN_USE or CONFIG_INVALID. */
+export function bindError(address: string, cause: Error): MrlmError {
   if (cause.message.includes("EADDRINUSE")) {
     return new MrlmError(
       "PORT_IN_USE",

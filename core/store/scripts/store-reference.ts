@@ -2,7 +2,7 @@ import { type View, VIEWS } from "../src/views.ts";
 
 const INTRODUCTION = `# Episode store
 
-A run keeps its episodes in one SQLite file, \`episodes.sqlite\`, or in [a schema of Postgres](../guides/scaling-out.md#the-store-in-postgres). These views are its
+A run keeps its episodes in one SQLite file, \`episodes.sqlite\`, or in [a schema of Postgres](../guides/postgres.md). These views are its
 public interface in both, and have the same rows; its tables may change. Read them with \`mrlm query RUN "select ..."\` or any program that reads the database.
 [Querying a run](../guides/training.md#querying-a-run) has examples.
 

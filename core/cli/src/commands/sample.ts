@@ -8,17 +8,21 @@ import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
+import { engineAddresses, engineNotice, reachable, type ReachEngines } from "../services/reachable-engines.ts";
+import { samplerAddress, type SamplerAddressOptions } from "../services/sampler-address.ts";
 import { startEngineSampler, startServerSampler } from "../services/sampler-process.ts";
 import { samplerLaunch } from "../services/samplers.ts";
 import { waitingNotice } from "../services/waiting-notice.ts";
 
 /** Options of `mrlm sample`. */
-export interface SampleArguments {
+export interface SampleArguments extends SamplerAddressOptions {
   readonly run: string;
   readonly device?: string;
   readonly gpu?: string;
   readonly threads?: string;
   readonly name?: string;
+  /** `HOST:PORT` of the main engine, `NAME=HOST:PORT` of another one. */
+  readonly engine?: readonly string[];
   readonly plugin?: string;
   readonly url?: string;
   readonly options?: string;
@@ -51,42 +55,57 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
     ...(args.gpu === undefined ? {} : { gpu: wholeNumber(args.gpu, "--gpu", 0) }),
     ...(args.threads === undefined ? {} : { threads: wholeNumber(args.threads, "--threads", 1) }),
   };
+  const engines = engineAddresses(args.engine ?? [], loaded.config);
   if (stateOfRun(run).hasEnded) {
     notice(`${run.path} has finished`);
     return EXIT.ok;
   }
+  const place = samplerAddress(args, lineLogger(notice));
+  const reach: ReachEngines = (places) => reachable(places, place.host, engines);
+  const lookAtEngines = engineNotice(reach, notice);
+  const isNear = [args.host, args.port, args.engine].every((flag) => flag === undefined);
   const interrupts = listenForInterrupts(
     console,
     "stopping: other samplers draw the sequences that are under way here",
   );
   const plugins = await PluginHost.discover({ directory, logger: lineLogger(notice), ...configuredPlugins(loaded) });
   try {
-    const parts = { config: loaded.config, plugins, run, name, notice, signal: interrupts.drain };
+    if (!isNear) await lookAtEngines(stateOfRun(run).training);
+    const parts = { config: loaded.config, plugins, run, name, notice, reach, signal: interrupts.drain };
     const { plugin } = args;
     const started =
       plugin === undefined
         ? await startEngineSampler(parts, options)
         : await startServerSampler(parts, { plugin, ...serverOf(args) });
-    const { address, token, pid, device: found, ended } = started;
-    const file = run.writeSampler({ name, address, token, pid: process.pid, host: hostname() });
+    const { token, pid, device: found, ended } = started;
+    let file: string | undefined;
     try {
+      const { address, ...security } = await place.offer(started.address);
+      const addresses = engines.size === 0 ? {} : { engines: Object.fromEntries(engines) };
+      file = run.writeSampler({
+        ...{ name, address, token, pid: process.pid, host: hostname() },
+        ...security,
+        ...addresses,
+      });
       console.note(`${name} samples for ${run.path} on ${found}`);
       console.emit({ event: "sampling", name, run: run.path, address, pid });
       const either = AbortSignal.any([interrupts.drain, ended]);
       const waiting = waitingNotice(run.path, notice);
       for (let state = stateOfRun(run); !either.aborted && !state.hasEnded; state = stateOfRun(run)) {
         waiting(state.isLocked);
+        if (!isNear) await lookAtEngines(state.training);
         await setTimeout(LOOK_MS, undefined, { signal: either }).catch(() => undefined);
       }
       if (ended.aborted) throw ended.reason;
       if (!either.aborted) notice(`${run.path} has finished`);
     } finally {
-      rmSync(file, { force: true });
+      if (file !== undefined) rmSync(file, { force: true });
       await started.stop();
     }
     return interrupts.drain.aborted ? EXIT.interrupted : EXIT.ok;
   } finally {
     interrupts.dispose();
+    await place.close();
     await plugins.close();
   }
 }

@@ -64,6 +64,24 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
     .option("--threads <n>", "CPU threads; default: those of the run's engine")
     .option("--name <name>", "unique in the run; default: made from the machine and the process")
     .option(
+      "--host <address>",
+      "address of this machine at which the processes of the run reach the sampler; default: 127.0.0.1, for those of this machine",
+    )
+    .option("--port <port>", "default: any free one")
+    .option("--tls-cert <path>", "serve with TLS: certificate in PEM form; read again when it changes")
+    .option("--tls-key <path>", "private key of --tls-cert")
+    .option(
+      "--tls-ca <path>",
+      "authorities that have signed --tls-cert, for the processes of the run; default: those that Node trusts",
+    )
+    .option("--insecure", "listen on a --host that other machines reach without TLS")
+    .addOption(
+      repeated(
+        "--engine <address>",
+        "HOST:PORT at which this machine reaches the engine, such as the end of a tunnel, or NAME=HOST:PORT for one of `engines`; default: the addresses that the training process uses",
+      ),
+    )
+    .option(
       "--plugin <name>",
       "sample by a server of another project, such as vllm, in place of an engine process; each version of the weights is proved by a probe",
     )

@@ -4,14 +4,10 @@ import { join } from "node:path";
 import { connectStore } from "@mrlm/client";
 import type { ClientFiles } from "@mrlm/kit/access";
 import {
-  type EnginePlace,
   type EnginePlaces,
-  enginesOf,
   idOfRun,
   loadConfig,
   type LoadedConfig,
-  MAIN_ENGINE,
-  type ResolvedConfig,
   RunDirectory,
   type RunState,
   stateOfRun,
@@ -19,7 +15,7 @@ import {
 import { type EpisodeStore, MrlmError } from "@mrlm/spec";
 import { isPostgres, openEpisodeStore, RunDescription, withoutPassword } from "@mrlm/store";
 import { serverCredentials } from "./client-access.ts";
-import { isLoopback } from "./server-access.ts";
+import { engineAddresses, hostOf, reachable } from "./reachable-engines.ts";
 
 /** Options of `mrlm play` that name the run. */
 export interface PlayedRunOptions {
@@ -195,7 +191,7 @@ async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source:
     const configPath = join(folder, "config.yaml");
     writeFileSync(configPath, config, { mode: 0o600 });
     const loaded = loadConfig(configPath, { overrides: set });
-    const reached = addressesOf(engine, loaded.config);
+    const reached = engineAddresses(engine, loaded.config);
     return {
       name: source.name,
       loaded,
@@ -216,47 +212,6 @@ async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source:
     await close();
     throw error;
   }
-}
-
-/** Reads the flags `--engine`: addresses by name of the engine. Throws USAGE for an engine that the run does not have. */
-function addressesOf(flags: readonly string[], config: ResolvedConfig): ReadonlyMap<string, string> {
-  const names = enginesOf(config).map(({ name }) => name);
-  return new Map(
-    flags.map((flag) => {
-      const [, name = MAIN_ENGINE, address = ""] = /^(?:([^=]*)=)?(.*)$/.exec(flag) ?? [];
-      if (names.includes(name)) return [name, address];
-      throw new MrlmError("USAGE", `--engine ${flag}: the run has no engine "${name}", but ${names.join(", ")}.`);
-    }),
-  );
-}
-
-/** Replaces the addresses that flags name. Throws CONFIG_INVALID for an engine that this machine cannot reach. */
-function reachable<Places extends EnginePlaces>(
-  places: Places,
-  storeHost: string,
-  addresses: ReadonlyMap<string, string>,
-): Places {
-  const reached = <Place extends EnginePlace>(name: string, place: Place): Place => {
-    const address = addresses.get(name);
-    if (address !== undefined) return { ...place, address };
-    if (!isLoopback(hostOf(place.address)) || isLoopback(storeHost)) return place;
-    const flag = `--engine ${name === MAIN_ENGINE ? "" : `${name}=`}HOST:PORT`;
-    throw new MrlmError(
-      "CONFIG_INVALID",
-      `The engine of the training process listens on ${place.address}, which only its own machine reaches.`,
-      {
-        hint: `Forward its port to this machine and give ${flag}, or train with an engine.address that all machines reach.`,
-      },
-    );
-  };
-  const main = reached(MAIN_ENGINE, places);
-  if (places.engines === undefined) return main;
-  const engines = Object.entries(places.engines).map(([name, place]) => [name, reached(name, place)]);
-  return { ...main, engines: Object.fromEntries(engines) as Places["engines"] };
-}
-
-function hostOf(address: string): string {
-  return address.slice(0, address.lastIndexOf(":"));
 }
 
 function credentials({ tokenFile, tls, tlsCa, tlsCert, tlsKey, tlsServerName }: PlayedRunOptions) {

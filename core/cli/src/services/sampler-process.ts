@@ -13,12 +13,14 @@ import {
 import { type EngineProvider, type ExternalSampler, type JsonObject, MrlmError } from "@mrlm/spec";
 import { serveSampler } from "@mrlm/server";
 import { lineLogger } from "../console/line-logger.ts";
+import type { ReachEngines } from "./reachable-engines.ts";
 
 /** Time between two looks for a server, in milliseconds. */
 const LOOK_MS = 1_000;
 
 /** Sampler that a command has started, for the processes of a run. */
 export interface StartedSampler {
+  /** On loopback. */
   readonly address: string;
   readonly token: string;
   readonly device: string;
@@ -35,6 +37,7 @@ export interface SamplerParts {
   readonly run: RunDirectory;
   readonly name: string;
   readonly notice: (text: string) => void;
+  readonly reach: ReachEngines;
   readonly signal: AbortSignal;
 }
 
@@ -99,7 +102,7 @@ export async function startServerSampler(
 
 /** Waits for the server. Until it answers, the weights with which it can be started are written beside those of later versions. */
 async function openServer(
-  { plugins, run, notice, signal }: SamplerParts,
+  { plugins, run, notice, reach, signal }: SamplerParts,
   { plugin, url, options }: SamplerServer,
   directory: string,
 ): Promise<ExternalSampler> {
@@ -111,7 +114,7 @@ async function openServer(
     }
     if (!isWritten) {
       const start = join(directory, "start");
-      isWritten = await writeStart(run, start);
+      isWritten = await writeStart(run, reach, start);
       if (isWritten) notice(`${url} does not answer yet: start its server with the model ${start}`);
     }
     await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
@@ -120,9 +123,10 @@ async function openServer(
 }
 
 /** Writes the published weights of the first policy. Returns false while no process trains the run. */
-async function writeStart(run: RunDirectory, directory: string): Promise<boolean> {
-  const place = run.readEngine();
-  if (place === undefined) return false;
+async function writeStart(run: RunDirectory, reach: ReachEngines, directory: string): Promise<boolean> {
+  const found = run.readEngine();
+  if (found === undefined) return false;
+  const place = reach(found);
   try {
     const engine = await connectEngine(place.address, place.token === undefined ? {} : { token: place.token });
     try {

@@ -179,14 +179,18 @@ export async function followSamplers(
   }
 }
 
-/** @param joined address and process of each sampler that was added, by name; this changes it */
+/** @param joined place of each sampler that was added, by name; this changes it */
 async function look(run: RunDirectory, pools: SamplerPools, joined: Map<string, string>): Promise<void> {
   const places = new Map(run.readSamplers().map((place) => [place.name, place]));
-  for (const [name, { address, token, pid }] of places) {
-    const key = `${address} ${pid}`;
+  for (const [name, place] of places) {
+    const key = JSON.stringify(place);
     if (joined.get(name) === key) continue;
     joined.set(name, key);
-    for (const pool of pools.values()) pool.add({ name, address, ...(token === undefined ? {} : { token }) });
+    const { engines, pid: _pid, host: _host, ...reached } = place;
+    for (const [engine, pool] of pools) {
+      const trainer = engines?.[engine];
+      pool.add({ ...reached, ...(trainer === undefined ? {} : { trainer }) });
+    }
   }
   for (const name of joined.keys())
     if (!places.has(name)) {

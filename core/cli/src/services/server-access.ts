@@ -12,6 +12,8 @@ export interface AccessOptions {
   readonly tlsClientCa?: string;
   readonly insecure?: boolean;
   readonly untilStdinEnds?: boolean;
+  /** Whether the server has a token that no file names. */
+  readonly hasOwnToken?: boolean;
 }
 
 /** Seconds for which a token stays valid after its removal from the file: Kubernetes needs up to two minutes to renew a mounted secret everywhere. */
@@ -54,10 +56,11 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 }
 
-function requireSecureAddress({ host, tokenFile, tlsCert, insecure }: AccessOptions): void {
-  if (insecure === true || isLoopback(host) || (tokenFile !== undefined && tlsCert !== undefined)) return;
+function requireSecureAddress({ host, tokenFile, tlsCert, insecure, hasOwnToken = false }: AccessOptions): void {
+  const hasToken = hasOwnToken || tokenFile !== undefined;
+  if (insecure === true || isLoopback(host) || (hasToken && tlsCert !== undefined)) return;
   const lacks = [
-    ...(tokenFile === undefined ? ["a token (any client could use it): --token-file FILE"] : []),
+    ...(!hasToken ? ["a token (any client could use it): --token-file FILE"] : []),
     ...(tlsCert === undefined
       ? ["TLS (the network could read tokens and episodes): --tls-cert FILE --tls-key FILE"]
       : []),

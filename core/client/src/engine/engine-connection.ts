@@ -6,6 +6,8 @@ import { authorize } from "../connection/authorization.ts";
 import { Channel } from "../connection/channel.ts";
 import { checkAddress } from "../connection/check-address.ts";
 import { Connection } from "../connection/connection.ts";
+import { channelSecurity, type ClientTls } from "../connection/tls.ts";
+import { tlsFault } from "../connection/tls-fault.ts";
 
 /** Longest wait of a call for an engine that cannot be reached. */
 const WAIT_MS = 4_000;
@@ -64,19 +66,27 @@ export class EngineConnection {
   /**
    * @param lost aborted, with the cause as its reason, when the engine process is known to have ended
    * @param token of the engine
-   * @throws MrlmError CONFIG_INVALID for an address without a port
+   * @param tls of a process behind TLS; default: plain TCP
+   * @throws MrlmError CONFIG_INVALID for an address without a port, and for certificates that cannot be used
    */
   constructor(
     address: string,
     {
       lost,
       token,
+      tls,
       kind = TRAINING_ENGINE,
-    }: { readonly lost?: AbortSignal; readonly token?: string; readonly kind?: EngineKind },
+    }: {
+      readonly lost?: AbortSignal;
+      readonly token?: string;
+      readonly tls?: ClientTls;
+      readonly kind?: EngineKind;
+    },
   ) {
     checkAddress(address);
     this.#kind = kind;
     const metadata = authorize(new Metadata(), token);
+    const security = channelSecurity(address, tls);
     this.#lost = lost;
     this.#ends = lost === undefined ? [] : [lost];
     this.#connection = new Connection({
@@ -84,8 +94,9 @@ export class EngineConnection {
       peer: `${kind.name} at ${address}`,
       unavailable: kind.unavailable,
       failed: kind.failed,
-      open: () => new Channel(address, metadata, kind.options),
+      open: () => new Channel(address, metadata, { ...kind.options, ...security.options }, security.credentials),
       probe: (channel, signal) => this.#assertSameEngine(channel, signal),
+      ...(tls === undefined ? {} : { fault: () => tlsFault(address, tls) }),
     });
   }
 

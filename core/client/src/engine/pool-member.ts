@@ -9,6 +9,7 @@ import {
 } from "@mrlm/spec";
 import { decodeSamplerInfo, decodeUpdateResult, encodeUpdate, SAMPLER_PROTOCOL, SAMPLER_SERVICE } from "@mrlm/wire";
 import { pause } from "../connection/aborts.ts";
+import type { ClientTls } from "../connection/tls.ts";
 import { EngineConnection, POOLED_SAMPLER } from "./engine-connection.ts";
 
 /** Published weights of a model. */
@@ -21,6 +22,10 @@ export interface SamplerPlace {
   /** `host:port`. */
   readonly address: string;
   readonly token?: string;
+  /** For a sampler behind TLS, `{}` if an authority that Node trusts has signed its certificate. Default: plain TCP. */
+  readonly tls?: ClientTls;
+  /** `host:port` at which the sampler reaches the trainer, where it is not the address that this process uses. */
+  readonly trainer?: string;
 }
 
 /** Parts of the pool that a member uses. */
@@ -37,6 +42,12 @@ export interface MemberParts {
   /** Throws SAMPLER_DIFFERS for a sampler that must not be used. */
   check(info: SamplerInfo): void;
 }
+
+/** Remedies for places that are not those of the sampler, by code. */
+const ADVICE: Readonly<Record<string, string>> = {
+  UNAUTHENTICATED: " Another process listens there, or the place of the sampler is old: start mrlm sample again.",
+  TLS_FAILED: " Start mrlm sample again, with the authority of its certificate as --tls-ca.",
+};
 
 /** Errors after which only another process at the address is used: the same one would fail again. */
 const FINAL = new Set(["SAMPLER_DIFFERS", "SAMPLER_INVALID", "SAMPLER_PROBE_FAILED", "MESSAGE_INVALID"]);
@@ -150,14 +161,16 @@ export class PoolMember {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const { address, token } = this.#place;
-      const connection = new EngineConnection(address, {
-        kind: POOLED_SAMPLER,
-        lost: signal,
-        ...(token === undefined ? {} : { token }),
-      });
+      const { address, token, tls } = this.#place;
+      let connection: EngineConnection | undefined;
       let instanceId: string | undefined;
       try {
+        connection = new EngineConnection(address, {
+          kind: POOLED_SAMPLER,
+          lost: signal,
+          ...(token === undefined ? {} : { token }),
+          ...(tls === undefined ? {} : { tls }),
+        });
         const message = await connection.unary(SAMPLER_SERVICE.describe, {});
         ({ instanceId } = message);
         if (instanceId !== this.#refused) {
@@ -176,9 +189,9 @@ export class PoolMember {
           await this.#serve(connection);
         }
       } catch (error) {
-        if (!signal.aborted) this.#report(connection.errorOf(error), instanceId);
+        if (!signal.aborted) this.#report(connection?.errorOf(error) ?? error, instanceId);
       } finally {
-        connection.close();
+        connection?.close();
       }
       await pause(this.#parts.pauseMs, [signal], "The wait for a sampler").catch(() => undefined);
     }
@@ -197,7 +210,7 @@ export class PoolMember {
 
   async #bringUpToDate(connection: EngineConnection): Promise<void> {
     for (;;) {
-      const source = this.#parts.source();
+      const source = this.#source();
       const missing = this.#parts.wanted().find(({ model, version, checksum }) => {
         const held = this.#held.get(model);
         return held?.version !== version || held.checksum !== checksum;
@@ -225,6 +238,13 @@ export class PoolMember {
     }
   }
 
+  /** Place of the trainer, as the sampler reaches it. */
+  #source(): WeightsSource | undefined {
+    const source = this.#parts.source();
+    const { trainer } = this.#place;
+    return source?.kind === "trainer" && trainer !== undefined ? { ...source, address: trainer } : source;
+  }
+
   #hold(info: SamplerInfo): void {
     this.#info = info;
     for (const { model, version, checksum } of info.models) this.#held.set(model, { version, checksum });
@@ -237,6 +257,8 @@ export class PoolMember {
     if (FINAL.has(code)) this.#refused = instanceId;
     if (this.#reported === code) return;
     this.#reported = code;
-    this.#parts.logger.warn(`sampler ${this.name} at ${this.address} is out of service: [${code}] ${message}`);
+    this.#parts.logger.warn(
+      `sampler ${this.name} at ${this.address} is out of service: [${code}] ${message}${ADVICE[code] ?? ""}`,
+    );
   }
 }

@@ -41,6 +41,10 @@ export interface SamplerFile extends EnginePlace {
   /** Process that removes the file at its end, and its machine. */
   readonly pid: number;
   readonly host: string;
+  /** For a sampler behind TLS; authorities of its certificate in PEM form. Default: those that Node trusts. */
+  readonly tls?: { readonly ca?: string };
+  /** Addresses at which it reaches engines, by their names, where they are not those of the training process. */
+  readonly engines?: Readonly<Record<string, string>>;
 }
 
 /**
