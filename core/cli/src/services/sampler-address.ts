@@ -34,6 +34,8 @@ export interface SamplerAddress {
 }
 
 const HOST = "127.0.0.1";
+/** Longest examination of the own certificate in milliseconds: a machine that starts a sampler is busy. */
+const EXAMINATION_MS = 20_000;
 
 /**
  * Checks the options, and opens the certificate. Without options the sampler is reached where it listens itself. Throws as `serverAccess` does, and USAGE for an
@@ -63,7 +65,7 @@ export function samplerAddress(options: SamplerAddressOptions, logger: Logger): 
       const address = `${isIP(bare) === 6 ? `[${bare}]` : bare}:${forwarded.port}`;
       if (tls === undefined) return { address };
       const trusted = ca === undefined ? {} : { ca };
-      const fault = await tlsFault(address, trusted);
+      const fault = await tlsFault(address, trusted, EXAMINATION_MS);
       if (fault !== undefined)
         throw new MrlmError("TLS_FAILED", fault.message, {
           hint: "The processes of the run would refuse it. Give a --host that the certificate names, and the file of its authority as --tls-ca.",

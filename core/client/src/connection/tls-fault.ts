@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { MrlmError } from "@mrlm/spec";
 import { type ClientTls, endpointOf, secureContext, serverNameOf } from "./tls.ts";
 
-/** Longest examination. Servers that answer later may be busy. */
+/** Longest examination in milliseconds. Servers that answer later may be busy. */
 const LIMIT_MS = 2_000;
 
 /** Code of Node or OpenSSL, with the reason of the latter. */
@@ -27,8 +27,12 @@ interface Outcome {
  * Examines why no connection succeeds: gRPC reports neither codes of TLS nor the refusal of a client. Makes one connection of its own.
  * @returns TLS_FAILED if every attempt must fail, else `undefined`
  */
-export async function tlsFault(address: string, tls: ClientTls | undefined): Promise<MrlmError | undefined> {
-  const outcome = await tryTls(address, tls);
+export async function tlsFault(
+  address: string,
+  tls: ClientTls | undefined,
+  limitMs = LIMIT_MS,
+): Promise<MrlmError | undefined> {
+  const outcome = await tryTls(address, tls, limitMs);
   if (outcome === undefined || outcome.isAccepted) return undefined;
   const server = `The server at ${address}`;
   const { error, wasEncrypted } = outcome;
@@ -51,7 +55,7 @@ export async function tlsFault(address: string, tls: ClientTls | undefined): Pro
 }
 
 /** Opens a connection with TLS, until the server has sent data. `undefined` if no server can be reached, or if it sends nothing in time. */
-async function tryTls(address: string, tls: ClientTls | undefined): Promise<Outcome | undefined> {
+async function tryTls(address: string, tls: ClientTls | undefined, limitMs: number): Promise<Outcome | undefined> {
   const name = serverNameOf(address, tls ?? {});
   const { promise, resolve } = Promise.withResolvers<Outcome | undefined>();
   const socket: TLSSocket = connect({
@@ -81,7 +85,7 @@ async function tryTls(address: string, tls: ClientTls | undefined): Promise<Outc
   socket.on("data", () => end(true));
   socket.on("error", (error: Fault) => end(false, error));
   socket.on("close", () => end(false));
-  const timer = setTimeout(() => resolve(undefined), LIMIT_MS);
+  const timer = setTimeout(() => resolve(undefined), limitMs);
   try {
     return await promise;
   } finally {
