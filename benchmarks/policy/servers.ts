@@ -1,8 +1,6 @@
 /** Servers of the same checkpoint: `mrlm serve`, `transformers serve`, and an engine without HTTP. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -10,6 +8,7 @@ import { connectEngine } from "@mrlm/client";
 import { launchEngine } from "@mrlm/engine-torch";
 import type { Engine } from "@mrlm/spec";
 import type { Endpoint } from "./requests.ts";
+import { freePort } from "../ports/free-port.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -127,12 +126,4 @@ async function ended(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
   await exit;
   clearTimeout(timer);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MetricsFile } from "@mrlm/runtime";
 import { describeWithEngine } from "./support/engine.ts";
-import { freePort } from "./support/free-port.ts";
+import { freePort } from "../../benchmarks/ports/free-port.ts";
 import { isAlive, Mrlm, ROOT, run } from "./support/mrlm.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
 

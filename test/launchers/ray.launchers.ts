@@ -9,7 +9,7 @@ import type { Launcher, PartEvent, RunPart } from "@mrlm/spec";
 import { launcherContract } from "@mrlm/testing";
 import { PluginHost } from "@mrlm/runtime";
 import { installed } from "../e2e/support/engine.ts";
-import { freePort } from "../e2e/support/free-port.ts";
+import { freePort } from "../../benchmarks/ports/free-port.ts";
 import { isAlive, ROOT, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";

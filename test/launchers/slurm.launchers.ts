@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describeWithEngine, installed } from "../e2e/support/engine.ts";
-import { freePort } from "../e2e/support/free-port.ts";
+import { freePort } from "../../benchmarks/ports/free-port.ts";
 import { COMMAND, ROOT, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
 import { gone, processTree } from "../e2e/support/process-tree.ts";

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithEngine } from "../e2e/support/engine.ts";
-import { freePort } from "../e2e/support/free-port.ts";
+import { freePort } from "../../benchmarks/ports/free-port.ts";
 import { type Finished, Mrlm } from "../e2e/support/mrlm.ts";
 import { type Outcome, outcomeOf } from "../e2e/support/outcome.ts";
 import { gone, killAll, type ProcessId, processTree, ranksIn } from "../e2e/support/process-tree.ts";

@@ -5,6 +5,7 @@ import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { cacheDirectory } from "@mrlm/kit";
 import type { CaseConfig } from "./cases.ts";
+import { isAlive } from "../e2e/support/mrlm.ts";
 
 /** Commits whose runs are kept, about 100 MB each. */
 const KEPT = 3;
@@ -104,15 +105,6 @@ function commitOf(root: string, revision: string): string {
     return git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`);
   } catch (cause) {
     throw new Error(`"${revision}" is not a commit of this repository.`, { cause });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { randomStream } from "@mrlm/kit";
 import { STORE_FILE } from "@mrlm/store";
-import { freePort } from "../../e2e/support/free-port.ts";
+import { freePort } from "../../../benchmarks/ports/free-port.ts";
 import { Mrlm } from "../../e2e/support/mrlm.ts";
 import { type Outcome, outcomeOf } from "../../e2e/support/outcome.ts";
 import { TINY, writeConfig } from "../../e2e/support/tiny-run.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { freePort } from "../../e2e/support/free-port.ts";
+import { freePort } from "../../../benchmarks/ports/free-port.ts";
 import { type Finished, Mrlm } from "../../e2e/support/mrlm.ts";
 import { TINY, writeConfig } from "../../e2e/support/tiny-run.ts";
 import { directoryIn } from "../../resume/support/kill-often.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../e2e/support/free-port.ts";
+import { freePort } from "../../../benchmarks/ports/free-port.ts";
 import { ROOT, run, userEnvironment } from "./program.ts";
 
 const VERSION = "6.10.4";
