@@ -1,5 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { silentLogger } from "@mrlm/kit";
@@ -62,6 +63,17 @@ describe("the options of mrlm play", () => {
     const through = await open({ store: await serve({ training }), engine: ["127.0.0.1:8"] });
     expect((await through.find())?.training?.address).toBe("127.0.0.1:8");
     await through.close();
+  });
+
+  test("directories that killed processes left are removed, those of living ones stay", async () => {
+    const { pid: dead } = spawnSync(process.execPath, ["--version"]);
+    const [left, kept] = [dead, process.pid].map((pid) => join(tmpdir(), `mrlm-play-${hostname()}-${pid}-test`));
+    for (const path of [left, kept]) mkdirSync(path as string);
+    const run = await open({ store: await serve({}) });
+    expect([left, kept].map((path) => existsSync(path as string))).toEqual([false, true]);
+    rmSync(kept as string, { recursive: true });
+    await run.close();
+    expect(existsSync(run.configPath)).toBe(false);
   });
 
   test("an engine that only another machine reaches is named", async () => {

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectStore } from "@mrlm/client";
 import type { ClientFiles } from "@mrlm/kit/access";
 import {
   type EnginePlaces,
   idOfRun,
+  isAlive,
   loadConfig,
   type LoadedConfig,
   RunDirectory,
@@ -181,7 +182,7 @@ interface RunElsewhere {
 }
 
 async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source: RunElsewhere): Promise<PlayedRun> {
-  const folder = mkdtempSync(join(tmpdir(), "mrlm-play-"));
+  const folder = ownFolder();
   const close = async (): Promise<void> => {
     rmSync(folder, { recursive: true, force: true });
     await source.close();
@@ -212,6 +213,21 @@ async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source:
     await close();
     throw error;
   }
+}
+
+/** Makes a directory for the configuration of a run. Removes those of processes that were killed. */
+function ownFolder(): string {
+  const prefix = `mrlm-play-${hostname()}-`;
+  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefix))) {
+    const [pid] = /^\d+(?=-)/.exec(name.slice(prefix.length)) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    } catch {
+      // It is of another user, who removes it.
+    }
+  }
+  return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
 }
 
 function credentials({ tokenFile, tls, tlsCa, tlsCert, tlsKey, tlsServerName }: PlayedRunOptions) {

@@ -299,7 +299,8 @@ function unusedName(preferred: string): string {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this machine is alive. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
