@@ -77,8 +77,8 @@ function shownReport(metrics: Metrics, learners: readonly string[]): string {
 }
 
 /**
- * Formats the age of the tokens and the shares of a step in which training and play waited. All learners of a stage take the same play, so those of the first one are those of all. Returns no text where a batch is played after
- * the one before it was learnt from.
+ * Formats the age of the tokens and the shares of a step in which training and play waited. All learners of a stage take the same play, so those of the first
+ * one are those of all. Returns no text where a batch is played after the one before it was learnt from.
  * @param seconds wall time of the step
  */
 function shownWaits(metrics: Metrics, [learner]: readonly string[], seconds: number): string {

@@ -48,8 +48,10 @@ export interface PlayedRun {
   close(): Promise<void>;
 }
 
-/** Longest wait for a store at the start, and later for the answer about the training process, in milliseconds. */
-const [START_MS, ANSWER_MS] = [10_000, 2_000];
+/** Longest wait for a store at the start, in milliseconds. */
+const START_MS = 10_000;
+/** Longest wait for a later answer about the training process, in milliseconds. */
+const ANSWER_MS = 2_000;
 /** Time for the last calls of a stopped worker, in milliseconds. */
 const LEAVE_MS = 3_000;
 /** Keys that may differ between the machines of a run: they change nothing of what is played. */

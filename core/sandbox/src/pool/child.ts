@@ -185,8 +185,8 @@ export class Child {
   }
 
   /**
-   * Handles a kill by the watchdog, which may have come between two requests of a session. Settles after one turn of the event loop, in which earlier messages are read, and not at the exit of the
-   * process, which takes longer on a busy machine.
+   * Handles a kill by the watchdog, which may have come between two requests of a session. Settles after one turn of the event loop, in which earlier messages
+   * are read, and not at the exit of the process, which takes longer on a busy machine.
    */
   #onKill(): void {
     this.kill();
