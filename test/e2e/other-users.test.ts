@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { ENGINE_SERVICE, ENVIRONMENT_SERVICE } from "@mrlm/wire";
+import { parseConfig, RunDirectory } from "@mrlm/runtime";
+import { openLocalStore } from "@mrlm/store";
+import { ENGINE_SERVICE, ENVIRONMENT_SERVICE, STORE_SERVICE } from "@mrlm/wire";
 import { installed } from "./support/engine.ts";
 import { type IntruderCall, intrude, noOtherUser } from "./support/intrude.ts";
 import { Mrlm } from "./support/mrlm.ts";
@@ -141,6 +143,34 @@ describeAsRoot(`another user of the machine (skipped where ${noOtherUser ?? "no 
     },
     120_000,
   );
+
+  test("U6: gets neither the configuration of a run nor the token of its engine from its store server", async () => {
+    const run = RunDirectory.create(
+      parseConfig(
+        `{ name: x, model: { path: ./m }, environments: [{ id: math }], stages: [{ algorithm: grpo, steps: 1 }], output: { directory: ${JSON.stringify(directory)} } }`,
+        { path: join(directory, "run.yaml") },
+      ).config,
+      "",
+    );
+    const lock = run.lock();
+    await (await openLocalStore({ path: run.episodesPath, purpose: "train", endsLeases: false })).close();
+    run.writeEngine({ address: "127.0.0.1:1", token: "engine-secret" });
+    const server = begin(["store", "serve", "--json", "--run", run.path, "--port", "0"]);
+    const address = (await server.event(({ event }) => event === "listening"))["address"] as string;
+    const call = { address, path: STORE_SERVICE.describe.path, body: new Uint8Array() };
+    const tokenFile = join(run.path, "store.token");
+    const authorization = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
+    const found = intrude(
+      [call, { ...call, path: STORE_SERVICE.commit.path }, { ...call, headers: { authorization: "Bearer x" } }],
+      [tokenFile, join(run.path, "engine.json")],
+    );
+    expect(found.answers.map(({ status, bytes }) => [status, bytes])).toEqual(Array(3).fill([UNAUTHENTICATED, ""]));
+    expect(found.files).toEqual(["EACCES", "EACCES"]);
+    const [own] = intrude([{ ...call, headers: { authorization } }]).answers;
+    expect(own?.status).toBe("0");
+    expect(Buffer.from(own?.bytes as string, "base64").toString("latin1")).toContain("engine-secret");
+    lock.release();
+  });
 
   test("S1: reads below --data-root of a server without a token, and nothing else; --any-data needs a token", async () => {
     const server = begin(["serve", "--json", "--environments", "math", "--port", "0", "--data-root", directory]);

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -7,6 +7,8 @@ import { silentLogger } from "@mrlm/kit";
 import { serveStore, type StoreServer, type StoreSource } from "@mrlm/server";
 import { openPlayedRun } from "../src/services/played-run.ts";
 import { ServedStore } from "../src/services/served-store.ts";
+import { Mrlm } from "../../../test/e2e/support/mrlm.ts";
+import { makeStoreToken } from "../src/services/store-token.ts";
 
 const CONFIG = "name: x\nmodel: { path: ./m }\nenvironments: [{ id: math }]\nstages: [{ algorithm: grpo, steps: 1 }]\n";
 const { signal } = new AbortController();
@@ -110,6 +112,54 @@ describe("the served store", () => {
     expect(() => new ServedStore(path, silentLogger)).toThrow(expect.objectContaining({ code: "STORE_INVALID" }));
     expect(() => new ServedStore(join(folder, "none"), silentLogger)).toThrow(
       expect.objectContaining({ code: "RUN_NOT_FOUND" }),
+    );
+  });
+});
+
+describe("U6: the token of a store server that is given none", () => {
+  test("is in the run's directory, and mrlm play of its user finds it", async () => {
+    writeFileSync(join(folder, "config.yaml"), CONFIG);
+    const serving = new Mrlm(["store", "serve", "--json", "--run", folder, "--port", "0"]);
+    try {
+      const { address: store } = (await serving.event(({ event }) => event === "listening")) as unknown as {
+        address: string;
+      };
+      const tokenFile = join(folder, "store.token");
+      expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
+      const run = await open({ store });
+      expect(run.loaded.config.name).toBe("x");
+      await run.close();
+      const [host, port] = store.split(":");
+      expect(host).toBe("127.0.0.1");
+      const elsewhere = `localhost:${port}`;
+      await expect(open({ store: elsewhere })).rejects.toMatchObject({
+        code: "UNAUTHENTICATED",
+        hint: expect.stringContaining("--token-file"),
+      });
+      await (await open({ store: elsewhere, tokenFile })).close();
+    } finally {
+      serving.child.kill("SIGTERM");
+    }
+    const { code, stderr } = await serving.finished;
+    expect([code, stderr]).toEqual([0, expect.stringContaining("stopping")]);
+  });
+
+  test("stays the same, unless another user could have read it", () => {
+    const file = join(folder, "store.token");
+    const made = (): string => {
+      makeStoreToken(file);
+      return readFileSync(file, "utf8");
+    };
+    const token = made();
+    expect(token).toMatch(/^[0-9a-f]{64}\n$/);
+    expect(made()).toBe(token);
+    chmodSync(file, 0o640);
+    expect(made()).not.toBe(token);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    writeFileSync(file, "");
+    expect(made()).toMatch(/^[0-9a-f]{64}\n$/);
+    expect(() => makeStoreToken(join(folder, "missing", "store.token"))).toThrow(
+      expect.objectContaining({ code: "WRITE_FAILED" }),
     );
   });
 });

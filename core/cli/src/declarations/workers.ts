@@ -33,7 +33,10 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
       "--store <address>",
       "instead of --run, where this machine does not see the directory: HOST:PORT of `mrlm store serve`, or the URL of the run's database, postgres://USER@HOST:PORT/DATABASE?run=ID, as `store` of its run.json has it",
     )
-    .option("--token-file <path>", "with --store: file with a token of that server")
+    .option(
+      "--token-file <path>",
+      "with --store: file with a token of that server; default: that of a server which this user runs at that address of this machine",
+    )
     .option("--tls", "with --store: the server has TLS, and an authority that Node trusts has signed its certificate")
     .option("--tls-ca <path>", "with --store: the server has TLS, and these authorities have signed its certificate")
     .option("--tls-cert <path>", "with --store: certificate of this client, for a server with mutual TLS")
@@ -107,7 +110,7 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option(
       "--token-file <path>",
-      "file with a token that every call must carry, health checks excepted; or NAME TOKEN in each line",
+      "file with a token that every call must carry, health checks excepted; or NAME TOKEN in each line; default: store.token in the run's directory, made if it is missing, which its owner alone can read",
     )
     .option(
       "--token-grace-seconds <seconds>",
@@ -116,7 +119,7 @@ export function declareWorkers(program: Command, context: () => CommandContext, 
     .option("--tls-cert <path>", "serve with TLS: certificate in PEM form; read again when it changes")
     .option("--tls-key <path>", "private key of --tls-cert")
     .option("--tls-client-ca <path>", "mutual TLS: clients must have a certificate of these authorities")
-    .option("--insecure", "listen on a --host that other machines reach without a token or without TLS")
+    .option("--insecure", "listen on a --host that other machines reach without TLS")
     .action(async (args: StoreServeArguments) =>
       (await import("../commands/store-serve.ts")).serveStore(context(), args),
     );

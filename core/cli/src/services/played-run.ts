@@ -1,12 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectStore } from "@mrlm/client";
 import type { ClientFiles } from "@mrlm/kit/access";
 import {
   type EnginePlaces,
   idOfRun,
-  isAlive,
   loadConfig,
   type LoadedConfig,
   RunDirectory,
@@ -16,7 +14,9 @@ import {
 import { type EpisodeStore, MrlmError } from "@mrlm/spec";
 import { isPostgres, openEpisodeStore, RunDescription, withoutPassword } from "@mrlm/store";
 import { serverCredentials } from "./client-access.ts";
+import { ownFolder } from "./own-folder.ts";
 import { engineAddresses, hostOf, reachable } from "./reachable-engines.ts";
+import { findStoreToken } from "./store-token.ts";
 
 /** Options of `mrlm play` that name the run. */
 export interface PlayedRunOptions {
@@ -119,15 +119,20 @@ async function runOfServer(
   const onStop = (): void => void setTimeout(() => end.abort(), LEAVE_MS).unref();
   if (stop.aborted) onStop();
   stop.addEventListener("abort", onStop);
-  const access = { ...credentials(options), signal: end.signal };
+  const { tokenFile = findStoreToken(address) } = options;
+  const access = { ...credentials({ ...options, tokenFile }), signal: end.signal };
   let isLost = false;
-  const server = await connectStore(address, {
-    ...access,
-    onLost() {
-      if (isLost || stop.aborted) return;
-      isLost = true;
-      notice(`the store server at ${address} was lost: waiting for it`);
-    },
+  const onLost = (): void => {
+    if (isLost || stop.aborted) return;
+    isLost = true;
+    notice(`the store server at ${address} was lost: waiting for it`);
+  };
+  const server = await connectStore(address, { ...access, onLost }).catch((error: unknown) => {
+    if (tokenFile !== undefined || !MrlmError.hasCode(error, "UNAUTHENTICATED")) throw error;
+    throw new MrlmError("UNAUTHENTICATED", error.message, {
+      hint: "`mrlm store serve` prints the file of its token, which its user can read: give a copy of it by --token-file.",
+      cause: error,
+    });
   });
   return await runElsewhere(options, {
     host: hostOf(address),
@@ -184,7 +189,7 @@ interface RunElsewhere {
 }
 
 async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source: RunElsewhere): Promise<PlayedRun> {
-  const folder = ownFolder();
+  const folder = ownFolder("play");
   const close = async (): Promise<void> => {
     rmSync(folder, { recursive: true, force: true });
     await source.close();
@@ -217,22 +222,9 @@ async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source:
   }
 }
 
-/** Makes a directory for the configuration of a run. Removes those of processes that were killed. */
-function ownFolder(): string {
-  const prefix = `mrlm-play-${hostname()}-`;
-  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefix))) {
-    const [pid] = /^\d+(?=-)/.exec(name.slice(prefix.length)) ?? [];
-    if (pid === undefined || isAlive(Number(pid))) continue;
-    try {
-      rmSync(join(tmpdir(), name), { recursive: true, force: true });
-    } catch {
-      // It is of another user, who removes it.
-    }
-  }
-  return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
-}
+type Credentials = { readonly [Name in (typeof SERVER_OPTIONS)[number]]?: PlayedRunOptions[Name] | undefined };
 
-function credentials({ tokenFile, tls, tlsCa, tlsCert, tlsKey, tlsServerName }: PlayedRunOptions) {
+function credentials({ tokenFile, tls, tlsCa, tlsCert, tlsKey, tlsServerName }: Credentials) {
   const files: ClientFiles = {
     ...(tlsCa === undefined ? {} : { ca: tlsCa }),
     ...(tlsCert === undefined ? {} : { cert: tlsCert }),

@@ -46,6 +46,11 @@ export class ServedStore implements StoreSource {
     return this.#run?.path ?? this.#path;
   }
 
+  /** Path of the token of a server that is given none. */
+  get tokenPath(): string {
+    return this.#run?.storeTokenPath ?? `${this.#path}.token`;
+  }
+
   store = (): Promise<EpisodeStore> => {
     if (this.#opening !== undefined) return this.#opening;
     if (!this.#exists) {

@@ -17,6 +17,7 @@ const CONFIG = "config.yaml";
 const RECORD = "run.json";
 const ENGINE = "engine.json";
 const ENGINES = "engines";
+const STORE_TOKEN = "store.token";
 const SAMPLERS = "samplers";
 /** Store of the episodes of a run of an earlier build. */
 const EARLIER_STORE = "trajectories.sqlite";
@@ -54,6 +55,7 @@ export interface SamplerFile extends EnginePlace {
  *     config.source.yaml    the configuration as it was given
  *     run.json              times of start and resumption, versions, and the result
  *     engine.json           addresses and tokens of the engines while the run trains, for rollout workers; its owner alone can read it
+ *     store.token           token of the store server of the run, unless it was given one; its owner alone can read it
  *     engines/NAME/         the log of an engine beside the main one
  *     samplers/NAME.json    the same of a sampler that joined the run
  *     samplers/NAME/        the log of a sampler
@@ -167,6 +169,11 @@ export class RunDirectory {
   /** Writes where rollout workers reach the engines of the training process. */
   writeEngine(place: EnginePlaces): void {
     writeAtomically(join(this.path, ENGINE), JSON.stringify({ ...place, since: Date.now() }), 0o600);
+  }
+
+  /** Path of the token that a store server of the run makes. */
+  get storeTokenPath(): string {
+    return join(this.path, STORE_TOKEN);
   }
 
   /** Removes what `writeEngine` wrote. */
