@@ -32,6 +32,11 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
   let runs: { readonly id: string; readonly directory: string }[];
   let paths: Readonly<Record<string, string>>;
 
+  /** Page of an episode of a hostile group. */
+  const hostilePath = (index: number): string => {
+    const sql = "SELECT episode_key FROM v_episodes WHERE episode = ?";
+    return `${runPath(0)}/episodes/${String(rowsOf(runs[0]?.directory ?? "", sql, `hostile/${index}`)[0]?.[0])}`;
+  };
   const runPath = (index: number): string => `/runs/${encodeURIComponent(runs[index]?.id ?? "")}`;
 
   beforeAll(async () => {
@@ -64,8 +69,8 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
     }));
     const [[episode]] = rowsOf(
       runs[1]?.directory ?? "",
-      "SELECT episode FROM v_episodes WHERE purpose = 'train' LIMIT 1",
-    ) as [[string]];
+      "SELECT episode_key FROM v_episodes WHERE purpose = 'train' LIMIT 1",
+    ) as [[number]];
     paths = {
       runs: "/",
       run: runPath(1),
@@ -74,7 +79,7 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
       config: `${runPath(1)}?view=config`,
       compare: `/compare?run=${runs[0]?.id}&run=${runs[1]?.id}`,
       episodes: `${runPath(1)}/episodes`,
-      episode: `${runPath(1)}/episodes/${encodeURIComponent(episode)}`,
+      episode: `${runPath(1)}/episodes/${episode}`,
       workers: `${runPath(1)}/workers`,
       servers: "/servers",
     };
@@ -161,7 +166,7 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
       runPath(0),
       `${runPath(0)}/episodes?purpose=eval`,
       `${runPath(0)}/workers`,
-      ...HOSTILE_TEXTS.map((_, i) => `${runPath(0)}/episodes/${encodeURIComponent(`hostile/${i}`)}`),
+      ...HOSTILE_TEXTS.map((_, i) => hostilePath(i)),
     ];
     for (const path of places) {
       await show(path, opened);
@@ -181,7 +186,7 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
     expect(faults).toEqual([]);
     // The text itself can be read.
     for (const i of [0, 8, 29]) {
-      await show(`${runPath(0)}/episodes/${encodeURIComponent(`hostile/${i}`)}`, opened);
+      await show(hostilePath(i), opened);
       expect(await opened.locator(".message pre.text").first().textContent()).toBe(visible(HOSTILE_TEXTS[i] as string));
     }
     await opened.close();
@@ -197,7 +202,7 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
       { ...group, trajectories: [{ ...trajectory, turns }] },
     ]);
     const opened = await openPage({ width: 800 });
-    await show(`${runPath(0)}/episodes/${encodeURIComponent(`hostile/${HOSTILE_TEXTS.length}`)}`, opened);
+    await show(hostilePath(HOSTILE_TEXTS.length), opened);
     const text = opened.locator(".message pre.text").first();
     expect((await text.textContent())?.slice(0, 8)).toBe("beginxxx");
     expect(await excess(opened)).toBeLessThanOrEqual(0);
@@ -224,8 +229,8 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
         const [[value]] = rowsOf(
           directory,
           column === "advantage"
-            ? "SELECT advantage FROM v_credits WHERE episode = ?"
-            : `SELECT ${column} FROM v_episodes WHERE episode = ?`,
+            ? "SELECT advantage FROM v_credits WHERE episode_key = ?"
+            : `SELECT ${column} FROM v_episodes WHERE episode_key = ?`,
           episode,
         ) as [[number | null]];
         compared.push([`${sort} ${column} ${episode}`, (await cell.textContent()) ?? "", shown(value)]);

@@ -29,11 +29,11 @@ const ANSWERED = [200, 400, 404, 500, 503];
 const folder = temporaryDirectory();
 let server: UiServer;
 let whole: string;
-let episode: string;
+let episode: number;
 
 beforeAll(async () => {
   whole = await smallRun(folder, "whole", 3);
-  [[episode]] = rowsOf(whole, "SELECT episode FROM v_episodes LIMIT 1") as [[string]];
+  [[episode]] = rowsOf(whole, "SELECT episode_key FROM v_episodes LIMIT 1") as [[number]];
   server = await serveUi({ directories: [folder], address: "127.0.0.1:0" });
 }, 60_000);
 afterAll(() => server?.close());
@@ -63,7 +63,7 @@ function get(path: string, headers: Record<string, string> = {}): Promise<Answer
 /** Reads everything of a run. Returns the answers that are neither an answer nor an error with a code. */
 async function unexplained(run: string): Promise<string[]> {
   const base = `/api/runs/${encodeURIComponent(run)}`;
-  const one = `${base}/episodes/${encodeURIComponent(episode)}`;
+  const one = `${base}/episodes/${episode}`;
   const paths = ["/api/runs", base, `${base}/metrics`, `${base}/config`, `${base}/choices`, `${base}/episodes`].concat([
     `${base}/workers`,
     `${base}/episodes?sort=-reward&role=agent`,

@@ -112,7 +112,7 @@ interface Detail {
 test("an episode has its turns, its group, and tokens with their texts and numbers", async () => {
   const list = await get<EpisodeList>(`${run}/episodes?purpose=train&limit=1`);
   const value = (name: string): unknown => list.rows[0]?.[list.columns.indexOf(name)];
-  const path = `${run}/episodes/${encodeURIComponent(String(value("episode")))}`;
+  const path = `${run}/episodes/${String(value("episode_key"))}`;
   const { episode, group } = await get<Detail>(path);
   expect(episode.agents["agent"]?.total.value).toBe(value("reward"));
   expect([episode.turns.length, group.total]).toEqual([value("turns"), 4]);
@@ -148,7 +148,8 @@ test("requests of other sites, paths outside of the runs, and wrong arguments ar
   expect(await status("/api/runs/..%2F..%2Fetc")).toBe(404);
   expect(await status("/..%2f..%2fpackage.json")).toBe(404);
   expect(await status("/api/runs/%ff")).toBe(400);
-  expect(await status(`${run}/episodes/nothing`)).toBe(404);
+  for (const episode of ["nothing", "-1", "999999", "1e3", "9".repeat(40)])
+    expect([episode, await status(`${run}/episodes/${episode}`)]).toEqual([episode, 404]);
   for (const query of ["reward=x", "nothing=1", "sort=nothing", "limit=1e9", "outcome=won", "format=exe"])
     expect([query, await status(`${run}/episodes?${query}`)]).toEqual([query, 400]);
   const page = await fetch(`http://127.0.0.1:${server.port}/runs/any`);

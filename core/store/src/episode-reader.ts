@@ -12,6 +12,10 @@ import { jsonText } from "./sql.ts";
 
 /** Stored episode. */
 export interface StoredEpisode {
+  /** Number of the episode, which no other one of the store has. Evaluations repeat the ids of episodes and groups. */
+  readonly key: number;
+  /** Number of its group. */
+  readonly groupKey: number;
   readonly purpose: EpisodePurpose;
   /** Step of the run that learnt from it first, or whose weights played. */
   readonly step: number;
@@ -67,7 +71,7 @@ const OWN_EVALUATION =
   "cohorts.purpose = 'eval' AND cohorts.incarnation IN (SELECT id FROM incarnations WHERE incarnations.purpose = 'train')";
 
 /** Rank of an episode among those of its task with the same reward. Sorting by it puts different tasks first. */
-const NTH_OF_TASK = `ROW_NUMBER() OVER (PARTITION BY episodes.task, ${REWARD} ORDER BY episodes.key DESC)`;
+const NTH_OF_TASK = `ROW_NUMBER() OVER (PARTITION BY episodes.environment, episodes.task, ${REWARD} ORDER BY episodes.key DESC)`;
 
 /** Conditions and leading columns of each order of a query. */
 const ORDERS = {
@@ -115,19 +119,19 @@ export class EpisodeReader {
     return reported(this.#path, () => listChoices(this.#database));
   }
 
-  /** Returns an episode, if the store has it. */
-  episode(id: string): StoredEpisode | undefined {
-    const [row] = this.#all(`SELECT ${COLUMNS} FROM ${EPISODES} WHERE episodes.id = :id`, { id });
+  /** Returns the episode of a number, if the store has it. */
+  episode(key: number): StoredEpisode | undefined {
+    const [row] = this.#all(`SELECT ${COLUMNS} FROM ${EPISODES} WHERE episodes.key = :key`, { key });
     return row === undefined ? undefined : this.#stored(row);
   }
 
   /** Returns what the learners have made of an episode, in the order in which they learnt. */
-  credits(id: string): StoredCredit[] {
+  credits(key: number): StoredCredit[] {
     const rows = this.#all(
       `SELECT steps.learner AS learner, credits.agent AS agent, credits.advantage AS advantage, credits.advantages AS advantages, credits.logprobs AS logprobs
        FROM ${EPISODES} JOIN steps ON steps.state <> 'abandoned' AND steps.step = cohorts.step
-       JOIN credits ON credits.step = steps.key AND credits.episode = episodes.key WHERE episodes.id = :id ORDER BY steps.key`,
-      { id },
+       JOIN credits ON credits.step = steps.key AND credits.episode = episodes.key WHERE episodes.key = :key ORDER BY steps.key`,
+      { key },
     );
     return rows.map(({ learner, agent, advantage, advantages, logprobs }) => ({
       learner: String(learner),
@@ -205,6 +209,8 @@ export class EpisodeReader {
 
   #stored(row: Row, deleted: "refuse" | "leave out" = "leave out"): StoredEpisode {
     return {
+      key: row["key"] as number,
+      groupKey: row["group_key"] as number,
       purpose: row["purpose"] as EpisodePurpose,
       step: row["run_step"] as number,
       stage: row["stage"] as string,

@@ -55,10 +55,22 @@ const PLACE = [
     "group_id",
     "text",
     "(SELECT id FROM groups WHERE groups.key = episodes.group_key)",
-    "id of the group: episodes of one task, seed and players",
+    "id of the group: episodes of one task, seed and players. Each evaluation of a run has the same ids",
   ),
+  column("group_key", "integer", "episodes.group_key", "number of the group; no other group of the store has it"),
   column("member", "integer", "episodes.member", "index in the group, from 0"),
-  column("episode", "text", "episodes.id", "id of the episode"),
+  column(
+    "episode",
+    "text",
+    "episodes.id",
+    "id of the episode, which determines its randomness. Each evaluation of a run has the same ids",
+  ),
+  column(
+    "episode_key",
+    "integer",
+    "episodes.key",
+    "number of the episode; no other episode of the store has it: join views by it",
+  ),
 ];
 
 /** Condition of an episode that was neither played anew nor interrupted. */
@@ -269,6 +281,7 @@ export const VIEWS: readonly View[] = [
       column("learner", "text", "steps.learner", "`STAGE/POLICY`"),
       column("step", "integer", "steps.step", "number of the learner's take, from 1"),
       column("episode", "text", "episodes.id", "id of the episode"),
+      column("episode_key", "integer", "episodes.key", "number of the episode"),
       column("agent", "text", "credits.agent", "the agent"),
       column("advantage", "real", "credits.advantage", "its advantage; the mean where each token has one"),
       column(

@@ -100,13 +100,13 @@ function Group({ run, detail }: { run: string; detail: EpisodeDetail }): VNode |
   const { group, episode } = detail;
   if (group.total <= Object.keys(episode.agents).length) return null;
   const at = (name: string): number => group.columns.indexOf(name);
-  return html`<h2>Group of ${new Set(group.rows.map((row) => row[at("episode")])).size}</h2>
+  return html`<h2>Group of ${new Set(group.rows.map((row) => row[at("episode_key")])).size}</h2>
     <div class="group">
       ${group.rows.map((row) => {
-        const id = String(row[at("episode")]);
+        const key = row[at("episode_key")];
         return html`<a
-          href=${pathOf("runs", run, "episodes", id)}
-          aria-current=${id === episode.id ? "page" : undefined}
+          href=${pathOf("runs", run, "episodes", String(key))}
+          aria-current=${key === detail.key ? "page" : undefined}
         >
           <strong>${shown(row[at("reward")] as number | null)}</strong>
           <span class="quiet">${memberText(row, at, Object.keys(episode.agents).length > 1)}</span></a

@@ -165,7 +165,7 @@ function EpisodeTable({ run, list, search }: { run: string; list: EpisodeList; s
   const shownColumns = COLUMNS.filter(
     (name) => NUMBERS.includes(name) || rows.some((row) => row[columns.indexOf(name)] !== null),
   );
-  const episode = columns.indexOf("episode");
+  const episode = columns.indexOf("episode_key");
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Episodes">
       <table>
         <thead>

@@ -26,7 +26,7 @@ export function TokensView({
 }): VNode {
   const [loaded, setLoaded] = useState<{ readonly tables: readonly TokenTable[]; readonly texts: Texts }>();
   const [fault, setFault] = useState<ApiFault>();
-  const path = `/api${pathOf("runs", run, "episodes", detail.episode.id)}`;
+  const path = `/api${pathOf("runs", run, "episodes", String(detail.key))}`;
   useEffect(() => {
     Promise.all([requestBytes(`${path}/tokens`), request<Texts>(`${path}/texts`)]).then(
       ([bytes, texts]) => setLoaded({ tables: tokenTables(bytes, detail), texts }),

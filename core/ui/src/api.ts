@@ -49,15 +49,16 @@ export async function answerApi(exchange: Exchange, { reader, runs, changes, ser
     if (section === "metrics") return sendMetrics(exchange, reader, path, search);
     if (section === "episodes") return sendEpisodes(exchange, reader, path, search);
   } else if (section === "episodes") {
+    const key = episodeKey(episode);
     if (view === undefined)
       return sendBytes(
         exchange,
-        Buffer.from(encodeBytes(await reader.read("episode", path, episode))),
+        Buffer.from(encodeBytes(await reader.read("episode", path, key))),
         "application/json",
       );
-    if (view === "texts") return send(exchange, await reader.read("texts", path, episode));
+    if (view === "texts") return send(exchange, await reader.read("texts", path, key));
     if (view === "tokens")
-      return sendBytes(exchange, await reader.read("tokens", path, episode), "application/octet-stream");
+      return sendBytes(exchange, await reader.read("tokens", path, key), "application/octet-stream");
   }
   throw noRoute(exchange);
 }
@@ -136,6 +137,14 @@ function sendBytes(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   response.writeHead(200, { "content-type": type, "cache-control": "no-store", ...headers }).end(bytes);
+}
+
+/** Reads the number of an episode. Its id does not name one alone: each evaluation of a run has the same ids. */
+function episodeKey(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new MrlmError("EPISODE_NOT_FOUND", `${JSON.stringify(text.slice(0, 200))} is no number of an episode.`, {
+    hint: "The column episode_key of the list of episodes has it.",
+  });
 }
 
 function decoded(part: string): string {

@@ -33,9 +33,10 @@ const NOTHING: Readonly<Record<EpisodeQuery["order"], string>> = {
 };
 
 /** Converts an episode to an event without its tokens, which the files contain. */
-function toJson({ step, stage, row: { segments: _, renderer: __, ...row } }: KeptEpisode): JsonObject {
+function toJson({ key, step, stage, row: { segments: _, renderer: __, ...row } }: KeptEpisode): JsonObject {
   return {
     event: "episode",
+    ...(key === undefined ? {} : { episode_key: key }),
     ...(step === undefined ? {} : { step }),
     ...(stage === undefined ? {} : { stage }),
     ...(JSON.parse(JSON.stringify(row)) as JsonObject),

@@ -10,6 +10,8 @@ import { runNotFound } from "../run/run-not-found.ts";
 
 /** One agent's part of an episode that a run or a collection has kept. */
 export interface KeptEpisode {
+  /** Number in its store, `episode_key` of queries; `undefined` for an episode of a recorded file. */
+  readonly key?: number;
   /** Step at which it was played; `undefined` for an episode of a recorded file. */
   readonly step?: number;
   /** The stage's name; `evaluation/greedy` or `evaluation/sampled` for an evaluation's. */
@@ -69,8 +71,8 @@ function openKept(path: string): RunDirectory {
   return run;
 }
 
-function toKept({ step, stage, trajectory }: StoredEpisode): KeptEpisode[] {
-  return toRecordedRows(trajectory, () => "").map((row) => ({ step, stage, row }));
+function toKept({ key, step, stage, trajectory }: StoredEpisode): KeptEpisode[] {
+  return toRecordedRows(trajectory, () => "").map((row) => ({ key, step, stage, row }));
 }
 
 async function ofFiles(files: readonly string[], query: EpisodeQuery): Promise<KeptEpisode[]> {
@@ -125,7 +127,7 @@ function firstOf(episodes: readonly KeptEpisode[], { order, limit }: EpisodeQuer
 function tasksFirst(episodes: readonly KeptEpisode[]): KeptEpisode[] {
   const seen = new Map<string, number>();
   const nth = episodes.map((episode) => {
-    const key = JSON.stringify([episode.row.task, episode.row.agent, episode.row.reward]);
+    const key = JSON.stringify([episode.row.environment, episode.row.task, episode.row.agent, episode.row.reward]);
     seen.set(key, (seen.get(key) ?? 0) + 1);
     return { episode, n: seen.get(key) as number };
   });

@@ -18,10 +18,10 @@ export interface TokenShape {
  * `logprobs` (float32, n), `versions` (int32, n), `advantages` (float32, n; NaN where no learner has used the token), `trainer` (float32, n: log-probabilities
  * under the trainer's weights; NaN where they were not computed), `mask` (uint8, n, with zeros up to a multiple of 4).
  */
-export function episodeTokens(run: string, id: string): Uint8Array {
+export function episodeTokens(run: string, key: number): Uint8Array {
   const bytes = withEpisodes(run, (reader) => {
-    const { trajectory } = storedEpisode(reader, run, id);
-    const credits = reader.credits(id);
+    const { trajectory } = storedEpisode(reader, run, key);
+    const credits = reader.credits(key);
     return Buffer.concat(
       Object.entries(trajectory.agents).flatMap(([agent, { segments }]) => {
         const own = credits.filter((credit) => credit.agent === agent);
@@ -33,14 +33,14 @@ export function episodeTokens(run: string, id: string): Uint8Array {
       }),
     );
   });
-  if (bytes === undefined) throw notFound(run, id);
+  if (bytes === undefined) throw notFound(run, key);
   return bytes;
 }
 
 /** Returns the text of each token id in an episode. Ids without a tokenizer are left out. */
-export function episodeTexts(run: string, id: string): Readonly<Record<string, TokenShape>> {
+export function episodeTexts(run: string, key: number): Readonly<Record<string, TokenShape>> {
   const texts = withEpisodes(run, (reader) => {
-    const { trajectory } = storedEpisode(reader, run, id);
+    const { trajectory } = storedEpisode(reader, run, key);
     const all: Record<string, TokenShape> = {};
     for (const { segments, player } of Object.values(trajectory.agents)) {
       const tokenizer = tokenizerOf(run, player);
@@ -53,7 +53,7 @@ export function episodeTexts(run: string, id: string): Readonly<Record<string, T
     }
     return all;
   });
-  if (texts === undefined) throw notFound(run, id);
+  if (texts === undefined) throw notFound(run, key);
   return texts;
 }
 

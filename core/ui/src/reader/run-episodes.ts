@@ -34,10 +34,10 @@ export function episodeChoices(run: string): Readonly<Record<string, readonly st
   return withEpisodes(run, (reader) => reader.choices()) ?? {};
 }
 
-/** Reads an episode. Throws EPISODE_NOT_FOUND. */
-export function episodeDetail(run: string, id: string): EpisodeDetail {
+/** Reads the episode of a number. Throws EPISODE_NOT_FOUND. */
+export function episodeDetail(run: string, key: number): EpisodeDetail {
   const detail = withEpisodes(run, (reader): EpisodeDetail => {
-    const { trajectory, ...of } = storedEpisode(reader, run, id);
+    const { trajectory, ...of } = storedEpisode(reader, run, key);
     const { agents, ...episode } = trajectory;
     return {
       ...of,
@@ -50,22 +50,27 @@ export function episodeDetail(run: string, id: string): EpisodeDetail {
           ]),
         ),
       },
-      credits: reader.credits(id).map(({ learner, agent, advantage }) => ({
+      credits: reader.credits(key).map(({ learner, agent, advantage }) => ({
         learner,
         agent,
         advantage: typeof advantage === "number" ? advantage : meanOf(advantage),
       })),
-      group: reader.list({ filter: { equal: { group_id: episode.group } }, sort: "member", offset: 0, limit: GROUP }),
+      group: reader.list({
+        filter: { within: { group_key: [of.groupKey, of.groupKey] } },
+        sort: "member",
+        offset: 0,
+        limit: GROUP,
+      }),
     };
   });
-  if (detail === undefined) throw notFound(run, id);
+  if (detail === undefined) throw notFound(run, key);
   return detail;
 }
 
 /** Returns an episode of an open store. Throws EPISODE_NOT_FOUND. */
-export function storedEpisode(reader: EpisodeReader, run: string, id: string): StoredEpisode {
-  const found = reader.episode(id);
-  if (found === undefined) throw notFound(run, id);
+export function storedEpisode(reader: EpisodeReader, run: string, key: number): StoredEpisode {
+  const found = reader.episode(key);
+  if (found === undefined) throw notFound(run, key);
   return found;
 }
 
@@ -79,8 +84,8 @@ export function withEpisodes<T>(run: string, use: (reader: EpisodeReader) => T):
   }
 }
 
-export function notFound(run: string, id: string): MrlmError {
-  return new MrlmError("EPISODE_NOT_FOUND", `The run ${run} has no episode ${JSON.stringify(id.slice(0, 200))}.`);
+export function notFound(run: string, key: number): MrlmError {
+  return new MrlmError("EPISODE_NOT_FOUND", `The run ${run} has no episode ${key}.`);
 }
 
 const NOTHING: EpisodeList = {
