@@ -1,12 +1,17 @@
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { grpo } from "@mrlm/grpo";
 import type { EpisodeList } from "@mrlm/store";
 import { trainBigram } from "@mrlm/testing";
 import { serveUi, type UiServer } from "@mrlm/ui";
+import { run } from "../e2e/support/mrlm.ts";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { rowsOf } from "./support/run-with-episodes.ts";
 
 const folder = temporaryDirectory();
+const elsewhere = temporaryDirectory();
 let server: UiServer;
 let directory: string;
 
@@ -25,8 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-async function get<T>(path: string): Promise<T> {
-  const response = await fetch(`http://127.0.0.1:${server.port}/api/${path}`);
+async function get<T>(path: string, { port } = server): Promise<T> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/${path}`);
   const text = await response.text();
   if (!response.ok) throw new Error(`${response.status} ${text}`);
   return JSON.parse(text) as T;
@@ -44,8 +49,8 @@ interface Detail {
 }
 
 test("N1: each row of an evaluation leads to its own episode, group and tokens", async () => {
-  const [{ id: run } = { id: "" }] = (await get<{ runs: { id: string }[] }>("runs")).runs;
-  const path = `runs/${encodeURIComponent(run)}/episodes`;
+  const [{ id } = { id: "" }] = (await get<{ runs: { id: string }[] }>("runs")).runs;
+  const path = `runs/${encodeURIComponent(id)}/episodes`;
   const { columns, rows } = await get<EpisodeList>(`${path}?purpose=eval&limit=500`);
   const at = (row: EpisodeList["rows"][number], name: string): unknown => row[columns.indexOf(name)];
   const steps = new Set(rows.map((row) => at(row, "run_step")));
@@ -69,4 +74,62 @@ test("N1: each row of an evaluation leads to its own episode, group and tokens",
     const tokens = await fetch(`http://127.0.0.1:${server.port}/api/${place}/tokens`);
     expect(Buffer.from(await tokens.arrayBuffer()).subarray(0, bytes.length)).toEqual(Buffer.from(bytes));
   }
+});
+
+/** Copies the store of the run to a file that belongs to no run, as `mrlm eval --store` writes it. */
+function storeFile(): string {
+  const file = join(elsewhere, "ev.sqlite");
+  copyFileSync(join(directory, "episodes.sqlite"), file);
+  return file;
+}
+
+test("N4: the file of `mrlm eval --store` is shown in the viewer: its episodes with tokens, and no curves", async () => {
+  const file = storeFile();
+  const alone = await serveUi({ directories: [file], address: "127.0.0.1:0" });
+  try {
+    const { runs } = await get<{ runs: { id: string; status: string }[] }>("runs", alone);
+    expect(runs).toMatchObject([{ id: "ev.sqlite", status: "store" }]);
+    expect(await get("runs/ev.sqlite", alone)).toMatchObject({ environments: ["letters@1"], findings: [] });
+    for (const section of ["config", "metrics", "workers", "choices"])
+      expect(await get(`runs/ev.sqlite/${section}`, alone)).toBeDefined();
+    const { columns, rows, total } = await get<EpisodeList>("runs/ev.sqlite/episodes?purpose=eval", alone);
+    expect([total, rows.length]).toEqual([27, 27]);
+    const place = `runs/ev.sqlite/episodes/${String(rows[0]?.[columns.indexOf("episode_key")])}`;
+    expect(await get<Detail>(place, alone)).toMatchObject({ purpose: "eval" });
+    expect(await get(`${place}/texts`, alone)).toEqual({});
+    const tokens = await fetch(`http://127.0.0.1:${alone.port}/api/${place}/tokens`);
+    expect((await tokens.arrayBuffer()).byteLength).toBeGreaterThan(0);
+  } finally {
+    await alone.close();
+  }
+});
+
+test("N4: mrlm ui refuses files that are no episode stores", async () => {
+  const [text, other] = [join(elsewhere, "notes.txt"), join(elsewhere, "other.sqlite")];
+  writeFileSync(text, "no store");
+  const database = new DatabaseSync(other);
+  database.exec("CREATE TABLE t (a)");
+  database.close();
+  const codes = [text, other].map((file) => serveUi({ directories: [file], address: "127.0.0.1:0" }));
+  expect(await Promise.allSettled(codes)).toMatchObject([
+    { reason: { code: "RUN_NOT_FOUND" } },
+    { reason: { code: "STORE_INVALID" } },
+  ]);
+});
+
+test("N4, N23: mrlm show prints a store and several runs, each below its path; mrlm doctor examines several runs", async () => {
+  const file = storeFile();
+  const [one, several, missing, examined] = await Promise.all([
+    run(["show", file, "--task", "eval/1", "-n", "100"]),
+    run(["show", file, directory, "-n", "1", "--json"]),
+    run(["show", join(elsewhere, "none.sqlite")]),
+    run(["doctor", directory, directory]),
+  ]);
+  expect(one.code).toBe(0);
+  expect(one.stdout.match(/^task eval\/1 /gm)).toHaveLength(9);
+  expect(one.stdout).toContain("greedy evaluation after step 3");
+  const events = several.stdout.trim().split("\n");
+  expect(events.map((line) => (JSON.parse(line) as { path: string }).path)).toEqual([file, directory]);
+  expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NOT_FOUND") });
+  expect(examined.stdout.match(/finished, 3 iterations in 2 stages/g)).toHaveLength(2);
 });

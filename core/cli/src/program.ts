@@ -146,9 +146,12 @@ export function createProgram(finish: (exitCode: number) => void): Program {
   program
     .command("show")
     .description(
-      "print episodes of a run, of its evaluations, or of recorded files: conversation, reward with its components, end",
+      "print episodes of runs, of their evaluations, or of recorded files: conversation, reward with its components, end",
     )
-    .argument("<path>", "a run's directory, a file of `mrlm collect`, or a directory with such files")
+    .argument(
+      "<paths...>",
+      "runs' directories, files of `mrlm eval --store` or of `mrlm collect`, or directories with files of `mrlm collect`",
+    )
     .option("--task <id>", "only episodes of this task (eval/3) or split (eval)")
     .addOption(
       new Option("--best", "those with the highest reward, instead of the newest").conflicts(["worst", "failed"]),
@@ -156,8 +159,8 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .addOption(new Option("--worst", "those with the lowest reward").conflicts(["best", "failed"]))
     .addOption(new Option("--failed", "those that failed or have no score").conflicts(["best", "worst"]))
     .option("-n, --num-episodes <n>", "how many episodes", "3")
-    .action(async (path: string, args: ShowArguments) =>
-      (await import("./commands/show.ts")).show(context(), path, args),
+    .action(async (paths: readonly string[], args: ShowArguments) =>
+      (await import("./commands/show.ts")).show(context(), paths, args),
     );
 
   program
@@ -195,7 +198,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
   program
     .command("ui")
     .description("show runs in a browser: curves, findings, episodes, tokens")
-    .argument("[runs...]", "runs, or folders that hold runs; default: runs")
+    .argument("[runs...]", "runs, folders that hold runs, or files of `mrlm eval --store`; default: runs")
     .option("--port <port>", "0 for any free one", "8899")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--open", "open the page in the browser")
@@ -233,8 +236,10 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .description(
       "report likely problems of a run (finished, failed or under way), of an evaluation's results or of recorded episodes, and what to try",
     )
-    .argument("<path>", "a run's directory, a file of `mrlm eval --output`, or a file of `mrlm collect`")
-    .action(async (path: string) => finish(await (await import("./commands/doctor.ts")).doctor(context(), path)));
+    .argument("<paths...>", "runs' directories, files of `mrlm eval --output`, or files of `mrlm collect`")
+    .action(async (paths: readonly string[]) =>
+      finish(await (await import("./commands/doctor.ts")).doctor(context(), paths)),
+    );
 
   declareServe(program, context);
 

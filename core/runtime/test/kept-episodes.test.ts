@@ -110,7 +110,7 @@ describe("U4: episodes of a run", () => {
     mkdirSync(join(empty, "runs"));
     expect(await refused(empty)).toMatchObject({
       code: "RUN_NOT_FOUND",
-      message: expect.stringContaining("neither a run's directory nor a recorded file"),
+      message: expect.stringContaining("neither a run's directory, an episode store nor a recorded file"),
     });
     const { prepared, host } = await prepare({
       ...CONFIG,

@@ -15,7 +15,7 @@ export {
   type StoredEpisode,
 } from "./episode-reader.ts";
 export type { AgeCount, RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";
-export { runOfStore } from "./open-to-read.ts";
+export { isStore, runOfStore } from "./open-to-read.ts";
 export { hasPassword, isDatabase, isPostgres, placeOfRun, withoutPassword } from "./postgres-place.ts";
 export { type AnnouncedRun, type DescribedRun, RunAnnouncement, RunDescription } from "./postgres-run.ts";
 export { checkEpisodeStore } from "./check-store.ts";

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { Database } from "./database.ts";
@@ -7,6 +7,23 @@ import { isPostgres, runOfPlace } from "./postgres-place.ts";
 import { SCHEMA } from "./schema.ts";
 import { VIEW_SCHEMA } from "./views.ts";
 import { assertStore, isCannotOpen, reported } from "./open-database.ts";
+
+/** First bytes of every file of SQLite. */
+const SQLITE_HEADER = "SQLite format 3\0";
+
+/** Whether a path names a database itself, and no directory of a run: a file of SQLite, or the URL of Postgres. */
+export function isStore(path: string): boolean {
+  if (isPostgres(path)) return true;
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const file = openSync(path, "r");
+  try {
+    const header = Buffer.alloc(SQLITE_HEADER.length);
+    readSync(file, header, 0, header.length, 0);
+    return header.toString("latin1") === SQLITE_HEADER;
+  } finally {
+    closeSync(file);
+  }
+}
 
 /**
  * Opens a store to read, also while another process writes it, and where nothing can be written. Throws STORE_INVALID for a file that is

@@ -78,7 +78,7 @@ function RunRow({
       />
     </td>
     <td>
-      <a href=${pathOf("runs", id)}>${id}</a
+      <a href=${pathOf("runs", id, ...(status === "store" ? ["episodes"] : []))}>${id}</a
       >${error && html`<div class="small-fault">${error.code} ${error.message.slice(0, 160)}</div>`}
     </td>
     <td><span class="state ${status}">${status}</span></td>

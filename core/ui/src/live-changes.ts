@@ -1,9 +1,11 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
+import { isStore } from "@mrlm/store";
 import type { FoundRun } from "./find-runs.ts";
 
 /** Files whose change is a change of a run. */
-const FILES = ["run.json", "metrics.jsonl", "episodes.sqlite", "episodes.sqlite-wal"];
+const FILES = ["/run.json", "/metrics.jsonl", "/episodes.sqlite", "/episodes.sqlite-wal"];
+/** The same of an episode store: the file itself and its log. */
+const STORE_FILES = ["", "-wal"];
 const INTERVAL_MS = 2_000;
 
 /** Receives the ids of runs that changed, appeared or disappeared. */
@@ -48,10 +50,12 @@ export class LiveChanges {
     for (const { id, path } of this.#runs())
       states.set(
         id,
-        FILES.map((name) => {
-          const found = statSync(join(path, name), { throwIfNoEntry: false });
-          return found === undefined ? "" : `${found.size} ${found.mtimeMs}`;
-        }).join(),
+        (isStore(path) ? STORE_FILES : FILES)
+          .map((suffix) => {
+            const found = statSync(path + suffix, { throwIfNoEntry: false });
+            return found === undefined ? "" : `${found.size} ${found.mtimeMs}`;
+          })
+          .join(),
       );
     return states;
   }

@@ -13,7 +13,7 @@ import { EnvironmentServers } from "./servers/environment-servers.ts";
 
 /** Options of {@link serveUi}. */
 export interface ServeUiOptions {
-  /** Runs, or directories that hold runs. */
+  /** Runs, directories that hold runs, or files of episode stores. */
   readonly directories: readonly string[];
   /** `host:port`; port 0 takes any free port. */
   readonly address: string;

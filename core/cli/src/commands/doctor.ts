@@ -4,11 +4,15 @@ import type { CommandContext } from "../command-context.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { EXIT } from "../exit-codes.ts";
 
-/** Prints the findings about a run, an evaluation's results or a recorded file. Returns the exit code. */
-export async function doctor(context: CommandContext, path: string): Promise<number> {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
-    ? doctorFile(context, path)
-    : doctorRun(context, path);
+/** Prints the findings about runs, results of evaluations or recorded files. Returns the exit code of the worst. */
+export async function doctor(context: CommandContext, paths: readonly string[]): Promise<number> {
+  const codes: number[] = [];
+  for (const path of paths) {
+    if (codes.length > 0) context.console.print("");
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    codes.push(isFile ? await doctorFile(context, path) : doctorRun(context, path));
+  }
+  return Math.max(...codes);
 }
 
 function doctorRun({ console }: CommandContext, path: string): number {

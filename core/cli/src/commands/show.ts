@@ -1,6 +1,6 @@
 import { type KeptEpisode, keptEpisodes } from "@mrlm/runtime";
 import type { JsonObject } from "@mrlm/spec";
-import type { EpisodeQuery } from "@mrlm/store";
+import { type EpisodeQuery, withoutPassword } from "@mrlm/store";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { episodeText } from "../console/episode-text.ts";
@@ -14,15 +14,17 @@ export interface ShowArguments {
   readonly numEpisodes: string;
 }
 
-/** Prints episodes of a run or of recorded files: conversation, reward with its components, end. */
-export async function show({ console }: CommandContext, path: string, args: ShowArguments): Promise<void> {
+/** Prints episodes of runs, episode stores or recorded files: conversation, reward with its components, end. */
+export async function show({ console }: CommandContext, paths: readonly string[], args: ShowArguments): Promise<void> {
   const limit = wholeNumber(args.numEpisodes, "--num-episodes", 1);
   const order: EpisodeQuery["order"] =
     args.best === true ? "best" : args.worst === true ? "worst" : args.failed === true ? "failed" : "newest";
-  const episodes = await keptEpisodes(path, { task: args.task, order, limit });
-  for (const episode of episodes) console.emit(toJson(episode));
-  if (episodes.length > 0) console.print(episodes.map(episodeText).join("\n\n"));
-  else console.print(NOTHING[order]);
+  for (const [i, path] of paths.entries()) {
+    const episodes = await keptEpisodes(path, { task: args.task, order, limit });
+    for (const episode of episodes) console.emit({ ...toJson(episode), ...(paths.length > 1 ? { path } : {}) });
+    if (paths.length > 1) console.print(`${i > 0 ? "\n" : ""}${withoutPassword(path)}:\n`);
+    console.print(episodes.length > 0 ? episodes.map(episodeText).join("\n\n") : NOTHING[order]);
+  }
 }
 
 const NOTHING: Readonly<Record<EpisodeQuery["order"], string>> = {

@@ -35,7 +35,7 @@ export async function ui(
   const directories = paths.length > 0 ? paths : hasRuns ? [join(directory, RUNS)] : [];
   if (directories.length === 0 && metrics.length === 0)
     throw new MrlmError("RUN_NOT_FOUND", `There is no folder ${RUNS} in ${directory}.`, {
-      hint: "Name a run, or a folder that holds runs: mrlm ui FOLDER.",
+      hint: "Name a run, a folder that holds runs, or the file of `mrlm eval --store`: mrlm ui FOLDER.",
     });
   const port = portNumber(args.port, "--port");
   const logger = lineLogger((line) => console.note(line));

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import { type RecordedRow, isRecordedRow, parseRecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import { MrlmError } from "@mrlm/spec";
-import type { EpisodeQuery, StoredEpisode } from "@mrlm/store";
+import { EpisodeReader, type EpisodeQuery, isStore, type StoredEpisode } from "@mrlm/store";
 import { readRows } from "../collection/rows.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { RunDirectory } from "../run/run-directory.ts";
@@ -20,10 +20,11 @@ export interface KeptEpisode {
 }
 
 /**
- * Finds episodes of a run (its training and its evaluations), of a recorded file, or of a directory with recorded files. Rejects with RUN_NOT_FOUND for a path
- * that is none of them, EPISODE_NOT_FOUND where there are no episodes, TASK_NOT_FOUND for a task without episodes.
+ * Finds episodes of a run (its training and its evaluations), of an episode store, of a recorded file, or of a directory with recorded files. Rejects with
+ * RUN_NOT_FOUND for a path that is none of them, STORE_INVALID for another database, EPISODE_NOT_FOUND where there are no episodes, TASK_NOT_FOUND for a task without episodes.
  */
 export async function keptEpisodes(path: string, query: EpisodeQuery): Promise<KeptEpisode[]> {
+  if (isStore(path)) return ofStore(new EpisodeReader(path), path, query, "No episode was added to it yet.");
   const given = resolve(path);
   const files = recordedFiles(given);
   return files === undefined ? ofRun(given, query) : ofFiles(files, query);
@@ -46,10 +47,15 @@ function ofRun(path: string, query: EpisodeQuery): KeptEpisode[] {
   const run = openKept(path);
   const reader = run.readEpisodes();
   if (reader === undefined) throw noEpisodes(run.path, NONE_IN_RUN);
+  return ofStore(reader, run.path, query, NONE_IN_RUN);
+}
+
+/** Reads the episodes of a store and closes it. */
+function ofStore(reader: EpisodeReader, place: string, query: EpisodeQuery, whyNone: string): KeptEpisode[] {
   try {
     const isPlayedOrder = query.order === "newest" || query.order === "failed";
     const found = isPlayedOrder ? reader.find(query).toReversed() : reader.find(query);
-    if (found.length === 0) assertTask(query, reader.tasks(), run.path, NONE_IN_RUN);
+    if (found.length === 0) assertTask(query, reader.tasks(), place, whyNone);
     return firstOf(found.flatMap(toKept), query);
   } finally {
     reader.close();
@@ -64,8 +70,8 @@ function openKept(path: string): RunDirectory {
     if (!MrlmError.hasCode(error, "RUN_NOT_FOUND")) throw error;
     throw runNotFound(
       path,
-      "is neither a run's directory nor a recorded file (.jsonl, .parquet)",
-      "Name a run's directory, as `mrlm train` prints it, or a file that `mrlm collect` has written.",
+      "is neither a run's directory, an episode store nor a recorded file (.jsonl, .parquet)",
+      "Name a run's directory, as `mrlm train` prints it, the file of `mrlm eval --store`, or a file that `mrlm collect` has written.",
     );
   }
   return run;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { loadTokenizer, type TextTokenizer } from "@mrlm/kit/renderer";
 import { RunDirectory } from "@mrlm/runtime";
 import { MrlmError, type Segment, type Trajectory } from "@mrlm/spec";
-import type { StoredCredit } from "@mrlm/store";
+import { isStore, type StoredCredit } from "@mrlm/store";
 import { notFound, storedEpisode, withEpisodes } from "./run-episodes.ts";
 
 /** Text of a token alone. */
@@ -96,6 +96,8 @@ const tokenizers = new Map<string, TextTokenizer>();
 const MAX_TOKENIZERS = 8;
 
 function tokenizerOf(run: string, { policy, name }: Trajectory["agents"][string]["player"]): TextTokenizer | undefined {
+  // A store that belongs to no run has no tokenizer beside it.
+  if (isStore(run)) return undefined;
   const directory = RunDirectory.open(run);
   const model = [policy, name].find((each) => each !== undefined && isNamed(run, each));
   const key = join(run, model ?? "");

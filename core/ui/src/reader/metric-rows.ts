@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { isStore } from "@mrlm/store";
 import { MetricsFile, type MetricsRow } from "@mrlm/runtime";
 
 /** Runs whose rows are kept. */
@@ -10,7 +11,8 @@ const kept = new Map<string, { readonly state: string; readonly rows: readonly M
 /** Returns the rows of metrics.jsonl, which is read again when it has changed. */
 export function metricRows(run: string): readonly MetricsRow[] {
   const path = join(run, "metrics.jsonl");
-  const found = statSync(path, { throwIfNoEntry: false });
+  // An episode store is a file.
+  const found = isStore(run) ? undefined : statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return [];
   const state = `${found.ino} ${found.size} ${found.mtimeMs}`;
   const known = kept.get(run);

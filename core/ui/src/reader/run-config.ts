@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileFault, type JsonValue, MrlmError } from "@mrlm/spec";
 import { RunDirectory } from "@mrlm/runtime";
+import { isStore } from "@mrlm/store";
 import { parse } from "yaml";
 
 /** Resolved configuration of a run. */
@@ -10,8 +11,9 @@ export interface RunConfig {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Reads the configuration of a run. Throws DATA_INVALID if it cannot be read. */
+/** Reads the configuration of a run; an episode store has none. Throws DATA_INVALID if it cannot be read. */
 export function runConfig(path: string): RunConfig {
+  if (isStore(path)) return { yaml: "", values: {} };
   const { configPath } = RunDirectory.open(path);
   try {
     const yaml = readFileSync(configPath, "utf8");

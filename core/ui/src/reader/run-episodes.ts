@@ -1,6 +1,6 @@
 import { RunDirectory } from "@mrlm/runtime";
 import { type AgentId, MrlmError, type Trajectory } from "@mrlm/spec";
-import type { EpisodeList, EpisodePage, EpisodeReader, StoredEpisode } from "@mrlm/store";
+import { type EpisodeList, type EpisodePage, EpisodeReader, isStore, type StoredEpisode } from "@mrlm/store";
 
 /** Segment of an agent's tokens, without the tokens. */
 export interface SegmentShape {
@@ -74,9 +74,9 @@ export function storedEpisode(reader: EpisodeReader, run: string, key: number): 
   return found;
 }
 
-/** Opens the store of a run for a call; `undefined` for a run without one. */
+/** Opens the store of a run, or the store that the path names, for a call; `undefined` for a run without one. */
 export function withEpisodes<T>(run: string, use: (reader: EpisodeReader) => T): T | undefined {
-  const reader = RunDirectory.open(run).readEpisodes();
+  const reader = isStore(run) ? new EpisodeReader(run) : RunDirectory.open(run).readEpisodes();
   try {
     return reader && use(reader);
   } finally {

@@ -1,11 +1,13 @@
 import { diagnose, type Finding, learningCurve, loadConfig, readRun, RunDirectory } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { isStore } from "@mrlm/store";
 import { metricRows } from "./metric-rows.ts";
+import { episodeChoices } from "./run-episodes.ts";
 
 /** State of a run, as the list of runs shows it. */
 export interface RunSummary {
   readonly name: string;
-  /** `running`, `finished`, `stopped`, `failed`, or `interrupted` where the process has ended without a word; `damaged` if it cannot be read. */
+  /** `running`, `finished`, `stopped`, `failed`, or `interrupted` where the process has ended without a word; `damaged` if it cannot be read; `store`: an episode store that belongs to no run. */
   readonly status: string;
   readonly started: string | null;
   readonly ended: string | null;
@@ -47,6 +49,7 @@ const CURVE_POINTS = 120;
 
 /** Reads the state of a run. A run that is damaged has an error in place of its state. */
 export function runSummary(path: string): RunSummary {
+  if (isStore(path)) return { ...UNKNOWN, status: "store", error: null };
   try {
     const run = RunDirectory.open(path);
     const record = run.readRecord();
@@ -72,12 +75,22 @@ export function runSummary(path: string): RunSummary {
       error: errorOf(record["error"]),
     };
   } catch (error) {
-    return { ...DAMAGED, error: described(error) };
+    return { ...UNKNOWN, status: "damaged", error: described(error) };
   }
 }
 
 /** Reads a run for its page. Throws RUN_NOT_FOUND or DATA_INVALID. */
 export function runDetail(path: string): RunDetail {
+  if (isStore(path))
+    return {
+      ...runSummary(path),
+      directory: path,
+      environments: episodeChoices(path)["environment"] ?? [],
+      stages: [],
+      findings: [],
+      unexamined: "it is an episode store and belongs to no run",
+      record: {},
+    };
   const run = RunDirectory.open(path);
   const { environments, ...record } = run.readRecord();
   return {
@@ -90,9 +103,8 @@ export function runDetail(path: string): RunDetail {
   };
 }
 
-const DAMAGED: Omit<RunSummary, "error"> = {
+const UNKNOWN: Omit<RunSummary, "status" | "error"> = {
   name: "",
-  status: "damaged",
   started: null,
   ended: null,
   stage: null,
