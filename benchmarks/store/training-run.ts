@@ -70,7 +70,7 @@ function configOf(tokens: number, steps: number): object {
         },
       },
     },
-    environments: [{ id: "math@1", options: { families: ["ordering"], difficulty_range: 5, style: "terse" } }],
+    environments: [{ id: "math@2", options: { families: ["ordering"], difficulty_range: 5, style: "terse" } }],
     sampling: { max_tokens: tokens, ignore_stop: true },
     stages: [{ algorithm: "grpo@1", steps, prompts_per_step: 32, group_size: 8 }],
     eval: { tasks: 0 },

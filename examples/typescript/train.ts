@@ -29,7 +29,7 @@ export const job = {
       tokenizer: { characters: { alphabet: " 0123456789abcdefghijklmnopqrstuvwxyz", tags: ["<answer>", "</answer>"] } },
     },
   },
-  environments: [{ id: "math@1", options: { families: ["ordering"], difficulty_range: 1, style: "terse" } }],
+  environments: [{ id: "math@2", options: { families: ["ordering"], difficulty_range: 1, style: "terse" } }],
   sampling: { temperature: 1, max_tokens: 8 },
   stages: [
     { algorithm: "sft", steps: 60, batch_size: 64, learning_rate: 3e-3 },

@@ -35,7 +35,7 @@ const mcpSettings = z.union([
   }),
 ]);
 
-/** Row of the data of `tools@1`. */
+/** Row of the data of `tools@2`. */
 const toolsRow = z.strictObject({
   question: z.string(),
   answer: z.union([z.string(), z.number()]),

@@ -43,7 +43,7 @@ describeWithEngine("examples/code (skipped where `npm run setup` has not run)", 
 test("mrlm serve: a client earns the full reward with a reference, and nothing by cheating", async () => {
   const server = new Mrlm(["serve", "--environments", "code", "--port", "0", "--json", "--demonstrations"]);
   const { address, environments } = await server.event(({ event }) => event === "listening");
-  expect(environments).toEqual(["code@1"]);
+  expect(environments).toEqual(["code@2"]);
   const host = await connectEnvironments(address as string);
   for (const language of ["python", "typescript"]) {
     const ref = { id: "code", options: { language } };

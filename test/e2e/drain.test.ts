@@ -47,7 +47,7 @@ test.each(["0", "1"])(
     const { agent } = await session.reset({ task: "train/5", signal });
     const other = await host.open(ref);
     const probe = new grpc.Client(address as string, grpc.credentials.createInsecure());
-    const watches = ["", "math@1"].map((service) => watch(probe, service));
+    const watches = ["", "math@2"].map((service) => watch(probe, service));
     const states = async () =>
       (await Promise.all(watches.map((each) => each.next()))).map(({ value }) => value?.status);
     expect(await states()).toEqual([SERVING, SERVING]);

@@ -29,7 +29,7 @@ async function open(...flags: readonly string[]): Promise<EnvironmentSession> {
     },
   });
   const options = { toolsets: ["mcp@1"], data: { path: join(folder, "tasks.jsonl"), eval_share: 0 }, turns: 8 };
-  return new LocalHost({ source: plugins }).open({ id: "tools@1", options });
+  return new LocalHost({ source: plugins }).open({ id: "tools@2", options });
 }
 
 beforeAll(() => {

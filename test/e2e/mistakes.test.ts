@@ -18,7 +18,12 @@ test.each([
   [
     "an environment that is not there",
     { ...REMOTE, environments: [{ id: "mth@1" }] },
-    /^error ENVIRONMENT_NOT_FOUND: \S+tiny\.yaml:\d+:\d+: .*"mth@1"\. Did you mean "math@1"\?$/m,
+    /^error ENVIRONMENT_NOT_FOUND: \S+tiny\.yaml:\d+:\d+: .*"mth@1"\. Did you mean "math@2"\?$/m,
+  ],
+  [
+    "a former version of an environment",
+    { ...REMOTE, environments: [{ id: "math@1" }] },
+    /^error ENVIRONMENT_NOT_FOUND: \S+tiny\.yaml:\d+:\d+: .*"math@1"\. Did you mean "math@2"\?\n.*math@2 replaces math@1\. .*form: equivalent/m,
   ],
   [
     "a model directory that is not there",
@@ -61,7 +66,7 @@ test("players that do not exist are reported before the environment server is st
   expect([code, stderr]).toEqual([
     2,
     expect.stringMatching(
-      /^error CONFIG_INVALID: \S+:\d+:\d+: .* math@1 has no role "agnt"\. Did you mean "agent"\?\n\S+:\d+:\d+: .* math@1 has no scripted policy "random"/m,
+      /^error CONFIG_INVALID: \S+:\d+:\d+: .* math@2 has no role "agnt"\. Did you mean "agent"\?\n\S+:\d+:\d+: .* math@2 has no scripted policy "random"/m,
     ),
   ]);
   expect(stderr).not.toContain("starting");
@@ -72,7 +77,7 @@ test.each([{}, { spawn: true }])(
   async (server) => {
     writeFileSync(join(directory, "rows.jsonl"), '{"query": "1 + 1"}');
     const { code, stderr } = await train(
-      { ...REMOTE, server, environments: [{ id: "math@1", options: { data: { path: "rows.jsonl" } } }] },
+      { ...REMOTE, server, environments: [{ id: "math@2", options: { data: { path: "rows.jsonl" } } }] },
       { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") },
     );
     expect([code, stderr]).toEqual([

@@ -24,7 +24,7 @@ const resetOf = (path: string): Uint8Array => {
   return ENVIRONMENT_SERVICE.reset.requestSerialize({
     sessionId: randomBytes(16),
     epoch: 1,
-    environment: { id: "math@1", optionsJson },
+    environment: { id: "math@2", optionsJson },
     seed: undefined,
     task: "train/0",
     leaseMs: 0,

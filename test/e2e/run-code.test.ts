@@ -44,7 +44,7 @@ test("mrlm serve runs programs of /run_code in its sandboxes, 64 at once, and re
     { status: "Success", run_result: { stdout: "42\n" } },
     { http: 200, status: "SandboxError", message: expect.stringContaining("python, nodejs") },
   ]);
-  const own = (httpByEnvironment as Record<string, string>)["math@1"] as string;
+  const own = (httpByEnvironment as Record<string, string>)["math@2"] as string;
   const splits = await (await fetch(`http://${own}/splits`)).json();
   expect(splits).toContainEqual({ name: "train", type: "train" });
   server.child.kill("SIGTERM");

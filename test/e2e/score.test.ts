@@ -15,6 +15,7 @@ function file(...lines: string[]): string {
   writeFileSync(path, lines.join("\n"));
   return path;
 }
+const FORMER = "former.jsonl";
 const RIGHT = '{"expected": "$\\\\frac12$", "answer": "0.5"}';
 
 test("mrlm score prints each row with its verdict", async () => {
@@ -89,6 +90,7 @@ test("an unknown scorer is named with the nearest one", async () => {
 
 test("a server opens only files below its root, and a row may name only scorers that are there", async () => {
   file('{"query": "1 + 1", "answer": "2", "scorer": "mth@1"}');
+  writeFileSync(join(directory, FORMER), '{"query": "1 + 1", "answer": "2", "scorer": "math@1"}');
   const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json", "--data-root", directory]);
   const { address } = await server.event(({ event }) => event === "listening");
   const host = await connectEnvironments(address as string);
@@ -97,7 +99,12 @@ test("a server opens only files below its root, and a row may name only scorers 
   await expect(describe("/etc/hostname")).rejects.toMatchObject({ code: "DATA_FORBIDDEN" });
   await expect(describe(`${files - 1}.jsonl`)).rejects.toMatchObject({
     code: "REQUIREMENT_MISSING",
-    message: expect.stringMatching(/\.jsonl:1 requires scorer "mth@1".*math@1/),
+    message: expect.stringMatching(/\.jsonl:1 requires scorer "mth@1".*math@2/),
+  });
+  await expect(describe(FORMER)).rejects.toMatchObject({
+    code: "REQUIREMENT_MISSING",
+    message: expect.stringMatching(/former\.jsonl:1 requires scorer "math@1".*math@2/),
+    hint: expect.stringMatching(/^math@2 replaces math@1\. .*form: equivalent/),
   });
   await host.close();
   server.child.kill("SIGINT");

@@ -29,7 +29,7 @@ test("mrlm serve: a client plays an episode, which metrics and logs show without
     ...observed,
   ]);
   const { address, environments, metrics } = await server.event(({ event }) => event === "listening");
-  expect(environments).toEqual(["math@1"]);
+  expect(environments).toEqual(["math@2"]);
   await expect(connectEnvironments(address as string, { token: `${token}-false` })).rejects.toMatchObject({
     code: "UNAUTHENTICATED",
   });
@@ -40,7 +40,7 @@ test("mrlm serve: a client plays an episode, which metrics and logs show without
   await expect(host.describe({ id: "mth" })).rejects.toMatchObject({
     code: "ENVIRONMENT_NOT_FOUND",
     message: expect.stringContaining('Did you mean "math"?'),
-    hint: "Available: math@1.",
+    hint: "Available: math@2.",
   });
   const ref = { id: "math", options: { families: ["ordering"], style: "terse" } };
   const [demonstration] = await host.demonstrate(ref, ["train/5"]);
@@ -62,9 +62,9 @@ test("mrlm serve: a client plays an episode, which metrics and logs show without
     code: "STEP_OUT_OF_ORDER",
   });
   const scraped = await (await fetch(`http://${metrics as string}/metrics`)).text();
-  expect(scraped).toMatch(/^mrlm_server_call_duration_count{environment="math@1",phase="step"} 2$/m);
-  expect(scraped).toMatch(/^mrlm_server_errors_total{environment="math@1",phase="step",code="STEP_OUT_OF_ORDER"} 1$/m);
-  expect(scraped).toMatch(/^mrlm_server_sessions{environment="math@1"} 1$/m);
+  expect(scraped).toMatch(/^mrlm_server_call_duration_count{environment="math@2",phase="step"} 2$/m);
+  expect(scraped).toMatch(/^mrlm_server_errors_total{environment="math@2",phase="step",code="STEP_OUT_OF_ORDER"} 1$/m);
+  expect(scraped).toMatch(/^mrlm_server_sessions{environment="math@2"} 1$/m);
   expect(scraped).toMatch(/^mrlm_server_client_sessions{client="trainer"} 1$/m);
   expect(scraped).toMatch(/^mrlm_server_unauthenticated_total [1-9]/m);
   expect(scraped).toMatch(/^process_memory_rss [1-9]/m);
@@ -81,7 +81,7 @@ test("mrlm serve: a client plays an episode, which metrics and logs show without
   expect(lines[0]).toMatchObject({
     level: "debug",
     msg: "A call failed.",
-    environment: "math@1",
+    environment: "math@2",
     session: expect.stringMatching(/^[0-9a-f]{16}$/),
     client: "trainer",
     fields: { phase: "step", code: "STEP_OUT_OF_ORDER" },
@@ -154,7 +154,7 @@ describe("where no jail holds what a model wrote", () => {
     "--json",
   ];
 
-  // tools@1 runs code only under options with python@1.
+  // tools@2 runs code only under options with python@1.
   test.each(["code", "tools"])("%s is not served to others", async (environment) => {
     const { code, stderr, events } = await run(serve(environment, "0.0.0.0"), env);
     expect([code, stderr]).toEqual([2, expect.stringContaining("SANDBOX_UNSAFE")]);

@@ -47,12 +47,12 @@ describeWithEngine(
         expect(finished.stderr).toMatch(line);
       for (const line of [
         /^mean reward, steps 4 to 6$/m,
-        /^math@1, 8 held-out tasks$/m,
+        /^math@2, 8 held-out tasks$/m,
         /greedy accuracy +sampled reward +cut answers$/m,
         /^before training +0 /m,
         /^after sft +3 /m,
         /^after grpo +6 /m,
-        /^ {2}math@1, task eval\/\d+\n {4}user +sort .*\n {4}before +(.+\n)+? {4}after /m,
+        /^ {2}math@2, task eval\/\d+\n {4}user +sort .*\n {4}before +(.+\n)+? {4}after /m,
         /^finished after 6 steps, /m,
       ])
         expect(finished.stdout).toMatch(line);
@@ -140,7 +140,7 @@ describeWithEngine(
       const last = new MetricsFile(path("metrics.jsonl")).rows().at(-1);
       expect(JSON.parse(stdout)).toMatchObject({
         event: "evaluation",
-        environment: "math@1",
+        environment: "math@2",
         tasks: 8,
         greedy: last?.["greedy"],
       });
@@ -151,7 +151,7 @@ describeWithEngine(
       expect([best.code, best.stdout]).toEqual([
         0,
         expect.stringMatching(
-          /^task (train|eval)\/\d+ · math@1 · .*\n {2}reward [\d.]+ \(correct .*\); terminated\n {2}user +sort \d+\n {2}assistant +\S/,
+          /^task (train|eval)\/\d+ · math@2 · .*\n {2}reward [\d.]+ \(correct .*\); terminated\n {2}user +sort \d+\n {2}assistant +\S/,
         ),
       ]);
       const { events } = await run(["show", directory, "--json", "--task", "eval/0", "-n", "99"]);
@@ -184,7 +184,7 @@ describeWithEngine(
       );
       expect([prompt?.tokens, prompt?.pieces.join("")]).toEqual([shown, prompt?.text]);
       expect((await run([...render, "eval/0", "--ids"])).stdout).toMatch(
-        /^math@1, task eval\/0: \d+ tokens of 64 positions\n\ntext\n<\|user\|>sort \d+.*\n\ntokens\nposition +id +token\n/,
+        /^math@2, task eval\/0: \d+ tokens of 64 positions\n\ntext\n<\|user\|>sort \d+.*\n\ntokens\nposition +id +token\n/,
       );
       expect(await run([...render, "evl/0"])).toMatchObject({
         code: 2,

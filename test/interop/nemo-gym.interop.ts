@@ -21,10 +21,10 @@ await testPeer(
   NEMO_GYM,
   async (play) => {
     const solved = { ...SOLVED, mean: 0.5 };
-    expect(await play(server.byEnvironment["math@1"] ?? "")).toEqual({ simple: solved, gymnasium: solved });
+    expect(await play(server.byEnvironment["math@2"] ?? "")).toEqual({ simple: solved, gymnasium: solved });
     const called = { ...CALLED, mean: 0 };
-    expect(await play(server.byEnvironment["tools@1"] ?? "")).toEqual({ simple: called, gymnasium: called });
-    expect(await play(server.byEnvironment["code@1"] ?? "")).toEqual({
+    expect(await play(server.byEnvironment["tools@2"] ?? "")).toEqual({ simple: called, gymnasium: called });
+    expect(await play(server.byEnvironment["code@2"] ?? "")).toEqual({
       simple: { ...CUT, mean: 0 },
       gymnasium: { ...CUT, terminated: [true, true], mean: 0 },
     });
@@ -34,13 +34,13 @@ await testPeer(
 const CONTRACT = { ...NEMO_GYM, folder: "test/interop/nemo-gym", program: "check.py" };
 
 await testPeer("NeMo Gym's check of sessions that an environment server names passes", CONTRACT, async (play) => {
-  for (const id of ["math@1", "tools@1"])
+  for (const id of ["math@2", "tools@2"])
     expect(await play(server.byEnvironment[id] ?? "")).toEqual({ statuses: [200, 200, 200, 200, 200, 410, 410] });
 });
 
 const VERIFIERS = { folder: "examples/interop/verifiers", program: "run.py" };
 
 await testPeer("verifiers evaluates by its taskset of NeMo Gym", VERIFIERS, async (play) => {
-  expect(await play(`${server.url}/math@1`)).toEqual(SOLVED);
-  expect(await play(`${server.url}/tools@1`)).toEqual(CALLED);
+  expect(await play(`${server.url}/math@2`)).toEqual(SOLVED);
+  expect(await play(`${server.url}/tools@2`)).toEqual(CALLED);
 });

@@ -12,7 +12,7 @@ const OPENENV = { folder: "test/interop/openenv", program: "check.py" };
 const TOOLS = expect.arrayContaining(["calculator", "read_file", "submit"]);
 
 await testPeer("the clients and the validator of OpenEnv", OPENENV, async (play) => {
-  const found = (await play(server.byEnvironment["tools@1"] ?? "")) as Record<string, object>;
+  const found = (await play(server.byEnvironment["tools@2"] ?? "")) as Record<string, object>;
   expect(found).toMatchObject({
     generic: {
       tools: TOOLS,
@@ -33,7 +33,7 @@ await testPeer("the clients and the validator of OpenEnv", OPENENV, async (play)
 const TRL = { folder: "examples/interop/trl-openenv", program: "run.py" };
 
 await testPeer("TRL's GRPOTrainer takes two steps by OpenEnv", TRL, async (play) => {
-  const found = (await play(server.byEnvironment["math@1"] ?? "")) as Record<string, number[]>;
+  const found = (await play(server.byEnvironment["math@2"] ?? "")) as Record<string, number[]>;
   expect(found).toMatchObject({ rewards: [0.5, 0.5], tool_calls: [1, 1], tool_failures: [0, 0] });
   for (const name of ["reward_stds", "losses", "grad_norms"])
     expect(found[name]?.map((value) => value > 0)).toEqual([true, true]);

@@ -15,7 +15,7 @@ const TOOLS = [
 ];
 
 await testPeer("the openreward SDK plays a task, on a port of its own and on one for all", OPENREWARD, async (play) => {
-  for (const url of [server.byEnvironment["tools@1"] ?? "", server.url])
+  for (const url of [server.byEnvironment["tools@2"] ?? "", server.url])
     expect(await play(url, "tools")).toEqual({
       splits: ["train", "eval"],
       num_tasks: 100_000,
@@ -36,7 +36,7 @@ await testPeer("the openreward SDK plays a task, on a port of its own and on one
 const TRL = { folder: "examples/interop/trl-ors", program: "run.py" };
 
 await testPeer("TRL's GRPOTrainer takes two steps by OpenRewardSpec", TRL, async (play) => {
-  const found = (await play(server.byEnvironment["math@1"] ?? "")) as Record<string, number[]>;
+  const found = (await play(server.byEnvironment["math@2"] ?? "")) as Record<string, number[]>;
   expect(found).toMatchObject({ rewards: [0.5, 0.5], tool_calls: [1, 1], tool_failures: [0, 0] });
   for (const name of ["reward_stds", "losses", "grad_norms"])
     expect(found[name]?.map((value) => value > 0)).toEqual([true, true]);

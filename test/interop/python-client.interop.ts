@@ -44,7 +44,7 @@ else {
   const env = { PYTHONPATH: wheel.folder };
 
   const GYMNASIUM = { folder: "examples/interop/gymnasium", program: "run.py", env };
-  await testPeer("Gymnasium plays 64 episodes of math@1", GYMNASIUM, async (play) => {
+  await testPeer("Gymnasium plays 64 episodes of math@2", GYMNASIUM, async (play) => {
     const found = (await play(address)) as { readonly sums: number };
     expect(found).toMatchObject({ episodes: 64, mean_rewards: { sums: 1 } });
     expect(found.sums).toBeGreaterThan(0);

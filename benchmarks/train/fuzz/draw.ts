@@ -142,9 +142,9 @@ function drawEnvironments(chance: Chance, { withCode }: Place): JsonObject[] {
     { id: "letters" },
     { id: "talk@1", ...chance.maybe(0.3, "max_turns", [1, 2]) },
     { id: "reverse@1" },
-    { id: "math@1", options: { families: ["ordering"], ...terse, rewards: { format: 0.5 } } },
+    { id: "math@2", options: { families: ["ordering"], ...terse, rewards: { format: 0.5 } } },
     {
-      id: "math@1",
+      id: "math@2",
       options: {
         families: { ordering: 2, arithmetic: 1 },
         ...terse,
@@ -165,7 +165,7 @@ function drawEnvironments(chance: Chance, { withCode }: Place): JsonObject[] {
     ...(withCode && chance.of(0.3)
       ? [
           {
-            id: "code@1",
+            id: "code@2",
             options: {
               families: ["arithmetic"],
               ...terse,

@@ -134,7 +134,7 @@ function warmConfig(runs: string): object {
     model: { random: { config, tokenizer: "characters" } },
     environments: [
       {
-        id: "math@1",
+        id: "math@2",
         options: { families: ["ordering"], difficulty_range: 1, style: "terse", rewards: { format: 0.5 } },
       },
       { id: "letters@1", weight: 0.3 },

@@ -264,7 +264,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
       "check a plugin: manifest, contract, options, determinism, rewards, data, leaks, recorded behaviour; docs/reference/checks.md has every finding",
     )
     .argument("[target]", "folder of a plugin, or an installed package; default: this folder", ".")
-    .option("--only <id...>", "check these parts only: package, or provisions such as environment:math@1 or math")
+    .option("--only <id...>", "check these parts only: package, or provisions such as environment:math@2 or math")
     .option("--quick", "leave out what takes longer: long plays, gRPC, measured speed")
     .option(
       "--update",

@@ -205,7 +205,7 @@ test("a training view shows episodes without a reward, and of every event with -
     view({ kind: "evaluation", step: 1, label: "grpo", results: [evaluation], seconds: 1 });
   }
   expect(plain.err()).toBe(
-    "stage 1 of 2, grpo (at most 1 steps): plays\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500, cut answers 25 % (1 unscored: see `mrlm show`)\n",
+    "stage 1 of 2, grpo (at most 1 steps): plays\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@2: greedy accuracy 0.500, cut answers 25 % (1 unscored: see `mrlm show`)\n",
   );
   expect(
     json

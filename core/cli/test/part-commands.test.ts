@@ -4,7 +4,7 @@ import { firstParts, type LaunchedRun, laterParts } from "../src/services/part-c
 
 const REST = `
 model: { path: /m }
-environments: [{ id: math@1 }]
+environments: [{ id: math@2 }]
 stages: [{ algorithm: grpo@1, steps: 1 }]`;
 
 function launched(yaml: string): LaunchedRun {

@@ -29,7 +29,7 @@ const report = (changes: Partial<RunSummary> = {}, more: Partial<RunReport> = {}
 test("a run ends with what was learned, where time went, and what to try", () => {
   const { console, out } = recordedConsole();
   printSummary(console, report());
-  expect(out()).toContain("\nmath@1, 8 held-out tasks\n");
+  expect(out()).toContain("\nmath@2, 8 held-out tasks\n");
   expect(out()).toMatch(/after grpo +9 +0\.500 +- +25 %\n/);
   expect(out()).toContain("\nfinished after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n");
   const commands = [...out().matchAll(/^ {2}npx mrlm (\S+ \S+ ?\S*)/gm)].map(([, command]) => command);
@@ -54,12 +54,12 @@ test("a run ends with what was learned, where time went, and what to try", () =>
         {
           step: 9,
           label: "grpo",
-          results: [evaluation, { ...evaluation, environment: "code@1" }],
+          results: [evaluation, { ...evaluation, environment: "code@2" }],
         },
       ],
     }),
   );
-  expect(two.out()).toMatch(/^after grpo +9 +code@1 +0\.500/m);
+  expect(two.out()).toMatch(/^after grpo +9 +code@2 +0\.500/m);
 });
 
 test("a stopped run prints how to continue", () => {
@@ -86,7 +86,7 @@ test("U16: a summary has a curve, and two tasks before and after, in Unicode or 
   });
   const examples = [
     {
-      environment: "math@1",
+      environment: "math@2",
       task: "eval/3",
       before: answered("", 0, "length"),
       after: answered("<answer>12", 1, "stop"),
@@ -97,7 +97,7 @@ test("U16: a summary has a curve, and two tasks before and after, in Unicode or 
   printSummary(console, report({}, { curve, examples }));
   expect(out()).toContain("\nmean reward, steps 5 to 7\n0.900 ┤      ███\n");
   expect(out()).toMatch(
-    /\(the first that improved\):\n\n {2}math@1, task eval\/3\n {4}user +sort 21\n {4}before +\(no text\)\n +\[reward 0 \(correct 0\), cut by max_tokens\]\n {4}after +<answer>12\n +\[reward 1 \(correct 0\)\]\n/,
+    /\(the first that improved\):\n\n {2}math@2, task eval\/3\n {4}user +sort 21\n {4}before +\(no text\)\n +\[reward 0 \(correct 0\), cut by max_tokens\]\n {4}after +<answer>12\n +\[reward 1 \(correct 0\)\]\n/,
   );
   const ofPolicy = recordedConsole();
   printSummary(ofPolicy.console, report({}, { curve: { ...curve, metric: "doctor/reward/mean" } }));

@@ -22,7 +22,7 @@ type Known<Options, Kind extends keyof Factories<Options>, Id extends string> = 
     : ByIds<Options, Kind, Id>;
 
 /**
- * Returns the default export of a plugin package. The factories receive the options as the schema returns them. The result has the ids: `plugin.scorers["math@1"]`
+ * Returns the default export of a plugin package. The factories receive the options as the schema returns them. The result has the ids: `plugin.scorers["math@2"]`
  * is a factory, where that of another id may be undefined.
  */
 export function definePlugin<

@@ -30,7 +30,7 @@ test("U17: a missing algorithm names the package that provides it; a stranger's 
     code: "PLUGIN_NOT_FOUND",
     hint: expect.stringContaining("npm install @mrlm/grpo"),
   });
-  await expect(plugins.environment("math@1")).rejects.toMatchObject({
+  await expect(plugins.environment("math@2")).rejects.toMatchObject({
     hint: expect.stringContaining("npm install @mrlm/environment-math"),
   });
   await expect(plugins.algorithm("gpro")).rejects.toMatchObject({ hint: expect.not.stringContaining("npm install") });

@@ -135,10 +135,10 @@ describe("members of a run", () => {
   test("a worker whose environments come from other packages than the training process's is refused", async () => {
     const { store } = table();
     const math = { name: "@mrlm/environment-math", version: "1.0.0" };
-    await assertSamePackages(store, { "math@1": math });
-    const packages = { ...packageTexts({ "math@1": { ...math, behaviour: "a".repeat(64) } }) };
+    await assertSamePackages(store, { "math@2": math });
+    const packages = { ...packageTexts({ "math@2": { ...math, behaviour: "a".repeat(64) } }) };
     await store.join({ id: "trainer", kind: "training", capabilities: { packages } });
-    await assertSamePackages(store, { "math@1": { ...math, behaviour: "a".repeat(64) }, "mine@1": math });
+    await assertSamePackages(store, { "math@2": { ...math, behaviour: "a".repeat(64) }, "mine@1": math });
     for (const [other, text] of [
       [
         { ...math, version: "1.0.1", behaviour: "a".repeat(64) },
@@ -146,9 +146,9 @@ describe("members of a run", () => {
       ],
       [{ ...math, behaviour: "b".repeat(64) }, "@mrlm/environment-math 1.0.0, behaviour bbbbbbbbbbbb"],
     ] as const)
-      await expect(assertSamePackages(store, { "math@1": other })).rejects.toMatchObject({
+      await expect(assertSamePackages(store, { "math@2": other })).rejects.toMatchObject({
         code: "STORE_CONFLICT",
-        message: `Environment math@1 comes from ${text} here, and from @mrlm/environment-math 1.0.0, behaviour aaaaaaaaaaaa in the training process.`,
+        message: `Environment math@2 comes from ${text} here, and from @mrlm/environment-math 1.0.0, behaviour aaaaaaaaaaaa in the training process.`,
       });
   });
 

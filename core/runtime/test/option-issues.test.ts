@@ -42,14 +42,14 @@ describe("what is wrong with options", () => {
       ),
     ).toContain('did you mean "families"?');
     expect(
-      namedOption('Options of environment math@1: unknown key "rewards.formta" (did you mean "format"?).', {
+      namedOption('Options of environment math@2: unknown key "rewards.formta" (did you mean "format"?).', {
         rewards: { formta: 1 },
       }),
     ).toEqual(["rewards", "formta"]);
-    expect(namedOption("Options of environment math@1: rate: must be above 0, but it is -1.", { rate: -1 })).toEqual([
+    expect(namedOption("Options of environment math@2: rate: must be above 0, but it is -1.", { rate: -1 })).toEqual([
       "rate",
     ]);
-    expect(namedOption("Options of environment math@1: name: is missing.", {})).toEqual([]);
+    expect(namedOption("Options of environment math@2: name: is missing.", {})).toEqual([]);
   });
 
   test("a schema that is not zod's is quoted", async () => {

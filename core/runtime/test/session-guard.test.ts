@@ -261,7 +261,7 @@ describe("what an author returned", () => {
       {},
       {
         create: (context) => (
-          context.scorer("math@1"),
+          context.scorer("math@2"),
           { reset: async () => observe([]), step: async () => singleStep({}) }
         ),
       },
@@ -299,7 +299,7 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
   async function stepWith(create: EnvironmentDefinition["create"]) {
     const definition = counterEnvironment({
       tasks: undefined,
-      requires: ["tool:calculator@1", "scorer:math@1"],
+      requires: ["tool:calculator@1", "scorer:math@2"],
       create,
     });
     const source = await PluginHost.of([
@@ -307,7 +307,7 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
         name: "test",
         environments: [definition],
         tools: { "calculator@1": () => statelessTools(brokenTool) },
-        scorers: { "math@1": () => brokenScorer },
+        scorers: { "math@2": () => brokenScorer },
       }),
     ]);
     const session = await new LocalHost({ source }).open({ id: "counter" });

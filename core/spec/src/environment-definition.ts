@@ -9,7 +9,7 @@ import type { JsonObject } from "./json.ts";
 import type { Policy } from "./policy.ts";
 import type { TaskSource } from "./task.ts";
 
-/** Kind and id of a service: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. */
+/** Kind and id of a service: `scorer:math@2`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. */
 export type ServiceId = `${"scorer" | "sandbox" | "judge" | "tool"}:${string}`;
 
 /** Service that an environment needs, and the place that causes the need. */

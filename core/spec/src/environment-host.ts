@@ -42,7 +42,7 @@ export interface EnvironmentPackage {
 
 /** Reference to an environment under options. */
 export interface EnvironmentRef {
-  /** `math@1`, or `math` for the newest version that the host offers. */
+  /** `math@2`, or `math` for the newest version that the host offers. */
   readonly id: string;
   readonly options?: JsonObject;
 }

@@ -1,5 +1,5 @@
 /**
- * `name@version`, for example `math@1`. A change that can alter learning results raises the version.
+ * `name@version`, for example `math@2`. A change that can alter learning results raises the version.
  */
 export type VersionedId = `${string}@${number}`;
 
@@ -22,7 +22,7 @@ export function roleOf(agent: AgentId): RoleId {
 
 const VERSIONED_ID = /^([a-z][a-z0-9-]*)@([1-9][0-9]*)$/;
 
-/** Splits `math@1` into name and version. Returns `undefined` for a string of another form. */
+/** Splits `math@2` into name and version. Returns `undefined` for a string of another form. */
 export function parseVersionedId(id: string): { name: string; version: number } | undefined {
   const match = VERSIONED_ID.exec(id);
   return match ? { name: match[1] as string, version: Number(match[2]) } : undefined;

@@ -81,7 +81,7 @@ export interface PluginExamples {
   readonly options?: JsonObject | ((context: ExampleContext) => JsonObject);
   /** Reply of a model. The check then runs an OpenAI-compatible server on loopback, so that a provision that needs a model can be checked without one. */
   endpoint?(request: ExampleModelRequest): string;
-  /** By versioned id, like the provisions: `math@1`. */
+  /** By versioned id, like the provisions: `math@2`. */
   readonly scorers?: Readonly<Record<string, readonly [ScorerExample, ...ScorerExample[]]>>;
   readonly judges?: Readonly<Record<string, readonly [JudgeExample, ...JudgeExample[]]>>;
   readonly tools?: Readonly<Record<string, ToolExamples>>;

@@ -35,10 +35,15 @@ export interface PluginManifest {
   readonly apiVersion: number;
   /** Path of the module with the default export, relative to the package. */
   readonly entry: string;
-  /** Provisions as kind and id: `environment:math@1`, `scorer:math@1`, `sandbox:python`, ... */
+  /** Provisions as kind and id: `environment:math@2`, `scorer:math@2`, `sandbox:python`, ... */
   readonly provides: readonly string[];
-  /** Services that its environments need under any options: `scorer:math@1`, `sandbox:python`. The host requires those of an environment when it prepares that environment. */
+  /** Services that its environments need under any options: `scorer:math@2`, `sandbox:python`. The host requires those of an environment when it prepares that environment. */
   readonly requires?: readonly string[];
+  /**
+   * Former ids that its provisions replace, such as `scorer:math@1` for `scorer:math@2`, each with sentences for the hint of an error about the former id: what
+   * changed, and how to keep the former behaviour.
+   */
+  readonly supersedes?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -74,7 +79,7 @@ export interface Plugin<Options = unknown> {
   readonly trackers?: readonly TrackerDefinition<any>[];
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly launchers?: readonly LauncherDefinition<any>[];
-  /** Scorers by versioned id: `math@1`. */
+  /** Scorers by versioned id: `math@2`. */
   readonly scorers?: Readonly<Record<string, Factory<Scorer, Options>>>;
   readonly judges?: Readonly<Record<string, Factory<Judge, Options>>>;
   /** Sandboxes by language: `python`. */

@@ -48,7 +48,7 @@ const PLACE = [
   ),
   column("step", "integer", "cohorts.step", "number of the learner's take, from 1"),
   column("refill", "integer", "cohorts.refill", "0, or r for the r-th replacement of refused groups"),
-  column("environment", "text", "episodes.environment", "id of the environment, for example `math@1`"),
+  column("environment", "text", "episodes.environment", "id of the environment, for example `math@2`"),
   column("task", "text", "episodes.task", "id of the task, for example `train/3`"),
   column("seed", "integer", "episodes.seed", "seed of the episode; null where the environment takes none"),
   column(

@@ -103,12 +103,12 @@ describe("golden messages", () => {
 
   test("a reset", () => {
     const request = environmentProto.ResetRequest.decode(bytesOfFile("reset-request"));
-    expectSame(decodeEnvironmentRef(request.environment), { id: "math@1", options: { difficulty: 2 } });
+    expectSame(decodeEnvironmentRef(request.environment), { id: "math@2", options: { difficulty: 2 } });
     expect(request.seed !== undefined && fromInt64(request.seed, "seed")).toBe(Number.MIN_SAFE_INTEGER);
     const again: environmentProto.ResetRequest = {
       sessionId: Uint8Array.from({ length: 16 }, (_, i) => i),
       epoch: 3,
-      environment: encodeEnvironmentRef({ id: "math@1", options: { difficulty: 2 } }),
+      environment: encodeEnvironmentRef({ id: "math@2", options: { difficulty: 2 } }),
       seed: toInt64(Number.MIN_SAFE_INTEGER, "seed"),
       task: "train/17",
       leaseMs: 60_000,

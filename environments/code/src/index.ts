@@ -8,16 +8,16 @@ import { rangeOf } from "./grade/rewards.ts";
 import { generatorTasks } from "./generator/generator-tasks.ts";
 import { codeOptions, type CodeOptions } from "./options.ts";
 
-/** `code@1`: functions and programs to write, from seeded generators or a file, graded by tests in a sandbox. */
+/** `code@2`: functions and programs to write, from seeded generators or a file, graded by tests in a sandbox. */
 export const code = defineEnvironment<CodeOptions>({
-  id: "code@1",
+  id: "code@2",
   description: "Programming problems from seeded generators or a file, graded by hidden tests in a sandbox.",
   determinism: "full",
   options: codeOptions,
   rewardComponents: ["syntax", "tests", "all_passed", "error"],
   rewardRange: ({ rewards }) => rangeOf(rewards),
   requires: (_context, { language }) => [
-    { id: `sandbox:${SANDBOXES[language]}`, asker: `code@1 with language: ${language}` },
+    { id: `sandbox:${SANDBOXES[language]}`, asker: `code@2 with language: ${language}` },
   ],
   // The sandbox has its own limits. This deadline also covers the time in its queue.
   deadlines: { stepMs: 600_000 },

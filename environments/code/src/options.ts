@@ -13,7 +13,7 @@ const GENERATOR_OPTIONS = [
   "eval_size",
 ] as const;
 
-/** Options of `code@1` as a user writes them. */
+/** Options of `code@2` as a user writes them. */
 const givenOptions = z.strictObject({
   language: z.enum(LANGUAGES).default("python").describe("What solutions are written in"),
   families: familyMixture(FAMILY_NAMES)
@@ -71,5 +71,5 @@ const givenOptions = z.strictObject({
 /** Schema that refuses options without effect. */
 export const codeOptions: z.ZodType<CodeOptions> = refuseBesideData(givenOptions, GENERATOR_OPTIONS);
 
-/** Parsed options of `code@1`. */
+/** Parsed options of `code@2`. */
 export type CodeOptions = z.output<typeof givenOptions>;

@@ -29,7 +29,7 @@ function contract(
     test: (name: string, body: () => Promise<void>, timeoutMs?: number) =>
       void (isWanted(name) && test(name, body, timeoutMs)),
   };
-  environmentContract({ plugins, environment: "code@1", transports, timeoutMs: 300_000, registry });
+  environmentContract({ plugins, environment: "code@2", transports, timeoutMs: 300_000, registry });
 }
 
 const isFixture = (name: string): boolean => name.startsWith("fixture ");

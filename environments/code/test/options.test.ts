@@ -18,7 +18,7 @@ test.each([
 ])("%s requires %s and no other", async (language, id) => {
   const requires = code.requires as Exclude<typeof code.requires, readonly string[] | undefined>;
   expect(await requires(undefined as never, codeOptions.parse({ language }))).toEqual([
-    { id, asker: `code@1 with language: ${language}` },
+    { id, asker: `code@2 with language: ${language}` },
   ]);
 });
 

@@ -7,16 +7,16 @@ import { rangeOf } from "./grade.ts";
 import { effectiveOptions, type MathOptions } from "./options.ts";
 import { mathTasks } from "./tasks.ts";
 
-/** `math@1`: problems from seeded generators or a file, graded exactly. */
+/** `math@2`: problems from seeded generators or a file, graded exactly. */
 export const math = defineEnvironment<MathOptions>({
-  id: "math@1",
+  id: "math@2",
   description: "Math problems from seeded generators or a file, graded exactly.",
   determinism: "full",
   options: effectiveOptions,
   rewardComponents: ["correct", "format", "steps"],
   rewardRange: rangeOf,
   requires: async (context, { data }) => [
-    { id: "scorer:math@1", asker: "environment math@1" },
+    { id: "scorer:math@2", asker: "environment math@2" },
     ...(data === undefined ? [] : await scorersOf(context, data)),
   ],
   tasks: (context, options) =>

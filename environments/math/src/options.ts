@@ -4,7 +4,7 @@ import { FAMILY_NAMES } from "./families/index.ts";
 
 const families = familyMixture(FAMILY_NAMES);
 
-/** Options of `math@1` in a configuration file. */
+/** Options of `math@2` in a configuration file. */
 export const mathOptions = z.strictObject({
   families: families
     .default([...FAMILY_NAMES])
@@ -66,5 +66,5 @@ const GENERATORS = ["families", "difficulty_range", "eval_difficulty_range", "cu
 /** Schema that refuses options without effect: those of the generators in combination with `data`. */
 export const effectiveOptions: z.ZodType<MathOptions> = refuseBesideData(mathOptions, GENERATORS);
 
-/** Parsed options of `math@1`. */
+/** Parsed options of `math@2`. */
 export type MathOptions = z.output<typeof mathOptions>;

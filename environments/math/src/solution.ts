@@ -25,7 +25,7 @@ export function schemaOf(task: Task, options: MathOptions): string {
   return (task.public["answer_schema"] as string | undefined) ?? options.answer_schema;
 }
 
-/** Returns the scorer of a task: that of its row, else `math@1`. */
+/** Returns the scorer of a task: that of its row, else `math@2`. */
 export function scorerOf(task: Task): string {
-  return (task.public["scorer"] as string | undefined) ?? "math@1";
+  return (task.public["scorer"] as string | undefined) ?? "math@2";
 }

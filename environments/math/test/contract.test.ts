@@ -10,7 +10,7 @@ const plugins = [plugin, await scorerPlugin()];
 
 environmentContract({
   plugins,
-  environment: "math@1",
+  environment: "math@2",
   transports: { "in process": inProcess, "over gRPC": overGrpc() },
 });
 
@@ -20,7 +20,7 @@ const rows = Array.from({ length: 60 }, (_, i) => ({
   id: `row-${i}`,
   query: `What is ${i} + ${i}?`,
   answer: `${2 * i}`,
-  scorer: "math@1",
+  scorer: "math@2",
 }));
 writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -33,7 +33,7 @@ const ABOUT_FIXTURES =
 describe("with problems of a file", () => {
   environmentContract({
     plugins,
-    environment: "math@1",
+    environment: "math@2",
     options: { data: { path } },
     transports: { "in process": inProcess },
     registry: {

@@ -35,7 +35,7 @@ const MATH = {
   level: "Level 1",
   type: "Prealgebra",
 };
-const ROW = { id: "r-1", query: "Solve x + 1 = 3", answer: "2", scorer: "math@1", answer_schema: "result" };
+const ROW = { id: "r-1", query: "Solve x + 1 = 3", answer: "2", scorer: "math@2", answer_schema: "result" };
 
 describe("files", () => {
   test("GSM8K: the answer after ####, the steps without annotations", async () => {
@@ -57,7 +57,7 @@ describe("files", () => {
   test("rows: each has its own place for the answer", async () => {
     const { tasks, options, play } = await prepareFile(file(ROW, { query: "1 + 1", answer: 2 }));
     const task = await tasks.get("train", 0);
-    expect(task.public).toEqual({ id: "r-1", question: ROW.query, scorer: "math@1", answer_schema: "result" });
+    expect(task.public).toEqual({ id: "r-1", question: ROW.query, scorer: "math@2", answer_schema: "result" });
     expect(messageText(promptOf(task, options)[0] as never)).toContain("<result>");
     expect((await play("train/0", ["<result>x = 2</result>"]))[0]?.rewards["agent"]).toMatchObject({ value: 1 });
     expect((await play("train/0", ["<answer>2</answer>"]))[0]?.rewards["agent"]).toMatchObject({ value: 0 });
@@ -113,8 +113,8 @@ describe("files", () => {
     const { context, options } = await prepareFile(path);
     const requires = math.requires as Exclude<typeof math.requires, readonly string[] | undefined>;
     expect(await requires(context, options)).toEqual([
-      { id: "scorer:math@1", asker: "environment math@1" },
-      { id: "scorer:math@1", asker: `the row ${path}:1` },
+      { id: "scorer:math@2", asker: "environment math@2" },
+      { id: "scorer:math@2", asker: `the row ${path}:1` },
       { id: "scorer:essay@1", asker: `the row ${path}:2` },
     ]);
   });

@@ -5,9 +5,9 @@ import { type ResearchOptions, researchOptions } from "./options.ts";
 import { scriptedPolicies } from "./scripted-policies.ts";
 import { fileQuestions, generatedQuestions } from "./tasks.ts";
 
-/** `research@1`: a main agent that starts browsers with fresh contexts, over a search. */
+/** `research@2`: a main agent that starts browsers with fresh contexts, over a search. */
 export const research = defineEnvironment<ResearchOptions>({
-  id: "research@1",
+  id: "research@2",
   description:
     "A main agent answers a question from the reports of browsers, each of which starts with a fresh context.",
   determinism: "full",
@@ -22,8 +22,8 @@ export const research = defineEnvironment<ResearchOptions>({
     return [Math.min(...totals), Math.max(...totals)];
   },
   requires: (_context, { scorer, toolset }) => [
-    { id: `scorer:${scorer}`, asker: "the option `scorer` of research@1" },
-    { id: `tool:${toolset}`, asker: "the option `toolset` of research@1" },
+    { id: `scorer:${scorer}`, asker: "the option `scorer` of research@2" },
+    { id: `tool:${toolset}`, asker: "the option `toolset` of research@2" },
   ],
   tasks: (context, options) =>
     options.data === undefined ? generatedQuestions(options) : fileQuestions(context, options.data, options.task_seed),

@@ -42,7 +42,7 @@ const givenOptions = z.strictObject({
     .describe("Pages that a generated question needs: one number or [fewest, most]"),
   pages: z.int().min(8).max(400).default(16).describe("Pages of the corpus of a generated task"),
   style: z.enum(["prose", "terse"]).default("prose").describe("terse: prompts without instructions, for small models"),
-  scorer: id.default("math@1").describe("Scorer of the answer"),
+  scorer: id.default("math@2").describe("Scorer of the answer"),
   answer_schema: answerPlace
     .default("answer")
     .describe(
@@ -54,7 +54,7 @@ const givenOptions = z.strictObject({
   task_seed: z.int().default(0).describe("Another seed gives other tasks, and another division of a file"),
 });
 
-/** Parsed options of `research@1`. */
+/** Parsed options of `research@2`. */
 export type ResearchOptions = z.output<typeof givenOptions>;
 
 /** Schema of the options. Refuses those without effect. */

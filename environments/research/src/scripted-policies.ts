@@ -24,7 +24,7 @@ export const scriptedPolicies = {
 
 function policyOf(options: unknown, script: Script): Policy {
   if (Object.keys(options ?? {}).length > 0)
-    throw new MrlmError("OPTIONS_INVALID", "The scripted policies of research@1 have no options.");
+    throw new MrlmError("OPTIONS_INVALID", "The scripted policies of research@2 have no options.");
   let messages: readonly Message[] = [];
   return {
     act: async (observation) => {

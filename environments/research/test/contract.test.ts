@@ -9,7 +9,7 @@ let transport = "";
 
 environmentContract({
   plugins,
-  environment: "research@1",
+  environment: "research@2",
   transports: { "in process": inProcess, "over gRPC": overGrpc() },
   registry: {
     describe: (name, body) =>

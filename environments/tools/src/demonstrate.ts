@@ -28,7 +28,7 @@ export async function demonstrate(
   if (plan === undefined)
     throw new MrlmError(
       "DEMONSTRATION_REFUSED",
-      `Task ${id} of tools@1 comes from a file and has no worked solution.`,
+      `Task ${id} of tools@2 comes from a file and has no worked solution.`,
       {
         hint: "Generated tasks have one. Train by SFT on them, or on a file of conversations.",
       },

@@ -4,7 +4,7 @@ import { schemaOf } from "./prompt.ts";
 import { hiddenOf, shownOf } from "./task.ts";
 
 /** Scorer of generated tasks, whose answers are integers. */
-const GENERATED = "math@1";
+const GENERATED = "math@2";
 
 /** Returns the services that grade answers. */
 export function scorersOf({ data, scorers }: ToolsOptions): readonly string[] {

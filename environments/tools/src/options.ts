@@ -5,7 +5,7 @@ import { PRESET_NAMES, WEIGHTS } from "./rewards.ts";
 
 const id = z.string().regex(/^[a-z][a-z0-9-]*(@\d+)?$/, "must be the id of a plugin's service, such as calculator@1");
 
-/** Options of `tools@1` as a user writes them. */
+/** Options of `tools@2` as a user writes them. */
 const givenOptions = z.strictObject({
   toolsets: z
     .array(id)
@@ -40,7 +40,7 @@ const givenOptions = z.strictObject({
   scorers: z
     .array(id)
     .min(1)
-    .default(["math@1"])
+    .default(["math@2"])
     .describe("Scorers that rows may name; the first grades rows that name none"),
   data: dataFile.optional().describe("Tasks from a file instead of the generators"),
   train_size: z.int().min(1).max(100_000_000).default(100_000).describe("Generated training tasks"),
@@ -50,7 +50,7 @@ const givenOptions = z.strictObject({
 
 type GivenOptions = z.output<typeof givenOptions>;
 
-/** Parsed options of `tools@1`. */
+/** Parsed options of `tools@2`. */
 export interface ToolsOptions extends Omit<GivenOptions, "families"> {
   /** Families of the generators; empty with tasks from a file. */
   readonly families: FamilyMixture<FamilyName>;

@@ -9,7 +9,7 @@ let transport = "";
 
 environmentContract({
   plugins,
-  environment: "tools@1",
+  environment: "tools@2",
   transports: { "in process": inProcess, "over gRPC": overGrpc() },
   registry: {
     describe: (name, body) =>

@@ -24,7 +24,7 @@ test("a row has a question, an answer, tools, files and a scorer", async () => {
     files: { "a.txt": "five" },
     scorer: "exact",
   };
-  expect(await firstTask([row], { scorers: ["math@1", "exact@1"] })).toEqual({
+  expect(await firstTask([row], { scorers: ["math@2", "exact@1"] })).toEqual({
     id: "train/0",
     public: { question: row.question, required_tools: row.required_tools, scorer: "exact@1" },
     private: { answer: "five", files: { "a.txt": "five" } },

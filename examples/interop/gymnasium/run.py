@@ -29,11 +29,11 @@ def terms_of(question: str) -> list[int]:
 
 
 def main() -> None:
-    env = Env(arguments.address, "math@1")
+    env = Env(arguments.address, "math@2")
     check_env(env, skip_render_check=True)
     env.close()
 
-    make = partial(Env, arguments.address, "math@1")
+    make = partial(Env, arguments.address, "math@2")
     # An episode has one turn: each pass begins new ones.
     envs = SyncVectorEnv([make] * 4, autoreset_mode=AutoresetMode.DISABLED)
     rewards: dict[bool, list[float]] = {True: [], False: []}

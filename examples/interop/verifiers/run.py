@@ -2,7 +2,7 @@
 
 python run.py URL [--model NAME --base-url URL] [--rows N] [--start N]
 
-URL is an environment of a server: http://127.0.0.1:8080/math@1 of mrlm serve --environments math --http-port 8080.
+URL is an environment of a server: http://127.0.0.1:8080/math@2 of mrlm serve --environments math --http-port 8080.
 Without --model a script stands for the model: it calls the tool `calculator` where there is one, then answers sums.
 OPENAI_API_KEY is the key of --base-url. The last line is JSON: the reward of each row.
 """

@@ -24,10 +24,10 @@ const options = z
 export default definePlugin({
   name: "@mrlm/scorer-math",
   options,
-  scorers: { "math@1": (_context, options) => new MathScorer(options) },
+  scorers: { "math@2": (_context, options) => new MathScorer(options) },
   examples: {
     scorers: {
-      "math@1": [
+      "math@2": [
         {
           request: { expected: "1/2" },
           right: ["so it is $\\boxed{0.5}$", "#### 1/2", "$\\frac{2}{4}$"],

@@ -1,4 +1,4 @@
-/** Scorer `math@1`: the verifier as an implementation of the scorer interface. */
+/** Scorer `math@2`: the verifier as an implementation of the scorer interface. */
 import { score, unscored, type Grade, type JsonObject, type Reward, type ScoreRequest, type Scorer } from "@mrlm/spec";
 import type { VerifyOptions } from "./options.ts";
 import { verify, type Verification } from "./verify.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { barePluginContext } from "@mrlm/testing";
 import plugin, { MathScorer } from "../src/index.ts";
 
-describe("the scorer math@1", () => {
+describe("the scorer math@2", () => {
   const scorer = new MathScorer();
 
   test("pays 1 for an equivalent answer and 0 for a different one, with the verdict's detail", async () => {
@@ -46,8 +46,8 @@ describe("the scorer math@1", () => {
     expect((await scorer.score({ ...request, options: { precision: 2, timeout: 3 } })).verdict).toBe("equivalent");
   });
 
-  test("is what the plugin provides under math@1", async () => {
-    const factory = plugin.scorers?.["math@1"];
+  test("is what the plugin provides under math@2", async () => {
+    const factory = plugin.scorers?.["math@2"];
     const made = await factory?.(barePluginContext(), { precision: 2 });
     expect((await made?.score({ expected: "1/3", answer: "0.33" }))?.verdict).toBe("equivalent");
   });

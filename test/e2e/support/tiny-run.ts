@@ -25,7 +25,7 @@ export const TINY = {
   },
   environments: [
     {
-      id: "math@1",
+      id: "math@2",
       options: { families: ["ordering"], difficulty_range: 1, style: "terse", rewards: { format: 0.5 } },
     },
   ],

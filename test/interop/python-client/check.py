@@ -1,6 +1,6 @@
 """Checks of the adapters for Gymnasium and PettingZoo: python check.py ADDRESS README. The last line is JSON.
 
-ADDRESS has the environments of `check_pettingzoo.py`, and `tools@1`.
+ADDRESS has the environments of `check_pettingzoo.py`, and `tools@2`.
 """
 
 import json
@@ -31,7 +31,7 @@ def check_gymnasium() -> list[str]:
     """Runs `check_env`. Returns its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for environment, actions in (("math@1", None), ("math@1", ["7", "12"]), ("tools@1", None)):
+        for environment, actions in (("math@2", None), ("math@2", ["7", "12"]), ("tools@2", None)):
             env = Env(ADDRESS, environment, actions=actions)
             check_env(env, skip_render_check=True)
             env.close()
@@ -39,7 +39,7 @@ def check_gymnasium() -> list[str]:
 
 
 def tool_result() -> str:
-    env = Env(ADDRESS, "tools@1")
+    env = Env(ADDRESS, "tools@2")
     _, info = env.reset(options={"task": "train/1"})
     assert "calculator" in [tool["name"] for tool in info["tools"]]
     result = env.step(ToolCall("calculator", {"expression": "6*7"}))[0]

@@ -20,7 +20,7 @@ ENVIRONMENTS: list[tuple[str, dict[str, Any], list[str] | None]] = [
     ("signals@1", {}, ["a", "b", "1", "2"]),
     ("consultation@1", {"questions": 2}, ["Have you a fever?", "Yes.", "No.", "Diagnosis: gout"]),
     ("debate@1", {"turns": 2}, None),
-    ("math@1", {}, ["7", "12"]),
+    ("math@2", {}, ["7", "12"]),
     ("relay@1", {}, None),
 ]
 
@@ -96,7 +96,7 @@ def check_exhausted(address: str) -> None:
 
 def check_appearing(address: str) -> None:
     """Agents of a role with many join when they appear, and end before the agent that called them."""
-    env = Env(address, "research@1", many={"browser": 2})
+    env = Env(address, "research@2", many={"browser": 2})
     env.reset(seed=1)
     assert env.agents == ["main"]
     assert [tool["name"] for tool in env.infos["main"]["tools"]] == ["browse"]

@@ -56,7 +56,7 @@ def train() -> dict:
 
 def tools() -> dict:
     """Plays an episode with tools by the methods, and reads their schemas as TRL does."""
-    made = environment_factory(ADDRESS, "tools@1")
+    made = environment_factory(ADDRESS, "tools@2")
     methods = {name: method for name, method in inspect.getmembers(made, inspect.isfunction) if name[0] != "_"}
     schemas = {name: get_json_schema(method) for name, method in methods.items() if name not in ("reset", "get_reward")}
     episode = made()

@@ -1,6 +1,6 @@
 import { Mrlm } from "../../e2e/support/mrlm.ts";
 
-/** One `mrlm serve` process with `math@1`, `tools@1` and `code@1`, in all dialects. */
+/** One `mrlm serve` process with `math@2`, `tools@2` and `code@2`, in all dialects. */
 export interface ServedEnvironments {
   /** Port of all environments. */
   readonly url: string;

@@ -110,7 +110,7 @@ export function playingScenarios(path: string): Scenario[] {
         environments: [
           ...TINY.environments,
           {
-            id: "math@1",
+            id: "math@2",
             options: {
               ...ordering,
               difficulty_range: [2, 3],

@@ -17,14 +17,17 @@ export async function selectedEnvironments(plugins: PluginHost, names: ChosenEnv
     names === undefined
       ? plugins.environments().filter((id) => !BRIDGES.includes(id))
       : [...new Set(await Promise.all(names.map(async (name) => (await plugins.environment(name.trim())).id)))];
-  const notFound = (message: string): MrlmError =>
-    new MrlmError("ENVIRONMENT_NOT_FOUND", message, { hint: `Available: ${ids.join(", ")}.` });
+  const notFound = (message: string, remedy = ""): MrlmError =>
+    new MrlmError("ENVIRONMENT_NOT_FOUND", message, { hint: `${remedy} Available: ${ids.join(", ")}.`.trimStart() });
   return {
     environments: () => ids,
     async environment(name) {
       const definition = await plugins.environment(name).catch((error: unknown) => {
         throw MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND")
-          ? notFound(`There is no environment "${name}".${didYouMean(name, names ?? ids)}`)
+          ? notFound(
+              `There is no environment "${name}".${didYouMean(name, names ?? ids)}`,
+              plugins.registry.replacement("environment", name),
+            )
           : error;
       });
       if (ids.includes(definition.id)) return definition;

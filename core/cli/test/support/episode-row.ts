@@ -1,7 +1,7 @@
 /** Row of an episode in which one agent plays one turn. */
 export const episodeRow = {
   id: "0",
-  environment: "math@1",
+  environment: "math@2",
   task: "eval/3",
   seed: 1,
   group: "0",

@@ -2,7 +2,7 @@ import type { EvaluationResult } from "@mrlm/runtime";
 
 /** One evaluation of eight tasks, one of them without a score, a quarter of the answers cut. */
 export const evaluation: EvaluationResult = {
-  environment: "math@1",
+  environment: "math@2",
   tasks: 8,
   greedy: {
     episodes: 8,

@@ -68,7 +68,7 @@ class Client:
         """Opens a session. The server knows it from its first reset on.
 
         Args:
-            environment: id of the environment, for example `math@1`.
+            environment: id of the environment, for example `math@2`.
             options: options of the environment.
         """
         reference = encode_environment(environment, options)

@@ -22,7 +22,7 @@ class Env(gymnasium.Env[str, Any]):
 
     Args:
         address: host and port of the server.
-        environment: id of the environment, for example `math@1`.
+        environment: id of the environment, for example `math@2`.
         options: options of the environment.
         actions: texts to choose from; default: any text.
         connection: arguments of `Client`, such as `token` and `tls`.

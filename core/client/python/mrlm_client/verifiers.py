@@ -26,7 +26,7 @@ class MrlmConfig(vf.TasksetConfig):
     address: str = "127.0.0.1:50051"
     """Host and port of the server."""
     environment: str = ""
-    """Id of an environment with one agent and without tools, for example `math@1`."""
+    """Id of an environment with one agent and without tools, for example `math@2`."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the environment."""
     split: str = "train"

@@ -10,13 +10,13 @@ from mrlm_client import AsyncClient, MrlmError
 
 def test_sessions_play_at_the_same_time(address: str) -> None:
     async def play(client: AsyncClient, seed: int) -> tuple[str, float]:
-        async with await client.open("math@1") as session:
+        async with await client.open("math@2") as session:
             first = await session.reset(seed=seed)
             return first.text, (await session.step("<answer>7</answer>")).reward()
 
     async def main() -> None:
         async with AsyncClient(address) as client:
-            assert "math@1" in [each.id for each in await client.describe()]
+            assert "math@2" in [each.id for each in await client.describe()]
             once = await asyncio.gather(*(play(client, seed) for seed in range(16)))
             assert once == [await play(client, seed) for seed in range(16)]
 

@@ -89,7 +89,7 @@ def test_refused_resets_are_repeated_after_the_delay_of_the_server() -> None:
 
 
 def test_repeated_resets_have_higher_epochs_and_steps_the_next_index() -> None:
-    session = SessionState(wire.EnvironmentRef(id="math@1"), 1_000)
+    session = SessionState(wire.EnvironmentRef(id="math@2"), 1_000)
     assert [session.reset_request(None, None).epoch for _ in range(2)] == [1, 2]
     session.opened(wire.ResetResponse(observation=wire.Observation(agent="agent"), lease_ms=500))
     assert [session.step_request("x", None, "stop").index for _ in range(2)] == [0, 1]

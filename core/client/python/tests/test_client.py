@@ -23,15 +23,15 @@ def code_of(call: Callable[[], object]) -> str:
 
 def test_describe(client: Client) -> None:
     by_id = {each.id: each for each in client.describe()}
-    assert {"math@1", "tools@1", "nim@1", "relay@1", "outcomes@1"} <= set(by_id)
-    assert by_id["math@1"].takes_seed
-    assert by_id["math@1"].splits["train"] > 1_000
+    assert {"math@2", "tools@2", "nim@1", "relay@1", "outcomes@1"} <= set(by_id)
+    assert by_id["math@2"].takes_seed
+    assert by_id["math@2"].splits["train"] > 1_000
     assert not by_id["outcomes@1"].takes_seed
     assert [role.id for role in by_id["nim@1"].roles] == ["first", "second"]
 
 
 def test_episode_with_tools(client: Client) -> None:
-    session = client.open("tools@1")
+    session = client.open("tools@2")
     first = session.reset(task="train/1", seed=3)
     assert first.tools is not None
     assert "calculator" in [tool.name for tool in first.tools]
@@ -48,7 +48,7 @@ def test_episode_with_tools(client: Client) -> None:
 
 
 def test_equal_seeds_give_equal_episodes(client: Client) -> None:
-    first, second = client.open("math@1"), client.open("math@1")
+    first, second = client.open("math@2"), client.open("math@2")
     assert first.reset(seed=7) == second.reset(seed=7) == first.reset(seed=7)
     assert first.reset(seed=8) != second.reset(seed=7)
 
@@ -78,11 +78,11 @@ def test_errors_carry_stable_codes(client: Client, address: str) -> None:
     session = client.open("outcomes@1")
     assert code_of(lambda: session.step("too early")) == "EPISODE_ENDED"
     assert code_of(lambda: session.reset(seed=1)) == "SEED_REFUSED"
-    assert code_of(lambda: client.open("math@1").reset(seed=2**60)) == "OPTIONS_INVALID"
-    assert code_of(lambda: client.open("math@1").reset(task="train/-1")) == "TASK_NOT_FOUND"
+    assert code_of(lambda: client.open("math@2").reset(seed=2**60)) == "OPTIONS_INVALID"
+    assert code_of(lambda: client.open("math@2").reset(task="train/-1")) == "TASK_NOT_FOUND"
     assert code_of(lambda: client.open("nowhere@1")) == "ENVIRONMENT_NOT_FOUND"
-    assert code_of(lambda: client.open("math@1", {"unknown": 1})) == "OPTIONS_INVALID"
-    assert code_of(lambda: client.open("math@1", {"unknown": float("nan")})) == "OPTIONS_INVALID"
+    assert code_of(lambda: client.open("math@2", {"unknown": 1})) == "OPTIONS_INVALID"
+    assert code_of(lambda: client.open("math@2", {"unknown": float("nan")})) == "OPTIONS_INVALID"
     session.reset()
     assert code_of(lambda: session.step("x", agent="second")) == "STEP_OUT_OF_ORDER"
     assert code_of(lambda: session.step(7)) == "OPTIONS_INVALID"  # type: ignore[arg-type]
@@ -131,7 +131,7 @@ def test_a_session_makes_one_call_at_a_time_and_close_ends_it(client: Client) ->
 
 def test_the_lease_of_an_idle_session_is_renewed_until_the_server_has_lost_it(address: str) -> None:
     with Client(address, lease_s=1.0) as client:
-        session = client.open("math@1")
+        session = client.open("math@2")
         session.reset(seed=1)
         session.state.used_at = float("-inf")
         while session.state.used_at == float("-inf"):
@@ -141,7 +141,7 @@ def test_the_lease_of_an_idle_session_is_renewed_until_the_server_has_lost_it(ad
         session.state.used_at = float("-inf")
         while session.state.is_open:
             time.sleep(0.01)
-        assert code_of(lambda: client.open("math@1").step("7")) == "EPISODE_ENDED"
+        assert code_of(lambda: client.open("math@2").step("7")) == "EPISODE_ENDED"
         assert session.reset(seed=2).agent == "agent"
 
 
@@ -159,9 +159,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_session_that_the_program_drops_is_closed(guarded: Guarded, impatient: None) -> None:
     """The server has one place."""
     with Client(guarded.address, token=guarded.token, tls=guarded.tls, lease_s=1.0) as client:
-        client.open("math@1").reset(seed=1)
+        client.open("math@2").reset(seed=1)
         gc.collect()
-        assert client.open("math@1").reset(seed=2).agent == "agent"
+        assert client.open("math@2").reset(seed=2).agent == "agent"
 
 
 def test_a_reset_is_repeated_until_a_full_server_has_a_place(guarded: Guarded, impatient: None) -> None:
@@ -171,10 +171,10 @@ def test_a_reset_is_repeated_until_a_full_server_has_a_place(guarded: Guarded, i
         return Client(guarded.address, token=guarded.token, tls=guarded.tls, admission_s=admission_s)
 
     with connect(0) as first, connect(0) as refused, connect(60) as patient:
-        taken = first.open("math@1")
+        taken = first.open("math@2")
         taken.reset(seed=1)
-        assert code_of(refused.open("math@1").reset) == "RESOURCE_EXHAUSTED"
-        waiting = patient.open("math@1")
+        assert code_of(refused.open("math@2").reset) == "RESOURCE_EXHAUSTED"
+        waiting = patient.open("math@2")
         agents: list[str] = []
         thread = threading.Thread(target=lambda: agents.append(waiting.reset(seed=1).agent))
         thread.start()
@@ -187,7 +187,7 @@ def test_a_reset_is_repeated_until_a_full_server_has_a_place(guarded: Guarded, i
 
 def test_tls_and_tokens(guarded: Guarded) -> None:
     with Client(guarded.address, token=guarded.token, tls=guarded.tls) as client:
-        assert "math@1" in [each.id for each in client.describe()]
+        assert "math@2" in [each.id for each in client.describe()]
     assert code_of(Client(guarded.address, tls=guarded.tls).describe) == "UNAUTHENTICATED"
     tokens = iter(["old", guarded.token, guarded.token])
     with Client(guarded.address, token=lambda: next(tokens), tls=guarded.tls) as renewing:

@@ -72,7 +72,7 @@ defineEnvironment({
   description: "Words.",
   determinism: "full",
   // @ts-expect-error a kind of service that does not exist
-  requires: ["scorers:math@1"],
+  requires: ["scorers:math@2"],
   create: () => ({
     reset: async () => observe([]),
     // @ts-expect-error a step returns rewards and an observation

@@ -25,7 +25,7 @@ export interface MeasuredEnvironment {
 
 /** Result of one environment, or of one role of it where policies play several. */
 export interface EvaluationResult {
-  /** Id of the environment; `math@1#2` for the second entry of the same id; `duel@1/first` for one of several roles. */
+  /** Id of the environment; `math@2#2` for the second entry of the same id; `duel@1/first` for one of several roles. */
   readonly environment: string;
   /** Role that is measured; absent where policies play only one. */
   readonly role?: RoleId;

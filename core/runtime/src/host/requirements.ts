@@ -4,7 +4,7 @@ import type { ServiceKind, Services } from "../plugins/plugin-kinds.ts";
 import { withPlugin } from "../plugins/service-plugins.ts";
 import { toolConflict } from "./session-tools.ts";
 
-/** Services that an environment requires, by declared requirement: `scorer:math@1`. */
+/** Services that an environment requires, by declared requirement: `scorer:math@2`. */
 export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Toolset>;
 
 /** Returns the services that an environment declares. Creates those that do not exist yet. */

@@ -1,7 +1,7 @@
 import { parseVersionedId } from "@mrlm/spec";
 
 /**
- * Finds an id (`math@1`), or the newest available version of a name (`math`).
+ * Finds an id (`math@2`), or the newest available version of a name (`math`).
  * @returns `undefined` if there is none
  */
 export function resolveVersioned(name: string, offered: Iterable<string>): string | undefined {
@@ -14,7 +14,7 @@ export function resolveVersioned(name: string, offered: Iterable<string>): strin
   return newest?.id;
 }
 
-/** Returns ids, preceded by their names without versions: `math` is a good suggestion for `mth`, and `math@1` for `mth@1`. */
+/** Returns ids, preceded by their names without versions: `math` is a good suggestion for `mth`, and `math@2` for `mth@1`. */
 export function withBareNames(ids: readonly string[]): string[] {
   return [...ids.map((id) => id.split("@")[0] as string), ...ids];
 }

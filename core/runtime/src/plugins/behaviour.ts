@@ -36,7 +36,7 @@ export interface TranscriptLine {
 
 /** Difference of two recorded behaviours. */
 export interface BehaviourDifference {
-  /** `math@1`. */
+  /** `math@2`. */
   readonly environment: string;
   readonly fixture: string;
   /**
@@ -115,7 +115,7 @@ export function compareBehaviour(
   });
 }
 
-/** Describes a difference: `fixture "right answer" of math@1 changed in line 3 (result of turn 1)`. */
+/** Describes a difference: `fixture "right answer" of math@2 changed in line 3 (result of turn 1)`. */
 export function describeDifference({ environment, fixture, kind, line: number = 1 }: BehaviourDifference): string {
   const name = `fixture "${fixture}" of ${environment}`;
   if (kind === "added") return `${name} is not recorded`;

@@ -87,6 +87,7 @@ function entryOf(plugin: PluginPackage, options: PluginOptions | undefined): Reg
     version: plugin.version,
     provides: plugin.manifest.provides,
     requires: plugin.manifest.requires ?? [],
+    supersedes: plugin.manifest.supersedes,
     options: typeof options === "object" ? options : undefined,
     directory: plugin.directory,
     load: (sandboxesOf) => importPlugin(plugin, sandboxesOf),

@@ -19,7 +19,7 @@ const KINDS = [
 const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "policy", "sampler", "algorithm", "engine"]);
 
 const provision = z.string().refine(isProvision, {
-  error: 'must be KIND:NAME with a version where the kind has one: "environment:math@1", "sandbox:python"',
+  error: 'must be KIND:NAME with a version where the kind has one: "environment:math@2", "sandbox:python"',
 });
 const requirement = z
   .string()
@@ -28,12 +28,23 @@ const requirement = z
     "must be scorer:NAME, judge:NAME, sandbox:LANGUAGE or tool:NAME",
   );
 
-const manifestSchema = z.strictObject({
-  apiVersion: z.number(),
-  entry: z.string().startsWith("./", 'must be a path within the package that starts with "./"'),
-  provides: z.array(provision).min(1, "must name at least one thing"),
-  requires: z.array(requirement).optional(),
-});
+const manifestSchema = z
+  .strictObject({
+    apiVersion: z.number(),
+    entry: z.string().startsWith("./", 'must be a path within the package that starts with "./"'),
+    provides: z.array(provision).min(1, "must name at least one thing"),
+    requires: z.array(requirement).optional(),
+    supersedes: z.record(z.string(), z.string().min(1)).optional(),
+  })
+  .superRefine(({ provides, supersedes = {} }, context) => {
+    for (const former of Object.keys(supersedes))
+      if (!provides.some((id) => supersedesVersion(id, former)))
+        context.addIssue({
+          code: "custom",
+          path: ["supersedes", former],
+          message: "must be a lower version of one that it provides",
+        });
+  });
 
 /** Package of a manifest. */
 export interface ManifestOwner {
@@ -94,6 +105,13 @@ function assertSpecRange(packageName: string, specRange: string): void {
 
 function updateOf(packageName: string): string {
   return `Update ${packageName === "@mrlm/cli" ? "mrlm" : packageName}: \`npm install ${packageName}@latest\`.`;
+}
+
+/** Whether a provision is a higher version of another: `scorer:math@2` of `scorer:math@1`. */
+function supersedesVersion(id: string, former: string): boolean {
+  const [name, version] = id.split("@");
+  const [formerName, formerVersion] = former.split("@");
+  return isProvision(former) && name === formerName && Number(version) > Number(formerVersion);
 }
 
 function isProvision(text: string): boolean {

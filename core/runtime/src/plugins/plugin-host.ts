@@ -176,7 +176,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
 
   async service<K extends ServiceKind>(kind: K, name: string, asker: string): Promise<ServiceTypes[K]> {
     const id = this.registry.resolve(kind, name);
-    if (id === undefined) throw missingRequirement(capitalised(asker), kind, name, this.registry.ids(kind));
+    if (id === undefined) throw missingRequirement(capitalised(asker), kind, name, this.registry);
     return this.#make(kind, id);
   }
 
@@ -225,10 +225,12 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     if (id !== undefined) return id;
     const offered = this.registry.ids(kind);
     const suggestion = didYouMean(name, withBareNames(offered));
-    const install = suggestion === "" || providerOf(kind, name) !== undefined ? `${installHint(kind, name)} ` : "";
+    const replacement = this.registry.replacement(kind, name);
+    const isInstallable = suggestion === "" || providerOf(kind, name) !== undefined;
+    const remedy = replacement ?? (isInstallable ? installHint(kind, name) : "");
     const none = `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`;
     throw new MrlmError(code, `There is no ${kind} ${quoted(name)}.${suggestion}`, {
-      hint: `${install}${offered.length > 0 ? `Available: ${offered.join(", ")}.` : none}`,
+      hint: `${remedy} ${offered.length > 0 ? `Available: ${offered.join(", ")}.` : none}`.trimStart(),
     });
   }
 }

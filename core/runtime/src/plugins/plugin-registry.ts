@@ -1,4 +1,12 @@
-import { type JsonObject, MrlmError, type Plugin, type ProvisionKind } from "@mrlm/spec";
+import {
+  type JsonObject,
+  MrlmError,
+  parseVersionedId,
+  type Plugin,
+  type PluginManifest,
+  type ProvisionKind,
+} from "@mrlm/spec";
+import type { ServiceKind } from "./plugin-kinds.ts";
 import { installHint, providerOf } from "./install-hint.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { resolveVersioned, withBareNames } from "../names/versioned.ts";
@@ -11,6 +19,8 @@ export interface RegistryEntry {
   readonly version: string;
   readonly provides: readonly string[];
   readonly requires: readonly string[];
+  /** Sentences for errors about former ids; see `PluginManifest`. */
+  readonly supersedes?: PluginManifest["supersedes"];
   readonly options: JsonObject | undefined;
   /** Folder of its package; absent for a plugin that was given as a value. */
   readonly directory?: string;
@@ -63,9 +73,21 @@ export class PluginRegistry {
     return [...this.#providers.keys()].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
   }
 
-  /** Finds a provision by its id (`math@1`), or the newest version by its name (`math`). */
+  /** Finds a provision by its id (`math@2`), or the newest version by its name (`math`). */
   resolve(kind: ProvisionKind, name: string): string | undefined {
     return resolveVersioned(name, this.ids(kind));
+  }
+
+  /**
+   * Returns the hint about a former version: "math@2 replaces math@1.", with the sentences of the plugin that replaces it.
+   * @returns `undefined` for a name without a higher version
+   */
+  replacement(kind: ProvisionKind, name: string): string | undefined {
+    const former = parseVersionedId(name);
+    const newest = former === undefined ? undefined : this.resolve(kind, former.name);
+    if (newest === undefined || (parseVersionedId(newest)?.version ?? 0) <= (former?.version ?? 0)) return undefined;
+    const note = this.entry(kind, newest)?.supersedes?.[`${kind}:${name}`];
+    return `${newest} replaces ${name}.${note === undefined ? "" : ` ${note}`}`;
   }
 
   /** Returns the plugin that provides an id; it may not be loaded yet. */
@@ -103,13 +125,19 @@ export class PluginRegistry {
 }
 
 /** Creates a REQUIREMENT_MISSING error with the nearest name. */
-export function missingRequirement(asker: string, kind: string, name: string, offered: readonly string[]): MrlmError {
-  const suggestion = didYouMean(name, withBareNames(offered));
+export function missingRequirement(
+  asker: string,
+  kind: ServiceKind,
+  name: string,
+  registry: Pick<PluginRegistry, "ids" | "replacement">,
+): MrlmError {
+  const suggestion = didYouMean(name, withBareNames(registry.ids(kind)));
   // A name close to a known one is probably a typing error. A package with the misspelt name could be malicious.
   const hint =
-    suggestion === "" || providerOf(kind, name) !== undefined
+    registry.replacement(kind, name) ??
+    (suggestion === "" || providerOf(kind, name) !== undefined
       ? `${installHint(kind, name)} Or name a plugin that provides it under \`plugins\` in the config.`
-      : "Correct the name, or name the plugin that provides it under `plugins` in the config.";
+      : "Correct the name, or name the plugin that provides it under `plugins` in the config.");
   return new MrlmError(
     "REQUIREMENT_MISSING",
     `${asker} requires ${kind} "${name}", which no plugin provides.${suggestion}`,

@@ -46,7 +46,7 @@ export function pluginContext(parts: {
   readonly directory: string;
   readonly graph: ServiceGraph;
   create<K extends ServiceKind>(kind: K, id: string, asker: string): Promise<ServiceTypes[K]>;
-  /** Returns the full id of a provision: `math@1` for `math`. */
+  /** Returns the full id of a provision: `math@2` for `math`. */
   resolve(kind: ServiceKind, id: string): string | undefined;
 }): PluginContext {
   const { entry, service, logger, directory, graph } = parts;

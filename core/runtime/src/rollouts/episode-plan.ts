@@ -48,7 +48,7 @@ export interface EpisodePlan {
   tokenLimit(model: ModelId): number;
 }
 
-/** Returns the id of a group: `label/math@1/train/3`, with the occurrence if there are several. */
+/** Returns the id of a group: `label/math@2/train/3`, with the occurrence if there are several. */
 export function groupId({ label, environment, task, occurrence }: Omit<EpisodeIdentity, "member">): string {
   return `${label}/${environment}/${task}${occurrence > 0 ? `#${occurrence}` : ""}`;
 }

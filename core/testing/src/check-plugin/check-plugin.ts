@@ -8,7 +8,7 @@ import { SourcePlaces } from "./source-places.ts";
 
 /** Options of {@link checkPlugin}. */
 export interface CheckPluginOptions {
-  /** Checks these parts only: `package`, `environment:math@1`, or an id without its kind or version. Default: all. */
+  /** Checks these parts only: `package`, `environment:math@2`, or an id without its kind or version. Default: all. */
   readonly only?: readonly string[];
   /** Leaves out checks that take long. */
   readonly quick?: boolean;
@@ -64,7 +64,7 @@ function withPlace({ error, about, ...finding }: Found, places: SourcePlaces): F
   return place === undefined ? finding : { ...finding, place };
 }
 
-/** Whether a name is that of a part: `environment:math@1`, `environment:math`, `math@1` or `math`. */
+/** Whether a name is that of a part: `environment:math@2`, `environment:math`, `math@2` or `math`. */
 export function isNamed(subject: string, name: string): boolean {
   const id = subject.slice(subject.indexOf(":") + 1);
   return [subject, id].some((full) => full === name || full.startsWith(`${name}@`));

@@ -13,7 +13,7 @@ export interface Finding {
   /** Stable; docs/reference/checks.md has a section for each. */
   readonly code: FindingCode;
   readonly severity: Severity;
-  /** `environment:reverse@1`, `scorer:math@1`, `package`. */
+  /** `environment:reverse@1`, `scorer:math@2`, `package`. */
   readonly subject: string;
   /** Name of the check. */
   readonly check: string;

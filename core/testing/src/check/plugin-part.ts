@@ -11,7 +11,7 @@ export interface PluginSubject extends PackageSubject {
 
 /** Part of a plugin that is checked by itself: its package, an environment, a scorer. */
 export interface PluginPart {
-  /** `package`, `environment:math@1`, `scorer:math@1`. */
+  /** `package`, `environment:math@2`, `scorer:math@2`. */
   readonly subject: string;
   /** In the order in which they run. */
   readonly checks: readonly Check<void>[];

@@ -14,7 +14,7 @@ import { type Transport, inProcess, overGrpc } from "../transports.ts";
 export interface EnvironmentContractOptions {
   /** Plugins that provide the environment and its requirements. */
   readonly plugins: readonly AnyPlugin[];
-  /** `math@1`, or `math`. */
+  /** `math@2`, or `math`. */
   readonly environment: string;
   /** Options of the environment; those of a fixture are merged over them. */
   readonly options?: JsonObject;

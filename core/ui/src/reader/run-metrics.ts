@@ -4,7 +4,7 @@ import { metricRows } from "./metric-rows.ts";
 
 /** Values of one number of metrics.jsonl over a run. */
 export interface MetricSeries {
-  /** `reward/mean` of an iteration, `seconds/sampling`, `eval/math@1/greedy/accuracy`, `goal/accuracy`. */
+  /** `reward/mean` of an iteration, `seconds/sampling`, `eval/math@2/greedy/accuracy`, `goal/accuracy`. */
   readonly name: string;
   readonly kind: MetricsRow["kind"];
   readonly steps: readonly number[];

@@ -6,8 +6,8 @@ import { mathScorer } from "./math-scorer.ts";
 
 export type Prepared = BareEnvironment<MathOptions>;
 
-/** Returns the environment under some options, with `scorer:math@1` unless another one is given. */
+/** Returns the environment under some options, with `scorer:math@2` unless another one is given. */
 export async function prepare(given: JsonObject = {}, scorer?: Scorer): Promise<Prepared> {
   const used = scorer ?? (await mathScorer());
-  return bareEnvironment(math, given, { scorers: { math: used, "math@1": used } });
+  return bareEnvironment(math, given, { scorers: { math: used, "math@2": used } });
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, Plugin, Scorer } from "@mrlm/spec";
 
 /**
- * Returns the plugin that provides `scorer:math@1`. It is found by name when the test runs, as a host finds it: no
+ * Returns the plugin that provides `scorer:math@2`. It is found by name when the test runs, as a host finds it: no
  * plugin imports another. The name is a variable for that reason.
  */
 export async function scorerPlugin(): Promise<Plugin> {
@@ -13,5 +13,5 @@ export async function scorerPlugin(): Promise<Plugin> {
 /** Returns the scorer itself. */
 export async function mathScorer(options: JsonObject = {}): Promise<Scorer> {
   const { scorers } = await scorerPlugin();
-  return (await scorers?.["math@1"]?.(undefined as never, options)) as Scorer;
+  return (await scorers?.["math@2"]?.(undefined as never, options)) as Scorer;
 }

@@ -40,5 +40,5 @@ const search: Toolset = {
 
 /** Prepares the environment with a search in this process. */
 export function prepare(given: JsonObject = {}, scorer = tagged()): Promise<BareEnvironment<ResearchOptions>> {
-  return bareEnvironment(research, given, { tools: { "web@1": search }, scorers: { "math@1": scorer } });
+  return bareEnvironment(research, given, { tools: { "web@1": search }, scorers: { "math@2": scorer } });
 }

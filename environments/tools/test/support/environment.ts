@@ -36,7 +36,7 @@ export async function prepare(
     { toolsets: Object.keys(toolsets), ...given },
     {
       tools: toolsets,
-      scorers: { "math@1": exact, "exact@1": exact },
+      scorers: { "math@2": exact, "exact@1": exact },
     },
   );
 }

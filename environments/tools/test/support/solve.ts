@@ -18,7 +18,7 @@ export async function solveTests(count: number): Promise<void> {
       { ...plugins[0], environments: [{ ...tools, fixtures }] } as (typeof plugins)[number],
       ...plugins.slice(1),
     ],
-    environment: "tools@1",
+    environment: "tools@2",
     transports: { "in process": inProcess },
     registry: {
       describe,

@@ -97,10 +97,10 @@ def evaluate(changes: dict[str, str]) -> dict:
 server = ThreadingHTTPServer(("127.0.0.1", 0), Chat)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 url = {"127.0.0.1:8000": f"127.0.0.1:{server.server_port}"}
-names = {"math": "math@1", "outcomes": "outcomes@1", "tools": "tools@1"}
+names = {"math": "math@2", "outcomes": "outcomes@1", "tools": "tools@2"}
 limits = {"math": 6, "outcomes": 2, "tools": 1}
 found = {
-    name: evaluate({**url, "math@1": environment, "limit = 8": f"limit = {limits[name]}"})
+    name: evaluate({**url, "math@2": environment, "limit = 8": f"limit = {limits[name]}"})
     for name, environment in names.items()
 }
 print(json.dumps(found))

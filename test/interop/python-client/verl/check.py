@@ -1,6 +1,6 @@
 """Checks the reward function and the tools with verl's own code: python check.py ADDRESS README. The last line is JSON.
 
-ADDRESS has math@1, tools@1 and outcomes@1.
+ADDRESS has math@2, tools@2 and outcomes@1.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ def rewards() -> dict:
     compute_score = reward_function()
 
     def score(answer: str, **info) -> float:
-        row = {"data_source": "math@1", "ground_truth": "", "extra_info": {"task": "train/5", **info}}
+        row = {"data_source": "math@2", "ground_truth": "", "extra_info": {"task": "train/5", **info}}
         return compute_score(solution_str=answer, **row)
 
     block = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
@@ -101,7 +101,7 @@ def tools() -> dict:
     found = tools_of(config)
     sums = [("calculator", {"expression": text}) for text in ("6*7", "1+1")]
     played = asyncio.run(call(found, {"task": "train/1"}, *sums, ("submit", {"text": "<answer>0</answer>"}), sums[0]))
-    faulty = tools_of(config.replace("tools@1", "outcomes@1").replace("calculator", "submit"))
+    faulty = tools_of(config.replace("tools@2", "outcomes@1").replace("calculator", "submit"))
     texts = [("submit", {"text": text}) for text in ("fine", "unscored", "fail")]
     return {"schemas": sorted(found), "played": played, "faulty": asyncio.run(call(faulty, {}, *texts))}
 

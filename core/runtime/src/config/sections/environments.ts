@@ -53,7 +53,7 @@ const player = z.union([
 
 /** Entry of `environments`. */
 export const environmentSection = z.strictObject({
-  id: z.string().min(1).describe("`math@1`, or `math` for the newest version installed"),
+  id: z.string().min(1).describe("`math@2`, or `math` for the newest version installed"),
   options: pluginOptions.optional().describe("Options of the environment"),
   weight: z
     .number()

@@ -6,7 +6,7 @@ import { judgeMatches } from "./matches.ts";
 
 /** Counts of the episodes of an evaluation or of `mrlm collect`. */
 export interface PlayedEpisodes {
-  /** Beginning of a sentence: "The greedy evaluation of math@1 after step 80". */
+  /** Beginning of a sentence: "The greedy evaluation of math@2 after step 80". */
   readonly source: string;
   readonly episodes: number;
   /** Episodes, or agents of them, that failed, have no score, or were ended by a limit. */

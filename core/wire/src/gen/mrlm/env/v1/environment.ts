@@ -155,7 +155,7 @@ export interface ServerUse {
 }
 
 export interface EnvironmentDescription {
-  /** "math@1" */
+  /** "math@2" */
   id: string;
   description: string;
   determinism: Determinism;
