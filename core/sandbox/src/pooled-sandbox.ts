@@ -84,17 +84,17 @@ export class PooledSandbox implements Sandbox {
     });
   }
 
-  async run(submission: Submission, { signal }: SandboxCallOptions = {}): Promise<SandboxResult> {
-    return toResult(await this.#pool.run({ op: "run", submission }, this.#limitsOf(submission), signal));
+  async run(submission: Submission, options: SandboxCallOptions = {}): Promise<SandboxResult> {
+    return toResult(await this.#pool.run({ op: "run", submission }, this.#limitsOf(submission), options));
   }
 
   async test(
     submission: Submission,
     suite: SandboxTestSuite,
-    { signal }: SandboxCallOptions = {},
+    options: SandboxCallOptions = {},
   ): Promise<SandboxTestReport> {
     const limits = this.#limitsOf(submission);
-    return toReport(await this.#pool.run({ op: "test", submission, suite }, limits, signal), suite.tests, limits);
+    return toReport(await this.#pool.run({ op: "test", submission, suite }, limits, options), suite.tests, limits);
   }
 
   async session(options: SandboxSessionOptions = {}): Promise<SandboxSession> {

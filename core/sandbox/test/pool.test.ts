@@ -32,6 +32,31 @@ describe("a child that breaks down", () => {
   });
 });
 
+test("U4: a call waits for a child in `queued`, and runs outside of it", async () => {
+  const sandbox = new PooledSandbox({ backend: fragileBackend, pool: { children: 1 }, sessions: 1 });
+  const events: string[] = [];
+  const named = (name: string) => ({
+    async queued<T>(wait: () => Promise<T>): Promise<T> {
+      events.push(`${name} waits`);
+      const place = await wait();
+      events.push(`${name} begins`);
+      return place;
+    },
+  });
+  await sandbox.warm();
+  const hanging = sandbox.run({ code: "hang", limits: { wallMs: 200 } }, named("hang"));
+  const next = sandbox.run({ code: "live" }, named("next"));
+  await hanging.then(() => events.push("hang ended"));
+  await next;
+  expect(events.filter((event) => event !== "hang ended")).toEqual(["next waits", "next begins"]);
+  const open = await sandbox.session();
+  const waiting = sandbox.session(named("session"));
+  expect(events.at(-1)).toBe("session waits");
+  await open.close();
+  await (await waiting).close();
+  await sandbox.close();
+});
+
 test("a sandbox that is closed while its children start waits for their end, and leaves none", async () => {
   await expect(closeEarly(24, 1)).resolves.toBeUndefined();
 });

@@ -124,6 +124,11 @@ export interface SandboxTestReport extends SandboxResult {
 export interface SandboxCallOptions {
   /** Ends the running code when aborted; the call rejects with CANCELLED. */
   readonly signal?: AbortSignal;
+  /**
+   * Waits for a place in the sandbox. A caller whose own deadline must not count the wait gives the `queued` of its call; the host gives that of an
+   * environment.
+   */
+  queued?<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 /**

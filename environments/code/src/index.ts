@@ -19,7 +19,7 @@ export const code = defineEnvironment<CodeOptions>({
   requires: (_context, { language }) => [
     { id: `sandbox:${SANDBOXES[language]}`, asker: `code@2 with language: ${language}` },
   ],
-  // The sandbox has its own limits. This deadline also covers the time in its queue.
+  // The sandbox has its own limits; up to 300 s of a program's tests follow each other. The time in its queue does not count.
   deadlines: { stepMs: 600_000 },
   tasks: (context, { data, ...options }) =>
     data === undefined ? generatorTasks(options) : dataTasks({ ...data, path: context.dataPath(data.path) }, options),

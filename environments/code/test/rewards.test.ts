@@ -106,18 +106,6 @@ describe("a sandbox that fails", () => {
     };
     await expect(graded(broken)).rejects.toMatchObject({ code: "SANDBOX_FAILED" });
   });
-
-  test("or has no room is asked again", async () => {
-    let calls = 0;
-    const full: Script = {
-      test: (submission, suite) => {
-        if (++calls < 3) throw new MrlmError("RESOURCE_EXHAUSTED", "the queue is full", { retryDelayMs: 1 });
-        return failing().test?.(submission, suite) ?? {};
-      },
-    };
-    expect(await graded(full)).toMatchObject({ value: 1 });
-    expect(calls).toBe(3);
-  });
 });
 
 test("limits of the options go to the sandbox, the others are its own", async () => {

@@ -12,6 +12,7 @@ import { randomStream } from "@mrlm/kit";
 import type { FileNames } from "./data-files.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import { guardJudge, guardScorer } from "./guarded-graders.ts";
+import { queuedSandbox } from "./queued-sandbox.ts";
 import { declared, type Requirements } from "./requirements.ts";
 import type { SessionJudgements } from "./session-judgements.ts";
 import type { SessionTools } from "./session-tools.ts";
@@ -58,7 +59,8 @@ export function environmentContext(parts: {
       const { id, service } = declared<Judge>(environment, requirements, "judge", name);
       return guardJudge(id, service, { clock, judgements });
     },
-    sandbox: (language) => declared<Sandbox>(environment, requirements, "sandbox", language).service,
+    sandbox: (language) =>
+      queuedSandbox(declared<Sandbox>(environment, requirements, "sandbox", language).service, clock),
     tools: (name) => tools.of(name, declared<Toolset>(environment, requirements, "tool", name).service),
     dataPath: (path) => parts.files.pathOf(path),
   };

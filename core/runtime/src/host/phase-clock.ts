@@ -53,6 +53,11 @@ export class PhaseClock {
     return (this.#places[phase] = { place, index: indexOfPhase(place) });
   }
 
+  /** Signal of the running phase. */
+  get signal(): AbortSignal | undefined {
+    return this.#running?.signal;
+  }
+
   /** Waits while the clock of the running phase is paused. */
   async paused<T>(wait: () => Promise<T>): Promise<T> {
     return await pausing(this.#running?.countdown, wait);

@@ -1,4 +1,4 @@
-import { MrlmError, type SandboxLimits } from "@mrlm/spec";
+import { MrlmError, type SandboxCallOptions, type SandboxLimits } from "@mrlm/spec";
 import { detectJail } from "../jail/detect-jail.ts";
 import type { Jail } from "../jail/launch.ts";
 import type { ChildProgram, SandboxBackend } from "../program/child-program.ts";
@@ -53,19 +53,20 @@ export class Pool {
   }
 
   /** Runs a task in an idle child, or waits for one. If the child fails, an earlier submission may be the cause, so the task runs once more. */
-  async run(task: ChildTask, limits: SandboxLimits, signal?: AbortSignal): Promise<Outcome> {
-    const first = await this.#runOnce(task, limits, signal);
+  async run(task: ChildTask, limits: SandboxLimits, options: SandboxCallOptions = {}): Promise<Outcome> {
+    const first = await this.#runOnce(task, limits, options);
     const isSuspect = first.outcome.isImposed && first.outcome.result.verdict === "killed" && first.wasUsed;
-    return isSuspect ? (await this.#runOnce(task, limits, signal)).outcome : first.outcome;
+    return isSuspect ? (await this.#runOnce(task, limits, options)).outcome : first.outcome;
   }
 
   async #runOnce(
     task: ChildTask,
     limits: SandboxLimits,
-    signal?: AbortSignal,
+    options: SandboxCallOptions,
   ): Promise<{ readonly outcome: Outcome; readonly wasUsed: boolean }> {
-    const child = await this.acquire(signal);
+    const child = await this.acquire(options);
     const wasUsed = child.runs > 0;
+    const { signal } = options;
     try {
       const outcome = await child.exchange(task, limits, signal === undefined ? {} : { signal });
       if (outcome.isImposed || outcome.result.spent === true) child.kill();
@@ -75,10 +76,19 @@ export class Pool {
     }
   }
 
-  /** Returns a child for exclusive use until `release`. */
-  acquire(signal?: AbortSignal): Promise<Child> {
+  /** Returns a child for exclusive use until `release`; waits in `queued` while none is idle. */
+  async acquire({ signal, queued = (wait) => wait() }: SandboxCallOptions = {}): Promise<Child> {
+    if (signal?.aborted !== true) {
+      const idle = this.#takeIdle();
+      if (idle !== undefined) return idle;
+    }
+    return await queued(() => this.#wait(signal));
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<Child> {
     if (this.#isClosed) return Promise.reject(closed());
     if (signal?.aborted === true) return Promise.reject(cancelled());
+    // A caller's `queued` may begin the wait later.
     const idle = this.#takeIdle();
     if (idle !== undefined) return Promise.resolve(idle);
     if (this.#count >= this.#options.children && this.#queue.length >= this.#options.queue)

@@ -16,10 +16,11 @@ export class SessionPool {
     this.#places = new Places({ ...places, onPressure: () => this.#closeIdle() });
   }
 
-  /** Opens a session, or waits for a place first. */
+  /** Opens a session, or waits in `queued` for a place first. */
   async open(options: Omit<OpenOptions, "onIdle" | "onEnd">): Promise<PooledSession> {
-    const giveBack = await this.#places.take(options.signal);
-    const child = await this.#pool.acquire(options.signal).catch((error: unknown) => {
+    const { signal, queued = (wait) => wait() } = options;
+    const giveBack = await queued(() => this.#places.take(signal));
+    const child = await this.#pool.acquire(options).catch((error: unknown) => {
       giveBack();
       throw error;
     });

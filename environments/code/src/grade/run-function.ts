@@ -2,7 +2,6 @@ import type { Sandbox, SandboxLimits, SandboxResult, SandboxTestReport, SandboxT
 import { solutionCode } from "../answer/solution-code.ts";
 import type { Ending, Outcome, TestOutcome } from "../problem/outcome.ts";
 import type { FunctionProblem, FunctionTest, Language } from "../problem/problem.ts";
-import { retryWhileFull } from "./retry-while-full.ts";
 
 /** Sandbox and limits of an attempt. */
 export interface Run {
@@ -34,9 +33,10 @@ export async function runFunction(
     tests: tests.map(({ code: test }, i) => ({ name: `test ${i + 1}`, code: test })),
     ...(seed === undefined ? {} : { seed }),
   };
-  const report: SandboxTestReport = await retryWhileFull(
-    () => sandbox.test({ code: program, ...dialectOf(problem.language), limits }, suite, { signal }),
-    signal,
+  const report: SandboxTestReport = await sandbox.test(
+    { code: program, ...dialectOf(problem.language), limits },
+    suite,
+    { signal },
   );
   const hasBegun = report.tests.some(({ verdict }) => verdict !== "not-run");
   const ending = endingOf(report, { offset, isPublic: !hasBegun });

@@ -1,6 +1,5 @@
 import type { Outcome, TestOutcome } from "../problem/outcome.ts";
 import type { ProgramProblem } from "../problem/problem.ts";
-import { retryWhileFull } from "./retry-while-full.ts";
 import { sameOutput } from "./same-output.ts";
 import { dialectOf, endingOf, type Run } from "./run-function.ts";
 
@@ -18,18 +17,14 @@ export async function runProgram(
   // A correct output is never truncated.
   const { outputBytes } = { ...sandbox.limits, ...limits };
   for (const { input, output, visible } of tests) {
-    const result = await retryWhileFull(
-      () =>
-        sandbox.run(
-          {
-            code,
-            ...dialectOf(language),
-            stdin: input,
-            limits: { ...limits, outputBytes: Math.max(outputBytes, 2 * Buffer.byteLength(output)) },
-          },
-          { signal },
-        ),
-      signal,
+    const result = await sandbox.run(
+      {
+        code,
+        ...dialectOf(language),
+        stdin: input,
+        limits: { ...limits, outputBytes: Math.max(outputBytes, 2 * Buffer.byteLength(output)) },
+      },
+      { signal },
     );
     wallMs += result.wallMs;
     const ending =

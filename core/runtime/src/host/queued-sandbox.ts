@@ -1,0 +1,51 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { MrlmError, type Sandbox, type SandboxCallOptions } from "@mrlm/spec";
+import type { PhaseClock } from "./phase-clock.ts";
+
+/** Default delay in milliseconds between two tries. */
+const DELAY_MS = 200;
+
+/**
+ * Returns a sandbox for the environment of a session. The deadline of the running phase is paused while a call waits for a place, and while the queue of
+ * the sandbox is full: such a call is repeated. The end of the phase ends the call too.
+ */
+export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock): Sandbox {
+  const queued = <T>(wait: () => Promise<T>): Promise<T> => clock.paused(wait);
+  const withQueue = <Options extends SandboxCallOptions>(options: Options): Options => {
+    const signals = new Set([options.signal, clock.signal].filter((each) => each !== undefined));
+    const [only] = signals;
+    const signal = signals.size > 1 ? AbortSignal.any([...signals]) : only;
+    return { ...options, queued, ...(signal && { signal }) };
+  };
+  const run = async <T>(
+    given: SandboxCallOptions = {},
+    work: (options: SandboxCallOptions) => Promise<T>,
+  ): Promise<T> => {
+    const options = withQueue(given);
+    const { signal } = options;
+    for (;;) {
+      try {
+        return await work(options);
+      } catch (error) {
+        if (!MrlmError.hasCode(error, "RESOURCE_EXHAUSTED")) throw error;
+        const delayMs = error.retryDelayMs ?? DELAY_MS;
+        // After an abort the sandbox rejects the next try.
+        await queued(() => delay(delayMs, undefined, { ...(signal && { signal }) }).catch(() => undefined));
+      }
+    }
+  };
+  return {
+    get language() {
+      return sandbox.language;
+    },
+    get limits() {
+      return sandbox.limits;
+    },
+    run: (submission, options) => run(options, (own) => sandbox.run(submission, own)),
+    test: (submission, suite, options) => run(options, (own) => sandbox.test(submission, suite, own)),
+    session: (options = {}) => sandbox.session(withQueue(options)),
+    warm: () => sandbox.warm(),
+    layers: () => sandbox.layers(),
+    close: () => sandbox.close(),
+  };
+}
