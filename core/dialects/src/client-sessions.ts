@@ -1,4 +1,5 @@
 import { HttpError } from "@mrlm/kit/http";
+import { ownerOf } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
 
 /** Session that a client names by an id. */
@@ -46,12 +47,12 @@ export class ClientSessions<Session extends HeldSession> {
 
   /** Whether there is such a session. */
   has(client: string | undefined, id: string): boolean {
-    return this.#sessions.has(keyOf(client, id));
+    return this.#sessions.has(ownerOf(client, id));
   }
 
   /** Adds a session. Throws 400 if the id is in use. */
   add(client: string | undefined, id: string, session: Session): void {
-    const key = keyOf(client, id);
+    const key = ownerOf(client, id);
     if (this.#sessions.has(key))
       throw new HttpError(
         400,
@@ -64,7 +65,7 @@ export class ClientSessions<Session extends HeldSession> {
 
   /** Returns a session, and extends its lease. Throws 410 for one that has ended, and 404 for any other id. */
   get(client: string | undefined, id: string): Session {
-    const key = keyOf(client, id);
+    const key = ownerOf(client, id);
     const session = this.#sessions.get(key);
     if (session === undefined) {
       const isGone = this.#ended.has(key);
@@ -85,7 +86,7 @@ export class ClientSessions<Session extends HeldSession> {
 
   /** Removes a session that could not start, so that its id can be used again. */
   async discard(client: string | undefined, id: string, session: Session): Promise<void> {
-    const key = keyOf(client, id);
+    const key = ownerOf(client, id);
     // The client may have deleted it, and begun another one by the same id.
     if (this.#sessions.get(key) === session) this.#sessions.delete(key);
     await session.close();
@@ -93,7 +94,7 @@ export class ClientSessions<Session extends HeldSession> {
 
   /** Ends a session. Does nothing for an unknown id. */
   async delete(client: string | undefined, id: string): Promise<void> {
-    await this.#end(keyOf(client, id));
+    await this.#end(ownerOf(client, id));
   }
 
   /** Ends all sessions. */
@@ -119,9 +120,4 @@ export class ClientSessions<Session extends HeldSession> {
     for (const [i, [key, session]] of idle.entries())
       if (i < surplus || session.idleMs > this.#leaseMs) void this.#end(key);
   }
-}
-
-/** A name of a client has no line break. */
-function keyOf(client: string | undefined, id: string): string {
-  return `${client ?? ""}\n${id}`;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { SessionTable } from "@mrlm/server/sessions";
+import { ownerOf, type SessionTable } from "@mrlm/server/sessions";
 import {
   type Action,
   type EnvironmentDescription,
@@ -80,14 +80,15 @@ export class Episode {
 
   /**
    * Resets an environment in a new session. Rejects as a reset does, and with CANCELLED when the signal is aborted.
-   * @param owner the clients that may use the session
+   * @param protocol name of the dialect, for whose sessions clients have ids of their own
    */
   static async start(
     sessions: SessionTable,
-    owner: string,
+    protocol: string,
     request: EpisodeRequest,
     signal: AbortSignal,
   ): Promise<Episode> {
+    const owner = ownerOf(request.client, protocol);
     const sessionId = randomBytes(16);
     const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
     const operation = sessions.reset(owner, { ...request, sessionId, epoch: 1, onEnd }).join();

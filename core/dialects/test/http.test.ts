@@ -172,11 +172,11 @@ describe("a session", () => {
 
   test("can be read after the end of its episode, for the time of a lease", async () => {
     server = await served();
-    const session = await open(server.url("/plain@1/mcp?lease_ms=60"));
+    const session = await open(server.url("/plain@1/mcp?lease_ms=1000"));
     expect(textOf((await call(server.url(), session, "finish", { answer: "yes" })).body.result)).toContain("has ended");
     expect(server.sessions.stats.sessions).toBe(0);
     expect(textOf((await call(server.url(), session, "observe")).body.result)).toContain("The episode has ended.");
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(await call(server.url(), session, "observe")).toMatchObject({ status: 404 });
   });
 

@@ -6,7 +6,7 @@ import {
   PARSE_ERROR,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
-import { logFault } from "@mrlm/server/sessions";
+import { logFault, ownerOf } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
 import type { Call, Dialect, DialectContext, Route } from "../dialect.ts";
 import { Episode } from "../episode.ts";
@@ -30,6 +30,7 @@ export class McpDialect implements Dialect {
   readonly paths: readonly string[];
   readonly routes: readonly Route[];
   readonly #context: DialectContext;
+  /** Sessions by client and id. */
   readonly #sessions = new Map<string, McpSession>();
   /** Sessions whose episodes are over, from the oldest on. */
   readonly #over = new Set<McpSession>();
@@ -60,8 +61,9 @@ export class McpDialect implements Dialect {
       throw new HttpError(400, invalid("it has no body: send one JSON value in UTF-8"));
     const id = exchange.header("mcp-session-id");
     if (id !== undefined) {
-      const session = this.#sessions.get(id);
-      if (session === undefined) throw sessionNotFound();
+      const session = this.#sessions.get(ownerOf(exchange.client, id));
+      if (session === undefined || session.environment !== (environment ?? session.environment))
+        throw sessionNotFound();
       await session.handle(exchange, body);
     } else if (isJSONRPCRequest(body) && isInitializeRequest(body)) await this.#open(exchange, environment, body);
     else this.#refuse(exchange, body);
@@ -74,7 +76,7 @@ export class McpDialect implements Dialect {
     exchange.response.once("close", onClose);
     let session: McpSession;
     try {
-      session = await this.#connect(await this.#startEpisode(exchange, environment, gone.signal));
+      session = await this.#connect(exchange, await this.#startEpisode(exchange, environment, gone.signal));
     } catch (error) {
       if (gone.signal.aborted) return;
       logFault(this.#context.logger, error);
@@ -99,8 +101,9 @@ export class McpDialect implements Dialect {
     return Episode.start(this.#context.sessions, OWNER, request, signal);
   }
 
-  async #connect(episode: Episode): Promise<McpSession> {
+  async #connect({ client }: Exchange, episode: Episode): Promise<McpSession> {
     const id = randomBytes(16).toString("hex");
+    const key = ownerOf(client, id);
     const { revealRewards, logger } = this.#context;
     try {
       const onToolsChanged = (): void => session.toolsChanged();
@@ -108,11 +111,11 @@ export class McpDialect implements Dialect {
       const session = new McpSession(id, episode, server, {
         onEpisodeOver: () => this.#limitOver(session),
         onClose: () => {
-          this.#sessions.delete(id);
+          this.#sessions.delete(key);
           this.#over.delete(session);
         },
       });
-      this.#sessions.set(id, session);
+      this.#sessions.set(key, session);
       await session.connect();
       return session;
     } catch (error) {

@@ -45,6 +45,11 @@ export class McpSession {
     });
   }
 
+  /** Id of the environment. */
+  get environment(): string {
+    return this.#episode.description.id;
+  }
+
   async connect(): Promise<void> {
     await this.#server.connect(this.#transport);
     void this.#episode.sessionEnded.then(() => this.#episodeLeft());

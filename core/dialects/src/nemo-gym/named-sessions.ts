@@ -1,4 +1,5 @@
 import { HttpError } from "@mrlm/kit/http";
+import { ownerOf } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
 
 /** Ids of closed sessions that are remembered. */
@@ -12,7 +13,7 @@ export class NamedSessions {
 
   /** Opens a session, unless the same request has begun to. Rejects with status 410 for a closed name. @param open opens it, unless it is open */
   async open(client: string | undefined, id: string, open: () => Promise<void>): Promise<void> {
-    const key = keyOf(client, id);
+    const key = ownerOf(client, id);
     this.#refuseClosed(key);
     let opening = this.#opening.get(key);
     if (opening === undefined) {
@@ -25,7 +26,7 @@ export class NamedSessions {
 
   /** Closes a name, after an opening under way. @param close ends the session, if there is one */
   async close(client: string | undefined, id: string, close: () => Promise<void>): Promise<void> {
-    const key = keyOf(client, id);
+    const key = ownerOf(client, id);
     this.#closed.add(key);
     const [oldest] = this.#closed;
     if (this.#closed.size > MAX_CLOSED && oldest !== undefined) this.#closed.delete(oldest);
@@ -42,9 +43,4 @@ export class NamedSessions {
         }),
       );
   }
-}
-
-/** A name of a client has no line break. */
-function keyOf(client: string | undefined, id: string): string {
-  return `${client ?? ""}\n${id}`;
 }

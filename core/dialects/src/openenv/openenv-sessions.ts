@@ -1,3 +1,4 @@
+import { ownerOf } from "@mrlm/server/sessions";
 import { MrlmError } from "@mrlm/spec";
 import type { DialectContext } from "../dialect.ts";
 import { OpenEnvSession } from "./openenv-session.ts";
@@ -27,7 +28,7 @@ export class OpenEnvSessions {
   openAttached(environment: string, client: string | undefined): OpenEnvSession {
     const session = new OpenEnvSession(this.#context, { environment, client, endsWithSocket: true });
     session.isAttached = true;
-    this.#sessions.set(keyOf(client, session.id), session);
+    this.#sessions.set(ownerOf(client, session.id), session);
     return session;
   }
 
@@ -40,13 +41,13 @@ export class OpenEnvSessions {
         retryDelayMs: RETRY_MS,
       });
     const session = new OpenEnvSession(this.#context, { environment, client, endsWithSocket: false });
-    this.#sessions.set(keyOf(client, session.id), session);
+    this.#sessions.set(ownerOf(client, session.id), session);
     return session;
   }
 
   /** Returns a session, and extends its lease. Throws SESSION_NOT_FOUND. */
   get(client: string | undefined, id: string, environment: string | undefined): OpenEnvSession {
-    const session = this.#sessions.get(keyOf(client, id));
+    const session = this.#sessions.get(ownerOf(client, id));
     if (session === undefined || (environment !== undefined && environment !== session.environment))
       throw new MrlmError(
         "SESSION_NOT_FOUND",
@@ -76,7 +77,7 @@ export class OpenEnvSessions {
 
   /** Ends a session. */
   async end(session: OpenEnvSession): Promise<void> {
-    this.#sessions.delete(keyOf(session.client, session.id));
+    this.#sessions.delete(ownerOf(session.client, session.id));
     await session.close();
   }
 
@@ -90,9 +91,4 @@ export class OpenEnvSessions {
     for (const session of this.#sessions.values())
       if (!session.isAttached && session.idleMs > leaseMs) void this.end(session);
   }
-}
-
-/** A name of a client has no line break. */
-function keyOf(client: string | undefined, id: string): string {
-  return `${client ?? ""}\n${id}`;
 }

@@ -7,6 +7,7 @@ import { sumsPlugin, Watch } from "./sums-plugin.ts";
 /** Running server of a test, with what is behind it. */
 export interface Served {
   readonly server: DialectServer;
+  readonly host: LocalHost;
   readonly sessions: SessionTable;
   readonly watch: Watch;
   readonly logged: string[];
@@ -38,6 +39,7 @@ export async function served(
   const server = await serveDialects({ host, sessions, address: "127.0.0.1:0", dialects: ["mcp"], logger, ...options });
   return {
     server,
+    host,
     sessions,
     watch,
     logged,

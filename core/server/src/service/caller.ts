@@ -1,10 +1,11 @@
 import type { Metadata } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
-import { identityOf } from "./identity.ts";
+import { CLIENT_METADATA_KEY } from "@mrlm/wire";
+import { ownerOf } from "../sessions/owner.ts";
 
 /** Client of a call. */
 export interface Caller {
-  /** Identity, to which sessions are bound. It is a secret of the client. */
+  /** Identity, to which sessions and numbered calls are bound: the name of its token, with the secret that it generated or else its address. */
   readonly owner: string;
   /** Name of its token, for limits, logs and metrics; `undefined` without a named token. */
   readonly client?: string;
@@ -13,7 +14,9 @@ export interface Caller {
 /** Returns the client of a call. */
 export function callerOf(call: { readonly metadata: Metadata; getPeer(): string }, tokens: Tokens | undefined): Caller {
   const client = tokens?.holder(authorizationOf(call.metadata))?.name;
-  return { owner: identityOf(call), ...(client === undefined ? {} : { client }) };
+  const [secret] = call.metadata.get(CLIENT_METADATA_KEY);
+  const identity = secret === undefined ? `address ${call.getPeer().replace(/:\d+$/, "")}` : `client ${String(secret)}`;
+  return { owner: ownerOf(client, identity), ...(client === undefined ? {} : { client }) };
 }
 
 /** Returns the header `authorization` of a call; "" without one. */

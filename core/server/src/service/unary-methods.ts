@@ -17,7 +17,6 @@ import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
 import { callerOf } from "./caller.ts";
-import { identityOf } from "./identity.ts";
 import { decodeReset, decodeStep, encodeStart } from "./session-codec.ts";
 import { logFault } from "../sessions/log-fault.ts";
 
@@ -73,14 +72,16 @@ export function unaryMethods(
       );
     }),
     step: unary<wire.StepRequest, wire.StepResponse>(async (call) =>
-      encodeStep(await answerOf(call, table.step(identityOf(call), decodeStep(call.request, traceOf(call))))),
+      encodeStep(
+        await answerOf(call, table.step(callerOf(call, tokens).owner, decodeStep(call.request, traceOf(call)))),
+      ),
     ),
     close: unary<wire.CloseRequest, wire.CloseResponse>(async (call) => {
-      await table.close(identityOf(call), call.request.sessionId);
+      await table.close(callerOf(call, tokens).owner, call.request.sessionId);
       return {};
     }),
     renew: unary<wire.RenewRequest, wire.RenewResponse>(async (call) => ({
-      gone: table.renew(identityOf(call), call.request.sessionIds),
+      gone: table.renew(callerOf(call, tokens).owner, call.request.sessionIds),
     })),
     demonstrate: unary<wire.DemonstrateRequest, wire.DemonstrateResponse>(async (call) => {
       const { environment, tasks } = call.request;

@@ -1,4 +1,5 @@
 import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
+import type { Tokens } from "@mrlm/kit/access";
 import type { EpisodeStore, JsonObject, Logger } from "@mrlm/spec";
 import {
   decodeCohort,
@@ -15,7 +16,7 @@ import {
   type StoreDescription,
   type storeProto as wire,
 } from "@mrlm/wire";
-import { identityOf } from "../service/identity.ts";
+import { callerOf } from "../service/caller.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import { unary as answered } from "../unary.ts";
 import type { ClientCalls } from "./client-calls.ts";
@@ -32,7 +33,11 @@ interface Numbered {
 }
 
 /** Returns the unary methods of StoreService. */
-export function storeMethods(source: StoreSource, calls: ClientCalls, logger: Logger) {
+export function storeMethods(
+  source: StoreSource,
+  calls: ClientCalls,
+  { logger, tokens }: { readonly logger: Logger; readonly tokens: Tokens | undefined },
+) {
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () => encodeStoreDescription(source.describe())),
     open: numbered<wire.OpenRequest, wire.OpenResponse>(async (store, { cohort }) => {
@@ -110,7 +115,9 @@ export function storeMethods(source: StoreSource, calls: ClientCalls, logger: Lo
     handle: (store: EpisodeStore, request: Request) => Promise<Response>,
   ) {
     return unary<Request, Response>((call: CallOf<Request>) =>
-      calls.run(identityOf(call), call.request.call, async () => handle(await source.store(), call.request)),
+      calls.run(callerOf(call, tokens).owner, call.request.call, async () =>
+        handle(await source.store(), call.request),
+      ),
     );
   }
 }

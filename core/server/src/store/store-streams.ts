@@ -14,8 +14,7 @@ import {
   statusOfError,
   type storeProto as wire,
 } from "@mrlm/wire";
-import { authorizationOf } from "../service/caller.ts";
-import { identityOf } from "../service/identity.ts";
+import { authorizationOf, callerOf } from "../service/caller.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import { assertDecoded } from "../unary.ts";
 import type { ClientCalls } from "./client-calls.ts";
@@ -45,7 +44,7 @@ export function storeStreams(
     take(call: ServerWritableStream<wire.TakeRequest, wire.TakeResponse>): void {
       void respond(call, async function* () {
         const { request } = call;
-        const batch = await calls.run(identityOf(call), request.call, () => take(request));
+        const batch = await calls.run(callerOf(call, tokens).owner, request.call, () => take(request));
         const head = encodeTakenHead(batch);
         if (typeof batch === "string") return yield { head, groups: [] };
         yield { head, groups: [] };
@@ -62,7 +61,7 @@ export function storeStreams(
         if (messages.at(-1)?.last !== true) throw invalid("recorded groups lack their end");
         const head = messages[0]?.head;
         if (head === undefined) throw invalid("recorded groups do not begin with their head");
-        await calls.run(identityOf(call), head.call, async () => {
+        await calls.run(callerOf(call, tokens).owner, head.call, async () => {
           const groups = decodeGroups(messages.flatMap((message) => message.groups));
           await (await source.store()).record({ ...decodeRecordHead(head), groups });
         });
