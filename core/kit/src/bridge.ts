@@ -1,5 +1,6 @@
 /** Entry for bridges: environments that play on a running server of another framework. */
 
+export { argumentTypes, typeOf } from "./argument-types.ts";
 export { BridgedEnvironment, type RemoteServer } from "./bridge/bridged-environment.ts";
 export { bridgeOptions, type BridgeOptions, tokenOf } from "./bridge/bridge-options.ts";
 export { type Catalogue, catalogueOf, pathOf, type TaskPlace } from "./bridge/catalogue.ts";

@@ -21,6 +21,15 @@ test("an asynchronous schema is not compiled, and a warning names its tool", () 
   expect(warnings).toEqual([expect.stringContaining("tool search is invalid")]);
 });
 
+test("D11: a schema that refers to itself without end accepts all arguments, and a warning names its tool", () => {
+  const warnings: string[] = [];
+  const logger = { debug: () => {}, info: () => {}, warn: (text: string) => void warnings.push(text), error: () => {} };
+  const endless = tool({ properties: { v: { $ref: "#/$defs/A" } }, $defs: { A: { allOf: [{ $ref: "#/$defs/A" }] } } });
+  expect(argumentFaults(endless, { v: 1 }, logger)).toBeUndefined();
+  expect(argumentFaults(endless, { v: 2 }, logger)).toBeUndefined();
+  expect(warnings).toEqual([expect.stringContaining("tool search is invalid")]);
+});
+
 test("the text about invalid arguments has the limit of the tool's output", async () => {
   const schema = { type: "object", additionalProperties: false };
   const { tools, close } = await openEpisodeTools(statelessTools(tool(schema)), { seed: 0, signal });

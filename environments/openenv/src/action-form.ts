@@ -1,4 +1,4 @@
-import { ActionMistake } from "@mrlm/kit/bridge";
+import { ActionMistake, argumentTypes, typeOf } from "@mrlm/kit/bridge";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 
 /** Titles of actions by which servers offer tools. */
@@ -42,25 +42,20 @@ export function actionForm(
   const field = wanted ?? (required.length === 1 ? required[0] : names.length === 1 ? names[0] : undefined);
   return {
     hasTools,
-    ofText: field === undefined ? actionOfJson : (text) => ({ [field]: valueOf(text, objectOf(properties[field])) }),
+    ofText: field === undefined ? actionOfJson : (text) => ({ [field]: valueOf(text, argumentTypes(schema, field)) }),
   };
 }
 
 /** Returns the value of a field: the text itself, or what it states as a number, a Boolean or JSON. */
-function valueOf(text: string, schema: JsonObject): JsonValue {
-  const type = textOf(schema["type"]);
-  if (type === "string" || type === "") return text;
+function valueOf(text: string, types: ReadonlySet<string>): JsonValue {
+  if ([...types].every((type) => type === "string")) return text;
   const value = jsonOf(text);
-  const fits =
-    type === "integer"
-      ? Number.isSafeInteger(value)
-      : type === "array"
-        ? Array.isArray(value)
-        : type === "object"
-          ? isObject(value)
-          : typeof value === type;
-  if (fits) return value as JsonValue;
-  throw new ActionMistake(`The answer must be ${type === "integer" ? "an" : "a"} ${type}${form(type)}.`);
+  if (value !== undefined && typeof value !== "string" && types.has(typeOf(value as JsonValue))) {
+    if (types.has("number") || !Number.isInteger(value) || Number.isSafeInteger(value)) return value as JsonValue;
+  }
+  if (types.has("string")) return text;
+  const named = [...types].filter((type) => type !== "integer" || !types.has("number"));
+  throw new ActionMistake(`The answer must be ${named.map(form).join(" or ")}.`);
 }
 
 function actionOfJson(text: string): JsonObject {
@@ -69,8 +64,11 @@ function actionOfJson(text: string): JsonObject {
   throw new ActionMistake("The answer must be one JSON object with the fields of the action.");
 }
 
+/** Returns a type of JSON with its article and its form. */
 function form(type: string): string {
-  return type === "array" || type === "object" ? " in JSON" : type === "boolean" ? ": true or false" : "";
+  if (type === "null") return type;
+  const detail = type === "array" || type === "object" ? " in JSON" : type === "boolean" ? ": true or false" : "";
+  return `${/^[aio]/.test(type) ? "an" : "a"} ${type}${detail}`;
 }
 
 function jsonOf(text: string): unknown {

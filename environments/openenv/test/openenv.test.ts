@@ -177,8 +177,14 @@ describe("the token of a server", () => {
 });
 
 describe("actions of a schema", () => {
-  const form = (properties: JsonObject, required: string[] = [], more: object = {}, title = "MyAction") =>
-    actionForm({ title, properties: { metadata: {}, ...properties }, required }, { tools: "auto", ...more });
+  const form = (
+    properties: JsonObject,
+    required: string[] = [],
+    more: object = {},
+    title = "MyAction",
+    rest: JsonObject = {},
+  ) =>
+    actionForm({ title, properties: { metadata: {}, ...properties }, required, ...rest }, { tools: "auto", ...more });
   const string = { type: "string" };
 
   test("a text fills the only field, the only required one, or the one of action_field", () => {
@@ -200,6 +206,19 @@ describe("actions of a schema", () => {
       ["object", "[]"],
     ] as const)
       expect(() => form({ field: { type } }).ofText?.(text)).toThrow("The answer must be");
+  });
+
+  test("D11: a text states what the schema names behind references and combinations", () => {
+    const $defs = { Mode: { enum: [1, 2] } };
+    const of = (schema: JsonObject, text: string) =>
+      form({ field: schema }, [], {}, "MyAction", { $defs }).ofText?.(text);
+    expect(of({ $ref: "#/$defs/Mode" }, "2")).toEqual({ field: 2 });
+    expect(of({ allOf: [{ $ref: "#/$defs/Mode" }] }, "1")).toEqual({ field: 1 });
+    expect(of({ anyOf: [{ type: "integer" }, { type: "null" }] }, "null")).toEqual({ field: null });
+    expect(of({ anyOf: [{ type: "integer" }, { type: "string" }] }, "a")).toEqual({ field: "a" });
+    expect(() => of({ anyOf: [{ type: "integer" }, { type: "null" }] }, "a")).toThrow(
+      "The answer must be an integer or null.",
+    );
   });
 
   test("several fields are written as one JSON object", () => {

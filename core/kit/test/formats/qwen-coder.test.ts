@@ -128,6 +128,11 @@ checkTable("qwen-coder", {
   ],
 });
 
+/** Returns a schema with a condition. */
+function branches(...parts: readonly [condition: JsonObject, then: JsonObject]): JsonObject {
+  return Object.fromEntries(["if", "then"].map((key, i) => [key, parts[i] as JsonObject]));
+}
+
 describe("arguments of qwen-coder", () => {
   const model = modelOf("qwen-coder");
   const value = (key: string, text: string, known = tools): JsonValue | undefined => {
@@ -153,6 +158,7 @@ describe("arguments of qwen-coder", () => {
     ["maybe", "4", 4],
     ["either", "null", null],
     ["either", "3", "3"],
+    ["either", '"a"', '"a"'],
     ["any", "3", "3"],
     ["choice", "2", 2],
     ["unknown", "3", "3"],
@@ -161,6 +167,84 @@ describe("arguments of qwen-coder", () => {
     ["__proto__", "3", "3"],
   ])("%s of %j is %j by the schema", (key, text, expected) => {
     expect(value(key, text)).toEqual(expected);
+  });
+
+  const D11 = {
+    properties: {
+      model: { $ref: "#/$defs/Point" },
+      optional: { anyOf: [{ $ref: "#/$defs/Point" }, { type: "null" }], default: null },
+      described: { allOf: [{ $ref: "#/$defs/Point" }], description: "d" },
+      mode: { $ref: "#/$defs/Mode" },
+      tree: { $ref: "#/$defs/Tree" },
+      endless: { $ref: "#/$defs/Endless" },
+      missing: { $ref: "#/$defs/Missing" },
+      remote: { $ref: "https://example.com/schema.json" },
+      union: { anyOf: [{ type: "string" }, { type: "object" }] },
+      narrow: { type: ["string", "integer"], anyOf: [{ type: "integer" }] },
+      whole: { allOf: [{ type: "number" }, { type: "integer" }] },
+      nullable: { type: "integer", nullable: true },
+      branch: {},
+    },
+    allOf: [branches({ properties: { mode: { const: 1 } } }, { properties: { branch: { type: "array" } } })],
+    additionalProperties: { type: "boolean" },
+    $defs: {
+      Point: { type: "object", properties: { x: { type: "integer" } } },
+      Mode: { enum: [1, 2] },
+      Tree: { anyOf: [{ type: "array", items: { $ref: "#/$defs/Tree" } }, { type: "integer" }] },
+      Endless: { anyOf: [{ $ref: "#/$defs/Endless" }, { type: "integer" }] },
+    },
+  } as JsonObject;
+
+  test.each([
+    ["model", '{"x": 1}', { x: 1 }],
+    ["optional", '{"x": 1}', { x: 1 }],
+    ["optional", "null", null],
+    ["described", '{"x": 1}', { x: 1 }],
+    ["mode", "2", 2],
+    ["tree", "[1, [2]]", [1, [2]]],
+    ["endless", "1", 1],
+    ["missing", "1", "1"],
+    ["remote", "1", "1"],
+    ["union", '"a"', '"a"'],
+    ["union", "{}", {}],
+    ["narrow", "1", 1],
+    ["narrow", "a", "a"],
+    ["whole", "1", 1],
+    ["whole", "1.5", "1.5"],
+    ["nullable", "None", null],
+    ["branch", "[1]", [1]],
+    ["other", "true", true],
+    ["__proto__", "1", "1"],
+  ])("D11: %s of %j is %j by references and combinations", (key, text, expected) => {
+    expect(value(key, text, [{ name: "f", description: "", parameters: D11 }])).toEqual(expected);
+  });
+
+  test("D11: a chain of 100,000 references and one million ways through a schema end", () => {
+    const chain = Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => [`d${i}`, { $ref: `#/$defs/d${i + 1}` }]));
+    const ways = Object.fromEntries(
+      Array.from({ length: 20 }, (_, i) => [
+        `w${i}`,
+        i === 19 ? { type: "integer" } : { allOf: [{ $ref: `#/$defs/w${i + 1}` }, { $ref: `#/$defs/w${i + 1}` }] },
+      ]),
+    );
+    const parameters = {
+      properties: { chain: { $ref: "#/$defs/d0" }, ways: { $ref: "#/$defs/w0" } },
+      $defs: { ...chain, ...ways },
+    };
+    const known = [{ name: "f", description: "", parameters: parameters as unknown as JsonObject }];
+    expect(value("chain", "1", known)).toBe("1");
+    expect(value("ways", "1", known)).toBe(1);
+  });
+
+  test.each(["a\r", "\r", "\r\n", "\n", "", " a ", "\ra"])("D11: the text %j keeps its line breaks", (text) => {
+    expect(value("text", text)).toBe(text);
+  });
+
+  test("D11: line breaks of Windows around a value are no part of it", () => {
+    const [part] = parseBoth(model, wrap("<parameter=count>\r\n3\r\n</parameter>\n"), { tools }).parts;
+    expect(part).toMatchObject({ arguments: { count: 3 } });
+    const [text] = parseBoth(model, wrap("<parameter=text>\r\n3\r\n</parameter>\n"), { tools }).parts;
+    expect(text).toMatchObject({ arguments: { text: "3" } });
   });
 
   test("are text without a schema", () => {

@@ -9,8 +9,8 @@ const options = { strict: false, allErrors: true, logger: false, validateFormats
 const compiled = new WeakMap<JsonObject, ValidateFunction | null>();
 
 /**
- * Returns the faults of a call's arguments under the schema of the tool; `undefined` if they have none. A schema that cannot be compiled accepts all
- * arguments, and a warning names it once.
+ * Returns the faults of a call's arguments under the schema of the tool; `undefined` if they have none. A schema that cannot be compiled or
+ * evaluated accepts all arguments, and a warning names its tool once.
  */
 export function argumentFaults(
   { name, parameters }: ToolDefinition,
@@ -20,7 +20,15 @@ export function argumentFaults(
   if (typeof args !== "object" || args === null || Array.isArray(args)) return "the arguments are not a JSON object";
   if (!compiled.has(parameters)) compiled.set(parameters, compile(name, parameters, logger));
   const validate = compiled.get(parameters);
-  if (validate === null || validate === undefined || validate(args)) return undefined;
+  if (validate === null || validate === undefined) return undefined;
+  try {
+    if (validate(args)) return undefined;
+  } catch (error) {
+    // A schema that refers to itself without a step into the value has no end.
+    compiled.set(parameters, null);
+    warn(name, error, logger);
+    return undefined;
+  }
   const faults = (validate.errors ?? []).map(({ instancePath, message, params }) => {
     const extra = (params as { readonly additionalProperty?: string }).additionalProperty;
     return `arguments${instancePath.replaceAll("/", ".")} ${message}${extra === undefined ? "" : ` ("${extra}")`}`;
@@ -37,9 +45,13 @@ function compile(name: string, parameters: JsonObject, logger: Logger): Validate
     if ("$async" in validate) throw new TypeError("an asynchronous schema ($async)");
     return validate;
   } catch (error) {
-    logger.warn(`The JSON Schema of the arguments of tool ${name} is invalid; they are not validated.`, {
-      error: String(error),
-    });
+    warn(name, error, logger);
     return null;
   }
+}
+
+function warn(name: string, error: unknown, logger: Logger): void {
+  logger.warn(`The JSON Schema of the arguments of tool ${name} is invalid; they are not validated.`, {
+    error: String(error),
+  });
 }

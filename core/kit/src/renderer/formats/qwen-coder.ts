@@ -1,7 +1,8 @@
-import type { JsonObject, JsonValue, ToolDefinition } from "@mrlm/spec";
+import type { JsonObject, JsonValue } from "@mrlm/spec";
 import { BlockReader, CallFault, quote } from "../block-reader.ts";
 import { readJson, spacedJson } from "../json-reader.ts";
 import { checkName } from "../named-call.ts";
+import { argumentTypes, typeOf } from "../../argument-types.ts";
 import type { ToolFormat, WrittenCall } from "./format.ts";
 
 const [BEGIN, END] = ["<tool_call>", "</tool_call>"];
@@ -23,14 +24,14 @@ export const qwenCoder: ToolFormat = {
     reader.skipSpace();
     reader.expect(FUNCTION, "at the start of the function");
     const { name } = readAttribute(reader, "function");
-    const types = parameterTypes(tools?.find((tool) => tool.name === name));
+    const tool = tools?.find((each) => each.name === name);
     const given = new Map<string, JsonValue>();
     for (;;) {
       reader.skipSpace();
       if (!reader.isNext(PARAMETER)) break;
       const [key, value] = readParameter(reader);
       if (given.has(key.name)) reader.fail(`The parameter ${quote(key.name)} occurs twice.`, key.at);
-      given.set(key.name, convert(value, types.get(key.name)));
+      given.set(key.name, tool === undefined ? value : convert(value, argumentTypes(tool.parameters, key.name)));
     }
     reader.expect(FUNCTION_END, `or ${quote(PARAMETER)}`);
     reader.skipSpace();
@@ -59,30 +60,9 @@ function readParameter(reader: BlockReader): [{ readonly name: string; readonly 
       `The parameter ${quote(key.name)} has no ${quote(PARAMETER_END)}.`,
       value === undefined ? at : reader.at,
     );
-  // The template writes one line break on each side of the value.
-  return [key, (value as string).replace(/^\r?\n/, "").replace(/\r?\n$/, "")];
-}
-
-/** Returns the JSON types of the parameters of a tool. */
-function parameterTypes(tool: ToolDefinition | undefined): ReadonlyMap<string, ReadonlySet<string>> {
-  const properties = tool?.parameters["properties"];
-  if (typeof properties !== "object" || properties === null || Array.isArray(properties)) return new Map();
-  return new Map(Object.entries(properties).map(([key, schema]) => [key, typesOf(schema)]));
-}
-
-/** Returns the types that a JSON schema names, also in `anyOf`, `oneOf` and `enum`. */
-function typesOf(schema: JsonValue): ReadonlySet<string> {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return new Set();
-  const { type, anyOf, oneOf, enum: values, const: only } = schema;
-  const named = [type ?? []].flat().filter((name) => typeof name === "string");
-  const alternatives = [anyOf ?? [], oneOf ?? []].flat().flatMap((other) => [...typesOf(other as JsonValue)]);
-  const listed = [values ?? [], only === undefined ? [] : [only]].flat().map((value) => typeOf(value as JsonValue));
-  return new Set([...named, ...(named.length === 0 ? [...alternatives, ...listed] : [])]);
-}
-
-function typeOf(value: JsonValue): string {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "array" : typeof value;
+  // The template writes one line break on each side of the value. Where that is "\n", a "\r" before the last one belongs to the value.
+  const [first = ""] = /^\r?\n/.exec(value as string) ?? [];
+  return [key, (value as string).slice(first.length).replace(first.length === 1 ? /\n$/ : /\r?\n$/, "")];
 }
 
 /** Literals of JSON and of Python, which chat templates write. */
@@ -96,13 +76,11 @@ const LITERALS: ReadonlyMap<string, JsonValue> = new Map([
 ]);
 
 /** Returns the value of a type that the schema names, else the text itself. */
-function convert(text: string, types: ReadonlySet<string> = new Set()): JsonValue {
+function convert(text: string, types: ReadonlySet<string>): JsonValue {
   if ([...types].every((type) => type === "string")) return text;
   const value = parse(text.trim());
-  if (value === undefined) return text;
-  const type = typeOf(value);
-  const fits = types.has(type) || (type === "number" && types.has("integer") && Number.isInteger(value));
-  return fits ? value : text;
+  // Text in quotation marks is a string with these marks: chat templates write strings without any.
+  return value === undefined || typeof value === "string" || !types.has(typeOf(value)) ? text : value;
 }
 
 function parse(text: string): JsonValue | undefined {
