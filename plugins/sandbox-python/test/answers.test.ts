@@ -74,6 +74,121 @@ describeKinds("what tests get from a submission in Python", (sandbox) => {
     expect(await verdicts(code, ["count", "f", "Bad"], tests)).toEqual(tests.map(() => "passed"));
   });
 
+  describe("U3: a question about an object has one answer until the tests run code that may change it", () => {
+    // Each class answers in another way each time. Each test passes only if it gets two answers.
+    test.each<[string, string, string]>([
+      ["float", "def __float__(s): return [1.0, 9.0][X.count() % 2]", "float(r) > 5 and float(r) < 5"],
+      [
+        "index",
+        "def __index__(s): return [3, 5][X.count() % 2]",
+        "15 % int(r) == 0 and int(r) == 3 and range(10)[r] == 5",
+      ],
+      [
+        "int and index",
+        "def __int__(s): return 3\n    def __index__(s): return 5",
+        "int(r) == 3 and range(10)[r] == 5",
+      ],
+      [
+        "float and index",
+        "def __float__(s): return 3.5\n    def __index__(s): return 5",
+        "float(r) == 3.5 and range(10)[r] == 5",
+      ],
+      ["complex", "def __complex__(s): return complex(X.count())", "complex(r) != complex(r)"],
+      ["len", "def __len__(s): return X.count()", "len(r) != len(r)"],
+      ["bool", "def __bool__(s): return X.count() % 2 == 0", "bool(r) != bool(r)"],
+      ["str", "def __str__(s): return str(X.count())", "str(r) != str(r)"],
+      ["repr", "def __repr__(s): return str(X.count())", "repr(r) != repr(r)"],
+      ["bytes", "def __bytes__(s): return b'x' * X.count()", "bytes(r) != bytes(r)"],
+      ["format", "def __format__(s, f): return str(X.count())", "f'{r}' != f'{r}'"],
+      ["hash", "def __hash__(s): return X.count()", "hash(r) != hash(r)"],
+      ["round", "def __round__(s, n=None): return X.count()", "round(r) != round(r) or round(r, 2) != round(r, 2)"],
+      [
+        "floor",
+        "def __floor__(s): return X.count()\n    def __ceil__(s): return X.count()",
+        "math.floor(r) != math.floor(r) or math.ceil(r) != math.ceil(r)",
+      ],
+      ["trunc", "def __trunc__(s): return X.count()", "math.trunc(r) != math.trunc(r)"],
+      ["abs", "def __abs__(s): return X.count()", "abs(r) != abs(r)"],
+      ["neg", "def __neg__(s): return X.count()\n    def __pos__(s): return X.count()", "-r != -r or +r != +r"],
+      [
+        "objects of neg",
+        "def __neg__(s): return X()\n    def __float__(s): return float(X.count())",
+        "float(-r) != float(-r)",
+      ],
+      [
+        "iter of lists",
+        "def __iter__(s): return iter([[1, 2, 3], [3, 2, 1]][X.count() % 2])",
+        "sorted(r) == [1, 2, 3] and list(r) == [1, 2, 3] and list(r) == [3, 2, 1]",
+      ],
+      ["iter by a generator", "def __iter__(s):\n        X.count()\n        yield X.n", "list(r) != list(r)"],
+      [
+        "iter by an iterator",
+        "def __iter__(s): return map(str, [X.count()])",
+        "list(r) != list(r) or (lambda i: next(iter(r)) != next(i))(iter(r))",
+      ],
+      [
+        "iter that fails once",
+        "def __iter__(s):\n        yield 1\n        if X.count() == 1: raise ValueError",
+        "(lambda: [list(r)] if X else 0) and fails(lambda: list(r), ValueError) and list(r) == [1]",
+      ],
+      [
+        "an iterator that begins again with other items",
+        "def __iter__(s):\n        s.i = X.count() * 10\n        s.end = s.i + 3\n        return s\n    def __next__(s):\n        if s.i == s.end: raise StopIteration\n        s.i += 1\n        return s.i",
+        "sorted(r) != list(r)",
+      ],
+      [
+        "an iterator that has ended and goes on",
+        "def __iter__(s): return s\n    def __next__(s):\n        if X.count() % 4 == 0: raise StopIteration\n        return X.n",
+        "list(r) == [1, 2, 3] and next(r, 0) == 5",
+      ],
+      ["reversed", "def __reversed__(s): return iter([X.count()])", "list(reversed(r)) != list(reversed(r))"],
+      [
+        "items by position",
+        "def __getitem__(s, i):\n        if i > 2: raise IndexError\n        return X.count()",
+        "r[0] != r[0] or list(r) != list(r) or r[0:1] != r[0:1]",
+      ],
+      ["in", "def __iter__(s): return iter([X.count()])", "1 in r and 2 in r"],
+      ["eq", "def __eq__(s, o): return X.count() % 2 == 0", "(r == q) != (r == q)"],
+      ["lt", "def __lt__(s, o): return X.count() % 2 == 0", "(r < q) != (r < q)"],
+      ["add", "def __add__(s, o): return X.count()", "r + q != r + q"],
+      ["an attribute", "size = property(lambda s: X.count())", "r.size != r.size"],
+      [
+        "an attribute that fails once",
+        "size = property(lambda s: 1 / (X.count() - 1))",
+        "fails(lambda: r.size, ZeroDivisionError) and r.size == 1",
+      ],
+      [
+        "isinstance",
+        "pass\nclass M(type):\n    def __instancecheck__(c, o): return X.count() % 2 == 0\nclass Y(metaclass=M): pass",
+        "isinstance(r, Y) != isinstance(r, Y)",
+      ],
+    ])("%s", async (_, methods, check) => {
+      const code = `class X:\n    n = 0\n    @staticmethod\n    def count():\n        X.n += 1\n        return X.n\n    ${methods}\ndef f(): return X()\ndef items(): return []`;
+      const harness =
+        "import math\ndef fails(work, kind):\n    try: work()\n    except kind: return True\n    return False";
+      const results = await verdicts(code, ["f", "Y"], [`${harness}\nr, q = f(), f()\nassert ${check}`]);
+      expect(results).toEqual([expect.stringMatching(/^failed: /)]);
+    });
+
+    test("actions may change every answer", async () => {
+      const code =
+        "class Stack:\n    def __init__(self): self.items = []\n    def push(self, x): self.items.append(x)\n    def __len__(self): return len(self.items)\n    def __iter__(self): return iter(list(self.items))\n    def __setitem__(self, i, x): self.items[i] = x\n    def __iadd__(self, other):\n        self.items += other.items\n        return self\nclass Count:\n    def __init__(self, end): self.end = end\n    def __iter__(self):\n        self.at = 0\n        return self\n    def __next__(self):\n        if self.at == self.end: raise StopIteration\n        self.at += 1\n        return self.at\ndef push(stack, x): stack.push(x)\ndef once(n): return (x for x in range(n))";
+      const tests = [
+        "s = Stack()\nassert len(s) == 0 and list(s) == []\ns.push(1)\nassert len(s) == 1 and list(s) == [1]",
+        "s = Stack()\nassert len(s) == 0\npush(s, 1)\nassert len(s) == 1\ns[0] = 5\nassert list(s) == [5]\ns += s\nassert list(s) == [5, 5]",
+        "s = Stack()\nassert s.items == []\ns.items = [4]\nassert s.items == [4] and len(s) == 1",
+        "c = Count(3)\nassert list(c) == [1, 2, 3] and list(c) == [1, 2, 3]\nc.end = 2\nassert list(c) == [1, 2]",
+        "c = Count(600)\nassert sum(c) == sum(c) == 180300",
+        "c = Count(4)\nfor x in c:\n    if x == 2: break\nassert list(c) == [1, 2, 3, 4]",
+        "c = Count(4)\niter(c)\nassert [next(c), c.at, next(c), c.at] == [1, 1, 2, 2]",
+        "g = once(3)\nassert list(g) == [0, 1, 2] and list(g) == []",
+        "g = once(4)\nassert list(zip(g, g)) == [(0, 1), (2, 3)]",
+        "s = Stack()\ns.push(1)\ns.push(2)\nassert list(zip(s, s)) == [(1, 1), (2, 2)] and [(x, y) for x in s for y in s][1] == (1, 2)",
+      ];
+      expect(await verdicts(code, ["Stack", "Count", "push", "once"], tests)).toEqual(tests.map(() => "passed"));
+    });
+  });
+
   test("S9: positions of a UnicodeError are those of its object", async () => {
     const code =
       "def f(start, end): raise UnicodeDecodeError('utf-8', b'abc', start, end, 'x')\ndef g(start, end): raise UnicodeEncodeError('ascii', '', start, end, 'x')";

@@ -41,7 +41,41 @@ def check(candidate):
     for x, y in zip(candidate([7, 7, 7]), [1, 2, 3], strict=True):
         assert x == y
 `;
+/** Tests of properties, which ask a result more than once. What gives one answer to each question passes none of them without the work. */
+const properties = `
+import math
+from collections import Counter
+def poly(xs, x):
+    return sum(c * math.pow(x, i) for i, c in enumerate(xs))
+def check(candidate):
+    assert math.fabs(poly([-7.0, 3.0], candidate([-7, 3]))) < 1e-4
+    for n in (15, 77, 221):
+        r = candidate(n)
+        assert n % int(r) == 0 and 1 < int(r) < n and range(1000)[r] == int(r)
+    xs = [30, 10, 20]
+    r = candidate(xs)
+    assert Counter(r) == Counter(xs) and all(a <= b for a, b in zip(r, list(r)[1:]))
+    t = candidate("x")
+    assert str(t) == str(t)[::-1] and len(str(t)) == 2 and str(t)[0] != str(t)[1]
+    r = candidate(1)
+    assert len(r) == 3 and len(r) == 5
+    r = candidate(2)
+    assert r and not r
+    r = candidate(3)
+    assert 1 in r and 3 in r and 2 not in r
+    r = candidate(4)
+    assert bytes(r) != bytes(r)
+    r = candidate(5)
+    assert r[0] == 1 and r[0] == 2
+    r, q = candidate(6), candidate(7)
+    assert (r == q) != (r == q)
+    r, q = candidate(8), candidate(9)
+    assert (r < q) != (r < q) or (r > q) != (r > q)
+    r = candidate(10)
+    assert float(r) != float(r)
+`;
 const rows = {
+  property: { task_id: 2, prompt: "def f(given):\n", entry_point: "f", test: properties },
   function: { task_id: 1, prompt: "def f(*given):\n", entry_point: "f", test: gauntlet },
   program: {
     task_id: 1,
@@ -93,6 +127,11 @@ export function cheatTests(stride: number): void {
       },
       300_000,
     );
+
+    const answers = chosen("python-answers").programs;
+    test(`U3: ${answers.length} functions whose objects have other answers each time earn nothing`, async () => {
+      expect(await earnings(sandbox(), answers, dataOf("property"))).toEqual([]);
+    }, 300_000);
 
     const { programs } = chosen("programs-python");
     test(`${programs.length} programs earn nothing`, async () => {

@@ -1,5 +1,6 @@
 """Proxies of the submission's functions, classes and objects in the interpreter of the tests."""
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -50,10 +51,10 @@ class EntryPoints(type):
         return type(value).__name__ == cls.__name__ and issubclass(type(value), tuple) and hasattr(value, "_fields")
 
     def __iter__(cls) -> Iterator[Any]:
-        return iter(cls.__remote__.call(f"{cls.__name__}.__iter__", (), {}))
+        return iter(cls.__remote__.iteration(cls.__name__, "__iter__", cls))
 
     def __getitem__(cls, key: Any) -> Any:
-        return cls.__remote__.call(f"{cls.__name__}.__getitem__", (key,), {})
+        return cls.__remote__.call(f"{cls.__name__}.__getitem__", (key,), {}, asks=True)
 
     def __repr__(cls) -> str:
         return f"<{cls.__name__} of the submission>"
@@ -64,7 +65,8 @@ class RemoteObject:
     Proxy of an object of the submission, with the special methods that the object's class defines.
 
     A method returns data, or another proxy. Comparisons and operators work between objects of the submission only: the
-    submission must not decide how its object compares with a value of the tests.
+    submission must not decide how its object compares with a value of the tests. A question about an object has one
+    answer until the tests run code of the submission that may change it.
     """
 
     __slots__ = ("__number", "__remote", "__stream")
@@ -102,16 +104,24 @@ class RemoteObject:
         return any(found is item or found == item for found in iter(self))
 
     def __special(self, name: str, *args: Any) -> Any:
-        return self.__remote.call(f"@{self.__number}.{name}", args, {})
+        return self.__remote.call(f"@{self.__number}.{name}", args, {}, asks=name not in specials.ACTIONS)
+
+    def __iterated(self, name: str) -> Any:
+        return self.__remote.iteration(f"@{self.__number}", name, self)
 
     def __shown(self, name: str) -> Any:
         return object.__repr__(self) if self.__remote.is_quiet else self.__special(name)
 
     def __next(self) -> Any:
+        self.__remote.forget()
+        return self.__items().next()
+
+    def __items(self) -> "iterators.Stream":
+        """Returns the items of an object that is an iterator."""
         if self.__stream is None:
             object.__setattr__(self, "_RemoteObject__stream", iterators.Stream(self.__remote, self.__number))
         stream: iterators.Stream = self.__stream
-        return stream.next()
+        return stream
 
     def __exit(self, _kind: object, error: BaseException | None, _traceback: object) -> bool:
         return self.__remote.leave(self.__number, error)
@@ -126,6 +136,10 @@ def class_of(name: str, names: Iterable[str]) -> type:
     for each in names:
         if each in specials.PAIRED:
             namespace[each] = _paired(each)
+        elif each in specials.ITERATIONS:
+            namespace[each] = _iterated(each)
+        elif each in specials.FROM_INDEX and "__index__" in names:
+            namespace[each] = _from_index(each)
         elif each in specials.ALONE:
             namespace[each] = _alone(each)
         elif each == specials.NEXT:
@@ -149,6 +163,14 @@ def _alone(name: str) -> Callable[..., Any]:
     return lambda self, *args: self._RemoteObject__special(name, *args)
 
 
+def _iterated(name: str) -> Callable[..., Any]:
+    return lambda self: self._RemoteObject__iterated(name)
+
+
+def _from_index(name: str) -> Callable[..., Any]:
+    return lambda self: specials.FROM_INDEX[name](operator.index(self))
+
+
 def _paired(name: str) -> Callable[..., Any]:
     return lambda self, other, *more: (
         self._RemoteObject__special(name, other)
@@ -165,6 +187,8 @@ def tag(value: Any) -> dict[str, Any]:
         return found
     if kind is iterators.RemoteGenerator:
         return iterators.tag(value)
+    if kind is iterators.Cursor:
+        return tag(value.found)
     if kind is EntryPoints:
         return {"p": value.__name__}
     raise codec.NotPlain(f"the tests passed an instance of {kind.__name__}, and only plain data reaches a submission")

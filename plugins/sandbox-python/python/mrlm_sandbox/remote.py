@@ -12,6 +12,10 @@ _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _MUTABLE = (list, dict, set, bytearray)
 _SHOWN = 300
 _MOST_CLASSES = 1000
+# Limit of the answers that are kept, in characters. One answer has up to `codec.LONGEST`.
+_MOST_KEPT = 8 * codec.LONGEST
+_ENTRY = 300  # Characters that an answer counts in addition, for its place in memory.
+_NO_ARGUMENTS = codec.encode([[], {}])
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 
 
@@ -33,6 +37,12 @@ class Remote:
         self._maker: raised.Maker | None = None
         self._objects: dict[int, Any] = {}
         self._classes: dict[tuple[str, frozenset[str]], type] = {}
+        # Answers to questions about objects, by the question.
+        self._kept: dict[str, list[str]] = {}
+        self._kept_size = 0
+        self._iterations: dict[str, iterators.Iteration] = {}
+        # Number of messages that may have changed objects.
+        self.actions = 0
         self.was_asked = False
         self.ended = False
         # True while a failure is described: proxies then show themselves without a request.
@@ -45,13 +55,15 @@ class Remote:
         self.raised: BaseException | None = None
         self.fault: dict[str, Any] = {}
 
-    def call(self, target: str, args: Sequence[Any], kwargs: dict[str, Any], stops: bool = False) -> Any:
+    def call(
+        self, target: str, args: Sequence[Any], kwargs: dict[str, Any], stops: bool = False, asks: bool = False
+    ) -> Any:
         """Calls `target` in the runner and applies its changes to the arguments.
 
-        `stops`: the call may raise StopIteration.
+        `stops`: the call may raise StopIteration. `asks`: it is a question, whose first answer is kept.
         """
         given = [list(args), kwargs]
-        answer = self._answer(f"call\n{target}\n{codec.encode(given, proxies.tag)}")
+        answer = self._answer(f"call\n{target}\n{codec.encode(given, proxies.tag)}", asks)
         self.last = None
         result = self._result(answer, args, stops)
         if len(answer) > 2:
@@ -79,14 +91,33 @@ class Remote:
         shown = _cut(", ".join([*map(_shown, args), *(f"{key}={_shown(value)}" for key, value in kwargs.items())]))
         return f"{target}({shown}) returned {_shown(result)}"
 
+    def iteration(self, target: str, name: str, owner: object) -> Any:
+        """Returns an iterator over the items of an object. All of them have the items of the first one.
+
+        An object that is its own iterator, or that gives the same one again, continues with it.
+        """
+        message = f"call\n{target}.{name}\n{_NO_ARGUMENTS}"
+        known = self._iterations.get(message)
+        # Items that are data are kept with the answer.
+        found = self._result(self._answer(message, asks=True) if known is None else self._ask_runner(message))
+        stream = iterators.stream_of(found)
+        if stream is None:
+            return found
+        if found is owner:
+            stream.restart()
+            return found
+        if known is None:
+            known = self._iterations[message] = iterators.Iteration(found, stream)
+        return known.cursor if found is known.found else iterators.Cursor(known)
+
     def attribute(self, target: str, name: str) -> Any:
-        return self._result(self._answer(f"attribute\n{target}\n{name}"))
+        return self._result(self._answer(f"attribute\n{target}\n{name}", asks=True))
 
     def set_attribute(self, target: str, name: str, value: Any) -> None:
         self._result(self._answer(f"set\n{target}\n{name}\n{codec.encode(value, proxies.tag)}"))
 
     def is_instance(self, value: Any, name: str) -> bool:
-        return self._result(self._answer(f"instance\n{codec.encode(value, proxies.tag)}\n{name}")) is True
+        return self._result(self._answer(f"instance\n{codec.encode(value, proxies.tag)}\n{name}", asks=True)) is True
 
     def wait(self, number: int) -> Any:
         """Returns the result of a coroutine."""
@@ -101,7 +132,7 @@ class Remote:
 
     def pull(self, number: int, count: int) -> tuple[list[Any], BaseException | None]:
         """Returns up to `count` items of an iterator, and the exception that ends it or None."""
-        answer = self._answer(f"pull\n@{number}\n{count}")
+        answer = self._ask_runner(f"pull\n@{number}\n{count}")
         if answer[0] != "items":
             return [], _raised_by(lambda: self._result(answer, (), True))
         items = self._decoded(answer, 1)
@@ -121,7 +152,27 @@ class Remote:
         suppresses = self._result(self._answer(f"leave\n@{number}\n{_dumps(reported)}"))
         return suppresses is True and error is not None and _is_raised_on_purpose(error)
 
-    def _answer(self, message: str) -> list[str]:
+    def forget(self) -> None:
+        """Forgets all answers: code of the submission that the tests ran may have changed its objects."""
+        self._kept.clear()
+        self._kept_size = 0
+        self._iterations.clear()
+
+    def _answer(self, message: str, asks: bool = False) -> list[str]:
+        """Returns the answer to a message. A question about an object has its first answer until the next message."""
+        if not asks:
+            self.actions += 1
+            self.forget()
+            return self._ask_runner(message)
+        answer = self._kept.get(message)
+        if answer is None:
+            answer = self._kept[message] = self._ask_runner(message)
+            self._kept_size += len(message) + sum(map(len, answer)) + _ENTRY
+            if self._kept_size > _MOST_KEPT:
+                raise ResultRefused("the answers about objects of the submission are too long")
+        return answer
+
+    def _ask_runner(self, message: str) -> list[str]:
         if self.ended:
             raise RunnerEnded
         self.was_asked = True
