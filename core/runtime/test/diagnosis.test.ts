@@ -104,6 +104,7 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
     }),
   ],
   ["episodes-unscored", run(() => ({ "episodes/unscored": 2 }))],
+  ["rewards-out-of-range", run(() => ({ "episodes/out_of_range": 3 }))],
   ["version-lag", run(() => ({ "versions/lag": 9 }))],
   ["gradient-spikes", run((i) => ({ "optim/grad_norm": i === 30 ? 50 : 0.5 }))],
   ["skipped-steps", run((i) => ({ "optim/skipped": i % 10 === 0 ? 1 : 0 }))],
@@ -158,6 +159,17 @@ describe("a diagnosis", () => {
     expect(SICK).toHaveLength(STAGE_RULES.length + 1);
     const guide = readFileSync(new URL("../../../docs/guides/diagnosis.md", import.meta.url), "utf8");
     for (const [rule] of SICK) expect([rule, guide.includes(`### ${rule}\n`)]).toEqual([rule, true]);
+  });
+
+  test("D18: rewards of another size explain gradients and rewards that fall: no lower learning rate is advised", () => {
+    const worse = run((i) => ({
+      "episodes/out_of_range": 256,
+      "optim/skipped": 1,
+      "optim/grad_norm": i === 30 ? 50 : 0.5,
+      "reward/mean": 0.8 - 0.01 * i,
+    }));
+    expect(found(worse)).toEqual(["rewards-out-of-range"]);
+    expect(diagnose(worse)[0]?.advice).not.toContain("Lower learning_rate");
   });
 
   test("reports why episodes failed, with problems before hints", () => {

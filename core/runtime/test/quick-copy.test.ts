@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { MAX_REWARD } from "@mrlm/spec";
 import { quickAction, quickObservation, quickStepResult } from "../src/host/quick-copy.ts";
 import { validateBySchema } from "../src/host/validate-result.ts";
 
@@ -46,8 +47,8 @@ const observation = object(
 const reward = object(
   {
     scored: mostly(fc.constant(true)),
-    value: mostly(fc.double({ noDefaultInfinity: true, noNaN: true })),
-    components: record(mostly(fc.double({ noDefaultInfinity: true, noNaN: true }))),
+    value: mostly(fc.double({ min: -MAX_REWARD, max: MAX_REWARD, noNaN: true })),
+    components: record(mostly(fc.double({ min: -MAX_REWARD, max: MAX_REWARD, noNaN: true }))),
     code: text,
     message: text,
   },

@@ -191,6 +191,8 @@ describe("what an author returned", () => {
   const bad: Record<string, unknown> = {
     "an unknown agent": { ...singleStep({}), rewards: { stranger: score(1) } },
     "a reward that is not finite": singleStep({ reward: score(Number.NaN) }),
+    "D18: a reward whose square is not finite": singleStep({ reward: score(-1e155) }),
+    "D18: a component whose square is not finite": singleStep({ reward: score(1, { x: 1e308 }) }),
     "a component that is not finite": singleStep({ reward: score(1, { x: Infinity }) }),
     "a bare number as reward": { ...singleStep({}), rewards: { agent: 1 } },
     "a flag that is no boolean": { ...singleStep({}), terminated: { agent: 1 } },

@@ -25,6 +25,8 @@ export interface EnvironmentDescription {
   readonly lacksExhausted?: boolean;
   readonly hasDemonstrations: boolean;
   readonly rewardComponents: readonly string[];
+  /** Smallest and largest sum of the rewards of an agent in an episode under these options; absent where the host does not know it. */
+  readonly rewardRange?: readonly [number, number];
   /** SHA-256 (hexadecimal) of each file that the tasks were read from, by the path in the options (`EnvironmentContext.dataPath`). */
   readonly dataFiles?: Readonly<Record<string, string>>;
   /** Package that provides the environment, where the host knows it. */

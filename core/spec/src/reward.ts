@@ -1,9 +1,15 @@
+/**
+ * Largest absolute value of a reward, of its components, and of the sum of an agent's rewards in an episode. The squares of larger ones, summed over a batch,
+ * are not finite: an episode with one is not scored.
+ */
+export const MAX_REWARD = 1e150;
+
 /** Computed reward. */
 export interface Score {
   readonly scored: true;
-  /** Finite number that training uses. */
+  /** Number that training uses, at most {@link MAX_REWARD} from 0. */
   readonly value: number;
-  /** Finite parts of the reward by name, for reports. */
+  /** Parts of the reward by name, for reports; each at most {@link MAX_REWARD} from 0. */
   readonly components: Readonly<Record<string, number>>;
 }
 

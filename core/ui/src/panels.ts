@@ -51,10 +51,10 @@ export const PANELS: readonly Panel[] = [
     rules: ["limited-episodes"],
   },
   {
-    title: "Failed and unscored episodes",
-    pattern: /(^|\/)episodes\/(failed|unscored)$/,
+    title: "Failed, unscored and out of range episodes",
+    pattern: /(^|\/)episodes\/(failed|unscored|out_of_range)$/,
     unit: "episodes",
-    rules: ["episodes-failed", "episodes-unscored"],
+    rules: ["episodes-failed", "episodes-unscored", "rewards-out-of-range"],
   },
   {
     title: "Seconds of a step by phase",

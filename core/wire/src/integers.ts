@@ -12,9 +12,3 @@ export function fromInt64(value: bigint, name: string): number {
   if (!Number.isSafeInteger(number)) throw invalid(`${name} is ${value}, which lies outside ±2^53`);
   return number;
 }
-
-/** Returns the number. Throws MESSAGE_INVALID unless it is finite. */
-export function finite(value: number, name: string): number {
-  if (!Number.isFinite(value)) throw invalid(`${name} is ${value}, which is not a finite number`);
-  return value;
-}

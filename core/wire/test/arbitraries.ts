@@ -1,16 +1,17 @@
 import fc from "fast-check";
-import type {
-  Action,
-  Demonstration,
-  ImagePart,
-  JsonObject,
-  Message,
-  Observation,
-  Part,
-  Reward,
-  StepResult,
-  TextPart,
-  ToolDefinition,
+import {
+  type Action,
+  type Demonstration,
+  type ImagePart,
+  type JsonObject,
+  MAX_REWARD,
+  type Message,
+  type Observation,
+  type Part,
+  type Reward,
+  type StepResult,
+  type TextPart,
+  type ToolDefinition,
 } from "@mrlm/spec";
 
 /** Arbitrary Unicode text; keys include `__proto__`. */
@@ -21,6 +22,7 @@ export const object = fc
 
 /** Number without negative zero, which a proto3 field does not keep. */
 export const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const amount = fc.double({ noNaN: true, min: -MAX_REWARD, max: MAX_REWARD }).map((value) => value + 0);
 const textPart: fc.Arbitrary<TextPart> = fc.record({ type: fc.constant("text" as const), text });
 const imagePart: fc.Arbitrary<ImagePart> = fc.record({
   type: fc.constant("image" as const),
@@ -74,8 +76,8 @@ export const observation: fc.Arbitrary<Observation> = fc.record(
 export const reward: fc.Arbitrary<Reward> = fc.oneof(
   fc.record({
     scored: fc.constant(true as const),
-    value: finite,
-    components: fc.dictionary(text, finite, { noNullPrototype: true }),
+    value: amount,
+    components: fc.dictionary(text, amount, { noNullPrototype: true }),
   }),
   fc.record({ scored: fc.constant(false as const), code: text, message: text }),
 );

@@ -60,6 +60,7 @@ describe("encoding and decoding keeps", () => {
         maxTurns: fc.nat(),
         hasDemonstrations: fc.boolean(),
         rewardComponents: fc.array(text),
+        rewardRange: fc.tuple(fc.double({ noNaN: true }), fc.double({ noNaN: true })),
         orderedSplits: fc.array(text),
         dataFiles: fc.dictionary(text, text, { noNullPrototype: true, minKeys: 1 }),
         providedBy: fc.record(

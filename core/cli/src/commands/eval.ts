@@ -90,6 +90,9 @@ async function measure(
         players: environment.players,
         ...(environment.sides === undefined ? {} : { sides: environment.sides }),
         ...(environment.maxTurns === undefined ? {} : { maxTurns: environment.maxTurns }),
+        ...(environment.description.rewardRange === undefined
+          ? {}
+          : { rewardRange: environment.description.rewardRange }),
       },
     ],
     ...sampling,

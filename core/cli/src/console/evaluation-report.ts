@@ -35,6 +35,9 @@ export function evaluationReport(result: EvaluationResult): string {
     row("truncated", ({ truncated }) => [String(truncated)]),
     row("unscored", ({ unscored }) => [String(unscored)]),
     row("failed", ({ failed }) => [String(failed)]),
+    ...(kinds.some(([, { outOfRange }]) => outOfRange !== undefined)
+      ? [row("out of range", ({ outOfRange = 0 }) => [String(outOfRange)])]
+      : []),
   ];
   return [table(rows), ...causes(result), ...passTable(result)].join("\n\n");
 }
@@ -108,7 +111,9 @@ export function cutAnswers({
 function causes({ greedy, sampled }: EvaluationResult): string[] {
   const failed = greedy.firstError ?? sampled?.firstError;
   const unscored = greedy.firstUnscored ?? sampled?.firstUnscored;
+  const outOfRange = greedy.firstOutOfRange ?? sampled?.firstOutOfRange;
   const lines = [
+    ...(outOfRange === undefined ? [] : [`rewards out of range, the first: ${outOfRange}`]),
     ...(failed === undefined ? [] : [`failed, the first: ${failed}`]),
     ...(unscored === undefined ? [] : [`without a score, the first: ${unscored}`]),
   ];

@@ -4,6 +4,7 @@ import {
   failedEpisodes,
   hasOneToken,
   limitedEpisodes,
+  rewardsOutOfRange,
   truncation,
   unscoredEpisodes,
   versionLag,
@@ -25,6 +26,7 @@ import type { RunRecord, StageRecord } from "./run-record.ts";
 export const STAGE_RULES: readonly StageRule[] = [
   failedEpisodes,
   unscoredEpisodes,
+  rewardsOutOfRange,
   fallingReward,
   risingLoss,
   pairsNotLearnt,
@@ -55,9 +57,13 @@ export const STAGE_RULES: readonly StageRule[] = [
 
 /** Rules whose findings are omitted if the finding of another rule causes them, because their advice would be wrong: a collapsed policy needs no higher learning rate. */
 const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
+  "falling-reward": ["rewards-out-of-range"],
+  "gradient-spikes": ["rewards-out-of-range"],
+  "skipped-steps": ["rewards-out-of-range"],
   "groups-without-signal": ["falling-reward", "entropy-collapse"],
-  "no-gradient": ["groups-without-signal", "falling-reward", "entropy-collapse"],
+  "no-gradient": ["rewards-out-of-range", "groups-without-signal", "falling-reward", "entropy-collapse"],
   "flat-reward": [
+    "rewards-out-of-range",
     "episodes-failed",
     "episodes-unscored",
     "entropy-collapse",

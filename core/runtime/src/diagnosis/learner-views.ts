@@ -1,3 +1,4 @@
+import { OUT_OF_RANGE } from "../rollouts/reward-watch.ts";
 import type { StageRecord } from "./run-record.ts";
 
 /** Stage with the metrics of one of its learners under the names that the only learner of a stage has. */
@@ -25,7 +26,12 @@ function ofPolicy(metrics: Readonly<Record<string, number>>, policy: string): Re
   const prefix = `${policy}/`;
   return Object.fromEntries(
     Object.entries(metrics).flatMap(([name, value]) =>
-      name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
+      name.startsWith(prefix)
+        ? [[name.slice(prefix.length), value]]
+        : // It is of the batch, which all learners share.
+          name === OUT_OF_RANGE
+          ? [[name, value]]
+          : [],
     ),
   );
 }

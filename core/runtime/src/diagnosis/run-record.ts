@@ -11,6 +11,7 @@ export interface IterationRecord {
   readonly metrics: Readonly<Record<string, number>>;
   /** Wall seconds by phase, with `total` and `engine`. */
   readonly seconds: Readonly<Record<string, number>>;
+  readonly notices?: readonly string[];
 }
 
 /** Iterations of one stage. */
@@ -108,9 +109,12 @@ function stagesOf(
       const algorithm = Object.values(learners)[0] ?? row.stage;
       stages.push({ name: row.stage, algorithm, learners, iterations: [] });
     }
-    stages
-      .at(-1)
-      ?.iterations.push({ step: row.step, metrics: numbers(row["metrics"]), seconds: numbers(row["seconds"]) });
+    stages.at(-1)?.iterations.push({
+      step: row.step,
+      metrics: numbers(row["metrics"]),
+      seconds: numbers(row["seconds"]),
+      notices: (row["notices"] ?? []) as readonly string[],
+    });
     last = iteration;
   }
   return stages;

@@ -7,6 +7,7 @@ import type {
   Rollouts,
   TrajectoryGroup,
 } from "@mrlm/spec";
+import type { RewardRange } from "../rollouts/reward-watch.ts";
 import { RoleTallies } from "./role-tallies.ts";
 import type { EpisodeSummary } from "./summarise.ts";
 
@@ -21,6 +22,8 @@ export interface MeasuredEnvironment {
   readonly players: RolloutRequest["players"];
   readonly sides?: RolloutRequest["sides"];
   readonly maxTurns?: number;
+  /** Range of the rewards, where the host knows it. */
+  readonly rewardRange?: RewardRange;
 }
 
 /** Result of one environment, or of one role of it where policies play several. */
@@ -72,7 +75,7 @@ export async function evaluate(options: {
   const total = options.environments.reduce((sum, { tasks }) => sum + tasks.length * (1 + samples), 0);
   let done = 0;
   onProgress(done, total);
-  for (const [index, { ref, tasks, players, sides, maxTurns }] of options.environments.entries()) {
+  for (const [index, { ref, tasks, players, sides, maxTurns, rewardRange }] of options.environments.entries()) {
     // An environment that is configured twice, with different options, has two results.
     const twins = options.environments.slice(0, index).filter((other) => other.ref.id === ref.id).length;
     const environment = twins === 0 ? ref.id : `${ref.id}#${twins + 1}`;
@@ -96,7 +99,7 @@ export async function evaluate(options: {
         policySampling: Object.fromEntries(Object.entries(policySampling).map(([policy, own]) => [policy, kind(own)])),
         ...limits,
       };
-      const tallies = new RoleTallies();
+      const tallies = new RoleTallies(rewardRange);
       for await (const group of rollouts.collect(request)) {
         tallies.add(group);
         onEpisodes(label, {

@@ -2,6 +2,7 @@ import { matchParts, type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
 import type { AgentTrajectory, RoleId, Score, Trajectory } from "@mrlm/spec";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type MatchSummary, MatchTally } from "./match-tally.ts";
+import { outOfRange, type RewardRange } from "../rollouts/reward-watch.ts";
 import { type PassAtK, passAtKs } from "./pass-at-k.ts";
 
 /** Components that state whether a task was solved; the first that occurs applies. Without any, a total of at least 1 means solved. */
@@ -17,6 +18,9 @@ export interface EpisodeSummary {
   readonly firstError?: string;
   /** Code and message of the first score that could not be computed. */
   readonly firstUnscored?: string;
+  /** Agents whose rewards are outside of the range that the environment states; absent for none. */
+  readonly outOfRange?: number;
+  readonly firstOutOfRange?: string;
   /** Agents whose episode was ended by a limit: of turns, of the context, or of the environment. */
   readonly truncated: number;
   /** Share of the answers that `max_tokens` cut (stop reason `length`); `null` without answers. */
@@ -73,9 +77,15 @@ export class EpisodeTally {
   #cutAnswers = 0;
   #firstError: string | undefined;
   #firstUnscored: string | undefined;
+  readonly #range: RewardRange | undefined;
+  readonly #outOfRange: string[] = [];
 
-  /** @param role the only role to count; default: all roles */
-  constructor(role?: RoleId) {
+  /**
+   * @param role the only role to count; default: all roles
+   * @param range of the rewards, where it is known
+   */
+  constructor(role?: RoleId, range?: RewardRange) {
+    this.#range = range;
     this.#role = role;
     this.#matches = new MatchTally(role);
   }
@@ -88,6 +98,7 @@ export class EpisodeTally {
       this.#firstError ??= `${error.code}: ${error.message}`;
       return;
     }
+    if (this.#range !== undefined) this.#outOfRange.push(...outOfRange(trajectory, this.#range));
     this.#tools.add(trajectory);
     this.#matches.add(JSON.stringify([environment, task]), matchParts(trajectory));
     const parts = Object.entries(agents).filter(([, part]) => this.#counts(part));
@@ -134,6 +145,9 @@ export class EpisodeTally {
       failed: this.#failed,
       ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
       ...(this.#firstUnscored === undefined ? {} : { firstUnscored: this.#firstUnscored }),
+      ...(this.#outOfRange.length === 0
+        ? {}
+        : { outOfRange: this.#outOfRange.length, firstOutOfRange: this.#outOfRange[0] as string }),
       truncated: this.#truncated,
       cut: this.#answers === 0 ? null : this.#cutAnswers / this.#answers,
       reward: mean(rewards.flat()),

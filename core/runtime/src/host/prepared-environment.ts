@@ -20,6 +20,7 @@ import { environmentContext, NO_TASKS, type CallTrace } from "./environment-cont
 import { PhaseClock } from "./phase-clock.ts";
 import { gatherRequirements, type Requirements } from "./requirements.ts";
 import { resolvedDeterminism } from "./resolved-determinism.ts";
+import { resolvedRewardRange } from "./resolved-reward-range.ts";
 import { rolesOf } from "./roles.ts";
 import { createScriptedPolicy } from "./scripted-policies.ts";
 import { Session, type SessionPlan } from "./session.ts";
@@ -83,6 +84,7 @@ export async function prepareEnvironment(
       tasks,
       providedBy: host.providedBy,
       determinism: await clock.run("setup", [], () => resolvedDeterminism(definition, options, requirements)),
+      rewardRange: await clock.run("setup", [], () => resolvedRewardRange(definition, options)),
     }),
     ...(dataFiles === undefined ? {} : { dataFiles }),
   };
@@ -186,6 +188,7 @@ export function describeEnvironment(
   }: {
     readonly tasks?: TaskSource;
     readonly determinism?: Determinism;
+    readonly rewardRange?: readonly [number, number];
     readonly providedBy?: EnvironmentPackage | undefined;
   } = {},
 ): EnvironmentDescription {
@@ -201,6 +204,7 @@ export function describeEnvironment(
     maxTurns: definition.maxTurns ?? 0,
     hasDemonstrations: definition.demonstrate !== undefined,
     rewardComponents: definition.rewardComponents ?? [],
+    ...(resolved.rewardRange !== undefined && { rewardRange: resolved.rewardRange }),
     ...(providedBy !== undefined && { providedBy }),
   };
 }

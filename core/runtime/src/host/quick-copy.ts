@@ -1,4 +1,14 @@
-import type { Action, AgentId, JsonValue, Message, Observation, Part, Reward, StepResult } from "@mrlm/spec";
+import {
+  type Action,
+  type AgentId,
+  type JsonValue,
+  MAX_REWARD,
+  type Message,
+  type Observation,
+  type Part,
+  type Reward,
+  type StepResult,
+} from "@mrlm/spec";
 
 // Copies of well-formed values of the usual kinds, without the schemas, which take longer than the rest of a step. Each function accepts a part of the values that the
 // schema accepts, copies them to the same members in the same order, and returns `undefined` for all others.
@@ -74,7 +84,8 @@ function quickReward(value: unknown): Reward | undefined {
 }
 
 const quickFlag = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);
-const quickNumber = (value: unknown): number | undefined => (Number.isFinite(value) ? (value as number) : undefined);
+const quickNumber = (value: unknown): number | undefined =>
+  typeof value === "number" && Math.abs(value) <= MAX_REWARD ? value : undefined;
 
 function quickArray<T>(value: unknown, copy: (element: unknown) => T | undefined): T[] | undefined {
   if (!Array.isArray(value)) return undefined;

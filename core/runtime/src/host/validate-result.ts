@@ -1,4 +1,4 @@
-import type { JsonValue } from "@mrlm/spec";
+import { type JsonValue, MAX_REWARD } from "@mrlm/spec";
 import { z } from "zod";
 import { withoutZodPrefix } from "../plugins/schema-messages.ts";
 import { isJsonObject, isPlainObject, quickAction, quickObservation, quickStepResult } from "./quick-copy.ts";
@@ -49,15 +49,17 @@ const observation = z.object({
   tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: jsonObject })).exactOptional(),
   info: jsonObject.exactOptional(),
 });
-const finite = z.number({ error: "must be a finite number" });
+const amount = z
+  .number({ error: "must be a finite number" })
+  .refine((value) => Math.abs(value) <= MAX_REWARD, { error: `must be at most ${MAX_REWARD} from 0` });
 /** Components of a reward. A name cannot be `mean` or `std`, which are metrics of the whole reward. */
 const components = z
-  .record(z.string(), finite)
+  .record(z.string(), amount)
   .refine((given) => !Object.hasOwn(given, "mean") && !Object.hasOwn(given, "std"), {
     error: "`mean` and `std` are what the metrics of the whole reward are called: name the component otherwise",
   });
 const reward = z.discriminatedUnion("scored", [
-  z.object({ scored: z.literal(true), value: finite, components }),
+  z.object({ scored: z.literal(true), value: amount, components }),
   z.object({ scored: z.literal(false), code: z.string(), message: z.string() }),
 ]);
 const stepResult = z.object({

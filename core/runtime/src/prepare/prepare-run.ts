@@ -48,6 +48,8 @@ export interface PreparedRun {
   readonly trackers: readonly PreparedTracker[];
   /** Packages of the environments by their ids, where the host knows them. */
   readonly packages: Readonly<Record<string, EnvironmentPackage>>;
+  /** Environments of training and evaluation, in their order: each under its own options. */
+  readonly descriptions: readonly EnvironmentDescription[];
   /** Notices for the user before the run: keys without effect, dropped options. */
   readonly notices: readonly string[];
 }
@@ -78,6 +80,7 @@ export async function prepareRun(
     refuse: (problems) => configError(loaded.source, problems),
   };
   const packages: Record<string, EnvironmentPackage> = {};
+  const descriptions: EnvironmentDescription[] = [];
   const each = async <E extends ResolvedEnvironment, T>(
     list: EnvironmentList,
     entries: readonly E[],
@@ -93,6 +96,7 @@ export async function prepareRun(
         throw located(error, environmentPlace(loaded, list, i, options, error));
       });
       if (description.providedBy !== undefined) packages[description.id] = description.providedBy;
+      descriptions.push(description);
       const path = environmentPath(loaded, list, i);
       const sharing = rewardSharingOf(environment, description, path, players.refuse);
       made.push({ ...one, ...(await resolvePlayers(environment, description, path, players)), ...sharing });
@@ -116,7 +120,17 @@ export async function prepareRun(
     trackers.push(await at(loaded, ["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
   for (const { policy } of trainedPolicies(config))
     await at(loaded, policyPath(loaded, policy), async () => policyOptions(config, policy));
-  return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, packages, notices };
+  return {
+    config,
+    sourceText: loaded.text,
+    stages,
+    environments,
+    evaluation,
+    trackers,
+    packages,
+    descriptions,
+    notices,
+  };
 }
 
 async function prepareTracker(
@@ -172,6 +186,7 @@ function evaluationEnvironment(
     ref,
     tasks: Array.from({ length: Math.min(tasks, size) }, (_, i) => `${split}/${i}`),
     ...(environment.max_turns === undefined ? {} : { maxTurns: environment.max_turns }),
+    ...(description.rewardRange === undefined ? {} : { rewardRange: description.rewardRange }),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type AgentId,
   type AgentTrajectory,
   type JsonValue,
+  MAX_REWARD,
   type Message,
   MrlmError,
   type Observation,
@@ -17,6 +18,7 @@ import {
   type TokenSpan,
   type Trajectory,
   type TurnRecord,
+  unscored,
 } from "@mrlm/spec";
 import { firstAgents } from "../host/roles.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
@@ -213,7 +215,7 @@ export class EpisodeRecord {
   }
 }
 
-/** Adds scored rewards and their components. Unscored if one reward is unscored, because part of a sum is not the sum. */
+/** Adds scored rewards and their components. Unscored if one reward is unscored, because part of a sum is not the sum, or if a sum is too large to learn from. */
 export function totalReward(rewards: readonly Reward[]): Reward {
   const components: Record<string, number> = {};
   let value = 0;
@@ -223,5 +225,10 @@ export function totalReward(rewards: readonly Reward[]): Reward {
     for (const [name, component] of Object.entries(reward.components))
       components[name] = (components[name] ?? 0) + component;
   }
-  return score(value, components);
+  const large = [value, ...Object.values(components)].find((sum) => !(Math.abs(sum) <= MAX_REWARD));
+  if (large === undefined) return score(value, components);
+  return unscored(
+    "ENVIRONMENT_FAILED",
+    `The rewards of the episode add up to ${large}, more than ${MAX_REWARD} from 0.`,
+  );
 }

@@ -23,6 +23,7 @@ import { EpisodePool } from "./episode-pool.ts";
 import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";
 import { GroupQueue } from "./group-queue.ts";
 import { ReplayWatch } from "./replay-watch.ts";
+import { RewardWatch } from "./reward-watch.ts";
 import { ResilientSession } from "./resilient-session.ts";
 
 /** Options of a rollout runner. */
@@ -38,6 +39,8 @@ export interface RolloutRunnerOptions {
   readonly logger: Logger;
   /** Counts sessions that are opened again. Default: one of its own, which only warns. */
   readonly replays?: ReplayWatch;
+  /** Reports rewards outside of their range. Default: one of its own. */
+  readonly rewards?: RewardWatch;
   /** Called with the environment of each request: its server may have replaced the package. */
   onDescription?(description: EnvironmentDescription): void;
   renderer(model: ModelId): Renderer;
@@ -58,11 +61,13 @@ const EXAMINED_EPISODES = 32;
 export class RolloutRunner implements Rollouts {
   readonly #options: RolloutRunnerOptions;
   readonly #replays: ReplayWatch;
+  readonly #rewards: RewardWatch;
   readonly #examined = new Map<string, number>();
 
   constructor(options: RolloutRunnerOptions) {
     this.#options = options;
     this.#replays = options.replays ?? new ReplayWatch(options.logger);
+    this.#rewards = options.rewards ?? new RewardWatch(options.logger);
   }
 
   async *collect(request: RolloutRequest): AsyncGenerator<TrajectoryGroup, void, undefined> {
@@ -71,6 +76,7 @@ export class RolloutRunner implements Rollouts {
     const signal = request.signal === undefined ? stop.signal : AbortSignal.any([request.signal, stop.signal]);
     const description = await host.describe(request.environment);
     this.#options.onDescription?.(description);
+    this.#rewards.describe(description);
     const plans = this.#plan(request, description, signal);
     const samplers = new Map<ModelId, Promise<Sampler>>();
     const samplerOf = (model: ModelId): Promise<Sampler> => {
@@ -94,6 +100,7 @@ export class RolloutRunner implements Rollouts {
     const playing = pool
       .play((plan, trajectory) => {
         this.#examine(trajectory);
+        this.#rewards.note(trajectory);
         queue.add(plan, trajectory);
       })
       .then(

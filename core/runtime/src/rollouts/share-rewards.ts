@@ -1,6 +1,7 @@
 import {
   type AgentId,
   type AgentTrajectory,
+  MAX_REWARD,
   roleOf,
   type RewardSharing,
   score,
@@ -46,5 +47,9 @@ function sharedReward(agents: Agents, weights: SharedReward["weights"]): SharedR
       return { ...unscored(total.code, `The reward of "${agent}" is shared: ${total.message}`), weights };
     value += weight * total.value;
   }
-  return { ...score(value), weights };
+  if (Math.abs(value) <= MAX_REWARD) return { ...score(value), weights };
+  return {
+    ...unscored("ENVIRONMENT_FAILED", `The shared rewards add up to ${value}, more than ${MAX_REWARD} from 0.`),
+    weights,
+  };
 }

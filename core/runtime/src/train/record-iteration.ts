@@ -17,14 +17,14 @@ export async function recordIteration(
   batch: TimedBatch | undefined,
   seconds: { readonly total: number; readonly engine: number },
 ): Promise<void> {
-  const { state, memory, replays, failures, onEvent } = context;
+  const { state, memory, replays, rewards, failures, onEvent } = context;
   const withPlay = {
     ...reported,
     metrics: { ...reported.metrics, ...batch?.metrics },
     seconds: { ...batch?.seconds, ...reported.seconds },
   };
-  const report = replays.addTo(memory.addTo(withPlay));
   const played = batch?.played ?? [];
+  const report = rewards.addTo(replays.addTo(memory.addTo(withPlay)), played);
   state.iteration = report.iteration;
   state.step++;
   state.trainingSeconds += seconds.total;
@@ -38,7 +38,7 @@ export async function recordIteration(
     metrics,
     counts,
     seconds: { ...report.seconds, ...seconds },
-    notices: [...(report.notices ?? [])],
+    notices: [...(report.notices ?? []), ...rewards.takeUnrecorded()],
   });
   onEvent({
     kind: "iteration",

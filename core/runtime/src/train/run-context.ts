@@ -11,6 +11,7 @@ import type { PastCopies } from "../models/past-copies.ts";
 import type { LoadedModel } from "../models/loaded-model.ts";
 import type { MemoryWatch } from "../models/memory-watch.ts";
 import type { ReplayWatch } from "../rollouts/replay-watch.ts";
+import type { RewardWatch } from "../rollouts/reward-watch.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import type { RunEvent } from "./run-events.ts";
@@ -38,6 +39,7 @@ export interface RunContext {
   samplers(): number;
   readonly memory: MemoryWatch;
   readonly replays: ReplayWatch;
+  readonly rewards: RewardWatch;
   readonly failures: FailureWatch;
   /** Buffer and record of all episodes of the run. */
   readonly episodes: EpisodeStore;

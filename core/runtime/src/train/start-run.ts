@@ -23,6 +23,7 @@ import { PastCopies } from "../models/past-copies.ts";
 import { pastPools } from "../players/past-pools.ts";
 import { policyOfPast } from "../rollouts/past-versions.ts";
 import { ReplayWatch } from "../rollouts/replay-watch.ts";
+import { RewardWatch } from "../rollouts/reward-watch.ts";
 import { MemoryWatch } from "../models/memory-watch.ts";
 import { describeExtension, type Extension } from "../resume/resume-compatibility.ts";
 import { announce, type RunContext } from "./run-context.ts";
@@ -89,6 +90,9 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     if (weights !== null) await past.follow(engine, policy, weights.version);
   const memory = new MemoryWatch();
   const replays = new ReplayWatch(logger);
+  const rewards = new RewardWatch(logger);
+  // Other processes may play all of its episodes.
+  for (const description of prepared.descriptions) rewards.describe(description);
   const watched = watchEngine(engine, new Set(policies.keys()), state, {
     onPass: (model, result) => memory.note(model, result),
     microBatchTokens: state.microBatchTokens ?? undefined,
@@ -104,9 +108,10 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     frozen: new Set(frozen.keys()),
     past,
     samplers: () => parts.samplers(),
-    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), { state, past, replays }),
+    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), { state, past, replays, rewards }),
     memory,
     replays,
+    rewards,
     failures: new FailureWatch(),
     episodes,
     logger,
@@ -120,7 +125,7 @@ function rolloutRunner(
   { host, isDeterministic, logger, onDescription, prepared }: StartParts,
   engine: Pick<SamplerHost, "sampler">,
   models: ReadonlyMap<ModelId, LoadedModel>,
-  { state, past, replays }: Pick<RunContext, "state" | "past" | "replays">,
+  { state, past, replays, rewards }: Pick<RunContext, "state" | "past" | "replays" | "rewards">,
 ): RolloutRunner {
   // A copy has the tokenizer and the positions of its policy.
   const playing = (model: ModelId): LoadedModel => playingModel(models, policyOfPast(model) ?? model);
@@ -138,6 +143,7 @@ function rolloutRunner(
     maxWaitMs: server.reconnect_seconds * 1000,
     logger,
     replays,
+    rewards,
     onDescription,
     renderer: (model) => playing(model).renderer,
     tokenLimit: (model) => Math.min(playing(model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),

@@ -57,6 +57,7 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     maxTurns: description.maxTurns,
     hasDemonstrations: description.hasDemonstrations,
     rewardComponents: [...description.rewardComponents],
+    rewardRange: [...(description.rewardRange ?? [])],
     orderedSplits: [...description.orderedSplits],
     dataFiles: new Map(Object.entries(description.dataFiles ?? {})),
     // A relayed description of a server without roles stays one.
@@ -68,8 +69,18 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
 }
 
 export function decodeDescription(description: wire.EnvironmentDescription): EnvironmentDescription {
-  const { id, agents, splits, orderedSplits, maxTurns, hasDemonstrations, rewardComponents, dataFiles, roles } =
-    description;
+  const {
+    id,
+    agents,
+    splits,
+    orderedSplits,
+    maxTurns,
+    hasDemonstrations,
+    rewardComponents,
+    rewardRange,
+    dataFiles,
+    roles,
+  } = description;
   const determinism = (Object.keys(DETERMINISM) as Determinism[]).find(
     (name) => DETERMINISM[name] === description.determinism,
   );
@@ -92,6 +103,7 @@ export function decodeDescription(description: wire.EnvironmentDescription): Env
     maxTurns,
     hasDemonstrations,
     rewardComponents,
+    ...(rewardRange.length === 2 && { rewardRange: rewardRange as [number, number] }),
     ...(dataFiles.size === 0 ? undefined : { dataFiles: Object.fromEntries(dataFiles) }),
     ...(description.providedBy === undefined ? undefined : { providedBy: decodePackage(description.providedBy) }),
   };

@@ -1,5 +1,6 @@
 import type { CauseCount } from "@mrlm/store";
 import { failureAdvice } from "../../evaluation/failure-advice.ts";
+import { OUT_OF_RANGE, OUT_OF_RANGE_NOTICE } from "../../rollouts/reward-watch.ts";
 import { mean, percent, recent, series, short, type StageRule } from "../finding.ts";
 
 /** Share of the answers that `max_tokens` cut. */
@@ -91,6 +92,24 @@ export const unscoredEpisodes = lost(
   "unscored",
   "The scorer, judge or sandbox of the reward was missing or failed. Its error is above, and `mrlm show RUN --failed` prints it with each episode. Repair it first; `mrlm score` tries a scorer without a run.",
 );
+
+/** Advice about rewards outside of their range. */
+export const RANGE_ADVICE =
+  "Correct the reward of the environment, or the rewardRange that it states. Rewards of another size change the size of advantages and gradients; a lower learning rate does not repair that.";
+
+export const rewardsOutOfRange: StageRule = ({ iterations }, run) => {
+  const counts = series(iterations, OUT_OF_RANGE);
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  if (count === 0) return undefined;
+  const notices = [iterations, ...run.stages.map((stage) => stage.iterations)].flat();
+  const first = notices.flatMap((each) => each.notices ?? []).find((text) => text.startsWith(OUT_OF_RANGE_NOTICE));
+  return {
+    rule: "rewards-out-of-range",
+    severity: "problem",
+    what: `${count} rewards of episodes, in ${counts.length} of ${iterations.length} iterations, are outside of the range that their environment states.${first === undefined ? "" : ` The first:${first.slice(OUT_OF_RANGE_NOTICE.length)}`}`,
+    advice: RANGE_ADVICE,
+  };
+};
 
 export const versionLag: StageRule = ({ iterations }) => {
   const lag = mean(recent(series(iterations, "versions/lag")));

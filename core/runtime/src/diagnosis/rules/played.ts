@@ -1,7 +1,7 @@
 import { codeOf, failureAdvice } from "../../evaluation/failure-advice.ts";
 import { type Finding, percent, short } from "../finding.ts";
 import type { MatchSummary } from "../../evaluation/match-tally.ts";
-import { CUT, LIMITED, LOST } from "./episodes.ts";
+import { CUT, LIMITED, LOST, RANGE_ADVICE } from "./episodes.ts";
 import { judgeMatches } from "./matches.ts";
 
 /** Counts of the episodes of an evaluation or of `mrlm collect`. */
@@ -21,6 +21,8 @@ export interface PlayedEpisodes {
   readonly tokens: number | null;
   readonly firstError?: string | undefined;
   readonly firstUnscored?: string | undefined;
+  readonly outOfRange?: number | undefined;
+  readonly firstOutOfRange?: string | undefined;
   readonly matches?: readonly MatchSummary[] | undefined;
 }
 
@@ -55,6 +57,13 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
     firstUnscored,
     "Correct the scorer, judge or sandbox that computes the reward; `mrlm score` tries a scorer alone.",
   );
+  if ((played.outOfRange ?? 0) > 0)
+    findings.push({
+      rule: "rewards-out-of-range",
+      severity: "problem",
+      what: `${source}: ${played.outOfRange} rewards are outside of the range that the environment states. The first: ${played.firstOutOfRange ?? "unknown"}.`,
+      advice: RANGE_ADVICE,
+    });
   if (typeof cut === "number" && cut > CUT) {
     findings.push({
       rule: "truncation",

@@ -183,7 +183,11 @@ export interface EnvironmentDescription {
   /** Limit of open sessions of this environment; 0: only that of the server. */
   maxSessions: number;
   /** Present use of this environment. Unset: the server does not state it. */
-  use: ServerUse | undefined;
+  use:
+    | ServerUse
+    | undefined;
+  /** Smallest and largest sum of the rewards of an agent in an episode, under the requested options. Empty: the server does not state them. */
+  rewardRange: number[];
 }
 
 export interface EnvironmentDescription_SplitsEntry {
@@ -1328,6 +1332,7 @@ function createBaseEnvironmentDescription(): EnvironmentDescription {
     providedBy: undefined,
     maxSessions: 0,
     use: undefined,
+    rewardRange: [],
   };
 }
 
@@ -1377,6 +1382,13 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
     }
     if (message.use !== undefined) {
       ServerUse.encode(message.use, writer.uint32(122).fork()).join();
+    }
+    if (message.rewardRange.length !== 0) {
+      writer.uint32(130).fork();
+      for (const v of message.rewardRange) {
+        writer.double(v);
+      }
+      writer.join();
     }
     return writer;
   },
@@ -1519,6 +1531,24 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
 
             message.use = ServerUse.decode(reader, reader.uint32());
             continue;
+          }
+          case 16: {
+            if (tag === 129) {
+              message.rewardRange.push(reader.double());
+
+              continue;
+            }
+
+            if (tag === 130) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.rewardRange.push(reader.double());
+              }
+
+              continue;
+            }
+
+            break;
           }
         }
         if ((tag & 7) === 4 || tag === 0) {

@@ -164,7 +164,7 @@ class ServerUse(_message.Message):
     def __init__(self, sessions: _Optional[int] = ..., queued: _Optional[int] = ...) -> None: ...
 
 class EnvironmentDescription(_message.Message):
-    __slots__ = ("id", "description", "determinism", "agents", "options_schema_json", "splits", "max_turns", "has_demonstrations", "reward_components", "ordered_splits", "data_files", "roles", "provided_by", "max_sessions", "use")
+    __slots__ = ("id", "description", "determinism", "agents", "options_schema_json", "splits", "max_turns", "has_demonstrations", "reward_components", "ordered_splits", "data_files", "roles", "provided_by", "max_sessions", "use", "reward_range")
     class SplitsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -194,6 +194,7 @@ class EnvironmentDescription(_message.Message):
     PROVIDED_BY_FIELD_NUMBER: _ClassVar[int]
     MAX_SESSIONS_FIELD_NUMBER: _ClassVar[int]
     USE_FIELD_NUMBER: _ClassVar[int]
+    REWARD_RANGE_FIELD_NUMBER: _ClassVar[int]
     id: str
     description: str
     determinism: Determinism
@@ -209,7 +210,8 @@ class EnvironmentDescription(_message.Message):
     provided_by: EnvironmentPackage
     max_sessions: int
     use: ServerUse
-    def __init__(self, id: _Optional[str] = ..., description: _Optional[str] = ..., determinism: _Optional[_Union[Determinism, str]] = ..., agents: _Optional[_Iterable[str]] = ..., options_schema_json: _Optional[str] = ..., splits: _Optional[_Mapping[str, int]] = ..., max_turns: _Optional[int] = ..., has_demonstrations: _Optional[bool] = ..., reward_components: _Optional[_Iterable[str]] = ..., ordered_splits: _Optional[_Iterable[str]] = ..., data_files: _Optional[_Mapping[str, str]] = ..., roles: _Optional[_Iterable[_Union[Role, _Mapping]]] = ..., provided_by: _Optional[_Union[EnvironmentPackage, _Mapping]] = ..., max_sessions: _Optional[int] = ..., use: _Optional[_Union[ServerUse, _Mapping]] = ...) -> None: ...
+    reward_range: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, id: _Optional[str] = ..., description: _Optional[str] = ..., determinism: _Optional[_Union[Determinism, str]] = ..., agents: _Optional[_Iterable[str]] = ..., options_schema_json: _Optional[str] = ..., splits: _Optional[_Mapping[str, int]] = ..., max_turns: _Optional[int] = ..., has_demonstrations: _Optional[bool] = ..., reward_components: _Optional[_Iterable[str]] = ..., ordered_splits: _Optional[_Iterable[str]] = ..., data_files: _Optional[_Mapping[str, str]] = ..., roles: _Optional[_Iterable[_Union[Role, _Mapping]]] = ..., provided_by: _Optional[_Union[EnvironmentPackage, _Mapping]] = ..., max_sessions: _Optional[int] = ..., use: _Optional[_Union[ServerUse, _Mapping]] = ..., reward_range: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class EnvironmentPackage(_message.Message):
     __slots__ = ("name", "version", "behaviour")

@@ -1,0 +1,70 @@
+import type { EnvironmentDescription, IterationReport, Logger, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+
+/** Smallest and largest sum of the rewards of an agent in an episode. */
+export type RewardRange = readonly [least: number, largest: number];
+
+/** Metric: parts of episodes whose rewards are outside of the range that their environment states. Absent where there are none. */
+export const OUT_OF_RANGE = "episodes/out_of_range";
+/** Beginning of a notice about the first of them. */
+export const OUT_OF_RANGE_NOTICE = "Rewards are outside of their range:";
+
+/** Differences that are rounding, relative to the size of a bound. */
+const EPSILON = 1e-9;
+
+/** Returns the faults of an episode's rewards: one text for each agent whose sum is outside of the range. Episodes that failed have no sum. */
+export function outOfRange({ environment, task, agents, error }: Trajectory, range: RewardRange): string[] {
+  if (error !== undefined) return [];
+  const [least, largest] = range;
+  const slack = (bound: number): number => EPSILON * Math.max(1, Math.abs(bound));
+  return Object.entries(agents).flatMap(([agent, { total }]) =>
+    !total.scored || (total.value >= least - slack(least) && total.value <= largest + slack(largest))
+      ? []
+      : [
+          `agent "${agent}" earned ${total.value} in task ${task} of ${environment}, whose range is ${least} to ${largest}`,
+        ],
+  );
+}
+
+/** Reports rewards outside of the range that their environment states, once for each environment, and counts them. */
+export class RewardWatch {
+  readonly #logger: Logger;
+  readonly #ranges = new Map<string, RewardRange>();
+  readonly #reported = new Set<string>();
+  readonly #unrecorded: string[] = [];
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Notes the range of an environment. One that is played under several options has the widest. */
+  describe({ id, rewardRange }: Pick<EnvironmentDescription, "id" | "rewardRange">): void {
+    if (rewardRange === undefined) return;
+    const [least, largest] = this.#ranges.get(id) ?? rewardRange;
+    this.#ranges.set(id, [Math.min(least, rewardRange[0]), Math.max(largest, rewardRange[1])]);
+  }
+
+  /** Returns how many agents earned too little or too much. Warns of the first one in each environment. */
+  note(trajectory: Trajectory): number {
+    const range = this.#ranges.get(trajectory.environment);
+    const faults = range === undefined ? [] : outOfRange(trajectory, range);
+    const [first] = faults;
+    if (first !== undefined && !this.#reported.has(trajectory.environment)) {
+      this.#reported.add(trajectory.environment);
+      this.#unrecorded.push(`${OUT_OF_RANGE_NOTICE} ${first}.`);
+      this.#logger.warn(`${OUT_OF_RANGE_NOTICE} ${first}. Correct the reward, or the rewardRange of the environment.`);
+    }
+    return faults.length;
+  }
+
+  /** Returns the report of an iteration with the number of such rewards in its batch. */
+  addTo(report: IterationReport, played: readonly TrajectoryGroup[]): IterationReport {
+    const counts = played.flatMap(({ trajectories }) => trajectories.map((trajectory) => this.note(trajectory)));
+    const count = counts.reduce((sum, each) => sum + each, 0);
+    return count === 0 ? report : { ...report, metrics: { ...report.metrics, [OUT_OF_RANGE]: count } };
+  }
+
+  /** Returns the warnings since the last call, for the record of the run. */
+  takeUnrecorded(): string[] {
+    return this.#unrecorded.splice(0);
+  }
+}
