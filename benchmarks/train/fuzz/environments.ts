@@ -23,7 +23,7 @@ export const fuzzEnvironments = definePlugin({
       demonstration: "bdf",
       reward(text, task) {
         if (text.startsWith("!")) throw new Error("no answer may begin with an exclamation mark");
-        return text.startsWith("?") ? unscored("SCORER_UNDECIDED", "a question is no answer") : evenness(text, task);
+        return text.startsWith("?") ? unscored("SCORER_FAILED", "a question is no answer") : evenness(text, task);
       },
     }),
   ],

@@ -27,7 +27,7 @@ export interface JudgeRequest {
 
 /** Rewards of a conversation, with the reasons. */
 export interface Judgement {
-  /** A reward for each agent of the request, and for no other; unscored where the judge cannot decide. */
+  /** A reward for each agent of the request, and for no other; unscored only for what the agents did not cause, such as a failure of the judge. */
   readonly rewards: Readonly<Record<AgentId, Reward>>;
   /** `pro`, `tie`, `undecided`, or another verdict of the judge. */
   readonly verdict: string;
@@ -58,8 +58,8 @@ export interface Judge {
   /** Default `full`: equal requests have equal judgements, byte for byte. An environment is at most as deterministic as its judges. */
   readonly determinism?: Determinism;
   /**
-   * Grades a conversation. A host calls it for many conversations at once. It returns unscored rewards where it cannot decide: what it throws is
-   * recorded as SCORER_FAILED for every agent.
+   * Grades a conversation. A host calls it for many conversations at once. What it throws is recorded as SCORER_FAILED
+   * for every agent.
    * @param options.signal aborted when the deadline of scoring passes or the episode is given up. A judge then ends its requests.
    */
   judge(request: JudgeRequest, options: GradingOptions): Promise<Judgement>;

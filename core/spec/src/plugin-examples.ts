@@ -18,16 +18,21 @@ export interface ExampleModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
 
+/** Request of an example to a scorer. */
+export type ExampleScoreRequest = Omit<ScoreRequest, "messages" | "signal" | "queued">;
+
 /** Question with answers whose grades are known. */
 export interface ScorerExample {
   /** Parts of the request beside the answer. */
-  readonly request: Omit<ScoreRequest, "answer" | "messages" | "signal" | "queued">;
+  readonly request: Omit<ExampleScoreRequest, "answer">;
   /** Correct answers, at least one. Each earns more than each wrong one. */
   readonly right: readonly [string, ...string[]];
   /** Wrong answers, at least one. A wrong answer has a reward: it is not unscored. */
   readonly wrong: readonly [string, ...string[]];
-  /** Answers about which the scorer cannot decide: unscored. */
-  readonly undecided?: readonly string[];
+  /** Answers that cannot be read or decided. They are wrong: each has a reward, and earns no more than any wrong answer. */
+  readonly unreadable?: readonly string[];
+  /** Whole requests whose `expected` cannot be read: unscored. */
+  readonly badReference?: readonly ExampleScoreRequest[];
 }
 
 /** Conversation that a judge can judge. */

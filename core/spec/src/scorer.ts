@@ -24,9 +24,19 @@ export interface ScoreRequest {
 
 /** Reward of an answer, with the reasons. */
 export interface Grade {
-  /** Unscored if the scorer cannot decide. */
+  /**
+   * Unscored only for what the policy did not cause: the reference cannot be read, or the scorer failed. An answer that cannot be read or decided is wrong,
+   * because a policy that could avoid its grade would earn more by unreadable answers than by wrong ones.
+   */
   readonly reward: Reward;
-  /** `equivalent`, `different`, `undecided`, or another verdict of the scorer. */
+  /**
+   * One of these, or another verdict of the scorer:
+   * - `equivalent`: right;
+   * - `different`: wrong;
+   * - `not-computed`: wrong, because it leaves work of the task to do, such as an operation;
+   * - `unreadable`: wrong, because it cannot be read, or its reading takes too long;
+   * - `undecided`: wrong, because it was read, and the comparison had no result. The metric `answers/undecided` counts these.
+   */
   readonly verdict: string;
   /** Explanation of the verdict for the user. */
   readonly reason: string;
@@ -35,7 +45,7 @@ export interface Grade {
   readonly detail?: JsonObject;
 }
 
-/** Grades an answer against the correct one. Rejects for no input: it returns an unscored reward instead. */
+/** Grades an answer against the correct one. Rejects for no input: an answer that it cannot read is wrong. */
 export interface Scorer {
   /** Default `full`: equal requests have equal grades. An environment is at most as deterministic as its scorers. */
   readonly determinism?: Determinism;

@@ -131,7 +131,7 @@ export class ResearchEnvironment implements SimulatedEnvironment {
     };
   }
 
-  /** Grades an answer. An answer to a generated question that the scorer cannot decide is wrong: it is no number. */
+  /** Grades an answer. The reward is unscored if the scorer fails, or cannot read the expected answer. */
   async #grade(answer: string, signal: AbortSignal): Promise<Reward> {
     const { reward } = await this.#context.scorer(this.#options.scorer).score({
       answer,
@@ -141,8 +141,7 @@ export class ResearchEnvironment implements SimulatedEnvironment {
       messages: this.#messages,
       signal,
     });
-    const isWrong = !reward.scored && reward.code === "SCORER_UNDECIDED" && this.#options.data === undefined;
-    return isWrong ? score(0) : reward;
+    return reward;
   }
 }
 

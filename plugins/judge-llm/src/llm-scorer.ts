@@ -1,20 +1,15 @@
 import { encodeData, type ModelClient } from "@mrlm/model-client";
-import {
-  type Determinism,
-  type Grade,
-  type JsonObject,
-  score,
-  type Scorer,
-  type ScoreRequest,
-  unscored,
-} from "@mrlm/spec";
+import { type Determinism, type Grade, type JsonObject, score, type Scorer, type ScoreRequest } from "@mrlm/spec";
 import { type Answered, ask, usageOf } from "./ask.ts";
 import type { LlmOptions } from "./options.ts";
 import { referencePrompt } from "./prompts.ts";
 import { partOfScale, referenceFault, referenceForm, type ReferenceVerdict } from "./verdict-forms.ts";
 import { majorityOf, median } from "./votes.ts";
 
-/** Compares an answer with a reference by a language model. The reward is 1 for an equivalent answer, else 0. */
+/**
+ * Compares an answer with a reference by a language model. The reward is 1 for an equivalent answer, else 0, also where the model or the majority does not decide:
+ * the text of a policy affects that. It is unscored where the model fails.
+ */
 export class LlmScorer implements Scorer {
   readonly determinism: Determinism;
   readonly #client: ModelClient;
@@ -55,7 +50,7 @@ export class LlmScorer implements Scorer {
       }),
     );
     const result = majorityOf(outcomes);
-    if ("failure" in result) return { reward: result.failure, verdict: "undecided", reason: result.failure.message };
+    if ("failure" in result) return { reward: result.failure, verdict: "failed", reason: result.failure.message };
     return gradeOf(result.answered, answer.length - read.length);
   }
 }
@@ -71,13 +66,6 @@ function gradeOf(answered: readonly Answered<ReferenceVerdict>[], cut: number): 
     usage: usageOf(answered),
     ...(cut === 0 ? {} : { cut_characters: cut }),
   };
-  if (verdict === "undecided")
-    return {
-      reward: unscored("SCORER_UNDECIDED", "The model could not decide whether the answer is correct."),
-      verdict,
-      reason,
-      detail,
-    };
   const components = { score: partOfScale(median(answered.map(({ value }) => value.score))) };
   return { reward: score(verdict === "equivalent" ? 1 : 0, components), verdict, reason, detail };
 }

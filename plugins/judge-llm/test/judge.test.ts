@@ -249,7 +249,7 @@ describe("scorer", () => {
   test.each([
     ["equivalent", 9, { scored: true, value: 1, components: { score: 0.9 } }],
     ["different", 2, { scored: true, value: 0, components: { score: 0.2 } }],
-    ["undecided", 5, { scored: false, code: "SCORER_UNDECIDED" }],
+    ["undecided", 5, { scored: true, value: 0, components: { score: 0.5 } }],
   ])("%s", async (verdict, value, reward) => {
     const server = await serve(() => graded(verdict, value));
     const grade = await (await scorerOf(server)).score({ answer: "four", expected: "4", question: "2 + 2?" });

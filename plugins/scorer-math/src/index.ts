@@ -32,7 +32,6 @@ export default definePlugin({
           request: { expected: "1/2" },
           right: ["so it is $\\boxed{0.5}$", "#### 1/2", "$\\frac{2}{4}$"],
           wrong: ["$\\boxed{0.6}$", "I do not know."],
-          undecided: ["$\\boxed{\\int_0^1 e^{-x^4}\\,dx}$"],
         },
         {
           request: { expected: "5", schema: "answer" },

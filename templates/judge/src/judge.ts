@@ -10,7 +10,7 @@ type Options = z.output<typeof options>;
 
 /**
  * Returns a judge of conversations about letters. The private part of the task has the letters that an agent should write in its last message.
- * It never throws: what it cannot decide is unscored for every agent, which training leaves out.
+ * It never throws. A task that does not state them is unscored for every agent, which training leaves out: no agent caused it.
  */
 export function lettersJudge({ partial }: Options): Judge {
   const rewardOf = (text: string, wanted: string): Reward => {

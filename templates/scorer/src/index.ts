@@ -11,7 +11,13 @@ export default definePlugin({
   examples: {
     scorers: {
       "my-scorer@1": [
-        { request: { expected: "12" }, right: ["12", " 12.0 "], wrong: ["13", "twelve", ""] },
+        {
+          request: { expected: "12" },
+          right: ["12", " 12.0 "],
+          wrong: ["13"],
+          unreadable: ["twelve", "12 or 13", ""],
+          badReference: [{ expected: "twelve", answer: "12" }],
+        },
         { request: { expected: "-0.5" }, right: ["-0.5"], wrong: ["0.5"] },
       ],
     },

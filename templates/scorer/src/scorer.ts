@@ -11,17 +11,20 @@ type Options = z.output<typeof options>;
 
 const NUMBER = /^[+-]?\d{1,15}(\.\d{1,15})?$/;
 
-/** Returns a scorer of numbers. It never throws: what it cannot decide is unscored, which training leaves out. A 0 would change the policy. */
+/**
+ * Returns a scorer of numbers. It never throws. An answer that it cannot read is wrong; a correct answer that it cannot read is unscored, which training leaves
+ * out: the policy did not cause it.
+ */
 export function numberScorer({ tolerance }: Options): Scorer {
   const grade = ({ answer, expected }: ScoreRequest): Grade => {
     const wanted = expected.trim();
     if (!NUMBER.test(wanted)) {
       const reason = `The correct answer ${JSON.stringify(wanted.slice(0, 40))} is no number.`;
-      return { reward: unscored("SCORER_UNDECIDED", reason), verdict: "undecided", reason };
+      return { reward: unscored("SCORER_REFERENCE_INVALID", reason), verdict: "bad-reference", reason };
     }
     const given = answer.trim();
     if (!NUMBER.test(given))
-      return { reward: score(0, { correct: 0 }), verdict: "different", reason: "The answer is no number." };
+      return { reward: score(0, { correct: 0 }), verdict: "unreadable", reason: "The answer is no number." };
     const error = Math.abs(Number(given) - Number(wanted));
     const correct = Number(error <= tolerance * Math.abs(Number(wanted)));
     return {

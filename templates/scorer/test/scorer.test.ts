@@ -24,5 +24,5 @@ test("equal numbers are right in any form, others within the tolerance only", as
 test("text earns nothing, and a correct answer that is no number is unscored", async () => {
   for (const text of ["", "twelve", "12 or 13", "1e400", "NaN", "9".repeat(400)])
     assert.equal(await valueOf(text, "12"), 0);
-  assert.equal(await valueOf("12", "twelve"), "SCORER_UNDECIDED");
+  assert.equal(await valueOf("12", "twelve"), "SCORER_REFERENCE_INVALID");
 });

@@ -7,7 +7,7 @@ declare const run: AlgorithmRun;
 
 ({
   score: async ({ answer, expected }) => ({
-    reward: answer === "" ? unscored("SCORER_UNDECIDED", "no answer") : score(Number(answer === expected)),
+    reward: expected === "" ? unscored("SCORER_REFERENCE_INVALID", "no answer") : score(Number(answer === expected)),
     verdict: "compared",
     reason: "Compared.",
   }),

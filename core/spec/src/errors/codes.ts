@@ -279,9 +279,9 @@ export const ERROR_CODES = {
     hint: "The reward is unscored and counted.",
     retryable: false,
   },
-  SCORER_UNDECIDED: {
-    meaning: "The scorer could not decide whether the answer is correct.",
-    hint: "The reward is unscored and counted; the scorer's `undecided` option can give it a value.",
+  SCORER_REFERENCE_INVALID: {
+    meaning: "The scorer cannot read the correct answer of a task, or cannot compare it with itself.",
+    hint: "The reward is unscored and counted. Correct the answer in the data of the task; the message states the reason.",
     retryable: false,
   },
   SEED_REFUSED: {

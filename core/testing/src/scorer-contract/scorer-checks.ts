@@ -34,25 +34,31 @@ const TEXTS: readonly string[] = [
 export const scorerChecks: readonly Check<ScorerSubject>[] = [
   {
     code: "EXAMPLE_OUTCOME",
-    name: "grades right answers above wrong ones, and leaves undecided ones unscored",
+    name: "grades right answers above wrong ones, and unreadable ones no better than these; a bad reference leaves them unscored",
     run: async ({ scorer, examples, firstGrades }) => {
       const first = async (request: ScoreRequest): Promise<Grade> => {
         const grade = await graded(scorer, request);
         firstGrades.set(serialise(request), grade);
         return grade;
       };
-      for (const { request, right, wrong, undecided = [] } of examples) {
+      for (const { request, right, wrong, unreadable = [], badReference = [] } of examples) {
         const earned = async (answers: readonly string[]): Promise<number[]> =>
           Promise.all(answers.map(async (answer) => scoreOf(await first({ ...request, answer }), answer)));
         const least = Math.min(...(await earned(right)));
-        for (const [i, value] of (await earned(wrong)).entries())
+        const lows = await earned(wrong);
+        for (const [i, value] of lows.entries())
           assert(value < least, `The wrong answer ${show(wrong[i])} earns ${value}, and a right one ${least}.`);
-        for (const answer of undecided) {
-          const { reward } = await graded(scorer, { ...request, answer });
+        for (const answer of unreadable) {
+          const value = rewardOfText(await first({ ...request, answer }), answer);
+          const lowest = Math.min(...lows);
+          assert(value <= lowest, `The unreadable answer ${show(answer)} earns ${value}, and a wrong one ${lowest}.`);
+        }
+        for (const bad of badReference) {
+          const { reward } = await graded(scorer, bad);
           if (reward.scored)
             throw new Defect(
               "FAILURE_SCORED",
-              `The answer ${show(answer)} cannot be decided and earns ${reward.value}.`,
+              `The reference ${show(bad.expected)} cannot be read, and the answer ${show(bad.answer)} earns ${reward.value}.`,
             );
         }
       }
@@ -60,7 +66,7 @@ export const scorerChecks: readonly Check<ScorerSubject>[] = [
   },
   {
     code: "INPUT_REFUSED",
-    name: "grades any text, with any options of other graders",
+    name: "gives any text a reward, with any options of other graders",
     run: async ({ scorer, examples: [{ request, right }] }) => {
       for (const answer of [...TEXTS, right[0].repeat(500)]) await graded(scorer, { ...request, answer });
       await graded(scorer, { ...request, answer: right[0], options: { ...request.options, "other-grader": [1] } });
@@ -70,8 +76,8 @@ export const scorerChecks: readonly Check<ScorerSubject>[] = [
     code: "RESULT_UNSTABLE",
     name: "grades equal requests equally, also beside others",
     run: async ({ scorer, examples, firstGrades }) => {
-      const requests = examples.flatMap(({ request, right, wrong }) =>
-        [...right, ...wrong].map((answer) => ({ ...request, answer })),
+      const requests = examples.flatMap(({ request, right, wrong, unreadable = [] }) =>
+        [...right, ...wrong, ...unreadable].map((answer) => ({ ...request, answer })),
       );
       const together = await Promise.all([...requests, ...requests].map((request) => graded(scorer, request)));
       if ((scorer.determinism ?? "full") !== "full") return;
@@ -156,6 +162,17 @@ async function graded(scorer: Scorer, request: ScoreRequest): Promise<Grade> {
 
 function scoreOf({ reward }: Grade, answer: string): number {
   assert(reward.scored, `The answer ${show(answer)} is unscored: ${reward.scored ? "" : reward.message}.`);
+  return reward.value;
+}
+
+/** Returns the reward of any text beside a reference that can be read. */
+function rewardOfText({ reward }: Grade, answer: string): number {
+  if (!reward.scored)
+    throw new Defect(
+      "ANSWER_UNSCORED",
+      `The answer ${show(answer)} is unscored: ${reward.message}. A policy that writes it is not graded.`,
+      { about: "score" },
+    );
   return reward.value;
 }
 

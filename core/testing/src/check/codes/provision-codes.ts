@@ -22,6 +22,11 @@ export const PROVISION_CODES = {
     title: "A stage that was interrupted and resumed does not end with the same weights or metrics.",
     fix: "Return everything that later iterations need from `state`, set it in `restore`, and draw random numbers from `context.random`.",
   },
+  ANSWER_UNSCORED: {
+    severity: "error",
+    title: "A scorer leaves an answer unscored that it cannot read or decide: the policy chooses whether it is graded.",
+    fix: "Return the reward of a wrong answer, with the verdict `unreadable` or `undecided`. Only a bad reference and a failure of the scorer are unscored.",
+  },
   CALL_ABORT_IGNORED: {
     severity: "error",
     title: "A call does not end within 5 s after its signal was aborted.",
@@ -57,7 +62,7 @@ export const PROVISION_CODES = {
   INPUT_REFUSED: {
     severity: "error",
     title: "A scorer or a judge throws for a text that a model may write.",
-    fix: "Grade every text: an answer that cannot be read is wrong, and what cannot be decided is unscored.",
+    fix: "Grade every text: an answer that cannot be read or decided is wrong.",
   },
   LAUNCHER_EVENTS_INVALID: {
     severity: "error",
