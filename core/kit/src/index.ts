@@ -1,5 +1,6 @@
 /** Entry for authors of environments and other plugins. Imports no tokenizer. */
 
+export { removedKeys } from "./removed-keys.ts";
 export { answerPlace, placeAnswer, requestAnswer } from "./answer-place.ts";
 export { cacheDirectory } from "./cache-directory.ts";
 export { callTools } from "./call-tools.ts";

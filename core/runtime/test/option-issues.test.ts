@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { familyMixture } from "@mrlm/kit";
+import { familyMixture, removedKeys } from "@mrlm/kit";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { z } from "zod";
 import { describeIssues, namedOption, validateOptions } from "../src/plugins/standard-options.ts";
@@ -32,6 +32,14 @@ describe("what is wrong with options", () => {
     [{}, "name: is missing"],
   ])("%j", async (value, expected) => {
     expect(await described(value)).toBe(expected);
+  });
+
+  test("a removed key is named with what replaces it", async () => {
+    const text = "it was removed: use `rate`";
+    const changed = z.strictObject({ rate: z.number().optional() }, removedKeys({ speed: text }));
+    expect(await described({ speed: 1 }, changed)).toBe('unknown key "speed" (it was removed: use `rate`)');
+    expect(await described({ rat: 1 }, changed)).toBe('unknown key "rat" (did you mean "rate"?)');
+    expect(await described({ toString: 1 }, changed)).toBe('unknown key "toString"');
   });
 
   test("what comes before a schema hides none of its keys, and the place of what is named is found again", async () => {

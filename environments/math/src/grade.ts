@@ -1,4 +1,4 @@
-import { type Grade, type Message, type Reward, type Scorer, score, type Task } from "@mrlm/spec";
+import { type Grade, type Message, type Reward, type Score, type Scorer, score, type Task } from "@mrlm/spec";
 import { intermediateResults, shareShown } from "./intermediate-results.ts";
 import type { MathOptions } from "./options.ts";
 import { schemaOf, type Solution, solutionOf } from "./solution.ts";
@@ -18,8 +18,8 @@ export interface MathGrade {
 }
 
 /**
- * Grades one attempt. The reward is the sum of its components times their weights. It is unscored if the scorer fails, or if the scorer cannot decide
- * and `rewards.undecided` has no value.
+ * Grades one attempt. The reward is the sum of its components times their weights. It is unscored where the scorer's is: the scorer failed, or cannot read the
+ * expected answer.
  */
 export async function gradeAttempt(
   { response, messages, signal }: Attempt,
@@ -38,16 +38,13 @@ export async function gradeAttempt(
     signal,
   });
   const wellFormed = grade.extracted !== undefined;
-  const right = rightness(grade, solution);
-  const isUndecided = right === undefined && isUndecidedReward(grade.reward);
-  if (right === undefined && !(isUndecided && rewards.undecided !== "unscored"))
-    return { reward: grade.reward, correct: false, wellFormed };
+  if (!grade.reward.scored) return { reward: grade.reward, correct: false, wellFormed };
+  const right = rightness(grade, grade.reward, solution);
   const correct = right === 1;
   const shown = shareShown(intermediateResults(solution.steps, solution.answer), response) ?? Number(correct);
-  const earned = isUndecided ? Number(rewards.undecided) : rewards.correct * (right as number);
-  const value = earned + (wellFormed ? rewards.format : rewards.malformed) + rewards.steps * shown;
+  const value = rewards.correct * right + (wellFormed ? rewards.format : rewards.malformed) + rewards.steps * shown;
   return {
-    reward: score(value, { correct: right ?? 0, format: Number(wellFormed), steps: shown }),
+    reward: score(value, { correct: right, format: Number(wellFormed), steps: shown }),
     correct,
     wellFormed,
   };
@@ -55,21 +52,14 @@ export async function gradeAttempt(
 
 /** Returns the least and the largest reward of an episode: that of its last attempt. */
 export function rangeOf({ rewards }: MathOptions): readonly [number, number] {
-  const { correct, format, malformed, steps, undecided } = rewards;
-  const answers = [0, correct, undecided === "unscored" ? 0 : undecided];
+  const { correct, format, malformed, steps } = rewards;
   return [
-    Math.min(...answers) + Math.min(format, malformed),
-    Math.max(...answers) + Math.max(format, malformed) + steps,
+    Math.min(0, correct) + Math.min(format, malformed),
+    Math.max(0, correct) + Math.max(format, malformed) + steps,
   ];
 }
 
-/** Returns 1 for a correct answer, else the reward of the scorer; `undefined` if it is unscored. */
-function rightness({ extracted, reward }: Grade, { answer, compare }: Solution): number | undefined {
-  if (compare === "digits" && (reward.scored || isUndecidedReward(reward))) return Number(extracted?.trim() === answer);
-  return reward.scored ? reward.value : undefined;
-}
-
-/** Returns true if the scorer could not decide, false if it failed. */
-function isUndecidedReward(reward: Reward): boolean {
-  return !reward.scored && reward.code === "SCORER_UNDECIDED";
+/** Returns 1 for a correct answer, else the reward of the scorer. Digits are compared as they are written. */
+function rightness({ extracted }: Grade, reward: Score, { answer, compare }: Solution): number {
+  return compare === "digits" ? Number(extracted?.trim() === answer) : reward.value;
 }

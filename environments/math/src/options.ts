@@ -1,4 +1,4 @@
-import { answerPlace, dataFile, difficultyRange, familyMixture, refuseBesideData } from "@mrlm/kit";
+import { answerPlace, dataFile, difficultyRange, familyMixture, refuseBesideData, removedKeys } from "@mrlm/kit";
 import { z } from "zod";
 import { FAMILY_NAMES } from "./families/index.ts";
 
@@ -31,20 +31,22 @@ export const mathOptions = z.strictObject({
     ),
   attempts: z.int().min(1).max(10).default(1).describe("Answers allowed for one problem"),
   rewards: z
-    .strictObject({
-      correct: z.number().default(1).describe("For a right answer"),
-      format: z.number().default(0).describe("For an answer in its place, right or wrong"),
-      malformed: z.number().max(0).default(0).describe("For no answer in its place"),
-      steps: z
-        .number()
-        .min(0)
-        .default(0)
-        .describe("Times the share of intermediate results that the reply shows in order"),
-      undecided: z
-        .union([z.literal("unscored"), z.number().max(0)])
-        .default("unscored")
-        .describe("For an answer that the scorer cannot decide"),
-    })
+    .strictObject(
+      {
+        correct: z.number().default(1).describe("For a right answer"),
+        format: z.number().default(0).describe("For an answer in its place, right or wrong"),
+        malformed: z.number().max(0).default(0).describe("For no answer in its place"),
+        steps: z
+          .number()
+          .min(0)
+          .default(0)
+          .describe("Times the share of intermediate results that the reply shows in order"),
+      },
+      removedKeys({
+        undecided:
+          "it was removed: an answer that cannot be read or decided is wrong and earns what a wrong answer earns, so leave it out",
+      }),
+    )
     .prefault({}),
   data: dataFile
     .extend({

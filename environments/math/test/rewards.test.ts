@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Reward, type Scorer, score, unscored } from "@mrlm/spec";
 import { intermediateResults, shareShown } from "../src/intermediate-results.ts";
+import { effectiveOptions } from "../src/options.ts";
 import { solutionOf } from "../src/solution.ts";
 import { prepare } from "./support/environment.ts";
 
@@ -12,35 +13,46 @@ const rewardFrom = async (scorer: Scorer, options = {}): Promise<Reward | undefi
     ?.rewards["agent"];
 
 describe("rewards", () => {
-  const undecided = giving(unscored("SCORER_UNDECIDED", "cannot decide"), "1");
+  /** Grade of an answer that was found in its place and cannot be read. */
+  const unreadable = giving(score(0), "\\square");
 
-  test("an undecided answer is unscored, and ends the episode", async () => {
-    const { play } = await prepare({ attempts: 3 }, undecided);
-    const [step] = await play("train/0", ["<answer>1</answer>"]);
-    expect(step?.rewards["agent"]).toMatchObject({ scored: false, code: "SCORER_UNDECIDED" });
-    expect(step?.terminated).toEqual({ agent: true });
+  test("U2: an unreadable answer is a wrong attempt, and earns what a wrong one earns in its place", async () => {
+    const { play } = await prepare({ attempts: 2, rewards: { format: 0.25 } }, unreadable);
+    const [first, second] = await play("train/0", ["<answer>\\square</answer>", "<answer>\\square</answer>"]);
+    expect(first).toMatchObject({ rewards: { agent: { scored: true, value: 0 } }, terminated: { agent: false } });
+    expect(second).toMatchObject({
+      rewards: { agent: { scored: true, value: 0.25, components: { correct: 0, format: 1 } } },
+      terminated: { agent: true },
+    });
   });
 
-  test("an undecided answer earns the penalty that the options give it", async () => {
-    expect(await rewardFrom(undecided, { rewards: { undecided: -0.5 } })).toMatchObject({
-      scored: true,
-      value: -0.5,
-      components: { correct: 0, format: 1 },
-    });
+  test.each(["arithmetic", "ordering"])(
+    "U2: what a scorer cannot read for %s is unscored only where the reference is bad",
+    async (family) => {
+      const bad = giving(unscored("SCORER_REFERENCE_INVALID", "no number"), "1");
+      expect(await rewardFrom(bad, { families: [family] })).toMatchObject({
+        scored: false,
+        code: "SCORER_REFERENCE_INVALID",
+      });
+      expect(await rewardFrom(unreadable, { families: [family] })).toMatchObject({ scored: true, value: 0 });
+    },
+  );
+
+  test("the former weight of undecided answers is refused, with what replaces it", () => {
+    const { error } = effectiveOptions.safeParse({ rewards: { undecided: -0.5 } });
+    expect(error?.issues).toMatchObject([
+      { code: "unrecognized_keys", keys: ["undecided"], message: expect.stringMatching(/is wrong and earns/) },
+    ]);
   });
 
   test("a failure of the scorer is unscored under all options", async () => {
     const failed = giving(unscored("SCORER_FAILED", "out of memory"));
     for (const families of [["arithmetic"], ["ordering"]]) {
-      expect(await rewardFrom(failed, { families, rewards: { undecided: -0.5, malformed: -1 } })).toMatchObject({
+      expect(await rewardFrom(failed, { families, rewards: { malformed: -1 } })).toMatchObject({
         scored: false,
         code: "SCORER_FAILED",
       });
     }
-  });
-
-  test("digits are compared as written even if the scorer is undecided", async () => {
-    expect(await rewardFrom(undecided, { families: ["ordering"] })).toMatchObject({ scored: true, value: 0 });
   });
 
   test("partial credit of another scorer counts as such", async () => {

@@ -18,17 +18,13 @@ export interface GivenAnswer {
   readonly signal: AbortSignal;
 }
 
-/**
- * Grades an answer. For a generated task an answer that the scorer cannot decide is wrong: it is no integer. For a row it is unscored, or
- * `rewards.undecided`. The reward is unscored if the scorer fails.
- */
+/** Grades an answer. The reward is unscored if the scorer fails, or cannot read the expected answer. */
 export async function gradeOf(
   { answer, messages, signal }: GivenAnswer,
   task: Task,
   options: ToolsOptions,
   context: EnvironmentContext,
 ): Promise<Reward> {
-  const { undecided } = options.rewards;
   const scorer = options.data === undefined ? GENERATED : (shownOf(task).scorer ?? (options.scorers[0] as string));
   const { reward } = await context.scorer(scorer).score({
     answer,
@@ -38,7 +34,5 @@ export async function gradeOf(
     messages,
     signal,
   });
-  if (reward.scored || reward.code !== "SCORER_UNDECIDED") return reward;
-  if (options.data === undefined) return { scored: true, value: 0, components: {} };
-  return undecided === "unscored" ? reward : { scored: true, value: undecided, components: {} };
+  return reward;
 }

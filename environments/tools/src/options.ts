@@ -1,4 +1,12 @@
-import { answerPlace, dataFile, difficultyRange, type FamilyMixture, familyMixture, refuseBesideData } from "@mrlm/kit";
+import {
+  answerPlace,
+  dataFile,
+  difficultyRange,
+  type FamilyMixture,
+  familyMixture,
+  refuseBesideData,
+  removedKeys,
+} from "@mrlm/kit";
 import { z } from "zod";
 import { FAMILY_NAMES, type FamilyName, GENERATORS } from "./generators/index.ts";
 import { PRESET_NAMES, WEIGHTS } from "./rewards.ts";
@@ -28,14 +36,16 @@ const givenOptions = z.strictObject({
       "Where the answer belongs: boxed is \\boxed{...}, gsm8k is #### ..., text is the whole reply, any other name is a tag, such as <answer>...</answer>",
     ),
   rewards: z
-    .strictObject({
-      preset: z.enum(PRESET_NAMES).default("outcome").describe("Weights of all terms that are not given"),
-      undecided: z
-        .union([z.literal("unscored"), z.number().max(0)])
-        .default("unscored")
-        .describe("For an answer to a row that the scorer cannot decide"),
-      ...WEIGHTS,
-    })
+    .strictObject(
+      {
+        preset: z.enum(PRESET_NAMES).default("outcome").describe("Weights of all terms that are not given"),
+        ...WEIGHTS,
+      },
+      removedKeys({
+        undecided:
+          "it was removed: an answer that cannot be read or decided is wrong and earns what a wrong answer earns, so leave it out",
+      }),
+    )
     .prefault({}),
   scorers: z
     .array(id)

@@ -27,6 +27,7 @@ describe("refuses", () => {
     ["a penalty above 0", { rewards: { malformed: 0.1 } }, "rewards", "<=0"],
     ["a negative weight of the answer", { rewards: { answer: -1 } }, "rewards", ">=0"],
     ["a preset that does not exist", { rewards: { preset: "dense" } }, "rewards", "outcome"],
+    ["the former weight of undecided answers", { rewards: { undecided: 0 } }, "rewards", "is wrong and earns"],
     ["an option that does not exist", { tools: [] }, undefined, "tools"],
   ])("%s", (_name, given, path, message) => {
     const { error } = toolsOptions.safeParse(given);

@@ -37,7 +37,7 @@ export function describeIssues(issues: readonly OptionIssue[], schema?: Standard
       ],
   );
   return firstNamed(faults, ({ path, isUnknown, message }) => {
-    if (isUnknown) return unknown(path, schema === undefined ? [] : keysOf(schema, path.slice(0, -1)));
+    if (isUnknown) return unknown(path, schema === undefined ? [] : keysOf(schema, path.slice(0, -1)), message);
     return path.length > 0 ? `${path.join(".")}: ${message}` : message;
   }).join("; ");
 }
@@ -47,9 +47,12 @@ export function keysOf(schema: StandardSchemaV1, path: readonly (string | number
   return "def" in schema ? knownKeys(schema as unknown as z.ZodType, path) : [];
 }
 
-function unknown(path: readonly (string | number)[], known: readonly string[]): string {
+/** Describes an unknown key. The text of a schema about a removed key stands in place of a suggestion. */
+function unknown(path: readonly (string | number)[], known: readonly string[], message: string): string {
+  const key = `unknown key ${quoted(path.join("."))}`;
+  if (!message.startsWith("Unrecognized key")) return `${key} (${message})`;
   const nearest = nearestName(String(path.at(-1)), known);
-  return `unknown key ${quoted(path.join("."))}${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
+  return nearest === undefined ? key : `${key} (did you mean "${nearest}"?)`;
 }
 
 /** Returns the path of the first option that a message from {@link describeIssues} names; `[]` if it names none. The message may be from a server. */
