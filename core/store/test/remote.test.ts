@@ -7,8 +7,6 @@ import { connectStore } from "@mrlm/client";
 import { Tokens } from "@mrlm/kit/access";
 import { serveStore } from "@mrlm/server";
 import type { EpisodeStore, Lease, StoreEvent } from "@mrlm/spec";
-import { STORE_SERVICE } from "@mrlm/wire";
-import { RawClient } from "../../server/test/support/raw-client.ts";
 import { EpisodeReader, openLocalStore } from "../src/index.ts";
 import { cohort, largeGroup, playedGroups } from "./support/episodes.ts";
 import { type Served, served } from "./support/served-store.ts";
@@ -135,22 +133,6 @@ describe("a store server refuses", () => {
     isReady = true;
     await store.flush();
   });
-});
-
-test("U7: numbered calls of two names at one address are not those of one client", async () => {
-  const tokens = new Tokens(["alice", "bob"].map((name) => ({ name, token: `token-of-${name}` })));
-  const { server } = await serve({ tokens });
-  const lease = (name: string, call: bigint) => {
-    const client = new RawClient(server.port, undefined, { authorization: `Bearer token-of-${name}` });
-    closing.push(async () => client.close());
-    return client.unary(STORE_SERVICE.lease, { call, worker: name, limit: 1, ttlMs: 60_000 });
-  };
-  await own.open(cohort("0/policy", 1, 0, SIZE));
-  expect((await lease("alice", 5n)).leases).toHaveLength(1);
-  expect((await lease("bob", 5n)).leases).toEqual([]);
-  expect((await lease("bob", 6n)).leases).toEqual([]);
-  expect((await lease("alice", 5n)).leases).toHaveLength(1);
-  await expect(lease("alice", 4n)).rejects.toMatchObject({ code: "CALL_OUT_OF_ORDER" });
 });
 
 test("a server that does not answer: the code, and the end of waiting calls by their signal", async () => {
