@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "@jest/globals";
 import { debate } from "@mrlm/environment-debate";
 import { grpo } from "@mrlm/grpo";
@@ -82,7 +84,10 @@ test("the debates of a run are judged again, and a run without a judge is refuse
   for (const [flags, message] of [
     [["--judge", "rule"], /REQUIREMENT_MISSING.*judge "rule".*rules/],
     [["--judge", "rules", "--scorer", "math"], /--judge judges the episodes of a run/],
-    [["--scorer", "math", "--query", "select 1", "-n", "3"], /--num-episodes has no effect without --judge/],
+    [
+      ["--scorer", "math", "--query", "select 1", "-n", "3"],
+      /--num-episodes has no effect without --judge or --run alone/,
+    ],
   ] as const)
     expect(await judge(...flags)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(message) });
   const game = await trained([nim as never], { environments: [{ id: "nim" }] });
@@ -90,4 +95,22 @@ test("the debates of a run are judged again, and a run without a judge is refuse
     code: 2,
     stderr: expect.stringMatching(/USAGE: No environment of .* has a judge: nim/),
   });
+});
+
+test("D21: mrlm score --run scores the episodes of a run again, and names those whose rewards differ", async () => {
+  const game = await trained([nim as never], { environments: [{ id: "nim" }] });
+  const same = await run(["score", "--run", game, "--json"]);
+  expect(same.code).toBe(0);
+  expect(same.events.at(-1)).toMatchObject({ event: "scored", episodes: 8, repeated: 8, equal: 8, differ: 0, lost: 0 });
+  const [first] = same.events.filter(({ event }) => event === "episode");
+  expect(first).toMatchObject({ outcome: "equal", step: 1, stage: "grpo", before: first?.["after"] as object });
+  const database = new DatabaseSync(join(game, "episodes.sqlite"));
+  const key = Number(first?.["episode_key"]);
+  database.prepare("UPDATE parts SET reward = 0.5, total = json_set(total, '$.value', 0.5) WHERE episode = ?").run(key);
+  database.close();
+  const changed = await run(["score", "--run", game, "--task", "train"]);
+  expect(changed.stdout).toMatch(/^8 of 8 episodes repeated: 7 earn the stored rewards, 1 earn others\n/);
+  expect(changed.stdout).toMatch(
+    new RegExp(`\\n  train/\\d+ of nim@1 \\(grpo, step 1, episode_key ${key}\\): .* 0\\.5 .*> `),
+  );
 });

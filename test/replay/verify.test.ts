@@ -16,8 +16,8 @@ async function trained(name: string, engine = new BigramEngine()): Promise<strin
 async function verify(directory: string, options: Partial<VerifyOptions> = {}): Promise<VerifyResult> {
   const records = openRecords(directory);
   try {
-    const engine = new BigramEngine();
-    return await verifyRun({ records, engine, sample: 10_000, seed: 0, onNotice: () => undefined, ...options });
+    const openEngine = async () => new BigramEngine();
+    return await verifyRun({ records, openEngine, sample: 10_000, seed: 0, onNotice: () => undefined, ...options });
   } finally {
     records.log.close();
   }
@@ -28,9 +28,9 @@ const [FIRST, , POLICIES, PAST] = Object.keys(RUNS) as [string, string, string, 
 test("all segments whose weights have a checkpoint agree, and no file of the run changes", async () => {
   const directory = await trained(POLICIES);
   const before = filesOf(directory);
-  const { segments, sampled, verified, tokens, withoutWeights, largest } = await verify(directory);
+  const { segments, verifiable, verified, tokens, withoutWeights, largest } = await verify(directory);
   // No checkpoint has the weights of the start: 16 episodes of two policies.
-  expect([sampled, verified, withoutWeights]).toEqual([segments, segments - 32, 32]);
+  expect([verifiable, verified, withoutWeights]).toEqual([segments - 32, segments - 32, 32]);
   expect(tokens).toBeGreaterThan(segments);
   expect(largest).toBeLessThan(1e-4);
   expect(filesOf(directory)).toEqual(before);
@@ -48,14 +48,22 @@ test("versions without weights are counted, a location replaces a checkpoint, an
   const some = await verify(directory);
   expect(some.verified).toBeGreaterThan(0);
   expect(some.withoutWeights).toBeGreaterThan(0);
-  expect(some.verified + some.withoutWeights).toBe(some.sampled);
-  expect(await verify(directory, { sample: 9, seed: 3 })).toMatchObject({ verified: 9 });
+  expect(some.verified + some.withoutWeights).toBe(some.segments);
+  // D21: the sample is drawn from what can be verified, which is stated before the engine starts.
+  const notices: string[] = [];
+  const nine = await verify(directory, { sample: 9, seed: 3, onNotice: (text) => void notices.push(text) });
+  expect(nine).toMatchObject({ verified: 9, verifiable: some.verified, withoutWeights: some.withoutWeights });
+  const share = `${((100 * some.verified) / some.segments).toFixed(0)} %`;
+  expect(notices).toEqual([
+    `${some.verified} of ${some.segments} segments (${share}) can be verified; 9 of them are drawn.`,
+  ]);
 
   // A location that names the weights of the last version, without any checkpoint.
   const model = join(mkdtempSync(join(tmpdir(), "mrlm-verified-")), "model");
   cpSync(join(checkpoints, kept, "model"), model, { recursive: true });
   rmSync(checkpoints, { recursive: true });
-  await expect(verify(directory)).rejects.toMatchObject({ code: "DATA_INVALID" });
+  const openEngine = () => Promise.reject(new Error("no engine is needed"));
+  await expect(verify(directory, { openEngine })).rejects.toMatchObject({ code: "DATA_INVALID" });
   database.prepare("UPDATE weights SET location = ? WHERE step = ?").run(model, Number(last) - 1);
   expect(await verify(directory)).toMatchObject({ verified: some.verified, withoutWeights: some.withoutWeights });
 

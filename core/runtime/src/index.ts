@@ -4,7 +4,7 @@ export { type SessionAtWork, sessionTracking } from "./host/phase-beacon.ts";
 export { DEFAULT_DEADLINES, type Deadlines, type Phase } from "./host/deadlines.ts";
 export { checkGrade, checkJudgement } from "./host/guarded-graders.ts";
 export { type Agreement, agreementOf } from "./judging/agreement.ts";
-export { type JudgedOutcome, judgeRun } from "./judging/judge-run.ts";
+export { type JudgedOutcome, judgeRun, scoreRun } from "./judging/judge-run.ts";
 export { ReplacedJudge } from "./judging/replaced-judge.ts";
 export { openEpisodeTools } from "./host/session-tools.ts";
 export {

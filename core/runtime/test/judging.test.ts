@@ -1,7 +1,15 @@
 import { describe, expect, test } from "@jest/globals";
 import { definePlugin, messageText, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, type Judge, type Trajectory, score, unscored } from "@mrlm/spec";
-import { agreementOf, judgeRun, type JudgedOutcome, LocalHost, PluginHost, ReplacedJudge } from "@mrlm/runtime";
+import {
+  agreementOf,
+  judgeRun,
+  type JudgedOutcome,
+  LocalHost,
+  PluginHost,
+  ReplacedJudge,
+  scoreRun,
+} from "@mrlm/runtime";
 import fc from "fast-check";
 import { kendallTau } from "../src/judging/rank-correlation.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
@@ -135,6 +143,49 @@ describe("stored episodes are judged again", () => {
     const unknown = { ...(first as Trajectory), environment: "other@1" };
     expect(await again(await hostOf(talk(), {}, byLength(1)), [unknown])).toMatchObject([
       { kind: "lost", error: { code: "ENVIRONMENT_NOT_FOUND" } },
+    ]);
+  });
+});
+
+describe("D21: stored episodes are scored again by their environments", () => {
+  const scored = async (definition: EnvironmentDefinition<any>, trajectories: readonly Trajectory[]) => {
+    const host = await hostOf(definition, { "first@1": byLength(1) });
+    return Array.fromAsync(scoreRun(host, [{ id: "counter" }], trajectories, new AbortController().signal));
+  };
+
+  test("with the stored rewards where nothing changed, and others where the environment earns others", async () => {
+    const host = await hostOf(counterEnvironment(), {});
+    const groups = await collect(await runner({ host }), { tasks: ["train/0"], groupSize: 3 });
+    const trajectories = groups.flatMap((group) => group.trajectories);
+    // The second environment of one id in an evaluation has a number behind its id.
+    const twins = trajectories.map((trajectory) => ({ ...trajectory, environment: "counter@1#2" }));
+    for (const outcome of await scored(counterEnvironment(), [...trajectories, ...twins]))
+      expect(outcome).toMatchObject({
+        kind: "judged",
+        episode: { before: { agent: score(1, { count: 3 }) }, after: { agent: score(1, { count: 3 }) } },
+      });
+    const { create } = counterEnvironment();
+    const generous = counterEnvironment({
+      create: (context, options) => {
+        const instance = create(context, options) as ReturnType<typeof create> & { step: (...given: any[]) => any };
+        return {
+          reset: instance.reset.bind(instance),
+          step: async (...given) => {
+            const result = await instance.step(...given);
+            return { ...result, rewards: { agent: score(2) } };
+          },
+        };
+      },
+    });
+    for (const outcome of await scored(generous, trajectories))
+      expect(outcome).toMatchObject({ kind: "judged", episode: { after: { agent: score(4) } } });
+  });
+
+  test("not where an environment promises no determinism", async () => {
+    const trajectories = await played();
+    const outcomes = await scored({ ...talk(), determinism: "none" }, trajectories.slice(0, 1));
+    expect(outcomes).toMatchObject([
+      { kind: "lost", error: { code: "USAGE", message: expect.stringContaining("promises no determinism") } },
     ]);
   });
 });

@@ -1,7 +1,6 @@
 import {
   agreementOf,
   type Agreement,
-  canonicalJson,
   configuredPlugins,
   judgeRun,
   type JudgedOutcome,
@@ -12,11 +11,13 @@ import {
   ReplacedJudge,
   RunDirectory,
 } from "@mrlm/runtime";
-import { type EnvironmentRef, type JsonObject, MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
+import { type EnvironmentRef, type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
+import type { StoredEpisode } from "@mrlm/store";
 import { jsonObject, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type AgreementCounts, agreementReport } from "../console/agreement-report.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
 
 /** Options of `mrlm score --run RUN --judge ID`. */
 export interface JudgeRunArguments {
@@ -34,7 +35,7 @@ export async function judgeStored({ console, directory }: CommandContext, args: 
   const limit = wholeNumber(args.numEpisodes ?? EPISODES, "--num-episodes", 1);
   const options = args.judgeOptions === undefined ? {} : jsonObject(args.judgeOptions, "--judge-options");
   const run = RunDirectory.open(args.run);
-  const trajectories = storedEpisodes(run, args.task, limit);
+  const stored = storedEpisodes(run, args.task, limit);
   const loaded = loadConfig(run.configPath);
   const plugins = await pluginsWith(loaded, {
     directory,
@@ -53,9 +54,10 @@ export async function judgeStored({ console, directory }: CommandContext, args: 
         hint: "mrlm score --scorer scores the rows of a query: --run RUN --query SQL.",
       });
     const outcomes: JudgedOutcome[] = [];
+    const trajectories = stored.map(({ trajectory }) => trajectory);
     for await (const outcome of judgeRun(host, environments, trajectories, new AbortController().signal)) {
+      console.emit(eventOf(outcome, stored[outcomes.length] as StoredEpisode, judge));
       outcomes.push(outcome);
-      console.emit(eventOf(outcome, judge));
     }
     const judged = outcomes.flatMap((outcome) => (outcome.kind === "judged" ? [outcome.episode] : []));
     const agreement = agreementOf(judged);
@@ -68,17 +70,6 @@ export async function judgeStored({ console, directory }: CommandContext, args: 
   } finally {
     await host.close();
   }
-}
-
-function storedEpisodes(run: RunDirectory, task: string | undefined, limit: number): Trajectory[] {
-  const reader = run.readEpisodes();
-  const found = reader?.find({ task, order: "newest", limit }) ?? [];
-  reader?.close();
-  if (found.length > 0) return found.toReversed().map(({ trajectory }) => trajectory);
-  const which = task === undefined ? "" : ` of task "${task}"`;
-  throw new MrlmError("EPISODE_NOT_FOUND", `${run.path} has no episodes${which}.`, {
-    hint: "`mrlm show RUN` prints what a run has.",
-  });
 }
 
 /** Finds the plugins of the run; the options of the judge's plugin are replaced. */
@@ -115,15 +106,6 @@ async function pluginsWith(
   });
 }
 
-/** Returns the environments of training and evaluation, each with its options once. */
-function environmentsOf({ config }: LoadedConfig): EnvironmentRef[] {
-  const all = [...config.environments, ...config.eval.environments].map(({ id, options }): EnvironmentRef => ({
-    id,
-    ...(options === undefined ? {} : { options }),
-  }));
-  return [...new Map(all.map((ref) => [canonicalJson(ref as unknown as JsonObject), ref])).values()];
-}
-
 function names(environments: readonly EnvironmentRef[]): string {
   return environments.map(({ id }) => id).join(", ") || "it has no environments";
 }
@@ -145,9 +127,9 @@ function countsOf(outcomes: readonly JudgedOutcome[]): AgreementCounts {
   };
 }
 
-function eventOf(outcome: JudgedOutcome, judge: string): JsonObject {
-  const { id, environment, task } = outcome.kind === "judged" ? outcome.episode.trajectory : outcome.trajectory;
-  const common = { event: "episode", outcome: outcome.kind, id, environment, task };
+function eventOf(outcome: JudgedOutcome, { key, step, trajectory }: StoredEpisode, judge: string): JsonObject {
+  const { id, environment, task } = trajectory;
+  const common = { event: "episode", outcome: outcome.kind, id, episode_key: key, step, environment, task };
   if (outcome.kind === "lost")
     return { ...common, error: { code: outcome.error.code, message: outcome.error.message } };
   if (outcome.kind !== "judged") return common;

@@ -13,6 +13,7 @@ import {
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { judgeStored } from "./judge-run.ts";
+import { scoreStored } from "./score-run.ts";
 import { queryRun } from "../services/query-run.ts";
 
 /** Options of `mrlm score`. */
@@ -32,14 +33,14 @@ const FLAGS = { judgeOptions: "--judge-options", task: "--task", numEpisodes: "-
 /** Largest number of rows of a query, and its time. */
 const LIMITS = { rows: 1_000_000, seconds: 600 };
 
-/** Prints each row with its verdict, as JSONL; with `--judge`, the agreement of two judges. Rejects with DATA_INVALID before the first verdict. */
+/** Prints each row with its verdict, as JSONL; with `--judge`, the agreement of two judges; with `--run` alone, which rewards of its environments differ. Rejects with DATA_INVALID before the first verdict. */
 export async function scoreRows(context: CommandContext, args: ScoreArguments): Promise<void> {
   const { directory } = context;
   const { scorer: id, judge, run } = args;
+  const isOfRun = run !== undefined && id === undefined && args.file === undefined && args.query === undefined;
   const beside = (["judgeOptions", "task", "numEpisodes"] as const).find((name) => args[name] !== undefined);
   if (judge !== undefined) {
-    if (run !== undefined && id === undefined && args.file === undefined && args.query === undefined)
-      return judgeStored(context, { ...args, run, judge });
+    if (isOfRun) return judgeStored(context, { ...args, run, judge });
     throw new MrlmError(
       "USAGE",
       "--judge judges the episodes of a run: it takes --run, and no --scorer, --file or --query.",
@@ -48,9 +49,14 @@ export async function scoreRows(context: CommandContext, args: ScoreArguments): 
       },
     );
   }
-  if (beside !== undefined) throw new MrlmError("USAGE", `${FLAGS[beside]} has no effect without --judge.`);
+  if (isOfRun && args.judgeOptions === undefined) return scoreStored(context, { ...args, run });
+  if (beside !== undefined)
+    throw new MrlmError(
+      "USAGE",
+      `${FLAGS[beside]} has no effect without --judge${beside === "judgeOptions" ? "" : " or --run alone"}.`,
+    );
   if (id === undefined)
-    throw new MrlmError("USAGE", "mrlm score needs --scorer, or --judge with --run.", {
+    throw new MrlmError("USAGE", "mrlm score needs --scorer, or --run with --judge or alone.", {
       hint: "For example --scorer math --file rows.jsonl, or --run runs/RUN --judge rules@1.",
     });
   const rows = await rowsOf(args);

@@ -1,6 +1,7 @@
 import { openRecords, type VerifyResult, verifyRun } from "@mrlm/runtime";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
+import { percent } from "../console/numbers.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withRecordedRun } from "../services/recorded-run.ts";
 
@@ -18,10 +19,17 @@ export async function verify(context: CommandContext, path: string, args: Verify
   const tolerance = args.tolerance === undefined ? {} : { tolerance: realNumber(args.tolerance, "--tolerance") };
   const records = openRecords(path);
   try {
-    const result = await withRecordedRun(context, records.loaded, async ({ openEngine, notice, stop }) => {
-      const { engine } = await openEngine();
-      return verifyRun({ records, engine, sample, seed, ...tolerance, onNotice: notice, stop });
-    });
+    const result = await withRecordedRun(context, records.loaded, ({ openEngine, notice, stop }) =>
+      verifyRun({
+        records,
+        openEngine: async () => (await openEngine()).engine,
+        sample,
+        seed,
+        ...tolerance,
+        onNotice: notice,
+        stop,
+      }),
+    );
     if (result === undefined) return EXIT.interrupted;
     context.console.print(describe(result, args.tolerance !== undefined));
     context.console.emit({ event: "verify", ...result });
@@ -32,11 +40,11 @@ export async function verify(context: CommandContext, path: string, args: Verify
 }
 
 function describe(result: VerifyResult, isGiven: boolean): string {
-  const { segments, sampled, verified, tokens, withoutWeights, cutDistribution, largest, tolerance } = result;
+  const { segments, verifiable, verified, tokens, withoutWeights, cutDistribution, largest, tolerance } = result;
   const reason = isGiven ? "--tolerance" : "float32: sampler and trainer add the same products in other orders";
   return [
     `${verified} segments verified: ${tokens} log-probabilities agree.`,
-    `${sampled} of ${segments} segments with tokens were drawn to find them: ${withoutWeights} have tokens of versions that no checkpoint has, ${cutDistribution} were sampled from a cut distribution.`,
+    `They were drawn from ${verifiable} of ${segments} segments with tokens (${percent(verifiable / segments)}): ${withoutWeights} have tokens of versions that no checkpoint has, ${cutDistribution} were sampled from a cut distribution.`,
     `Largest difference: ${largest.toExponential(2)} nats; tolerance: ${tolerance} (${reason}).`,
   ].join("\n");
 }

@@ -23,18 +23,42 @@ export type JudgedOutcome =
 const AT_ONCE = 16;
 
 /** Judges stored episodes again, and yields them in their order. Rejects only if the signal is aborted. */
-export async function* judgeRun(
+export function judgeRun(
   host: EnvironmentHost,
   environments: readonly EnvironmentRef[],
   trajectories: readonly Trajectory[],
   signal: AbortSignal,
 ): AsyncGenerator<JudgedOutcome> {
+  return repeated({ host, environments, signal, needsJudge: true }, trajectories);
+}
+
+/** Scores stored episodes again by their environments, as `judgeRun` judges them. One of an environment that promises no determinism is lost. */
+export function scoreRun(
+  host: EnvironmentHost,
+  environments: readonly EnvironmentRef[],
+  trajectories: readonly Trajectory[],
+  signal: AbortSignal,
+): AsyncGenerator<JudgedOutcome> {
+  return repeated({ host, environments, signal, needsJudge: false }, trajectories);
+}
+
+/** Parts with which episodes are repeated. */
+interface Repetition {
+  readonly host: EnvironmentHost;
+  readonly environments: readonly EnvironmentRef[];
+  readonly signal: AbortSignal;
+  /** Whether an episode without judgements is left out, and others need no determinism: the judge is what differs. */
+  readonly needsJudge: boolean;
+}
+
+async function* repeated(repetition: Repetition, trajectories: readonly Trajectory[]): AsyncGenerator<JudgedOutcome> {
+  const { signal } = repetition;
   const pending: Promise<JudgedOutcome>[] = [];
   let next = 0;
   try {
     while (pending.length > 0 || next < trajectories.length) {
       while (pending.length < AT_ONCE && next < trajectories.length)
-        pending.push(outcomeOf(host, environments, trajectories[next++] as Trajectory, signal));
+        pending.push(outcomeOf(repetition, trajectories[next++] as Trajectory));
       yield (await pending.shift()) as JudgedOutcome;
       signal.throwIfAborted();
     }
@@ -43,16 +67,11 @@ export async function* judgeRun(
   }
 }
 
-async function outcomeOf(
-  host: EnvironmentHost,
-  environments: readonly EnvironmentRef[],
-  trajectory: Trajectory,
-  signal: AbortSignal,
-): Promise<JudgedOutcome> {
+async function outcomeOf(repetition: Repetition, trajectory: Trajectory): Promise<JudgedOutcome> {
   if (trajectory.error !== undefined) return { kind: "failed", trajectory };
   try {
-    const again = await firstThatFits(host, environments, trajectory, signal);
-    if (again.judgements.length === 0) return { kind: "unjudged", trajectory };
+    const again = await firstThatFits(repetition, trajectory);
+    if (repetition.needsJudge && again.judgements.length === 0) return { kind: "unjudged", trajectory };
     const before = Object.fromEntries(
       Object.entries(trajectory.agents).map(([agent, { total }]): [string, Reward] => [agent, total]),
     );
@@ -67,18 +86,23 @@ async function outcomeOf(
 
 /** Repeats an episode under the first options of its environment that give its observations. */
 async function firstThatFits(
-  host: EnvironmentHost,
-  environments: readonly EnvironmentRef[],
+  { host, environments, signal, needsJudge }: Repetition,
   trajectory: Trajectory,
-  signal: AbortSignal,
 ): Promise<JudgedAgain> {
+  // The second environment of one id in an evaluation is `math@2#2`.
+  const played = trajectory.environment.replace(/#\d+$/, "");
   let failure: unknown = new MrlmError(
     "ENVIRONMENT_NOT_FOUND",
-    `Environment ${trajectory.environment} of episode ${trajectory.id} is not in the configuration of the run.`,
+    `Environment ${played} of episode ${trajectory.id} is not in the configuration of the run.`,
   );
   for (const environment of environments) {
-    if ((await host.describe(environment)).id !== trajectory.environment) continue;
+    const { id, determinism } = await host.describe(environment);
+    if (id !== played) continue;
     try {
+      if (determinism === "none" && !needsJudge)
+        throw new MrlmError("USAGE", `Environment ${id} promises no determinism: its episodes cannot be repeated.`, {
+          hint: "Score their answers instead: mrlm score --scorer ID --run RUN --query SQL.",
+        });
       return await judgeAgain(host, environment, trajectory, signal);
     } catch (error) {
       failure = error;

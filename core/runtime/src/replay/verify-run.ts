@@ -4,13 +4,15 @@ import { type RecordedWeights, type SegmentPlace, StoredSegments, type StoredTok
 import { samplingOf } from "../config/policies.ts";
 import { releaseModels } from "../models/loaded-policies.ts";
 import type { RecordedRun } from "./open-replay.ts";
+import { percent } from "../diagnosis/finding.ts";
 import { loadKept, PublishedHistory } from "./kept-weights.ts";
 
 /** Options of a verification. */
 export interface VerifyOptions {
   readonly records: RecordedRun;
-  readonly engine: Engine;
-  /** Number of segments to verify. Segments are drawn until as many can be verified, or none is left. */
+  /** Called once something can be verified. */
+  openEngine(): Promise<Engine>;
+  /** Number of segments to verify, drawn from those that can be. */
   readonly sample: number;
   readonly seed: number;
   /** Largest accepted difference in nats. Default: 1e-4 for a model in float32; other dtypes have none. */
@@ -23,13 +25,13 @@ export interface VerifyOptions {
 export interface VerifyResult {
   /** Segments of training episodes with tokens in the store. */
   readonly segments: number;
-  /** Segments that were drawn to find those that can be verified. */
-  readonly sampled: number;
+  /** Segments that can be verified: those of kept weights, drawn from the whole distribution. */
+  readonly verifiable: number;
   readonly verified: number;
   readonly tokens: number;
-  /** Sampled segments of versions whose weights were not kept. */
+  /** Segments with tokens of versions whose weights were not kept. */
   readonly withoutWeights: number;
-  /** Sampled segments that were drawn from a cut distribution (`top_p`, `top_k`, `min_tokens`), which the trainer does not compute. */
+  /** Segments that were drawn from a cut distribution (`top_p`, `top_k`, `min_tokens`), which the trainer does not compute. */
   readonly cutDistribution: number;
   /** Largest difference in nats. */
   readonly largest: number;
@@ -61,26 +63,28 @@ const SEGMENTS_OF_A_PASS = 32;
  * DATA_INVALID where no segment can be verified.
  */
 export async function verifyRun(options: VerifyOptions): Promise<VerifyResult> {
-  const { records, engine, sample, seed, onNotice, stop } = options;
+  const { records, sample, seed, onNotice, stop } = options;
   const { run, loaded, log } = records;
   const { config } = loaded;
   const history = await PublishedHistory.read(run, config, log.weights(), onNotice);
   const store = new StoredSegments(run.episodesPath);
+  let opened: Engine | undefined;
   try {
     const places = store.places();
-    const known: Drawn[] = [];
-    let [sampled, withoutWeights, cutDistribution] = [0, 0, 0];
-    for (const place of randomStream("verify", seed).shuffle(places)) {
-      if (known.length >= sample) break;
-      sampled++;
-      if (!isWhole(samplingOfPlace(place))) {
-        cutDistribution++;
-        continue;
-      }
-      const drawn = read(place);
-      if (isKept(drawn)) known.push(drawn);
-      else withoutWeights++;
-    }
+    const whole = places.filter((place) => isWhole(samplingOfPlace(place)));
+    const verifiable = whole.filter(isKept);
+    const counts = {
+      segments: places.length,
+      verifiable: verifiable.length,
+      withoutWeights: whole.length - verifiable.length,
+      cutDistribution: places.length - whole.length,
+    };
+    if (verifiable.length === 0) throw nothing(counts);
+    const known = randomStream("verify", seed).shuffle(verifiable).slice(0, sample).map(read);
+    onNotice(
+      `${verifiable.length} of ${places.length} segments (${percent(verifiable.length / places.length)}) can be verified; ${known.length} of them are drawn.`,
+    );
+    const engine = (opened = await options.openEngine());
     const byWeights = Map.groupBy(
       known.flatMap((segment) => segment.weights.map((weights) => ({ segment, weights }))),
       ({ weights }) => `${weights.policy} ${String(weights.checksum)} ${weights.location ?? ""}`,
@@ -125,19 +129,10 @@ export async function verifyRun(options: VerifyOptions): Promise<VerifyResult> {
         }
     }
     if (wrong > 0 && largest !== undefined) throw differs(largest, { wrong, tokens, tolerance });
-    const counts = {
-      segments: places.length,
-      sampled,
-      verified: known.length,
-      tokens,
-      withoutWeights,
-      cutDistribution,
-    };
-    if (tokens === 0) throw nothing(counts);
-    return { ...counts, largest: largest?.size ?? 0, tolerance };
+    return { ...counts, verified: known.length, tokens, largest: largest?.size ?? 0, tolerance };
   } finally {
     store.close();
-    await releaseModels(engine);
+    if (opened !== undefined) await releaseModels(opened);
   }
 
   function samplingOfPlace({ learner, policy }: SegmentPlace): ReturnType<typeof samplingOf> {
@@ -145,22 +140,17 @@ export async function verifyRun(options: VerifyOptions): Promise<VerifyResult> {
   }
 
   function read(place: SegmentPlace): Drawn {
-    const segment = store.read(place);
-    const versions = new Set(segment.versions.filter((_, i) => segment.mask[i] === 1));
-    const weights = Array.from(
-      versions,
-      (version) =>
-        history.find(place.policy, version, place.incarnation) ?? {
-          ...{ policy: place.policy, version, step: place.step, incarnation: place.incarnation },
-          ...{ checksum: null, location: null },
-        },
-    );
-    return { ...segment, place, weights };
+    return { ...store.read(place), place, weights: weightsOf(place).filter((each) => each !== undefined) };
+  }
+
+  function weightsOf({ policy, incarnation, sampledBy }: SegmentPlace): (RecordedWeights | undefined)[] {
+    return sampledBy.map((version) => history.find(policy, version, incarnation));
   }
 
   /** Whether all weights that drew a segment were kept. */
-  function isKept({ weights }: Drawn): boolean {
-    return weights.length > 0 && weights.every((each) => history.place(each) !== undefined);
+  function isKept(place: SegmentPlace): boolean {
+    const weights = weightsOf(place);
+    return weights.length > 0 && weights.every((each) => each !== undefined && history.place(each) !== undefined);
   }
 }
 
@@ -206,7 +196,7 @@ function nothing({
   segments,
   withoutWeights,
   cutDistribution,
-}: Omit<VerifyResult, "largest" | "tolerance">): MrlmError {
+}: Pick<VerifyResult, "segments" | "withoutWeights" | "cutDistribution">): MrlmError {
   return new MrlmError(
     "DATA_INVALID",
     `None of ${segments} segments with tokens can be verified: the weights of ${withoutWeights} were not kept, and ${cutDistribution} were drawn from a cut distribution.`,
