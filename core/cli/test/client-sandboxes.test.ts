@@ -1,8 +1,11 @@
+import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import { definePlugin, silentLogger } from "@mrlm/kit";
 import { PluginHost } from "@mrlm/runtime";
 import type { Sandbox, SandboxLayers } from "@mrlm/spec";
 import { sandboxesOfClients } from "../src/services/sandboxes.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 const none = (): never => {
   throw new Error("not used");
@@ -17,6 +20,7 @@ const sandbox = (language: string, jailed: boolean): Sandbox => ({
   layers: async (): Promise<SandboxLayers> => ({ kind: "test", language, active: [], missing: [], jailed }),
   close: async () => undefined,
 });
+const environments: readonly string[] = [];
 const plugins = await PluginHost.of([
   definePlugin({
     name: "sandboxes",
@@ -32,13 +36,28 @@ test.each([
 ] as const)("clients of %s /run_code, jailed: %s, get the sandboxes %j", async (runsCode, mustBeJailed, languages) => {
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
-  const found = await sandboxesOfClients(plugins, runsCode, { mustBeJailed, logger });
+  const found = await sandboxesOfClients(plugins, runsCode, { mustBeJailed, logger, environments });
   expect(Object.keys(found).toSorted()).toEqual(languages);
   expect(warnings).toHaveLength(runsCode === "default" && mustBeJailed ? 1 : 0);
 });
 
+test("U9: programs have half of a sandbox that an environment of the server uses too", async () => {
+  const installed = await PluginHost.discover({ directory: root, logger: silentLogger });
+  const placesWith = async (environments: readonly string[]): Promise<unknown> => {
+    const found = await sandboxesOfClients(installed, "named", {
+      mustBeJailed: false,
+      logger: silentLogger,
+      environments,
+    });
+    return Object.fromEntries(Object.entries(found).map(([language, { places }]) => [language, places]));
+  };
+  expect(await placesWith(["math"])).toEqual({ javascript: 2, python: 2 });
+  expect(await placesWith(["math", "code"])).toEqual({ javascript: 1, python: 1 });
+  await installed.close();
+});
+
 test("a server beyond loopback refuses to run programs without a jail", async () => {
   await expect(
-    sandboxesOfClients(plugins, "named", { mustBeJailed: true, logger: silentLogger }),
+    sandboxesOfClients(plugins, "named", { mustBeJailed: true, logger: silentLogger, environments }),
   ).rejects.toMatchObject({ code: "SANDBOX_UNSAFE", message: expect.stringContaining("javascript") });
 });

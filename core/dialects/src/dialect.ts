@@ -1,8 +1,9 @@
 import type { Exchange } from "@mrlm/kit/http";
 import type { SessionTable } from "@mrlm/server/sessions";
-import type { EnvironmentHost, Logger, MrlmError, Sandbox } from "@mrlm/spec";
+import type { EnvironmentHost, Logger, MrlmError } from "@mrlm/spec";
 import type { WebSocket } from "ws";
 import type { Catalogue } from "./catalogue.ts";
+import type { ClientSandbox } from "./sandbox-fusion/client-sandbox.ts";
 
 /** Services of the HTTP server for a dialect. */
 export interface DialectContext {
@@ -12,7 +13,7 @@ export interface DialectContext {
   readonly catalogue: Catalogue;
   readonly sessions: SessionTable;
   /** Sandboxes by language, for programs that clients send. */
-  readonly sandboxes: Readonly<Record<string, Sandbox>>;
+  readonly sandboxes: Readonly<Record<string, ClientSandbox>>;
   readonly logger: Logger;
   /** Whether clients of MCP get rewards. */
   readonly revealRewards: boolean;

@@ -3,12 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import { logFault, type SessionLimits, SessionTable } from "@mrlm/server/sessions";
-import { type EnvironmentHost, type Logger, MrlmError, type Sandbox } from "@mrlm/spec";
+import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import { Catalogue } from "./catalogue.ts";
 import { CommonRoutes } from "./common-routes.ts";
 import type { Call, Dialect, Route } from "./dialect.ts";
 import { type DialectName, openDialect } from "./dialects.ts";
 import { type Match, Router } from "./router.ts";
+import type { ClientSandbox } from "./sandbox-fusion/client-sandbox.ts";
 import { Sockets } from "./sockets.ts";
 import { checkToolNames } from "./tool-names.ts";
 
@@ -21,8 +22,8 @@ export interface ServeDialectsOptions extends SessionLimits {
   readonly dialects: readonly DialectName[];
   /** Ids of the environments of this port. Default: all of the host. */
   readonly environments?: readonly string[];
-  /** Sandboxes by language that clients may run programs in. Closing the server does not close them. Default: none. */
-  readonly sandboxes?: Readonly<Record<string, Sandbox>>;
+  /** Sandboxes by language that clients may run programs in. Servers may share them. Closing a server does not close them. Default: none. */
+  readonly sandboxes?: Readonly<Record<string, ClientSandbox>>;
   /** Sessions that another server shares, with its limits and the host. Default: sessions of its own, with the limits of these options. */
   readonly sessions?: SessionTable;
   /** Tokens of which every request must carry one as `authorization: Bearer TOKEN`. Default: none. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
 import { MrlmError, type Sandbox, type SandboxResult, type Submission } from "@mrlm/spec";
+import { ClientSandbox } from "../src/index.ts";
 import { begin, raw, type RawResponse } from "./support/raw.ts";
 import { type Served, served, until } from "./support/served.ts";
 
@@ -21,13 +22,14 @@ const RAN: SandboxResult = {
 };
 
 /** Sandbox whose verdicts a test chooses, which real ones give in `test/e2e/run-code.test.ts`. */
-function scripted(run: (submission: Submission, signal: AbortSignal) => Promise<SandboxResult>): Sandbox {
+function scripted(run: (submission: Submission, signal: AbortSignal) => Promise<SandboxResult>, children = 2): Sandbox {
   const none = (): never => {
     throw new Error("not used");
   };
   return {
     language: "python",
     limits: LIMITS,
+    children,
     run: (submission, { signal } = {}) => run(submission, signal ?? new AbortController().signal),
     test: none,
     session: none,
@@ -41,7 +43,11 @@ const serve = async (
   run: Parameters<typeof scripted>[0],
   options: Parameters<typeof served>[0] = {},
 ): Promise<(body: unknown, headers?: Record<string, string>) => Promise<RawResponse>> => {
-  server = await served({ dialects: ["sandbox-fusion"], sandboxes: { python: scripted(run) }, ...options });
+  server = await served({
+    dialects: ["sandbox-fusion"],
+    sandboxes: { python: new ClientSandbox(scripted(run)) },
+    ...options,
+  });
   return (body, headers = {}) => raw(server.url("/run_code"), { body, headers });
 };
 
@@ -195,4 +201,79 @@ test("a client that disconnects ends its program, and a server that stops ends a
   await until(() => running === 1);
   await server.server.close();
   expect(await open).toMatchObject({ status: 504 });
+});
+
+describe("U9: places for programs", () => {
+  /** Serves clients whose programs run until the test ends them; `running` has their code. */
+  async function held(children: number, names: readonly string[], isShared = false) {
+    const running = new Map<string, () => void>();
+    const run = (submission: Submission): Promise<SandboxResult> =>
+      new Promise((resolve) => running.set(submission.code, () => (running.delete(submission.code), resolve(RAN))));
+    const tokens = new Tokens(names.map((name) => ({ name, token: name })));
+    const sandbox = new ClientSandbox(scripted(run, children), { isShared, clientCount: () => tokens.names.length });
+    server = await served({ dialects: ["sandbox-fusion"], sandboxes: { python: sandbox }, tokens });
+    const send = (code: string): Promise<RawResponse> =>
+      raw(server.url("/run_code"), {
+        body: { ...PYTHON, code },
+        headers: { authorization: `Bearer ${code.split(" ")[0]}` },
+      });
+    return { running, send };
+  }
+
+  test("a client that holds all of its places delays no other", async () => {
+    const { running, send } = await held(2, ["alice", "bob"]);
+    const loops = [send("alice 1"), send("alice 2"), send("alice 3")];
+    await until(() => running.size === 1);
+    const print = send("bob 1");
+    await until(() => running.has("bob 1"));
+    expect([...running.keys()]).toEqual(["alice 1", "bob 1"]);
+    running.get("bob 1")?.();
+    expect(await print).toMatchObject({ status: 200, body: { status: "Success" } });
+    for (const code of ["alice 1", "alice 2", "alice 3"]) {
+      await until(() => running.has(code));
+      expect([...running.keys()]).toEqual([code]);
+      running.get(code)?.();
+    }
+    expect((await Promise.all(loops)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  test("places are granted to the clients in turn", async () => {
+    const running = new Map<string, () => void>();
+    const run = ({ code }: Submission): Promise<SandboxResult> =>
+      new Promise((resolve) => running.set(code, () => (running.delete(code), resolve(RAN))));
+    const sandbox = new ClientSandbox(scripted(run, 1), { clientCount: () => 2 });
+    const codes = ["alice 1", "alice 2", "alice 3", "bob 1", "bob 2"];
+    const { signal } = new AbortController();
+    const sent = codes.map((code) => sandbox.run(code.split(" ")[0] as string, { code }, signal));
+    const order: string[] = [];
+    while (order.length < codes.length) {
+      await until(() => running.size === 1);
+      const [code] = running.keys();
+      order.push(code as string);
+      running.get(code as string)?.();
+    }
+    await Promise.all(sent);
+    expect(order).toEqual(["alice 1", "alice 2", "bob 1", "alice 3", "bob 2"]);
+  });
+
+  test.each([
+    [4, false, ["alice"], 4],
+    [4, true, ["alice"], 2],
+    [4, true, ["alice", "bob"], 1],
+    [1, true, ["alice", "bob"], 1],
+  ])(
+    "of %d children, shared with environments: %s, a client of %j has %d",
+    async (children, isShared, names, count) => {
+      const { running, send } = await held(children, names, isShared);
+      const sent = Array.from({ length: 5 }, (_, i) => send(`alice ${i}`));
+      let most = 0;
+      for (let ended = 0; ended < 5; ended++) {
+        await until(() => running.size === Math.min(count, 5 - ended));
+        most = Math.max(most, running.size);
+        running.values().next().value?.();
+      }
+      await Promise.all(sent);
+      expect(most).toBe(count);
+    },
+  );
 });

@@ -47,6 +47,7 @@ export interface PooledSandboxOptions {
 export class PooledSandbox implements Sandbox {
   readonly language: string;
   readonly limits: SandboxLimits;
+  readonly children: number;
   readonly #backend: SandboxBackend;
   readonly #pool: Pool;
   readonly #sessions: SessionPool;
@@ -67,6 +68,7 @@ export class PooledSandbox implements Sandbox {
       isForSessions: false,
       ...pool,
     };
+    this.children = sizes.children;
     this.#pool = new Pool(backend, sizes);
     // A caller that waits for a child has a place.
     const forSessions = {

@@ -1,3 +1,4 @@
+export { Admission } from "./sessions/admission.ts";
 export { type CallContext, currentCall, inCall } from "./sessions/call-context.ts";
 export { ServerMetrics } from "./sessions/server-metrics.ts";
 export { logFault } from "./sessions/log-fault.ts";

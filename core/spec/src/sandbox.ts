@@ -182,6 +182,8 @@ export interface Sandbox {
   readonly language: string;
   /** Default limits of a submission. */
   readonly limits: SandboxLimits;
+  /** Number of submissions that run at the same time, without sessions; others wait. Default: 1. */
+  readonly children?: number;
   run(submission: Submission, options?: SandboxCallOptions): Promise<SandboxResult>;
   /** Runs the top-level code of the submission, then each test, in new interpreters. `submission.call` is ignored. */
   test(submission: Submission, suite: SandboxTestSuite, options?: SandboxCallOptions): Promise<SandboxTestReport>;

@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { describeKinds } from "./support/kinds.ts";
 
 /** Verdicts of tests, by position. */
@@ -137,7 +137,7 @@ describeKinds("what tests get from a submission in Python", (sandbox) => {
         "sorted(r) != list(r)",
       ],
       [
-        "an iterator that has ended and goes on",
+        "an iterator that has ended and gives more",
         "def __iter__(s): return s\n    def __next__(s):\n        if X.count() % 4 == 0: raise StopIteration\n        return X.n",
         "list(r) == [1, 2, 3] and next(r, 0) == 5",
       ],

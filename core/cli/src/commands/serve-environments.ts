@@ -82,7 +82,10 @@ export async function serveEnvironmentHost(
       demonstrations: options.demonstrations === true,
     });
     try {
-      const sandboxes = await sandboxesOfClients(plugins, http?.runsCode, { mustBeJailed, logger });
+      const sandboxes = await sandboxesOfClients(plugins, http?.runsCode, {
+        ...{ mustBeJailed, logger, environments: offered },
+        ...(access.tokens !== undefined && { tokens: access.tokens }),
+      });
       const dialects = http && (await http.start(at, { ...shared, ...(await hosted.forDialects()), sandboxes }));
       const interrupts = listenForInterrupts(serverConsole(options, console, logger), "finishing the calls under way");
       const address = `${at}:${server.port}`;

@@ -1,6 +1,7 @@
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import type { SessionTable } from "@mrlm/server/sessions";
-import { type EnvironmentHost, type Logger, MrlmError, type Sandbox } from "@mrlm/spec";
+import type { ClientSandbox } from "@mrlm/dialects";
+import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import { portNumber } from "../arguments.ts";
 
 /** Options of `mrlm serve` that concern HTTP. */
@@ -15,7 +16,7 @@ interface DialectOptions {
 interface SharedServices {
   readonly host: EnvironmentHost;
   readonly sessions: SessionTable;
-  readonly sandboxes: Readonly<Record<string, Sandbox>>;
+  readonly sandboxes: Readonly<Record<string, ClientSandbox>>;
   readonly logger: Logger;
   readonly tokens?: Tokens;
   readonly tls?: ServerTls;

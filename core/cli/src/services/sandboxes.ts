@@ -1,5 +1,7 @@
+import type { ClientSandbox } from "@mrlm/dialects";
+import type { Tokens } from "@mrlm/kit/access";
 import { type PluginHost, requiredSandboxes } from "@mrlm/runtime";
-import { type Logger, MrlmError, type Sandbox, type SandboxLayers } from "@mrlm/spec";
+import { type Logger, MrlmError, type SandboxLayers } from "@mrlm/spec";
 
 /** Returns the isolation layers of each sandbox on this machine. */
 export async function sandboxLayers(
@@ -38,10 +40,20 @@ export async function requireJails(plugins: PluginHost, environments: readonly s
 export async function sandboxesOfClients(
   plugins: PluginHost,
   runsCode: "named" | "default" | undefined,
-  { mustBeJailed, logger }: { readonly mustBeJailed: boolean; readonly logger: Logger },
-): Promise<Record<string, Sandbox>> {
-  const languages = runsCode === undefined ? [] : plugins.registry.ids("sandbox");
-  const sandboxes: Record<string, Sandbox> = {};
+  server: {
+    readonly mustBeJailed: boolean;
+    readonly logger: Logger;
+    /** Ids of the environments of the server. */
+    readonly environments: readonly string[];
+    readonly tokens?: Tokens;
+  },
+): Promise<Record<string, ClientSandbox>> {
+  if (runsCode === undefined) return {};
+  const { mustBeJailed, logger, environments, tokens } = server;
+  const dialects = await import("@mrlm/dialects");
+  const languages = plugins.registry.ids("sandbox");
+  const used = new Set(environments.flatMap((id) => requiredSandboxes(plugins.registry.entries, `environment:${id}`)));
+  const sandboxes: Record<string, ClientSandbox> = {};
   for (const language of languages) {
     const sandbox = await plugins.service("sandbox", language, "mrlm");
     if (mustBeJailed && !(await sandbox.layers()).jailed) {
@@ -52,7 +64,11 @@ export async function sandboxesOfClients(
       );
       if (runsCode === "named") throw error;
       logger.warn(`Programs in ${language} are not served: ${error.message}`);
-    } else sandboxes[sandbox.language] = sandbox;
+    } else
+      sandboxes[sandbox.language] = new dialects.ClientSandbox(sandbox, {
+        isShared: used.has(language),
+        clientCount: () => tokens?.names.length ?? 1,
+      });
   }
   return sandboxes;
 }

@@ -1,4 +1,5 @@
-import { MrlmError, type Sandbox, type Submission } from "@mrlm/spec";
+import { MrlmError, type Submission } from "@mrlm/spec";
+import type { ClientSandbox } from "./client-sandbox.ts";
 import type { RunCodeRequest } from "./run-code-request.ts";
 import { responseOf, type RunCodeResponse, sandboxError } from "./run-code-response.ts";
 
@@ -15,16 +16,16 @@ const LANGUAGES: ReadonlyMap<string, { readonly language: string; readonly diale
 ]);
 
 /** Sandboxes by language. */
-export type Sandboxes = Readonly<Record<string, Sandbox>>;
+export type Sandboxes = Readonly<Record<string, ClientSandbox>>;
 
 /**
  * Runs a program in the sandbox of its language. A language without a sandbox is a SandboxError. Rejects with SANDBOX_FAILED, with RESOURCE_EXHAUSTED
- * when too many programs wait, and with CANCELLED.
+ * when too many programs wait or one waits too long, and with CANCELLED.
  */
 export async function runCode(
   sandboxes: Sandboxes,
   request: RunCodeRequest,
-  signal: AbortSignal,
+  { client, signal }: { readonly client: string; readonly signal: AbortSignal },
 ): Promise<RunCodeResponse> {
   const known = LANGUAGES.get(request.language);
   const sandbox = known && sandboxes[known.language];
@@ -34,6 +35,7 @@ export async function runCode(
     );
   const fetchFiles = request.fetch_files ?? [];
   const result = await sandbox.run(
+    client,
     {
       code: request.code,
       ...(known.dialect !== undefined && { dialect: known.dialect }),
@@ -42,7 +44,7 @@ export async function runCode(
       ...(fetchFiles.length > 0 && { fetchFiles }),
       limits: limitsOf(request, sandbox),
     },
-    { signal },
+    signal,
   );
   return responseOf(result, fetchFiles);
 }
@@ -63,7 +65,7 @@ function filesOf({ files }: RunCodeRequest): NonNullable<Submission["files"]> {
   );
 }
 
-function limitsOf(request: RunCodeRequest, { limits }: Sandbox): NonNullable<Submission["limits"]> {
+function limitsOf(request: RunCodeRequest, { limits }: ClientSandbox): NonNullable<Submission["limits"]> {
   const timeMs = request.run_timeout * 1_000;
   const memoryMb = request.memory_limit_MB ?? 0;
   return {

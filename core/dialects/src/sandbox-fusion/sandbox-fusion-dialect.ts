@@ -36,7 +36,8 @@ export class SandboxFusionDialect implements Dialect {
     exchange.response.once("close", onClose);
     try {
       const signal = AbortSignal.any([gone.signal, this.#stopped.signal]);
-      exchange.send(200, await runCode(this.#context.sandboxes, request, signal));
+      const client = exchange.client ?? exchange.request.socket.remoteAddress ?? "";
+      exchange.send(200, await runCode(this.#context.sandboxes, request, { client, signal }));
     } catch (error) {
       if (gone.signal.aborted) return;
       logFault(this.#context.logger, error);

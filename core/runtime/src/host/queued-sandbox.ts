@@ -41,6 +41,7 @@ export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock): Sandbox {
     get limits() {
       return sandbox.limits;
     },
+    ...(sandbox.children !== undefined && { children: sandbox.children }),
     run: (submission, options) => run(options, (own) => sandbox.run(submission, own)),
     test: (submission, suite, options) => run(options, (own) => sandbox.test(submission, suite, own)),
     session: (options = {}) => sandbox.session(withQueue(options)),

@@ -148,7 +148,7 @@ class RemoteServices {
 
   #sandbox({ id, values }: RemoteObject): Sandbox {
     return {
-      ...(values as unknown as Pick<Sandbox, "language" | "limits">),
+      ...(defined(values) as Pick<Sandbox, "language" | "limits" | "children">),
       run: (submission, options = {}) => this.#call(id, "run", [submission], options),
       test: (submission, suite, options = {}) => this.#call(id, "test", [submission, suite], options),
       session: (options = {}) => this.#call(id, "session", [], options),

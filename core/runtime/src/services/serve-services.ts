@@ -16,7 +16,7 @@ import {
 const VALUES = {
   scorer: ["determinism"],
   judge: ["determinism"],
-  sandbox: ["language", "limits"],
+  sandbox: ["language", "limits", "children"],
   tool: ["determinism", "definitions"],
   session: ["end"],
   opened: [],

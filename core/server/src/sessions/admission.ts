@@ -13,6 +13,8 @@ export interface AdmissionLimits {
   readonly queue: number;
   /** Longest wait in milliseconds. */
   readonly queueMs: number;
+  /** What has a place, for messages. Default: `sessions`. */
+  readonly unit?: string;
 }
 
 /** Session that takes a place. */
@@ -143,15 +145,15 @@ export class Admission {
 
   /** Returns which limit an applicant meets; `undefined` if it can enter. */
   #obstacle({ client, environment }: Applicant): string | undefined {
-    const { places, placesPerClient, placesByEnvironment = {} } = this.#limits;
+    const { places, placesPerClient, placesByEnvironment = {}, unit = "sessions" } = this.#limits;
     const ofEnvironment = Object.hasOwn(placesByEnvironment, environment)
       ? placesByEnvironment[environment]
       : undefined;
-    if (this.#taken >= places) return `The server holds its maximum of ${places} sessions`;
+    if (this.#taken >= places) return `The server holds its maximum of ${places} ${unit}`;
     if (ofEnvironment !== undefined && (this.#byEnvironment.get(environment) ?? 0) >= ofEnvironment)
-      return `The server holds its maximum of ${ofEnvironment} sessions of environment ${environment}`;
+      return `The server holds its maximum of ${ofEnvironment} ${unit} of environment ${environment}`;
     if ((this.#byClient.get(client) ?? 0) >= placesPerClient)
-      return `The server holds its maximum of ${placesPerClient} sessions of one client`;
+      return `The server holds its maximum of ${placesPerClient} ${unit} of one client`;
     return undefined;
   }
 
@@ -189,7 +191,7 @@ export class Admission {
   }
 
   #refusal(applicant: Applicant, detail: string): MrlmError {
-    const obstacle = this.#obstacle(applicant) ?? "The server has no free place for another session";
+    const obstacle = this.#obstacle(applicant) ?? "The server has no free place";
     const delayMs = Math.min(Math.max(RETRY_MS.min, this.#limits.queueMs), RETRY_MS.max);
     return new MrlmError("RESOURCE_EXHAUSTED", `${obstacle}, and ${detail}.`, { retryDelayMs: jittered(delayMs) });
   }
