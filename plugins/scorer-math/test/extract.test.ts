@@ -49,4 +49,42 @@ describe("extraction by schema", () => {
     expect(found("It is not 5", { isReference: true })).toBe("5");
     expect(found("It is not 5")).toBeUndefined();
   });
+
+  test.each([
+    "\\boxed{42 \\text{ (wrong)}}",
+    "\\boxed{42 \\text{ maybe}}",
+    "\\boxed{\\text{probably } 42}",
+    "\\boxed{42?}",
+    "\\boxed{\\cancel{42}}",
+    "<answer>42 (wrong)</answer>",
+    "<answer>probably 42</answer>",
+    "#### 42 (this is wrong)",
+  ])("U10: hedged or denied words beside a value make it no answer: %j", (text) => {
+    expect(found(text)).toBeUndefined();
+    expect(extract(text, { isReference: true }).found).toBe(true);
+  });
+
+  test.each([
+    "<answer>5 \\boxed{42}</answer>",
+    "<answer>5, \\boxed{42}</answer>",
+    "<answer>\\boxed{42} or 5</answer>",
+    "<answer>2 \\cdot \\boxed{42}</answer>",
+    "<answer>\\boxed{42} \\approx 5</answer>",
+    "<answer>5 $42$</answer>",
+    "<answer>$5$ $42$</answer>",
+    "\\boxed{5 $42$}",
+  ])("U13: a value beside the value of a box makes it no answer: %j", (text) => {
+    expect(found(text)).toBeUndefined();
+  });
+
+  test.each([
+    "<answer>\\boxed{42}</answer>",
+    "<answer>x = \\boxed{42}</answer>",
+    "<answer>6 \\times 7 = \\boxed{42}</answer>",
+    "<answer>The answer is \\boxed{42}.</answer>",
+    "<answer>Step 2: \\boxed{42}</answer>",
+    "<answer>$42$</answer>",
+  ])("U13: a name, a calculation or a sentence before a box leaves it the answer: %j", (text) => {
+    expect(found(text)).toBe("42");
+  });
 });

@@ -4,7 +4,7 @@ import type { Node, RelationNode } from "../tree/node.ts";
 import { isName } from "../tree/name.ts";
 import { anywhere, mapChildren, some, variables } from "../tree/walk.ts";
 import { approximate } from "../numeric/approximate.ts";
-import { asPrinted, roundsTo, truncatesTo } from "./decimal.ts";
+import { asPrinted, isRounding, roundsTo, truncatesTo } from "./decimal.ts";
 import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";
 
@@ -34,6 +34,39 @@ function isAskedFor(node: Node): boolean {
   return names.length > 1 && !names.some((name) => /^[xyz]$/.test(name));
 }
 
+const LETTER = /^[a-z](?:_\w+)?'*$/;
+const UNKNOWN = /^[xyz](?:_\w+)?'*$/;
+
+/**
+ * Whether an equation is to be solved, or states a curve, so that its right side is no value: `ax + by = 3`,
+ * `y'' + y = 2`, and with zero also `xy = 0`, `x + y = 0`, `a^2 - 2ab = 0`. The sum of plain letters in `a + b = 0` may
+ * be asked for.
+ */
+function isToSolve({ operands }: RelationNode): boolean {
+  const [left, right] = [operands[0], operands.at(-1)] as [Node, Node];
+  const isZero = right.kind === "number" && right.value.n === 0n;
+  if (operands.length > 2 && !isZero) return false;
+  if (left.kind !== "add" && left.kind !== "multiply" && left.kind !== "power") return false;
+  const names = [...variables(left)];
+  const isMixed = (part: Node): boolean => {
+    const letters = part.kind === "multiply" ? [...variables(part)].filter((name) => LETTER.test(name)) : [];
+    return letters.some((name) => UNKNOWN.test(name)) && letters.some((name) => !UNKNOWN.test(name));
+  };
+  const terms = left.kind === "add" ? left.terms : [];
+  if (terms.some(isMixed) || names.some((name) => name.endsWith("'") && names.includes(name.replace(/'+$/, ""))))
+    return true;
+  if (!isZero || !names.some((name) => LETTER.test(name))) return false;
+  const isPlain = terms.length > 0 && terms.every((term) => variables(term).size === 1 && isUnitTerm(term));
+  return !isPlain || names.some((name) => UNKNOWN.test(name));
+}
+
+/** Whether a term is a letter or its negative. */
+function isUnitTerm(term: Node): boolean {
+  if (term.kind === "symbol") return true;
+  const [sign, letter] = term.kind === "multiply" && term.factors.length === 2 ? term.factors : [];
+  return sign?.kind === "number" && sign.value.n === -1n && letter?.kind === "symbol";
+}
+
 /** Removes the name of a curve from an equation such as `l: y = 2x + 1`. `AB:CD = 3:4` has a ratio on its left side. */
 export function withoutCurveName(node: RelationNode): RelationNode {
   const [first, ...others] = node.operands as [Node, ...Node[]];
@@ -54,12 +87,14 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   if (operators.every((operator) => operator === "to")) return operands.at(-1);
   if (!operators.every((operator) => operator === "=" || operator === "~")) return undefined;
   const isConstant = (value: Node): boolean => variables(value).size === 0;
+  if (isToSolve(node)) return undefined;
   const named =
     isName(first) ||
     (isAskedFor(first) && operands.slice(1).every(isConstant)) ||
     (operands.length > 2 && isFunctionOfName(first));
   const values = named ? operands.slice(1) : operands;
   const approximation = operators.indexOf("~");
+  if (approximation >= 0 && !areRoundings(c, node)) return undefined;
   const last = approximation >= (named ? 1 : 0) ? (operands[approximation] as Node) : beforeRounding(c, values);
   if (named) return last;
   const end = operands.at(-1) as Node;
@@ -69,6 +104,17 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   const compared = approximation >= 0 ? values.slice(0, approximation + 1) : values;
   const exact = last === end || approximation >= 0 ? compared : values.slice(0, -1);
   return exact.every((value) => agrees(c, value, exact[0] as Node)) ? last : undefined;
+}
+
+/** Whether each side behind an approximation sign is a rounding of the side before it, where both are known. */
+function areRoundings(c: Context, { operators, operands }: RelationNode): boolean {
+  return operators.every((operator, i) => {
+    if (operator !== "~") return true;
+    const [a, b] = [operands[i], operands[i + 1]] as [Node, Node];
+    const isConverted = a.kind === "quantity" && b.kind === "quantity" && a.unit.name !== b.unit.name;
+    const [exact, rounded] = [a, b].map((side) => approximate(withoutUnit(side), c.work));
+    return isConverted || !exact || !rounded || isRounding(exact, withoutUnit(a), rounded, withoutUnit(b));
+  });
 }
 
 /** Returns the last value, or the exact one before it of which it is only the rounded spelling: `3/7 = 0.43`. */

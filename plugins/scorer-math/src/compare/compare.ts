@@ -3,10 +3,12 @@ import { looksLikeRegion } from "../region/compile.ts";
 import { show } from "../tree/show.ts";
 import type { ListNode, Node, RelationNode, TupleNode } from "../tree/node.ts";
 import { isName } from "../tree/name.ts";
-import { children, some } from "../tree/walk.ts";
+import { children, some, variables } from "../tree/walk.ts";
 import { different, equivalent, type Outcome } from "../verdict.ts";
 import { assignedValue, componentwise, hasRelation, isVariable, shortened, withoutCurveName } from "./assignment.ts";
 import { compareAsSets, compareInOrder, compareTuples } from "./collection.ts";
+import { withArgumentsOf } from "./bound.ts";
+import { conditionOf } from "./condition.ts";
 import type { Context } from "./context.ts";
 import { asMatrix, compareMatrices, hasMatrix, vectorItems } from "./matrix.ts";
 import { withoutEllipsis } from "./ellipsis.ts";
@@ -24,11 +26,13 @@ import { compareTexts, normaliseText, wordsOf } from "./text.ts";
 
 export function compareNodes(c: Context, expectedNode: Node, answerNode: Node): Outcome {
   c.work.spend(8);
+  const condition = conditionOf(answerNode);
+  if (condition !== "" && !hasSameCondition(condition, expectedNode))
+    return different("structure", "a condition that the reference does not have");
   const [expectedForm, answerForm] = withSameParameter(...unified(expectedNode, answerNode));
-  const [expectedPart, answerPart] = [expectedForm, answerForm].map((form) => componentwise(prepared(form))) as [
-    Node,
-    Node,
-  ];
+  const [reference, given] = [expectedForm, answerForm].map((form) => componentwise(prepared(form))) as [Node, Node];
+  const answerPart = withArgumentsOf(reference, given);
+  const expectedPart = answerPart === given ? withArgumentsOf(given, reference) : reference;
   const [expected, answer] = [asSolutions(expectedPart, answerPart), asSolutions(answerPart, expectedPart)];
   const [expectedKey, answerKey] = [show(expected), show(answer)];
   c.work.spend((expectedKey.length + answerKey.length) >> 2);
@@ -46,6 +50,12 @@ export function compareNodes(c: Context, expectedNode: Node, answerNode: Node): 
   }
   if (hasRelation(expected) || hasRelation(answer)) return compareWithRelation(c, expected, answer);
   return compareValues(c, expected, answer);
+}
+
+/** Whether the reference has the condition of the answer, in words or as a case distinction. */
+function hasSameCondition(condition: string, expected: Node): boolean {
+  const own = conditionOf(expected);
+  return own === condition || (own === "" && some(expected, isPiecewise));
 }
 
 /** Resolves the conditions and approximations of a statement. */
@@ -231,6 +241,8 @@ function compareValues(c: Context, expected: Node, answer: Node): Outcome {
     const right = itemsOf(answer);
     if (left && right) return compareAsSets(c, left, right);
   }
+  if ([expected, answer].some(isPiecewise) && [expected, answer].some((side) => variables(side).size === 0))
+    return different("structure", "a case distinction on one side and one value on the other");
   const family = compareProgressions(c, expected, answer);
   if (family) return family;
   if (expected.kind === "quantity" || answer.kind === "quantity") return compareQuantities(c, expected, answer);

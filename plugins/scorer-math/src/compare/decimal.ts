@@ -68,6 +68,28 @@ export function truncatesTo(value: Rational, printed: Printed): boolean {
 }
 
 /**
+ * Whether one side of an approximation is a rounding of the other at its printed precision; zeros at the end of a whole
+ * number may stand for any digits. Another expression, such as 22/7, may be off by half a percent.
+ */
+export function isRounding(a: Rational, aNode: Node, b: Rational, bNode: Node): boolean {
+  const isAt = (value: Rational, node: Node): boolean => {
+    const printed = asPrinted(node) ?? wholePrinted(node);
+    return printed !== undefined && (roundsTo(value, printed) || truncatesTo(value, printed));
+  };
+  if (isAt(a, bNode) || isAt(b, aNode)) return true;
+  const isLiteral = asPrinted(bNode) ?? wholePrinted(bNode);
+  const error = q.absolute(q.subtract(a, b));
+  return isLiteral === undefined && q.compare(error, q.multiply(q.absolute(a), q.rational(1, 200))) <= 0;
+}
+
+function wholePrinted(node: Node): Printed | undefined {
+  if (node.kind === "percent") return scaled(wholePrinted(node.value), q.rational(1, 100));
+  if (node.kind !== "number" || node.value.d !== 1n) return undefined;
+  const zeros = /0*$/.exec(node.value.n.toString())?.[0].length ?? 0;
+  return { value: node.value, unit: tenTo(node.value.n === 0n ? 0 : zeros) };
+}
+
+/**
  * Whether two values agree when rounded to `places` decimals. Values that both round to zero have to agree in as many
  * significant digits instead, so that 1e-9 is not 2e-9.
  */

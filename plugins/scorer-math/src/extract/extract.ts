@@ -1,6 +1,6 @@
 /** Finds the answer in the text of a model. */
 import { joinBoxes, lastBoxes, nameBefore, unitBehind } from "./boxed.ts";
-import { denial } from "./denial.ts";
+import { denial, hasOtherValue, ownDoubt } from "./denial.ts";
 import type { AnswerSource, Extraction } from "./extraction.ts";
 import { labelledValues } from "./labels.ts";
 import { findInProse, isValue } from "./prose.ts";
@@ -29,7 +29,12 @@ export type ExtractOptions = {
 const LONGEST_TEXT = 200_000;
 
 export function extract(text: string, options: ExtractOptions = {}): Extraction {
-  const { schema = "any", mode = "lenient", isReference = false } = options;
+  const result = search(text, options);
+  const doubt = result.found && options.isReference !== true ? ownDoubt(result.answer) : undefined;
+  return doubt === undefined ? result : missing(doubt);
+}
+
+function search(text: string, { schema = "any", mode = "lenient", isReference = false }: ExtractOptions): Extraction {
   const source = prepare(text);
   const isStrict = mode === "strict";
   if (source.trim() === "") return missing("the text is empty");
@@ -79,11 +84,29 @@ function fromTag(source: string, tag: string, isStrict: boolean, isReference: bo
   if (start < 0 || (end < 0 && isStrict)) return missing(NOTHING);
   const content = source.slice(start + open.length, end < start ? undefined : end);
   if (content.trim() === "") return missing("the answer is empty");
+  if (!isReference && isContradicted(content)) return missing("another value stands beside the answer");
   const inner =
     /\\(?:boxed|fbox)|\$|\\[([]/.test(content) || hasSentence(content)
       ? extract(content, { isReference })
       : found(content, false, "tag");
   return inner.found ? { ...inner, source: "tag" } : inner;
+}
+
+/** Whether a value stands beside the last box or the last formula: `5 \\boxed{42}`, `5 $42$`. */
+function isContradicted(content: string): boolean {
+  const boxes = lastBoxes(content);
+  const [first] = boxes;
+  const last = boxes.at(-1);
+  if (first && last) {
+    const unit = unitBehind(content, last).replace(/^\\text\{ (.*)\}$/, "$1");
+    const rest = content.slice(last.end);
+    const behind = unit === "" ? -1 : rest.indexOf(unit);
+    return hasOtherValue(content.slice(0, first.start), behind < 0 ? rest : rest.slice(behind + unit.length));
+  }
+  const regions = mathRegions(content);
+  const [before, only] = regions.slice(-2);
+  if (before && only) return content.slice(before.end, only.start).trim() === "";
+  return before !== undefined && hasOtherValue(content.slice(0, before.start), content.slice(before.end));
 }
 
 /**
@@ -135,6 +158,7 @@ function fromClosing(source: string, isReference: boolean): Extraction | undefin
 
 /** Reads a box around formulas with delimiters of their own, or around a sentence with formulas. */
 function inDelimiters(content: string, isReference: boolean): Extraction {
+  if (!isReference && isContradicted(content)) return missing("another value stands beside the answer");
   const regions = mathRegions(content);
   const [only] = regions;
   const around = only ? content.slice(0, only.start) + content.slice(only.end) : content;

@@ -8,7 +8,7 @@ import { FUNCTIONS } from "./token.ts";
 const IMPLIES = /^(?:Rightarrow|implies|iff|Leftrightarrow|Longrightarrow|Longleftrightarrow)$/;
 type Join = ListNode["join"];
 const CONDITION =
-  /^(?:for|where|when|if|with|given|as|such|whenever|provided|unless|otherwise|(?:or,?\s+)?equivalently|that is|i\.e)\b/i;
+  /^(?:for|where|when|if|with|given|as|such|whenever|provided|assuming|unless|otherwise|(?:or,?\s+)?equivalently|that is|i\.e)\b/i;
 const NEGATIONS: Readonly<Partial<Record<RelationOperator, RelationOperator>>> = {
   in: "notin",
   "<": ">=",
@@ -17,7 +17,8 @@ const NEGATIONS: Readonly<Partial<Record<RelationOperator, RelationOperator>>> =
   ">=": "<",
 };
 /** Words before a value that change its meaning. */
-const QUALIFIERS = /\b(?:not|no|least|most|than|between|except|without|negative|minus|up to|other)\b/i;
+const QUALIFIERS =
+  /\b(?:not|no|least|most|than|between|except|without|negative|minus|up to|other|half|twice|double|triple|square|cube|root|reciprocal|inverse|opposite|below|above|under|over)\b/i;
 const STRONGER: Readonly<Record<Join, number>> = { comma: 0, and: 1, or: 2 };
 
 export function parseList(p: Parser): Node {

@@ -1,12 +1,12 @@
 /** Parser of words after a value: a unit of measure, a percent word, or a label without meaning such as "apples". */
 import { number, product, type Node, type QuantityNode } from "../tree/node.ts";
 import { parseUnit } from "../units/unit.ts";
-import { scaleWord } from "./number-words.ts";
+import { partsWord, scaleWord } from "./number-words.ts";
 import type { Parser } from "./state.ts";
 import { FUNCTIONS } from "./token.ts";
 
 const CONNECTIVE =
-  /^(?:and|or|union|for|where|when|if|with|such|given|as|mod|modulo|is|are|equals|in|choose|over|to|then|but|not|otherwise|else)$/i;
+  /^(?:and|or|union|for|where|when|if|with|such|given|as|mod|modulo|is|are|equals|in|choose|over|to|then|but|not|otherwise|else|unless|provided|whenever|assuming)$/i;
 const EXPONENT = String.raw`(?:\s*(?:\^|\*\*)\s*\{?-?\d\}?|[23](?![\d.])|\^\{-?\d\})?`;
 const WORD = String.raw`[a-zA-Zµ°$¢€£¥₹]+\.?${EXPONENT}`;
 /** Words and signs that may make up one unit: `km/h`, `square meters`, `kg m/s^2`, `miles per hour`. */
@@ -29,8 +29,14 @@ export function readTail(p: Parser, value: Node, prefix = ""): Node | undefined 
   return p.lexer.is("text") ? readMarkedTail(p, value) : readPlainTail(p, value);
 }
 
-/** Returns `5 million`, `$3 million`: the value times the scale. */
+/** Words that change or deny the value before them. They are no label. */
+const CHANGES =
+  /\b(?:plus|minus|times|squared|cubed|factorial|half|inverse|at (?:most|least)|ish|false|no|none|never)\b(?!-)/i;
+
+/** Returns `5 million`, `$3 million`, `3 tenths`: the value times the scale. */
 function scaled(value: Node, word: string): Node | undefined {
+  const parts = partsWord(word);
+  if (parts !== undefined) return product([value, number({ n: 1n, d: BigInt(parts) })]);
   const scale = scaleWord(word);
   if (scale === undefined) return undefined;
   return value.kind === "quantity"
@@ -108,7 +114,7 @@ function readMarkedTail(p: Parser, value: Node): Node | undefined {
       return found;
     }
   }
-  if (/\d/.test(content)) return undefined;
+  if (/\d/.test(content) || CHANGES.test(content)) return undefined;
   lexer.moveTo(lexer.token.end + (/^\s*\^\s*\{?\s*[23]\s*\}?/.exec(ending)?.[0].length ?? 0));
   if (content !== "") p.droppedWords++;
   return value;
@@ -131,7 +137,7 @@ function readPlainTail(p: Parser, value: Node): Node | undefined {
   }
   const found = readUnit(p, value);
   if (found) return found;
-  if (value.kind === "symbol") return undefined;
+  if (value.kind === "symbol" || CHANGES.test(lexer.token.value)) return undefined;
   lexer.next();
   p.droppedWords++;
   return value;
