@@ -32,6 +32,7 @@ export function compareMoments(expected: string, answer: string): Outcome | unde
 function bare(source: string): string {
   return source
     .replace(/\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}/g, " $1 ")
+    .replace(/\{:\}/g, ":")
     .replace(/\\[,;: ]|[~$]/g, " ")
     .replace(/\s+/g, " ")
     .trim()

@@ -56,7 +56,11 @@ const NAME =
 /** A name that may be written before its value; other names are left out. */
 const SIMPLE_NAME = /^\\?[A-Za-z]{1,9}(?:_\{?\w{1,5}\}?)?'*(?:\(\s*[a-z]\s*\))?$/;
 const PART =
-  /(?:^|\n|[.;,:$}\])]\s)\s*(?:\*\*)?(?:part\s*)?(?:\(?([a-h]|i{1,3}|iv|v|\d)\)|([a-h]|\d)[.:])(?:\*\*)?[^\n]{0,80}$/i;
+  /(?:^|\n|[.;,:$}\])]\s)\s*(?:\*\*)?(?:(?:part|case)\s*)?(?:\(?([a-h]|i{1,3}|iv|v|\d)\)|([a-h]|\d)[.:])(?:\*\*)?[^\n]{0,80}$/i;
+
+/** `The first root is`, `the other value:`, `one of the numbers is`: which of several values comes next. */
+const WHICH_VALUE =
+  /\b(?:the\s+)?(first|second|third|fourth|one|other|another|smaller|larger|greater|bigger)(?:\s+of\s+(?:the|them)\b)?(?:\s+(?:and\s+(?:last|final)\s+)?(?:real\s+|possible\s+)?(?:roots?|solutions?|numbers?|values?|integers?|terms?|parts?|box|equations?|angles?|sides?|unknowns?|variables?|zeros?|intercepts?|cases?|answers?|ones?))?\s*(?:(?:is|equals|gives|yields|has|are|for)\b|[:=])[^.!?\n]{0,30}$/i;
 
 /**
  * Returns the boxes that are one answer: the last, and those before it that only commas, "and", words of a list or part
@@ -83,6 +87,10 @@ function isJoined(source: string, box: Boxed, next: Boxed): boolean {
   const isSentence = !/[.!?](?:\s|$)|\n\n/.test(gap);
   if (isSentence && JOINS.test(gap) && hasOtherName(box, next) && !DERIVES.test(gap.replace(WHICH_ONE, "")))
     return true;
+  // Nothing but delimiters and line breaks: boxes one below the other.
+  if (gap.length <= 80 && !/[a-z\d+*/^=<>]/i.test(gap.replace(/\\q?quad(?![a-z])|\\[()[\]]/g, ""))) return true;
+  const [which, other] = [box, next].map(({ start }) => whichBefore(source, start));
+  if (which !== undefined && other !== undefined && which !== other) return true;
   if (areParts && !DERIVES.test(gap.replace(NAME, ""))) return true;
   // Within one sentence, with an "and" or a comma, and nothing from which the second follows.
   const words = a !== undefined && a === b ? gap.replace(NAME, "") : gap;
@@ -98,6 +106,12 @@ const OWN_NAME = /^\s*(\\?[A-Za-z][\w{}]*'*(?:\s*\([^()=]{1,20}\))?)\s*=/;
 function hasOtherName(box: Boxed, next: Boxed): boolean {
   const [a, b] = [box, next].map(({ content }) => OWN_NAME.exec(content)?.[1]);
   return a !== undefined && b !== undefined && a !== b;
+}
+
+/** Returns the word for the place of a value among several, before the box at `start`. */
+function whichBefore(source: string, start: number): string | undefined {
+  const before = source.slice(Math.max(0, start - 100), start).replace(/^[\s\S]*\\boxed/, "");
+  return WHICH_VALUE.exec(before)?.[1]?.toLowerCase();
 }
 
 /** Returns the name of the value in a box, or of the part of the question that it answers. */

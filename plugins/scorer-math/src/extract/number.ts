@@ -98,7 +98,7 @@ export function countInWords(clause: string): NumberInText | undefined {
     const found = readNumberWords(text, at);
     if (
       !found ||
-      /^\s+(?:of (?:the|these|those)\s+)?(?:more|less|fewer|thing|another|who|that|which)\b/i.test(
+      /^\s+(?:of (?:the|these|those)\s+)?(?:(?:more|less|fewer)\b(?!\s+(?!than|or|and|in|of|to|if|because|since)[a-z]+)|thing|another|who|that|which)\b/i.test(
         text.slice(at + found.length),
       )
     )

@@ -106,11 +106,17 @@ function inSentence(sentence: string, before: string, after: string, isReference
   const regions = mathRegions(sentence).filter(({ content }) => !END_OF_PROOF.test(content));
   const values = regions.length > 1 ? labelledValues(sentence) : undefined;
   if (values !== undefined) return { found: true, answer: values, isMath: true, source: "text" };
+  const isReply = regions.length > 0 && sentence.length < 400 && REPLY.test(sentence);
+  const reply = isReply ? /no|yes/i.exec(sentence)?.[0] : undefined;
+  if (reply !== undefined) return { found: true, answer: reply, isMath: false, source: "text" };
   if (regions.length > 0) return inFormulas(sentence, regions, before, after, isReference);
   if (/\\[([]/.test(sentence)) return { found: false, reason: "a formula without its end on the same line" };
   return inWords(sentence, before, after, isReference);
 }
 
+/** `No, $f$ is not continuous at $x = 0$`: the reply is the answer, and the clause repeats the question. */
+const REPLY =
+  /^[\s*_>]*(?:no\b\**\s*[,.:;–—-][^.!?;]*?(?:\b(?:not|no|never|cannot)\b|n't\b)[^.!?;,]*|yes\b\**\s*[,.:;–—-][^.!?$]*\b(?:is|are|does|do|can|has|have)\b[^.!?$]*\b(?:at|for|on|in|by|of|to|all|any|every)\s+\$[^$]*\$)[\s.!]*$/i;
 const END_OF_PROOF = /^\s*\\(?:blacksquare|square|Box|qed|blacktriangle)\s*$/;
 /** A clause that only prepares the statement: `Since $n < 12$, there are 7 such numbers`. */
 const PREPARES =
@@ -119,7 +125,8 @@ const STATES =
   /^[^.]{0,40}?(?:,|\b(?:there (?:are|is)|we (?:get|have|find|obtain|see)|gives|yields|is|are|equals|has|have)\b)/i;
 
 /** `the minimum is 3 when $x = 2$`: the value is before the formula. */
-const STATED_BEFORE = /\b(?:is|are|equals)\s+([^,;:]{1,40}?),?\s+(?:when|where|for|at|since|because|if|with)\s*$/i;
+const STATED_BEFORE =
+  /\b(?:is|are|equals)\s+([^,;:]{1,40}?),?\s+(?:(?:which (?:is|occurs)\s+)?(?:attained|achieved|reached|obtained|taken|occurring)?\s*)(?:when|where|for|at|since|because|if|with)\s*$/i;
 const EXPLAINS = /^[\s.,;(]*(?:since|because|where|when|for|as|with|given|using|if|provided)\b/i;
 
 const NUMBER_ALONE = /^\s*-?\\?\$?\d[\d.,]*(?:\\%|\\text\{[^{}]*\}|[\s^{}]|\\circ)*$/;

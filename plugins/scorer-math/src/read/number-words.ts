@@ -19,28 +19,20 @@ const SCALES: Readonly<Record<string, bigint>> = table({
   billion: 10n ** 9n,
   trillion: 10n ** 12n,
 });
-const PARTS: Readonly<Record<string, number>> = table({
-  half: 2,
-  halves: 2,
-  third: 3,
-  thirds: 3,
-  quarter: 4,
-  quarters: 4,
-  fourth: 4,
-  fourths: 4,
-  fifth: 5,
-  fifths: 5,
-  sixth: 6,
-  sixths: 6,
-  seventh: 7,
-  sevenths: 7,
-  eighth: 8,
-  eighths: 8,
-  ninth: 9,
-  ninths: 9,
-  tenth: 10,
-  tenths: 10,
-});
+const PARTS: Readonly<Record<string, number>> = table(
+  Object.fromEntries(
+    [
+      ["half", 2] as const,
+      ["quarter", 4] as const,
+      ...ORDINALS.slice(2).map((name, i) => [name, i + 3] as const),
+      ["hundredth", 100] as const,
+      ["thousandth", 1000] as const,
+    ].flatMap(([name, parts]) => [
+      [name, parts],
+      [name === "half" ? "halves" : `${name}s`, parts],
+    ]),
+  ),
+);
 
 const WORD = /[a-zA-Z]+/y;
 const POINT = /\s+point(?:\s+(?:zero|one|two|three|four|five|six|seven|eight|nine))+(?![a-zA-Z])/iy;
@@ -60,6 +52,12 @@ function small(word: string): number | undefined {
 /** Returns the scale that a word such as `million` or `dozens` names. */
 export function scaleWord(word: string): bigint | undefined {
   return SCALES[word.trim().toLowerCase().replace(/s$/, "")];
+}
+
+/** Returns the number of equal parts that a plural such as `tenths` names. Quarters are also coins. */
+export function partsWord(word: string): number | undefined {
+  const name = word.trim().toLowerCase();
+  return name.endsWith("ths") || name === "thirds" ? PARTS[name] : undefined;
 }
 
 /** Returns the ordinal that is a whole word: `third` is 3. Fractions have an article or a count: `a third`. */

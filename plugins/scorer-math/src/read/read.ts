@@ -27,7 +27,7 @@ export function read(source: string, isMath: boolean, work: Work): Reading {
   const words = isFormula ? undefined : readWords(cleaned, work);
   if (words) return { node: words };
   try {
-    const parser = new AnswerParser(marked, isFormula, work);
+    const parser = new AnswerParser(isFormula ? markFunctions(marked) : marked, isFormula, work);
     const node = parser.list();
     // "prime n" describes the variable; it is not the answer.
     const core = node.kind === "call" && node.name === "where" ? node.args[0] : node;
@@ -130,6 +130,15 @@ function hasWords(source: string): boolean {
     /[a-z]{4}|[A-Z][a-z]{3}/.test(
       source.replace(/(?:sqrt|arc)?(?:sin|cos|tan|log|exp|sqrt|theta|alpha|beta|infty)/g, ""),
     ) || /\d\s*(?:cm|mm|km|kg|mg|ml|mL|ft|in|lb|hr|min|sec|mph|rad|deg)$/.test(source)
+  );
+}
+
+/** Marks the names of functions that a formula has without a backslash: `sqrt(3)/2`, `2pi`. */
+function markFunctions(source: string): string {
+  if (!/sqrt|pi|log|ln|exp|sin|cos|tan|cot|sec|csc/.test(source)) return source;
+  return source.replace(
+    /\\(?:text|mathrm|operatorname|textbf|textrm|mbox|mathbf|begin|end)\*?\s*\{[^{}]*\}|(?<![\\a-zA-Z])(?:sqrt|pi|log|ln|exp|(?:arc)?(?:sin|cos|tan)|cot|sec|csc)(?![a-zA-Z])/g,
+    (name) => (name.startsWith("\\") ? name : `\\${name} `),
   );
 }
 
