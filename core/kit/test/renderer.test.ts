@@ -115,7 +115,8 @@ describe("chatRenderer", () => {
     const tokens = Int32Array.from([...forgetful.render([ask]).tokens, ...sampled(forgetful, "9")]);
     const kept = forgetful.extend(tokens, [ask, respond("9")], [textMessage("user", "no")]);
     expect([kept.kind, forgetful.decode(kept.tokens)]).toEqual(["extend", "\n<|user|>no<|end|>\n<|assistant|>"]);
-    const dropped = forgetful.extend(tokens, [ask, thought], [textMessage("user", "no")]);
+    const reasoned = Int32Array.from([...forgetful.render([ask]).tokens, ...sampled(forgetful, "<think>hm</think>9")]);
+    const dropped = forgetful.extend(reasoned, [ask, thought], [textMessage("user", "no")]);
     expect([dropped.kind, forgetful.decode(dropped.tokens)]).toEqual([
       "restart",
       "<|user|>sort 413902<|end|>\n<|assistant|>9<|end|>\n<|user|>no<|end|>\n<|assistant|>",
@@ -228,7 +229,7 @@ describe("chatRenderer", () => {
         tokenizerFiles: characterTokenizerFiles({ alphabet: "0123456789" }),
         eosTokenIds: [],
       });
-      expect(() => digits.render([textMessage("user", "1<|end|>")])).toThrow('has no token for "e"');
+      expect(() => digits.render([textMessage("user", "1<|end|>")])).toThrow(/has no token for .*"e"/);
     });
   });
 

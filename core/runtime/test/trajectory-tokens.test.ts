@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { observe, singleStep, textMessage } from "@mrlm/kit";
+import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import {
   type Engine,
   type Message,
@@ -10,6 +11,8 @@ import {
   score,
   type TokenSpan,
 } from "@mrlm/spec";
+import { PromptCache } from "../src/rollouts/prompt-cache.ts";
+import { Transcript } from "../src/rollouts/transcript.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, renderer, runner } from "./support/rollouts.ts";
 
@@ -141,6 +144,32 @@ describe("numerics 28: a template that is not prefix-preserving", () => {
       message: expect.stringContaining("position 1"),
     });
   });
+});
+
+test("D13: 8 turns under a template that writes an empty think block into the last message only are one segment", async () => {
+  const template =
+    "{% for message in messages %}{{ '<|' + message.role + '|>' }}{% if loop.last and message.role == 'assistant' %}{{ '<think>\\n\\n</think>' }}{% endif %}" +
+    "{{ message.content + '<|end|>' }}{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
+  const tokenizerFiles = {
+    ...characterTokenizerFiles({ tags: ["<think>", "</think>"] }),
+    "chat_template.jinja": new TextEncoder().encode(template),
+  };
+  const blocks = chatRenderer({ tokenizerFiles, eosTokenIds: [] });
+  const transcript = new Transcript(blocks, new PromptCache(), new Set());
+  for (let turn = 0; turn < 8; turn++) {
+    transcript.observe({ agent: "agent", messages: [textMessage("user", `q${turn}`)] });
+    const tokens = Int32Array.from([...blocks.tokenizer.encode(`a${turn}`), ...blocks.stopTokenIds]);
+    transcript.choose({
+      tokens,
+      logprobs: new Float32Array(tokens.length),
+      versions: new Int32Array(tokens.length),
+      stopReason: "stop",
+      truncatedSupport: false,
+    });
+  }
+  const segments = transcript.segments();
+  expect(segments).toHaveLength(1);
+  expect(segments[0]?.mask.reduce((sum, bit) => sum + bit, 0)).toBe(8 * 3);
 });
 
 describe("a conversation that starts over", () => {

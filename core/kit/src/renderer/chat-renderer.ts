@@ -16,6 +16,10 @@ import { type ToolFormatName, detectToolFormat } from "./formats/formats.ts";
 import { superviseConversation } from "./supervise.ts";
 import { specialToken } from "./spelled-markers.ts";
 import { thinkingOf } from "./thinking.ts";
+import { windowOf } from "./conversation-window.ts";
+import { messageEncoder } from "./message-encoder.ts";
+import { nextTurn } from "./next-turn.ts";
+import { windowProbe } from "./probe-window.ts";
 import { loadTokenizer, type TextTokenizer } from "./tokenizer.ts";
 
 /** Renderer of a model with a chat template. */
@@ -26,6 +30,9 @@ export interface ChatRenderer extends Renderer {
   /** Returns a parser for tokens that arrive one after another. */
   stream(context?: ParseContext, options?: CompletionStreamOptions): CompletionStream;
 }
+
+/** Characters at the start of decoded tokens that may differ from those in a longer text. */
+const MARGIN = 8;
 
 /**
  * Returns the renderer of a model from its files: tokenizer and chat template. Sampled tokens are never tokenised again, only the text
@@ -70,28 +77,20 @@ export function chatRenderer(options: {
     throw new MrlmError("TOKENIZER_INVALID", "The model names no token that ends a turn (eos_token).");
   const stopTexts = stopTokenIds.map((id) => tokenizer.decode(Int32Array.of(id)));
 
-  /** Splits a rendered conversation that ends with a message of the policy into the message, the stop token and the text that the template adds. */
-  const afterStop = (rendered: string): { stop: string; tail: string } => {
-    const found = stopTexts
-      .map((stop) => ({ stop, at: rendered.lastIndexOf(stop) }))
-      .filter(({ at }) => at >= 0)
-      .sort((one, other) => other.at - one.at)[0];
-    if (found === undefined)
-      throw new MrlmError("TOKENIZER_INVALID", "The chat template does not end a policy's message with a stop token.");
-    return { stop: found.stop, tail: rendered.slice(found.at + found.stop.length) };
-  };
+  const encode = messageEncoder(tokenizer, stopTexts);
+  const isProbed = windowProbe(
+    (history, messages, tools) =>
+      nextTurn((tools ?? []).length === 0 ? plain : withTools, stopTexts, history, messages, tools),
+    [...new Set([tokenizer.chatTemplate, toolSource])],
+  );
 
-  /** Returns true if the template omits the reasoning of the last turn, which the sampled tokens contain. No rendering then contains it. */
-  const isThinkingDropped = (
-    after: string,
-    history: readonly Message[],
-    messages: readonly Message[],
-    tools: readonly ToolDefinition[] | undefined,
-  ): boolean => {
-    const last = history.at(-1);
-    if (last?.role !== "assistant" || !last.parts.some(({ type }) => type === "thinking")) return false;
-    const without = { ...last, parts: last.parts.filter(({ type }) => type !== "thinking") };
-    return template([...history.slice(0, -1), without, ...messages], tools, true) === after;
+  /** Returns true if the decoded tokens end with a text. */
+  const endWith = (tokens: Int32Array, text: string): boolean => {
+    const wanted = tokenizer.unescape(text);
+    for (let count = wanted.length + MARGIN; ; count *= 2) {
+      const decoded = tokenizer.decode(tokens.subarray(-count));
+      if (count >= tokens.length || decoded.length >= wanted.length + MARGIN) return decoded.endsWith(wanted);
+    }
   };
 
   const extend = (
@@ -100,13 +99,14 @@ export function chatRenderer(options: {
     messages: readonly Message[],
     tools?: readonly ToolDefinition[],
   ): Extension => {
-    const before = template(history, tools, false);
-    const after = template([...history, ...messages], tools, true);
-    if (!after.startsWith(before) || isThinkingDropped(after, history, messages, tools))
-      return { kind: "restart", tokens: tokenizer.encode(after) };
-    const { stop, tail } = afterStop(before);
-    const stopped = stopTokenIds.includes(tokens.at(-1) as number);
-    return { kind: "extend", tokens: tokenizer.encode((stopped ? "" : stop) + tail + after.slice(before.length)) };
+    const window = windowOf(history);
+    const isShort = window !== undefined && isProbed(window, (tools ?? []).length > 0);
+    const turn = nextTurn(template, stopTexts, isShort ? window.messages : history, messages, tools);
+    const isStopped = stopTokenIds.includes(tokens.at(-1) as number);
+    const sampled = isStopped ? tokens.subarray(0, -1) : tokens;
+    if (turn === undefined || (turn.sampled !== undefined && !endWith(sampled, turn.sampled)))
+      return { kind: "restart", tokens: encode(template([...history, ...messages], tools, true)) };
+    return { kind: "extend", tokens: encode((isStopped ? "" : turn.stop) + turn.rest) };
   };
 
   const settings = {
@@ -129,7 +129,7 @@ export function chatRenderer(options: {
     ]),
     stopTokenIds,
     vocabSize: tokenizer.vocabSize,
-    render: (messages, tools) => ({ tokens: tokenizer.encode(template(messages, tools, true)) }),
+    render: (messages, tools) => ({ tokens: encode(template(messages, tools, true)) }),
     extend,
     toolFormat,
     tokenizer,
@@ -141,7 +141,7 @@ export function chatRenderer(options: {
     },
     stream,
     supervise: (messages, tools): readonly SupervisedSequence[] =>
-      superviseConversation({ messages, tools, template, encode: tokenizer.encode, extend, afterStop }),
+      superviseConversation({ messages, tools, template, encode, extend, stops: stopTexts, thinking }),
     decode: tokenizer.decode,
   };
 }

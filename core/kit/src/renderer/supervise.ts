@@ -1,5 +1,7 @@
 import { type Extension, type Message, MrlmError, type SupervisedSequence, type ToolDefinition } from "@mrlm/spec";
 import type { ChatTemplate } from "./chat-template.ts";
+import type { ThinkingMarkers } from "./completion-parser.ts";
+import { afterStop } from "./next-turn.ts";
 
 interface Conversation {
   readonly messages: readonly Message[];
@@ -12,7 +14,9 @@ interface Conversation {
     messages: readonly Message[],
     tools?: readonly ToolDefinition[],
   ) => Extension;
-  readonly afterStop: (rendered: string) => { stop: string; tail: string };
+  /** Texts of the stop tokens. */
+  readonly stops: readonly string[];
+  readonly thinking: ThinkingMarkers;
 }
 
 /**
@@ -20,7 +24,7 @@ interface Conversation {
  * sample. If the template rewrites the history, a new sequence starts, as a new segment does in an episode.
  */
 export function superviseConversation(conversation: Conversation): readonly SupervisedSequence[] {
-  const { messages, tools, template, encode, extend, afterStop } = conversation;
+  const { messages, tools, template, encode, extend, stops } = conversation;
   const finished: SupervisedSequence[] = [];
   let tokens: Int32Array = new Int32Array();
   let mask: Uint8Array = new Uint8Array();
@@ -38,8 +42,9 @@ export function superviseConversation(conversation: Conversation): readonly Supe
         },
       );
     }
-    let context = encode(prompt);
-    if (tokens.length > 0) {
+    let context: Int32Array;
+    if (tokens.length === 0) context = encode(prompt);
+    else {
       const extension = extend(tokens, messages.slice(0, seen), messages.slice(seen, turn), tools);
       if (extension.kind === "restart") {
         finished.push({ tokens, mask });
@@ -48,8 +53,10 @@ export function superviseConversation(conversation: Conversation): readonly Supe
       }
       context = extension.tokens;
     }
-    const { tail } = afterStop(whole);
-    const response = encode(whole.slice(prompt.length, whole.length - tail.length));
+    const { tail } = afterStop(whole, stops);
+    const response = encode(
+      withoutInserted(whole.slice(prompt.length, whole.length - tail.length), message, conversation),
+    );
     tokens = concat<Int32Array>(
       [tokens, context, response],
       new Int32Array(tokens.length + context.length + response.length),
@@ -66,6 +73,13 @@ export function superviseConversation(conversation: Conversation): readonly Supe
       "The conversation has no message of role assistant: there is nothing to learn from it.",
     );
   return [...finished, { tokens, mask }];
+}
+
+/** Returns the text of an answer without the empty reasoning that some templates write into the last message: a policy samples none. */
+function withoutInserted(text: string, { parts }: Message, { thinking }: Conversation): string {
+  if (!text.startsWith(thinking.open) || parts.some(({ type }) => type === "thinking")) return text;
+  const rest = text.slice(thinking.open.length).trimStart();
+  return rest.startsWith(thinking.close) ? rest.slice(thinking.close.length).trimStart() : text;
 }
 
 /** Concatenates `pieces` into `whole`, whose length is the sum of theirs. */

@@ -15,6 +15,10 @@ export interface TextTokenizer {
    * @param kept special tokens that stay
    */
   escape(content: string, kept?: ReadonlySet<string>): string;
+  /** Reverts {@link escape}. */
+  unescape(text: string): string;
+  /** Returns true if text after this token has the same tokens as by itself. */
+  divides(token: string): boolean;
   /** Decodes tokens, including special tokens. */
   decode(tokens: Int32Array): string;
   /** Decodes tokens without special tokens (markers of roles and ends of turns). */
@@ -75,6 +79,8 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
       return tokens;
     },
     escape: (content, kept) => markers.escape(content, kept),
+    unescape: (text) => markers.unescape(text),
+    divides: (token) => divides(definition, token),
     decode: (tokens) => decode(tokens, false),
     decodeText: (tokens) => decode(tokens, true),
     idOf: (token) => tokenizer.token_to_id(token),
@@ -84,6 +90,26 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
     specials: markers.tokens,
     ...templatesOf(files, config),
   };
+}
+
+interface AddedToken {
+  readonly content: string;
+  readonly normalized?: boolean;
+  readonly rstrip?: boolean;
+}
+
+/** Returns true for an added token that is found before normalisation, removes no space after it, and is no part of another one's text. */
+function divides(definition: Readonly<Record<string, unknown>>, token: string): boolean {
+  const added = (definition["added_tokens"] ?? []) as readonly AddedToken[];
+  const found = added.find(({ content }) => content === token);
+  const isFirstOther = JSON.stringify(definition["pre_tokenizer"] ?? null).includes('"prepend_scheme":"first"');
+  if (found === undefined || found.rstrip === true || token !== token.trimEnd() || isFirstOther) return false;
+  if (found.normalized !== false && (definition["normalizer"] ?? null) !== null) return false;
+  const starts = Array.from({ length: token.length - 1 }, (_, i) => token.slice(0, i + 1));
+  return added.every(
+    ({ content }) =>
+      content === token || (!content.includes(token) && !starts.some((start) => content.endsWith(start))),
+  );
 }
 
 function parseFile(files: Readonly<Record<string, Uint8Array>>, name: string): Record<string, unknown> | undefined {
