@@ -1,10 +1,12 @@
 /** Verifier for mathematical answers: extraction, parsing, and equivalence, with a verdict that names the deciding method. */
 import { definePlugin } from "@mrlm/kit";
 import { z } from "zod";
+import { ANSWER_FORMS } from "./form/check.ts";
 import { MathScorer } from "./scorer.ts";
 
 export { extract, type AnswerSchema, type ExtractOptions } from "./extract/extract.ts";
 export type { AnswerSource, Extraction } from "./extract/extraction.ts";
+export type { AnswerForm } from "./form/check.ts";
 export type { VerifyOptions } from "./options.ts";
 export { MathScorer, type MathScorerOptions } from "./scorer.ts";
 export type { Method, Verdict } from "./verdict.ts";
@@ -17,7 +19,7 @@ const options = z
     strict: z.boolean().optional(),
     allow_set_relation_comp: z.boolean().optional(),
     mode: z.enum(["strict", "lenient"]).optional(),
-    undecided: z.number().optional(),
+    form: z.enum(ANSWER_FORMS).optional(),
   })
   .default({});
 
@@ -31,7 +33,9 @@ export default definePlugin({
         {
           request: { expected: "1/2" },
           right: ["so it is $\\boxed{0.5}$", "#### 1/2", "$\\frac{2}{4}$"],
-          wrong: ["$\\boxed{0.6}$", "I do not know."],
+          wrong: ["$\\boxed{0.6}$", "$\\boxed{1 - 0.5}$", "I do not know."],
+          unreadable: ["$\\boxed{\\square}$", "$\\boxed{\\int_0^1 e^{-x^4}\\,dx}$"],
+          badReference: [{ expected: "\\square", answer: "1/2" }],
         },
         {
           request: { expected: "5", schema: "answer" },

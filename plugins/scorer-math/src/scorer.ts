@@ -1,16 +1,14 @@
 /** Scorer `math@2`: the verifier as an implementation of the scorer interface. */
 import { score, unscored, type Grade, type JsonObject, type Reward, type ScoreRequest, type Scorer } from "@mrlm/spec";
 import type { VerifyOptions } from "./options.ts";
+import { isAnswerForm } from "./form/check.ts";
 import { verify, type Verification } from "./verify.ts";
 
-export type MathScorerOptions = VerifyOptions & {
-  /** The reward of an undecided answer. Without it the answer is unscored. */
-  readonly undecided?: number | undefined;
-};
+export type MathScorerOptions = Omit<VerifyOptions, "question">;
 
 /**
- * Grades by `verify`: 1 for equivalent, 0 for different, unscored (or `options.undecided`) for undecided. With a
- * `schema` the answer has to stand in that form, unless `options.mode` is `lenient`.
+ * Grades by `verify`: 1 for an equivalent answer in its form, unscored for a reference that cannot be read, else 0. With a
+ * `schema` the answer has to stand in that place, unless `options.mode` is `lenient`.
  */
 export class MathScorer implements Scorer {
   readonly #options: MathScorerOptions;
@@ -23,15 +21,16 @@ export class MathScorer implements Scorer {
   async score(request: ScoreRequest): Promise<Grade> {
     const given = optionsOf(request.options);
     const schema = request.schema ?? this.#options.schema;
-    const options: MathScorerOptions = {
+    const options: VerifyOptions = {
       ...this.#options,
+      question: request.question,
       ...(schema === undefined ? {} : { schema, mode: this.#options.mode ?? "strict" }),
       ...given,
     };
     const result = verify(request.expected, request.answer, options);
     const { verdict, reason, extracted } = result;
     return {
-      reward: rewardOf(result, options.undecided),
+      reward: rewardOf(result),
       verdict,
       reason,
       detail: { method: result.method, expected: result.expected, answer: result.answer, work: result.work },
@@ -58,21 +57,20 @@ function warmUp(): void {
   for (const [expected, answer] of TYPICAL) verify(expected, answer);
 }
 
-function rewardOf({ verdict, reason }: Verification, penalty: number | undefined): Reward {
-  if (verdict === "equivalent") return score(1, { correct: 1 });
-  if (verdict === "different") return score(0, { correct: 0 });
-  return penalty === undefined ? unscored("SCORER_UNDECIDED", reason) : score(penalty, { correct: 0, undecided: 1 });
+function rewardOf({ verdict, reason }: Verification): Reward {
+  if (verdict === "bad-reference") return unscored("SCORER_REFERENCE_INVALID", reason);
+  return score(Number(verdict === "equivalent"), { correct: Number(verdict === "equivalent") });
 }
 
 /** Returns the options of a request that the verifier knows; others belong to other graders of the same data. */
 function optionsOf(options: JsonObject = {}): MathScorerOptions {
-  const { precision, tolerance, strict, allow_set_relation_comp, mode, undecided } = options;
+  const { precision, tolerance, strict, allow_set_relation_comp, mode, form } = options;
   return {
     ...(typeof precision === "number" ? { precision } : {}),
     ...(typeof tolerance === "number" ? { tolerance } : {}),
     ...(typeof strict === "boolean" ? { strict } : {}),
     ...(typeof allow_set_relation_comp === "boolean" ? { allow_set_relation_comp } : {}),
     ...(mode === "strict" || mode === "lenient" ? { mode } : {}),
-    ...(typeof undecided === "number" ? { undecided } : {}),
+    ...(isAnswerForm(form) ? { form } : {}),
   };
 }

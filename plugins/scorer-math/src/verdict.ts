@@ -1,7 +1,10 @@
 /** Verdict of the verifier. */
 
-/** `undecided`: the verifier cannot decide, for the stated reason. It does not count as wrong by itself. */
-export type Verdict = "equivalent" | "different" | "undecided";
+/**
+ * `not-computed`: equivalent, but operations are left to do, or a copy of the question. `unreadable`: the answer cannot be read. `undecided`: both sides were
+ * read, and no method decides. `bad-reference`: the reference cannot be read, or takes more than half of the budget beside itself; the policy did not cause it.
+ */
+export type Verdict = "equivalent" | "different" | "not-computed" | "unreadable" | "undecided" | "bad-reference";
 
 /** Method that decided. */
 export type Method =
@@ -19,8 +22,9 @@ export type Method =
   | "choice"
   | "text"
   | "extraction"
+  | "form"
   | "budget"
-  | "unreadable";
+  | "reading";
 
 export type Outcome = { readonly verdict: Verdict; readonly method: Method; readonly reason: string };
 
@@ -34,4 +38,16 @@ export function different(method: Method, reason: string): Outcome {
 
 export function undecided(method: Method, reason: string): Outcome {
   return { verdict: "undecided", method, reason };
+}
+
+export function notComputed(reason: string): Outcome {
+  return { verdict: "not-computed", method: "form", reason };
+}
+
+export function unreadable(method: Method, reason: string): Outcome {
+  return { verdict: "unreadable", method, reason: `the answer cannot be read: ${reason}` };
+}
+
+export function badReference(method: Method, reason: string): Outcome {
+  return { verdict: "bad-reference", method, reason };
 }

@@ -9,11 +9,12 @@ import { compareTexts } from "./compare/text.ts";
 import { extract } from "./extract/extract.ts";
 import type { Extraction } from "./extract/extraction.ts";
 import type { VerifyOptions } from "./options.ts";
+import { missingForm } from "./form/check.ts";
 import { read, type Reading } from "./read/read.ts";
 import { variables } from "./tree/walk.ts";
 import { show } from "./tree/show.ts";
 import type { Node } from "./tree/node.ts";
-import { different, equivalent, undecided, type Outcome } from "./verdict.ts";
+import { badReference, different, equivalent, notComputed, undecided, unreadable, type Outcome } from "./verdict.ts";
 import { Work, WorkExhausted } from "./work.ts";
 
 /** A verdict with the reason, the method that decided, and both answers as they were read. */
@@ -36,6 +37,22 @@ export const WORK_LIMIT = 100_000;
  * the same input always gives the same verdict after the same number of steps.
  */
 export function verify(expected: string, answer: string, options: VerifyOptions = {}): Verification {
+  const result = verifyOnce(expected, answer, options);
+  const isOpen = result.verdict === "undecided" || result.method === "budget";
+  if (!isOpen || canDecide(expected, options)) return result;
+  return {
+    ...result,
+    ...badReference(result.method, `the reference cannot be compared with itself: ${result.reason}`),
+  };
+}
+
+/** Whether a reference is compared with itself within half of the budget. */
+function canDecide(expected: string, options: VerifyOptions): boolean {
+  const { verdict, work } = verifyOnce(expected, expected, { ...options, schema: "any", mode: "lenient" });
+  return verdict === "equivalent" && work <= WORK_LIMIT / 2;
+}
+
+function verifyOnce(expected: string, answer: string, options: VerifyOptions): Verification {
   const work = new Work(WORK_LIMIT);
   const schema = options.schema === undefined ? {} : { schema: options.schema };
   const mode = options.mode === undefined ? {} : { mode: options.mode };
@@ -43,50 +60,55 @@ export function verify(expected: string, answer: string, options: VerifyOptions 
   const given = extract(answer, { ...schema, ...mode });
   const finish = (outcome: Outcome, expectedForm: string, answerForm: string): Verification => ({
     ...outcome,
-    expected: expectedForm,
-    answer: answerForm,
+    expected: expectedForm.slice(0, LONGEST_SHOWN),
+    answer: answerForm.slice(0, LONGEST_SHOWN),
     ...(given.found ? { extracted: given.answer } : {}),
     work: work.spent,
   });
   if (!reference.found)
-    return finish(undecided("extraction", `the reference holds no answer: ${reference.reason}`), "", "");
+    return finish(badReference("extraction", `the reference holds no answer: ${reference.reason}`), "", "");
   if (!given.found) return finish(different("extraction", given.reason), reference.answer, "");
-  if (expected.trim() === given.answer || answer.trim() === reference.answer) {
-    return finish(
-      equivalent("identical", "the same text"),
-      reference.answer.slice(0, LONGEST_SHOWN),
-      given.answer.slice(0, LONGEST_SHOWN),
-    );
-  }
+  if (expected.trim() === given.answer || answer.trim() === reference.answer)
+    return finish(equivalent("identical", "the same text"), reference.answer, given.answer);
+  if (isAsked(given) && !isAsked(reference))
+    return finish(different("extraction", "the answer is hedged"), reference.answer, given.answer);
+  const left = readWithin(reference, work);
+  if (left === undefined)
+    return finish(badReference("budget", "the reference takes too long to read"), reference.answer, given.answer);
+  const right = readWithin(given, work);
+  if (right === undefined) return finish(unreadable("budget", "it takes too long"), reference.answer, given.answer);
   try {
-    const left = read(reference.answer, reference.isMath, work);
-    const right = read(given.answer, given.isMath, work);
     const outcome = decide(left, right, reference, given, options, work);
-    return finish(outcome, showBriefly(left.node), showBriefly(right.node));
+    return finish(outcome, show(left.node), show(right.node));
   } catch (error) {
-    if (error instanceof WorkExhausted)
-      return finish(
-        undecided("budget", error.message),
-        reference.answer.slice(0, LONGEST_SHOWN),
-        given.answer.slice(0, LONGEST_SHOWN),
-      );
-    if (error instanceof RangeError)
-      return finish(
-        undecided("budget", "nested too deeply or too large"),
-        reference.answer.slice(0, LONGEST_SHOWN),
-        given.answer.slice(0, LONGEST_SHOWN),
-      );
-    throw error;
+    const reason = overrun(error);
+    if (reason === undefined) throw error;
+    return finish(undecided("budget", reason), reference.answer, given.answer);
   }
 }
 
 const LONGEST_SHOWN = 2000;
 
-function showBriefly(node: Node): string {
-  return show(node).slice(0, LONGEST_SHOWN);
+type Found = Extraction & { found: true };
+
+/** Whether an answer ends with a question mark. */
+const isAsked = ({ answer }: Found): boolean => /\?[\s$}.]*$/.test(answer.slice(-20));
+
+/** Returns the reading of an extracted text; undefined where it exceeds the budget of work. */
+function readWithin({ answer, isMath }: Found, work: Work): Reading | undefined {
+  try {
+    return read(answer, isMath, work);
+  } catch (error) {
+    if (overrun(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
-type Found = Extraction & { found: true };
+/** Returns the reason of an error that states that a computation is too large; undefined for other errors. */
+function overrun(error: unknown): string | undefined {
+  if (error instanceof WorkExhausted) return error.message;
+  return error instanceof RangeError ? "nested too deeply or too large" : undefined;
+}
 
 function decide(
   left: Reading,
@@ -110,20 +132,28 @@ function decide(
     )
       return words;
     if (left.error !== undefined && isMathematics(reference.answer))
-      return undecided("unreadable", `the reference cannot be read: ${left.error}`);
-    if (right.error !== undefined && isMathematics(given.answer))
-      return undecided("unreadable", `the answer cannot be read: ${right.error}`);
+      return badReference("reading", `the reference cannot be read: ${left.error}`);
+    if (right.error !== undefined && isMathematics(given.answer)) return unreadable("reading", right.error);
   }
   const context: Context = { options, work, compare: (a, b) => compareNodes(context, a, b) };
-  const outcome =
-    compareDecimalCommas(reference.answer, given.answer, context) ?? context.compare(left.node, right.node);
-  if (outcome.verdict === "equivalent") return underItsName(left.node, right.node, given, context) ?? outcome;
-  for (const renaming of withConstantsOf(left.node, right.node)) {
-    const again = context.compare(left.node, renaming);
+  const commas = compareDecimalCommas(reference.answer, given.answer, context);
+  if (commas?.verdict === "equivalent") return commas;
+  const outcome = commas ?? compareReadings(left.node, right.node, given, context);
+  const { form = "auto", question } = options;
+  if (outcome.verdict !== "equivalent" || form === "equivalent") return outcome;
+  const missing = missingForm({ expected: left.node, answer: right.node, form, question, work });
+  return missing === undefined ? outcome : notComputed(missing);
+}
+
+function compareReadings(expected: Node, answer: Node, given: Found, context: Context): Outcome {
+  const outcome = context.compare(expected, answer);
+  if (outcome.verdict === "equivalent") return underItsName(expected, answer, given, context) ?? outcome;
+  for (const renaming of withConstantsOf(expected, answer)) {
+    const again = context.compare(expected, renaming);
     if (again.verdict === "equivalent") return again;
   }
-  if (options.strict !== false) return outcome;
-  return context.compare(renamed(left.node), renamed(right.node));
+  if (context.options.strict !== false) return outcome;
+  return context.compare(renamed(expected), renamed(answer));
 }
 
 /** Compares `\frac{EA}{CE} = \boxed{\frac43}` with `CE:EA = 4:3` under the name of the box, if both names have the same letters. */

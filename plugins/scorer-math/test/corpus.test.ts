@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { verify, type VerifyOptions } from "../src/index.ts";
+import { verify, type Verification, type VerifyOptions } from "../src/index.ts";
 import { rowsOf } from "./rows.ts";
 
 /** `directed`: the label holds for this order only (a decimal reference, or a text to extract from). */
@@ -12,6 +12,10 @@ type Row = {
   directed?: true;
 };
 
+/** Equivalence alone; `form.test.ts` has the answers that are equivalent and not computed. */
+const verifyEquivalence = (expected: string, answer: string, options: VerifyOptions = {}): Verification =>
+  verify(expected, answer, { ...options, form: "equivalent" });
+
 /** Forms of answers, and complete outputs of models with the answers of data sets. */
 const rows = ["corpus.jsonl", "outputs.jsonl"].flatMap((file) => rowsOf<Row>(file));
 const kinds = [...new Set(rows.map(({ kind }) => kind))];
@@ -20,7 +24,7 @@ describe.each(kinds)("labelled pairs: %s", (kind) => {
   const ofKind = rows.filter((row) => row.kind === kind);
   const wrong = (pairs: readonly Row[]): readonly unknown[] =>
     pairs.flatMap((row) => {
-      const { verdict, method, reason, expected, answer } = verify(row.expected, row.answer, row.options);
+      const { verdict, method, reason, expected, answer } = verifyEquivalence(row.expected, row.answer, row.options);
       return verdict === (row.equivalent ? "equivalent" : "different")
         ? []
         : [{ row, verdict, method, reason, expected, answer }];

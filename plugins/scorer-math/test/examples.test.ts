@@ -9,7 +9,9 @@ const rows = sharedRows<Row>("math_equivalence_examples.jsonl") ?? [];
 (rows.length > 0 ? describe : describe.skip)("labelled examples (skipped without ../shared/data)", () => {
   test("every pair gets its label", () => {
     const wrong = rows.filter(({ gold, answer, options, equivalent }) => {
-      return verify(gold, answer, options).verdict !== (equivalent ? "equivalent" : "different");
+      return (
+        verify(gold, answer, { ...options, form: "equivalent" }).verdict !== (equivalent ? "equivalent" : "different")
+      );
     });
     expect(wrong).toEqual([]);
   });

@@ -17,12 +17,26 @@ describe("the scorer math@2", () => {
     expect(wrong).toMatchObject({ reward: { scored: true, value: 0 }, verdict: "different" });
   });
 
-  test("leaves an undecided answer unscored, unless a value for it was asked for", async () => {
-    const request = { expected: "$\\int_0^1 e^{-x^2}\\,dx$", answer: "$\\int_0^1 e^{-x^4}\\,dx$" };
-    const open = await scorer.score(request);
-    expect(open).toMatchObject({ reward: { scored: false, code: "SCORER_UNDECIDED" }, verdict: "undecided" });
-    const penalised = await new MathScorer({ undecided: -0.5 }).score(request);
-    expect(penalised.reward).toMatchObject({ scored: true, value: -0.5 });
+  test("U2: what the policy causes is wrong, what the reference causes is unscored", async () => {
+    const wrong = { scored: true, value: 0 };
+    const open = { expected: "$\\int_0^1 e^{-x^2}\\,dx$", answer: "$\\int_0^1 e^{-x^4}\\,dx$" };
+    expect(await scorer.score(open)).toMatchObject({ reward: wrong, verdict: "undecided" });
+    const junk = { expected: "42", answer: "<answer>\\square</answer>", schema: "answer" };
+    expect(await scorer.score(junk)).toMatchObject({ reward: wrong, verdict: "unreadable" });
+    expect(await scorer.score({ ...junk, expected: "\\foo{3}" })).toMatchObject({
+      reward: { scored: false, code: "SCORER_REFERENCE_INVALID" },
+      verdict: "bad-reference",
+    });
+    expect(await scorer.score({ ...junk, expected: "\\foo{3}", answer: "" })).toMatchObject({ reward: wrong });
+  });
+
+  test("U1: an answer that has yet to be computed earns nothing, unless any equivalent answer is asked for", async () => {
+    const request = { expected: "140", answer: "<answer>14 * 10</answer>", question: "What is 14 * 10?" };
+    expect(await scorer.score(request)).toMatchObject({ reward: { scored: true, value: 0 }, verdict: "not-computed" });
+    const equivalent = await scorer.score({ ...request, options: { form: "equivalent" } });
+    expect(equivalent).toMatchObject({ reward: { value: 1 }, verdict: "equivalent" });
+    const lenient = await new MathScorer({ form: "equivalent" }).score(request);
+    expect(lenient.verdict).toBe("equivalent");
   });
 
   test("with a schema, an answer elsewhere is none", async () => {

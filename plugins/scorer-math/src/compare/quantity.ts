@@ -84,7 +84,7 @@ function scaledBy(value: Node, ratio: q.Rational): Node {
 }
 
 /** Reads a quantity: `3 m` is parsed as a product; compared with a quantity of the same dimension, its letters are a unit. */
-function asQuantity(node: Node, other: Node): Node {
+export function asQuantity(node: Node, other: Node): Node {
   if (node.kind !== "multiply" || other.kind !== "quantity") return node;
   const factors = flattened(node);
   const split = factors.findIndex((factor, i) => i > 0 && unitLetters(factor) !== undefined);

@@ -193,7 +193,9 @@ function mixedNumber(p: Parser, left: Node): Node | undefined {
   if (BigInt(denominator) === 0n || BigInt(numerator) >= BigInt(denominator)) return undefined;
   lexer.moveTo(lexer.token.start + match[0].length);
   const fraction = quotient(number(BigInt(numerator)), number(BigInt(denominator)));
-  return fraction.kind === "number" ? number(addExact(left.value, fraction.value)) : undefined;
+  return fraction.kind === "number"
+    ? number(addExact(left.value, fraction.value), undefined, { kind: "mixed" })
+    : undefined;
 }
 
 /** Whether the current token can begin a factor, so that juxtaposition multiplies. */

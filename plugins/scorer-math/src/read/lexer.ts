@@ -22,7 +22,8 @@ const RELATIONS: readonly (readonly [string, RelationOperator])[] = [
   ["~", "~"],
 ];
 const LETTER = /[a-zA-Z]/;
-const WORD = /[a-zA-Z][a-zA-Z'’-]*[a-zA-Z]|[a-zA-Z]/y;
+/** A hyphen between two single letters is a minus sign: `x-y`. */
+const WORD = /(?![a-zA-Z](?:-[a-zA-Z])+(?![a-zA-Z]))[a-zA-Z][a-zA-Z'’-]*[a-zA-Z]|[a-zA-Z]/y;
 const COMMAND = /\\([a-zA-Z]+\*?|.)/suy;
 const SPACE = /\s*/y;
 
@@ -95,15 +96,7 @@ export class Lexer {
     if (/[\d.]/.test(c)) {
       const literal = readLiteral(this.source, start, this.depth === 0 || this.#groupsInBrackets);
       if (literal) {
-        const { value, decimals, length } = literal;
-        return {
-          kind: "number",
-          value: "",
-          start,
-          end: start + length,
-          hasSpace,
-          number: decimals === undefined ? { value } : { value, decimals },
-        };
+        return { kind: "number", value: "", start, end: start + literal.length, hasSpace, number: literal };
       }
     }
     if (c === "\\") return this.#command(start, hasSpace);

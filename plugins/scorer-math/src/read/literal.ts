@@ -1,7 +1,13 @@
 /** Numeric literals: integers, decimals, thousands separators, scientific notation, repeating decimals. */
 import { add, fromDecimal, rational, type Rational } from "../exact/rational.ts";
+import type { Notation } from "../tree/node.ts";
 
-export type Literal = { readonly length: number; readonly value: Rational; readonly decimals?: number };
+export type Literal = {
+  readonly length: number;
+  readonly value: Rational;
+  readonly decimals?: number;
+  readonly notation?: Notation;
+};
 
 const PLAIN = /(?:\d+\.\d+|\d+\.(?![\d.]|\s*\\[lc]?dots)|\d+|\.\d+)/y;
 const GROUPED =
@@ -56,7 +62,10 @@ function withExponent(source: string, at: number, raw: string, digits: string): 
   if (Math.abs(power) > MOST_DIGITS) return { length: raw.length, value };
   const scale = 10n ** BigInt(Math.abs(power));
   const scaled = power < 0 ? rational(value.n, value.d * scale) : rational(value.n * scale, value.d);
-  return decimals ? { length, value: scaled, decimals: decimals - power } : { length, value: scaled };
+  const notation: Notation = { kind: "scientific", isNormal: value.n >= value.d && value.n < 10n * value.d };
+  return decimals
+    ? { length, value: scaled, decimals: decimals - power, notation }
+    : { length, value: scaled, notation };
 }
 
 /** Reads `0.1\overline{6}`, `0.1(6)`, `0.\dot{3}`: the exact fraction. */

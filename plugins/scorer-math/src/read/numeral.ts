@@ -13,7 +13,7 @@ export function parseNumber(p: Parser): Node {
   const based = readBased(p);
   if (based) return based;
   const literal = lexer.next().number;
-  return literal ? number(literal.value, literal.decimals) : p.fail("no number");
+  return literal ? number(literal.value, literal.decimals, literal.notation) : p.fail("no number");
 }
 
 /** Reads a numeral with its base; undefined when there is none here. One letter with a subscript is a variable. */
@@ -30,7 +30,7 @@ export function readBased(p: Parser): Node | undefined {
   const result = inBase(digits, base);
   if (result === undefined) return /^\d/.test(digits) ? p.fail("a digit beyond the base") : undefined;
   lexer.moveTo(start + match.length);
-  return number(result);
+  return number(result, undefined, { kind: "based" });
 }
 
 function find(source: string, at: number): readonly [written: string, digits: string, base: number] {

@@ -60,7 +60,7 @@ function spellOut(source: string): string {
   const share = /^(-?[\d.,/]+) (to|out of|in) ([\d.,/]+)$/.exec(source);
   if (share) return share[2] === "to" ? `${share[1]}:${share[3]}` : `(${share[1]})/(${share[3]})`;
   const mixed = /^(-?\d+) and (?:an?|one) (half|third|quarter|fourth|fifth)\b/.exec(source);
-  if (mixed) return source.replace(mixed[0], `(${mixed[1]} + 1/${PARTS[mixed[2] as string]})`);
+  if (mixed) return source.replace(mixed[0], `${mixed[1]} 1/${PARTS[mixed[2] as string]}`);
   if (!/\b(?:plus|minus|times|divided|squared|cubed)\b/.test(source)) return source;
   return source
     .replace(/(?<=[\w)])\s+(?:plus|minus|times|divided by)\s+(?=[\w(])/g, (word) => WORDS[word.trim()] as string)

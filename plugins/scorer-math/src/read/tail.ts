@@ -1,4 +1,5 @@
 /** Parser of words after a value: a unit of measure, a percent word, or a label without meaning such as "apples". */
+import * as q from "../exact/rational.ts";
 import { number, product, type Node, type QuantityNode } from "../tree/node.ts";
 import { parseUnit } from "../units/unit.ts";
 import { partsWord, scaleWord } from "./number-words.ts";
@@ -39,9 +40,13 @@ function scaled(value: Node, word: string): Node | undefined {
   if (parts !== undefined) return product([value, number({ n: 1n, d: BigInt(parts) })]);
   const scale = scaleWord(word);
   if (scale === undefined) return undefined;
-  return value.kind === "quantity"
-    ? { ...value, value: product([value.value, number(scale)]) }
-    : product([value, number(scale)]);
+  return value.kind === "quantity" ? { ...value, value: times(value.value, scale) } : times(value, scale);
+}
+
+/** Returns a literal for a literal: `5 million` is a way to write a number. */
+function times(value: Node, scale: bigint): Node {
+  const isPlain = value.kind === "number" && value.notation === undefined && scale >= 1000n;
+  return isPlain ? number(q.multiply(value.value, q.rational(scale))) : product([value, number(scale)]);
 }
 
 /** Returns the value in a unit. A quantity takes no second unit, but may be divided by one: `$5 per hour`. */
@@ -77,9 +82,8 @@ function withMinutes(p: Parser, value: Node): Node {
   const match = MINUTES.exec(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
   if (!match || value.kind !== "number") return value;
   lexer.moveTo(lexer.token.start + match[0].length);
-  const part = (digits: string | undefined, scale: bigint): Node[] =>
-    digits === undefined ? [] : [product([p.readWhole(digits), number({ n: 1n, d: scale })])];
-  return { kind: "add", terms: [value, ...part(match[1], 60n), ...part(match[2], 3600n)] };
+  const part = (digits = "0", scale: bigint): q.Rational => q.divide(q.fromDecimal(digits), q.rational(scale));
+  return number([part(match[1], 60n), part(match[2], 3600n)].reduce(q.add, value.value));
 }
 
 /** Reads `\text{ cm}^2`, `\mathrm{m}/\mathrm{s}`. */

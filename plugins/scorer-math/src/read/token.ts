@@ -1,7 +1,7 @@
 /** Tokens of an answer and the tables that name them. */
-import type { Rational } from "../exact/rational.ts";
 import type { RelationOperator } from "../tree/node.ts";
 import { table } from "../table.ts";
+import type { Literal } from "./literal.ts";
 
 export type TokenKind = "number" | "letter" | "word" | "text" | "command" | "operator" | "relation" | "end";
 
@@ -15,7 +15,7 @@ export type Token = {
   readonly start: number;
   readonly end: number;
   readonly hasSpace: boolean;
-  readonly number?: { readonly value: Rational; readonly decimals?: number };
+  readonly number?: Literal;
 };
 
 export const RELATION_COMMANDS: Readonly<Record<string, RelationOperator>> = table({

@@ -21,8 +21,21 @@ export type RelationOperator =
   | "divides";
 export type SetName = "reals" | "integers" | "naturals" | "rationals" | "complexes" | "empty";
 
+/**
+ * Operation within a literal. Comparisons use the value alone; the form of an answer depends on how it is written. `computed` is a quotient of quotients or a count of dozens,
+ * `isNormal` states that the mantissa of scientific notation is at least 1 and below 10.
+ */
+export type Notation =
+  | { readonly kind: "fraction"; readonly top: bigint; readonly bottom: bigint }
+  | { readonly kind: "mixed" | "computed" | "based" }
+  | { readonly kind: "scientific"; readonly isNormal: boolean };
 /** `decimals` is the number of digits printed after the point: it marks a literal that may stand for a rounded value. */
-export type NumberNode = { readonly kind: "number"; readonly value: Rational; readonly decimals?: number };
+export type NumberNode = {
+  readonly kind: "number";
+  readonly value: Rational;
+  readonly decimals?: number;
+  readonly notation?: Notation;
+};
 export type ListNode = {
   readonly kind: "list";
   readonly items: readonly Node[];
@@ -70,9 +83,14 @@ export type Node =
   | MatrixNode
   | { readonly kind: "text"; readonly value: string };
 
-export function number(value: Rational | bigint | number, decimals?: number): NumberNode {
+export function number(value: Rational | bigint | number, decimals?: number, notation?: Notation): NumberNode {
   const exact = typeof value === "object" ? value : rational(value);
-  return decimals === undefined ? { kind: "number", value: exact } : { kind: "number", value: exact, decimals };
+  return {
+    kind: "number",
+    value: exact,
+    ...(decimals === undefined ? {} : { decimals }),
+    ...(notation === undefined ? {} : { notation }),
+  };
 }
 
 export const ONE_NODE: NumberNode = number(ONE);
@@ -104,9 +122,9 @@ export function call(name: string, ...args: Node[]): Node {
   return { kind: "call", name, args };
 }
 
-/** Returns -a; a literal keeps its printed precision, a quantity its unit. */
+/** Returns -a; a literal keeps its printed precision and its notation, a quantity its unit. */
 export function negated(a: Node): Node {
-  if (a.kind === "number") return number(minus(a.value), a.decimals);
+  if (a.kind === "number") return { ...a, value: minus(a.value) };
   if (a.kind === "quantity") return { ...a, value: negated(a.value) };
   return { kind: "multiply", factors: [number(MINUS_ONE), a] };
 }
@@ -120,7 +138,12 @@ export function quotient(a: Node, b: Node): Node {
     a.decimals === undefined &&
     b.decimals === undefined
   ) {
-    return number(times(a.value, rational(b.value.d, b.value.n)));
+    const isFraction = [a, b].every(({ value, notation }) => value.d === 1n && notation === undefined);
+    return number(
+      times(a.value, rational(b.value.d, b.value.n)),
+      undefined,
+      isFraction ? { kind: "fraction", top: a.value.n, bottom: b.value.n } : { kind: "computed" },
+    );
   }
   return { kind: "multiply", factors: [a, power(b, number(MINUS_ONE))] };
 }

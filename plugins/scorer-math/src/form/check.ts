@@ -1,0 +1,153 @@
+/** The form of an answer is part of the task: a value that has yet to be computed, or a copy of the question, is no answer. */
+import { asQuantity } from "../compare/quantity.ts";
+import { approximate } from "../numeric/approximate.ts";
+import * as q from "../exact/rational.ts";
+import type { Node, QuantityNode } from "../tree/node.ts";
+import { children, some, variables } from "../tree/walk.ts";
+import type { Work } from "../work.ts";
+import { formOf, isInForm, isLooser, VALUE_FORMS, type ValueForm } from "./form.ts";
+import { computationsOf } from "./question.ts";
+import { statementOf } from "./statement.ts";
+import { isComputation, written } from "./written.ts";
+
+/** `auto` derives the form of each value from the reference; `equivalent` accepts every equivalent answer. */
+export const ANSWER_FORMS = ["auto", "equivalent", ...VALUE_FORMS] as const;
+export type AnswerForm = (typeof ANSWER_FORMS)[number];
+
+export const isAnswerForm = (value: unknown): value is AnswerForm => ANSWER_FORMS.some((form) => form === value);
+
+export type FormRequest = {
+  readonly expected: Node;
+  readonly answer: Node;
+  readonly form: Exclude<AnswerForm, "equivalent">;
+  readonly question: string | undefined;
+  readonly work: Work;
+};
+
+/** Returns the reason why an equivalent answer is not computed; undefined if it is in its form. */
+export function missingForm({ expected, answer, form, question, work }: FormRequest): string | undefined {
+  const wanted = statementOf(expected);
+  const given = statementOf(answer);
+  const isFixed = form !== "auto";
+  const isOpen = !isFixed && (wanted.unsolved.length > 0 || isInLetters(expected, wanted.values));
+  if (!isOpen) {
+    const isValue = expected.kind !== "relation" && answer.kind === "relation" && !isCollection(expected);
+    if (form !== "expression" && !isValue && given.unsolved.length > 0)
+      return "the relation is not solved for its unknown";
+    if (hasLooseValue(answer)) return "values stand beside an inequality";
+    const forms: readonly Wanted[] = wanted.values.map((value) => ({ value, form: isFixed ? form : formOf(value) }));
+    const units = wanted.values.filter((value) => value.kind === "quantity");
+    for (const spelled of given.values) {
+      // Letters after a number are a unit where the reference has one of the same dimension.
+      const value = units.reduce<Node>(asQuantity, spelled);
+      const demanded = demandOn(value, forms, work);
+      if (!isInForm(demanded.form, value, demanded.value))
+        return `operations are left to do: ${NAMES[demanded.form]} is asked for`;
+    }
+  }
+  return isCopied(expected, answer, question)
+    ? "the answer is a part of the question that has yet to be computed"
+    : undefined;
+}
+
+/** Whether the reference is an expression in letters, or relates several of them, as the equation of a line does. */
+function isInLetters(expected: Node, values: readonly Node[]): boolean {
+  if (values.some((value) => variables(value).size > 0)) return true;
+  return some(expected, (part) => part.kind === "relation" && part.operands.some(isMixture));
+}
+
+/** Returns true for `x + y`, and false for a name of several letters such as `|AB|` or `P(A)`. */
+const isMixture = (side: Node): boolean =>
+  (side.kind === "add" || side.kind === "multiply") && variables(side).size > 1;
+
+const isCollection = (node: Node): boolean =>
+  /^(?:list|set|tuple|builder|setOperation|namedSet|matrix)$/.test(node.kind);
+
+/** Returns true for `x > -6 or 17`, whose 17 is a guess: the inequality holds for it anyway. */
+function hasLooseValue(answer: Node): boolean {
+  if (answer.kind !== "list") return false;
+  const isBound = (item: Node): boolean => item.kind === "relation" && item.operators.some((name) => /[<>]/.test(name));
+  return answer.items.some(isBound) && answer.items.some((item) => item.kind === "number" || item.kind === "percent");
+}
+
+const NAMES: Readonly<Record<ValueForm, string>> = {
+  integer: "a whole number",
+  rational: "a decimal or a fraction",
+  surd: "a sum of roots and constants",
+  expression: "an expression",
+};
+
+type Wanted = { readonly value: Node; readonly form: ValueForm };
+
+/** Returns the form of the value of the reference that a value of the answer stands for. */
+function demandOn(value: Node, wanted: readonly Wanted[], work: Work): Wanted {
+  const [first = { value, form: "expression" as const }] = wanted;
+  const loosest = wanted.reduce((a, b) => (isLooser(b.form, a.form) ? b : a), first);
+  const isUniform = wanted.every(({ form }) => form === loosest.form);
+  const found = isUniform ? loosest : (equalTo(value, wanted, work) ?? loosest);
+  return inItsUnit(value, found, wanted);
+}
+
+/** Returns the value of the reference with the same number. */
+function equalTo(value: Node, wanted: readonly Wanted[], work: Work): Wanted | undefined {
+  const number = valueOf(value, work);
+  return (
+    number &&
+    wanted.find((other) => {
+      const expected = valueOf(other.value, work);
+      return expected !== undefined && isClose(number, expected);
+    })
+  );
+}
+
+function valueOf(node: Node, work: Work): q.Rational | undefined {
+  const bare = node.kind === "quantity" ? node.value : node;
+  return variables(bare).size > 0 ? undefined : approximate(bare, work);
+}
+
+const CLOSE = q.rational(1, 10n ** 30n);
+
+function isClose(a: q.Rational, b: q.Rational): boolean {
+  const distance = q.absolute(q.subtract(a, b));
+  return q.compare(distance, q.multiply(CLOSE, q.add(q.ONE, q.absolute(b)))) <= 0;
+}
+
+/** A value in another unit may be a fraction where the reference is a whole number, and a multiple of pi where it is an angle. */
+function inItsUnit(value: Node, found: Wanted, wanted: readonly Wanted[]): Wanted {
+  if (!isLooser("surd", found.form)) return found;
+  const units = wanted.flatMap(({ value: node }) => (node.kind === "quantity" ? [node] : []));
+  if (units.length === 0) return found;
+  if (value.kind !== "quantity") {
+    const isInRadians = units.some(({ unit }) => unit.hasPi) && some(value, (part) => part.kind === "constant");
+    return isInRadians ? { ...found, form: "surd" } : found;
+  }
+  if (units.some((unit) => isSameUnit(unit, value))) return found;
+  const isAngle = value.unit.hasPi || units.some(({ unit }) => unit.hasPi);
+  return { ...found, form: isAngle ? "surd" : "rational" };
+}
+
+const isSameUnit = (a: QuantityNode, b: QuantityNode): boolean =>
+  a.unit.dimension === b.unit.dimension && q.equals(a.unit.factor, b.unit.factor);
+
+/** Whether the answer, its value or one of its relations stands in the question as a computation that the reference is not. */
+function isCopied(expected: Node, answer: Node, question: string | undefined): boolean {
+  if (question === undefined) return false;
+  const units = statementOf(expected).values.filter((value) => value.kind === "quantity");
+  const isConverted = (part: Node): boolean =>
+    part.kind === "quantity" && units.length > 0 && !units.some((unit) => isSameUnit(unit, part));
+  const parts = statedParts(answer).filter((part) => isComputation(part) || isConverted(part));
+  if (parts.length === 0) return false;
+  const own = new Set(statedParts(expected).map(written));
+  const foreign = parts.map(written).filter((spelling) => !own.has(spelling));
+  if (foreign.length === 0) return false;
+  const copied = computationsOf(question);
+  return foreign.some((spelling) => copied.has(spelling));
+}
+
+/** Returns the answer, the items of its collections, and the values and relations in them. */
+function statedParts(node: Node): readonly Node[] {
+  const { values, unsolved } = statementOf(node);
+  const items = node.kind === "list" || node.kind === "set" || node.kind === "tuple" ? children(node) : [];
+  const conditions = node.kind === "builder" ? [node.condition] : [];
+  return [node, ...items, ...conditions, ...values, ...unsolved];
+}

@@ -1,0 +1,107 @@
+/** Values that a statement states, without the names, containers and relations around them. */
+import { isName } from "../tree/name.ts";
+import { children, some, variables } from "../tree/walk.ts";
+import { sum, type Node, type RelationNode } from "../tree/node.ts";
+
+export type Statement = {
+  /** Values in the order in which they stand. */
+  readonly values: readonly Node[];
+  /** Relations that are not solved for an unknown: `3x + 5 = 11`. */
+  readonly unsolved: readonly RelationNode[];
+};
+
+/** Returns the values of a statement: -3 for `x = -3`, 1 and 2 for `(1, 2]` or `1 < x \le 2`, 140 for `14 * 10 = 140`. */
+export function statementOf(node: Node): Statement {
+  const values: Node[] = [];
+  const unsolved: RelationNode[] = [];
+  collect(node, values, unsolved);
+  return { values, unsolved };
+}
+
+function collect(node: Node, values: Node[], unsolved: RelationNode[]): void {
+  switch (node.kind) {
+    case "text":
+    case "namedSet":
+      return;
+    case "list":
+    case "tuple":
+    case "set":
+    case "matrix":
+    case "setOperation":
+      for (const child of children(node)) collect(child, values, unsolved);
+      return;
+    case "plusminus":
+      return collect(node.value, values, unsolved);
+    case "builder":
+      if (node.element.kind !== "symbol") values.push(node.element);
+      return collect(node.condition, values, unsolved);
+    case "relation":
+      return collectRelation(node, values, unsolved);
+    case "call":
+      if (node.name === "where") return collect(node.args[0] as Node, values, unsolved);
+      if (node.name === "modulo()") return collect(node.args[0] as Node, values, unsolved);
+      break;
+    case "multiply": {
+      const [name, point] = node.factors;
+      const isPoint = node.factors.length === 2 && name?.kind === "symbol" && point?.kind === "tuple";
+      if (isPoint) return collect(point, values, unsolved);
+      break;
+    }
+    default:
+      break;
+  }
+  values.push(...(coordinatesOf(node) ?? [node]));
+}
+
+/** Returns the coefficients of a vector such as `2i + 3j`; undefined for other nodes. */
+function coordinatesOf(node: Node): readonly Node[] | undefined {
+  if (node.kind !== "add" || !some(node, (part) => part.kind === "symbol" && /^[jk]$/.test(part.name)))
+    return undefined;
+  const coordinates = node.terms.map((term) => {
+    if (isBasis(term)) return [];
+    if (term.kind !== "multiply" || !isBasis(term.factors.at(-1))) return undefined;
+    const others = term.factors.slice(0, -1);
+    return others.some((factor) => variables(factor).size > 0) ? undefined : [sum([{ ...term, factors: others }])];
+  });
+  return coordinates.includes(undefined) ? undefined : (coordinates as (readonly Node[])[]).flat();
+}
+
+const isBasis = (node: Node | undefined): boolean =>
+  (node?.kind === "symbol" && /^[ijk]$/.test(node.name)) || (node?.kind === "constant" && node.name === "i");
+
+function collectRelation(node: RelationNode, values: Node[], unsolved: RelationNode[]): void {
+  const { operators, operands } = node;
+  if (operators.every((operator) => operator === "=" || operator === "~" || operator === "to"))
+    return collectChain(node, values, unsolved);
+  if (operators.every((operator) => operator === "in" || operator === "notin"))
+    return collect(operands.at(-1) as Node, values, unsolved);
+  const isBetween = (operand: Node): boolean => isUnknown(operand) || isCombination(operand);
+  const bounds = operands.filter((operand) => !isBetween(operand));
+  if (operands.length - bounds.length !== 1 || bounds.some((bound) => variables(bound).size > 0)) unsolved.push(node);
+  for (const bound of bounds) collect(bound, values, unsolved);
+}
+
+/** The value of a chain of equations is its last side, or the side before it where the last one is only a name. */
+function collectChain(node: RelationNode, values: Node[], unsolved: RelationNode[]): void {
+  const { operands } = node;
+  const end = operands.at(-1) as Node;
+  const value = isUnknown(end) && operands.length > 1 ? (operands.at(-2) as Node) : end;
+  const others = operands.filter((operand) => operand !== value);
+  const names = variables(value);
+  const isSolved =
+    names.size > 0
+      ? others.some((other) => isUnknown(other) && ![...variables(other)].some((name) => names.has(name)))
+      : others.some((other) => isUnknown(other) || isCombination(other)) ||
+        others.every((other) => variables(other).size === 0);
+  if (!isSolved) unsolved.push(node);
+  collect(value, values, unsolved);
+}
+
+/** Whether a side is the unknown itself. A name in a quotient, such as `1/x`, is still to be solved for. */
+function isUnknown(node: Node): boolean {
+  const isNamed = variables(node).size > 0 || node.kind === "text";
+  return isNamed && isName(node) && !some(node, (part) => part.kind === "power");
+}
+
+/** Whether a side names a value in several letters, as in `a^2 + b^2 = 25`. An equation in one letter has to be solved. */
+const isCombination = (node: Node): boolean => variables(node).size > 1;
