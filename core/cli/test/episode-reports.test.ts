@@ -62,6 +62,18 @@ test("an episode has its judgements", () => {
   );
 });
 
+test("an episode has the verdict and the reason of each grade, in one line", () => {
+  const graded = { scorer: "math@2", verdict: "unreadable", reason: "it is\nno number", extracted: "\\square" };
+  const grades = [
+    { ...graded, step: 0, reward: 0 },
+    { ...graded, step: 1, verdict: "failed", reason: "no memory", extracted: null, reward: null },
+  ];
+  const row = { ...episodeRow, reward: 0, messages: [], turns: [], grades };
+  expect(episodeText({ row })).toContain(
+    "\n  graded by math@2 after turn 1: unreadable, reward 0: it is no number; answer: \\square\n  graded by math@2 after turn 2: failed, no reward: no memory",
+  );
+});
+
 test("the progress of a stage has the reward of each role", () => {
   const { console, err } = recordedConsole();
   const metrics = { "reward/pro/mean": { sum: 1, count: 4 }, "reward/pro/std": 1, "reward/con/mean": -0.25 };

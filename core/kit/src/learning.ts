@@ -13,7 +13,7 @@ export { isOfOtherPlayer, learntRowReward, recordedSequences, isLearnable } from
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
 export { mismatchWeight, mismatchWeights } from "./learning/importance.ts";
-export { judgementsOf } from "./learning/judgements.ts";
+export { gradesOf, judgementsOf, withoutGrades } from "./learning/judgements.ts";
 export { klEstimate, type KlEstimator, weightedKl } from "./learning/kl.ts";
 export {
   type EpisodeCounts,

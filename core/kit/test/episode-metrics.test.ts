@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { type Reward, score, type Trajectory, unscored } from "@mrlm/spec";
+import { type JsonValue, type Reward, score, type Trajectory, unscored } from "@mrlm/spec";
 import { episodeMetrics, noEpisodeCounts } from "../src/learning.ts";
 
 const player = { kind: "policy", name: "policy", policy: "policy" } as const;
@@ -103,4 +103,21 @@ test("usage of tools is a mean over the episodes played, and values of another f
     "tools/search/truncated": { sum: 0, count: 5 },
     "tools/search/seconds": { sum: 0.5, count: 5 },
   });
+});
+
+test("answers/undecided is the share of the policy's graded answers that no scorer could decide", () => {
+  const grade = (verdict: string, agent = "agent") => ({
+    ...{ scorer: "math@2", step: 0, agent, verdict, reason: "r", reward: score(0) },
+  });
+  const graded = (...verdicts: ReturnType<typeof grade>[]) =>
+    episode(score(0), [0, 1], { info: { judgements: verdicts as unknown as JsonValue[] } });
+  const trajectories = [
+    graded(grade("undecided"), grade("different")),
+    graded(grade("unreadable"), grade("equivalent"), grade("undecided", "another")),
+  ];
+  const counts = noEpisodeCounts();
+  const of = (played: readonly Trajectory[]) =>
+    episodeMetrics([{ ...groups[0]!, trajectories: played }], counts, { policy: "policy" });
+  expect(of(trajectories)["answers/undecided"]).toEqual({ sum: 1, count: 4 });
+  expect(of([episode(score(0), [0, 1])])).not.toHaveProperty("answers/undecided");
 });

@@ -8,12 +8,14 @@ import {
   fromChatTools,
   recordedSequences,
   fromChatMessage,
+  gradesOf,
   isLearnable,
   judgementsOf,
   parseRecordedRow,
   type RecordedRow,
   toChatMessages,
   toRecordedRows,
+  withoutGrades,
 } from "../src/learning.ts";
 import { characterTokenizerFiles, chatRenderer } from "../src/renderer.ts";
 
@@ -95,6 +97,40 @@ test("a row has the calls of tools without their seconds, and reads back", () =>
   expect(row?.tool_usage).toEqual([{ name: "calculator", calls: 2, errors: 1, truncated: 0 }]);
   expect(parseRecordedRow(throughJson(row), "a row")).toEqual(row);
   expect(toRecordedRows(episode(), () => "r")[0]).not.toHaveProperty("tool_usage");
+});
+
+test("a row has the grades of its agent's answers, and reads back", () => {
+  const graded = { scorer: "math@2", agent: "agent", verdict: "unreadable", reason: "no number" };
+  const given = [
+    { ...graded, step: 0, reward: score(0), extracted: "\\square" },
+    { ...graded, step: 1, verdict: "bad-reference", reward: unscored("SCORER_REFERENCE_INVALID", "no number") },
+    { ...graded, step: 1, agent: "other", reward: score(1) },
+  ];
+  const judged = { judge: "rules@1", step: 1, verdict: "pro", reason: "better", rewards: { agent: score(1) } };
+  const none = [null, { ...graded, step: 0 }, { ...graded, step: 0, reward: score(0), extracted: 7 }];
+  const info = { judgements: [given[0], judged, given[1], given[2], ...none] as unknown as JsonValue[], other: 1 };
+  const [row] = toRecordedRows(episode({ info }), () => "r");
+  const { agent: _, ...shown } = graded;
+  expect(row?.grades).toEqual([
+    { ...shown, step: 0, extracted: "\\square", reward: 0 },
+    { ...shown, step: 1, verdict: "bad-reference", extracted: null, reward: null },
+  ]);
+  expect(row?.judgements).toHaveLength(1);
+  expect(parseRecordedRow(throughJson(row), "a row")).toEqual(row);
+  expect(gradesOf({ info })).toEqual(given);
+  expect(toRecordedRows(episode(), () => "r")[0]).not.toHaveProperty("grades");
+  expect(withoutGrades({ info })).toEqual({ info: { judgements: [judged, ...none], other: 1 } });
+  expect(withoutGrades({ info: { judgements: given as unknown as JsonValue[] } })).toEqual({});
+});
+
+test("any value in the place of judgements is read without an error, and ignored where it is none", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      const info = { judgements: value as JsonValue };
+      expect(gradesOf({ info })).toEqual([]);
+      expect(withoutGrades({ info })).toEqual({ info });
+    }),
+  );
 });
 
 test("a row has the judgements of the episode with its agent's rewards, and reads back", () => {

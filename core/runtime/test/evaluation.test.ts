@@ -1,5 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Reward, score, type StopReason, type Trajectory, type TurnRecord, unscored } from "@mrlm/spec";
+import {
+  type JsonValue,
+  type Reward,
+  score,
+  type StopReason,
+  type Trajectory,
+  type TurnRecord,
+  unscored,
+} from "@mrlm/spec";
 import fc from "fast-check";
 import { bootstrapInterval, shareInterval, wilsonInterval } from "../src/evaluation/intervals.ts";
 import { passAtK, passAtKs } from "../src/evaluation/pass-at-k.ts";
@@ -118,6 +126,20 @@ describe("a summary of episodes", () => {
       calculator: { calls: 1, errors: 0.5, truncated: 0, seconds: 0.25 },
     });
     expect(summariseEpisodes([episode("b", score(1))])).not.toHaveProperty("tools");
+  });
+
+  test("undecided answers are a share of the policy's answers that scorers graded", () => {
+    const grade = (verdict: string, agent = "agent"): JsonValue => ({
+      ...{ scorer: "math@2", step: 0, agent, verdict, reason: "r", reward: { scored: true, value: 0, components: {} } },
+    });
+    const graded = (...judgements: JsonValue[]) => ({ ...episode("a", score(0)), info: { judgements } });
+    const failed = { ...graded(grade("undecided")), error: { code: "X", message: "" } };
+    const played = [
+      graded(grade("undecided"), grade("different")),
+      graded(grade("equivalent"), grade("undecided", "b")),
+    ];
+    expect(summariseEpisodes([...played, failed]).undecided).toBeCloseTo(1 / 3);
+    expect(summariseEpisodes([episode("b", score(1))])).not.toHaveProperty("undecided");
   });
 
   test("failed and unscored episodes are counted and are no zeros", () => {

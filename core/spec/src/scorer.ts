@@ -1,4 +1,5 @@
 import type { Determinism } from "./determinism.ts";
+import type { AgentId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { Reward } from "./reward.ts";
@@ -43,6 +44,19 @@ export interface Grade {
   /** The answer in the text; `undefined` if the text has none. */
   readonly extracted?: string;
   readonly detail?: JsonObject;
+}
+
+/**
+ * Grade of an answer in the `judgements` of a step's `info`, beside `JudgementRecord`s, without its detail. The host adds it, with long texts cut; in
+ * `Trajectory.info` those of all steps stand together.
+ */
+export interface GradeRecord extends Omit<Grade, "detail"> {
+  /** Id of the scorer, for example `math@2`. */
+  readonly scorer: string;
+  /** Index of the step in the episode, from 0. */
+  readonly step: number;
+  /** Agent that acted in the step. */
+  readonly agent: AgentId;
 }
 
 /** Grades an answer against the correct one. Rejects for no input: an answer that it cannot read is wrong. */

@@ -123,20 +123,35 @@ function memberText(row: readonly ListedValue[], at: (column: string) => number,
 }
 
 /** Turns in the order of play, one lane for each agent. */
-function Conversation({ detail: { episode } }: { detail: EpisodeDetail }): VNode {
+function Conversation({ detail: { episode, judgements } }: { detail: EpisodeDetail }): VNode {
   const agents = [...new Set([...Object.keys(episode.agents), ...episode.turns.map(({ agent }) => agent)])];
   return html`<ol class="turns" style=${{ "--lanes": agents.length }}>
       ${episode.turns.map(
         (turn, i) =>
           html`<li style=${{ "--lane": agents.indexOf(turn.agent) + 1 }}>
-            <${TurnView} turn=${turn} index=${i} isAlone=${agents.length === 1} />
+            <${TurnView}
+              turn=${turn}
+              index=${i}
+              isAlone=${agents.length === 1}
+              judgements=${judgements.filter(({ step }) => step === i)}
+            />
           </li>`,
       )}
     </ol>
     ${episode.turns.length === 0 && html`<p class="quiet">No agent has acted.</p>`}`;
 }
 
-function TurnView({ turn, index, isAlone }: { turn: TurnRecord; index: number; isAlone: boolean }): VNode {
+function TurnView({
+  turn,
+  index,
+  isAlone,
+  judgements,
+}: {
+  turn: TurnRecord;
+  index: number;
+  isAlone: boolean;
+  judgements: EpisodeDetail["judgements"];
+}): VNode {
   const { agent, messages, response, stopReason, rewards, tokens } = turn;
   const earned = Object.entries(rewards).filter(
     ([, reward]) => !reward.scored || reward.value !== 0 || Object.values(reward.components).some((each) => each !== 0),
@@ -150,7 +165,20 @@ function TurnView({ turn, index, isAlone }: { turn: TurnRecord; index: number; i
     ${messages.map((message) => html`<${MessageView} message=${message} />`)}
     <${MessageView} message=${response} isResponse=${true} />
     ${earned.map(([of, reward]) => html`<p class="reward">reward${!isAlone && ` of ${visible(of)}`}: ${reward.scored ? html`<strong>${shown(reward.value)}</strong> <span class="quiet">${componentsOf(reward)}</span>` : html`<span class="small-fault">unscored: ${reward.code} ${visible(reward.message)}</span>`}</p>`)}
+    ${judgements.map((given) => html`<${Verdict} given=${given} />`)}
   </details>`;
+}
+
+/** Verdict of a scorer about an answer, or of a judge about a conversation, with its reason. */
+function Verdict({ given }: { given: EpisodeDetail["judgements"][number] }): VNode {
+  const [by, answer] =
+    "scorer" in given ? [`graded by ${given.scorer}`, given.extracted] : [`judged by ${given.judge}`];
+  return html`<div class="reward">
+    ${visible(by)}:
+    <strong>${visible(given.verdict)}</strong
+    >${answer !== undefined && html` <span class="quiet">answer</span> <code>${visible(answer)}</code>`}
+    <${LongText} text=${given.reason} />
+  </div>`;
 }
 
 function MessageView({ message, isResponse = false }: { message: Message; isResponse?: boolean }): VNode {

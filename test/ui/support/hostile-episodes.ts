@@ -46,7 +46,12 @@ export function hostileGroup(text: string, index: number): TrajectoryGroup {
       },
     },
     ...(index % 3 === 0 && { error: { code: "ENVIRONMENT_FAILED", message: text } }),
-    info: { [text]: text },
+    info: {
+      [text]: text,
+      judgements: [
+        { scorer: text, step: 0, agent: "agent", verdict: text, reason: text, extracted: text, reward } as never,
+      ],
+    },
     seconds: { sampling: 0.5, environment: 0.25 },
   };
   return { id: `group/${index}`, task, players: { [role]: player }, trajectories: [trajectory] };

@@ -25,7 +25,7 @@ export function episodeText({ step, stage, row }: KeptEpisode): string {
   const lines = [head, `  ${outcomeText(row)}`];
   const used = toolsText(row);
   if (used !== "") lines.push(`  ${used}`);
-  lines.push(...judgementLines(row));
+  lines.push(...judgementLines(row), ...gradeLines(row));
   if (error) lines.push(`  failed with ${error.code}: ${error.message}`);
   return [...lines, ...conversation(row)].join("\n");
 }
@@ -60,6 +60,15 @@ function judgementLines({ judgements }: Row): string[] {
   return (judgements ?? []).map(
     ({ judge, step, verdict, reason, reward }) =>
       `  judged by ${judge} after turn ${step + 1}: ${verdict}, ${reward === null ? "no reward" : `reward ${short(reward)}`}: ${reason}`,
+  );
+}
+
+/** Formats the grades: `graded by math@2 after turn 1: different, reward 0: REASON; answer: 12`. */
+function gradeLines({ grades }: Row): string[] {
+  const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
+  return (grades ?? []).map(
+    ({ scorer, step, verdict, reason, extracted, reward }) =>
+      `  graded by ${scorer} after turn ${step + 1}: ${verdict}, ${reward === null ? "no reward" : `reward ${short(reward)}`}: ${oneLine(reason)}${extracted ? `; answer: ${oneLine(extracted)}` : ""}`,
   );
 }
 

@@ -32,6 +32,9 @@ export function evaluationReport(result: EvaluationResult): string {
     ]),
     ...matchRows(kinds),
     row("cut answers", ({ cut }) => [percent(cut)]),
+    ...(kinds.some(([, { undecided }]) => undecided !== undefined)
+      ? [row("undecided answers", ({ undecided = null }) => [percent(undecided)])]
+      : []),
     row("truncated", ({ truncated }) => [String(truncated)]),
     row("unscored", ({ unscored }) => [String(unscored)]),
     row("failed", ({ failed }) => [String(failed)]),

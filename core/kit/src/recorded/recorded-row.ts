@@ -7,7 +7,7 @@ import {
   type Trajectory,
 } from "@mrlm/spec";
 import { z } from "zod";
-import { judgementsOf } from "../learning/judgements.ts";
+import { gradesOf, judgementsOf } from "../learning/judgements.ts";
 import { toolUsageOf } from "../learning/tool-usage.ts";
 import { type ChatMessage, chatMessage, toChatMessages } from "./chat-message.ts";
 import { chatTools, toChatTools } from "./chat-tools.ts";
@@ -53,6 +53,17 @@ const judgement = z.object({
   reward: z.number().nullable(),
 });
 
+/** Grade of an answer of the row's agent: `null` as reward if it is unscored. */
+const grade = z.object({
+  scorer: z.string(),
+  step: z.int(),
+  verdict: z.string(),
+  reason: z.string(),
+  /** The answer that the scorer found in the text; `null` if it found none. */
+  extracted: z.string().nullish(),
+  reward: z.number().nullable(),
+});
+
 /** Reward that is learnt from where roles share rewards, with the weights of the agents. */
 const shared = z.object({
   /** `null` if one of the rewards is unscored. */
@@ -91,6 +102,8 @@ export const recordedRow = z.object({
   tool_usage: z.array(toolUsage).nullish(),
   /** Judgements of the whole episode; absent if there were none. */
   judgements: z.array(judgement).nullish(),
+  /** Grades of the agent's answers by scorers; absent if there were none. */
+  grades: z.array(grade).nullish(),
   terminated: z.boolean(),
   truncated: z.boolean(),
   truncated_by: z.string().nullish(),
@@ -167,6 +180,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: (player: Played
     return {
       ...common,
       ...(judged.length === 0 ? {} : { judgements: judged.map((each) => judgementFor(agent, each)) }),
+      ...gradesFor(agent, trajectory),
       agent,
       role,
       player: playedBy,
@@ -209,6 +223,15 @@ function judgementFor(
 ): z.output<typeof judgement> {
   const reward = rewards[agent];
   return { judge, step, verdict, reason, reward: reward?.scored === true ? reward.value : null };
+}
+
+function gradesFor(agent: string, trajectory: Trajectory): Pick<RecordedRow, "grades"> {
+  const grades = gradesOf(trajectory).flatMap((given) => {
+    if (given.agent !== agent) return [];
+    const { scorer, step, verdict, reason, extracted = null, reward } = given;
+    return [{ scorer, step, verdict, reason, extracted, reward: reward.scored ? reward.value : null }];
+  });
+  return grades.length === 0 ? {} : { grades };
 }
 
 function sharedOf(learnt: SharedReward, isFailed: boolean): z.output<typeof shared> {

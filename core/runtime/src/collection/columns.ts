@@ -62,6 +62,18 @@ export function recordedColumns(components: readonly string[]): Record<string, C
     judgements: {
       list: { fields: { judge: "string", step: "int32", verdict: "string", reason: "string", reward: "double" } },
     },
+    grades: {
+      list: {
+        fields: {
+          scorer: "string",
+          step: "int32",
+          verdict: "string",
+          reason: "string",
+          extracted: "string",
+          reward: "double",
+        },
+      },
+    },
     terminated: "boolean",
     truncated: "boolean",
     truncated_by: "string",

@@ -1,4 +1,4 @@
-import { matchParts, type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
+import { gradesOf, matchParts, type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
 import type { AgentTrajectory, RoleId, Score, Trajectory } from "@mrlm/spec";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type MatchSummary, MatchTally } from "./match-tally.ts";
@@ -25,6 +25,8 @@ export interface EpisodeSummary {
   readonly truncated: number;
   /** Share of the answers that `max_tokens` cut (stop reason `length`); `null` without answers. */
   readonly cut: number | null;
+  /** Share of the answers graded by scorers whose verdict is `undecided`; absent where no scorer graded. */
+  readonly undecided?: number;
   /** Mean total reward; `null` without scored episodes. */
   readonly reward: number | null;
   /** Share of episodes that solved their task: those whose component `correct`, `solved`, `all_passed` or `answer`, or else their reward, is at least 1. */
@@ -75,6 +77,8 @@ export class EpisodeTally {
   #tokens = 0;
   #answers = 0;
   #cutAnswers = 0;
+  #graded = 0;
+  #undecided = 0;
   #firstError: string | undefined;
   #firstUnscored: string | undefined;
   readonly #range: RewardRange | undefined;
@@ -107,6 +111,11 @@ export class EpisodeTally {
     const answers = own.filter(({ stopReason }) => stopReason !== "exhausted");
     this.#answers += answers.length;
     this.#cutAnswers += answers.filter(({ stopReason }) => stopReason === "length").length;
+    for (const { agent, verdict } of gradesOf(trajectory)) {
+      if (agents[agent] === undefined || !this.#counts(agents[agent])) continue;
+      this.#graded++;
+      this.#undecided += Number(verdict === "undecided");
+    }
     for (const [agent, { total, end }] of parts) {
       if (end.truncated) this.#truncated++;
       if (total.scored) {
@@ -150,6 +159,7 @@ export class EpisodeTally {
         : { outOfRange: this.#outOfRange.length, firstOutOfRange: this.#outOfRange[0] as string }),
       truncated: this.#truncated,
       cut: this.#answers === 0 ? null : this.#cutAnswers / this.#answers,
+      ...(this.#graded === 0 ? {} : { undecided: this.#undecided / this.#graded }),
       reward: mean(rewards.flat()),
       accuracy: mean(scores.map(solves)),
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),

@@ -53,7 +53,7 @@ export function environmentContext(parts: {
     random: (name, seed) => randomStream(`environment/${environment}/${name}`, seed),
     scorer: (name) => {
       const { id, service } = declared<Scorer>(environment, requirements, "scorer", name);
-      return guardScorer(id, service, clock);
+      return guardScorer(id, service, { clock, judgements });
     },
     judge: (name) => {
       const { id, service } = declared<Judge>(environment, requirements, "judge", name);

@@ -3,17 +3,29 @@ import type { PhaseClock } from "./phase-clock.ts";
 import type { SessionJudgements } from "./session-judgements.ts";
 import { validateResult } from "./validate-result.ts";
 
-/** Returns a scorer that never throws: its grade is unscored if it fails, returns no grade or exceeds its deadline, which also aborts its signal. */
-export function guardScorer(id: string, scorer: Scorer, clock: PhaseClock): Scorer {
+/** Parts of a session that guarded graders use. */
+interface Grading {
+  readonly clock: PhaseClock;
+  readonly judgements: SessionJudgements;
+}
+
+/**
+ * Returns a scorer that never throws: its grade is unscored if it fails, returns no grade or exceeds its deadline, which also aborts its signal. Each grade is
+ * recorded.
+ */
+export function guardScorer(id: string, scorer: Scorer, { clock, judgements }: Grading): Scorer {
   return {
     async score(request) {
-      try {
-        const returned = await clock.score(request.signal, (options) => scorer.score({ ...request, ...options }));
-        return checkGrade(returned);
-      } catch (error) {
-        const reward = failedScore(`Scorer ${id}`, error);
-        return { reward, verdict: "failed", reason: reward.message };
-      }
+      const record = judgements.begin({ scorer: id });
+      const grade = await clock
+        .score(request.signal, (options) => scorer.score({ ...request, ...options }))
+        .then(checkGrade)
+        .catch((error: unknown): Grade => {
+          const reward = failedScore(`Scorer ${id}`, error);
+          return { reward, verdict: "failed", reason: reward.message };
+        });
+      record(grade);
+      return grade;
     },
   };
 }
@@ -22,14 +34,10 @@ export function guardScorer(id: string, scorer: Scorer, clock: PhaseClock): Scor
  * Returns a judge that never throws. Every agent is unscored if it fails, returns no judgement of exactly the agents of the request, or exceeds its
  * deadline, which also aborts its signal. Each judgement is recorded.
  */
-export function guardJudge(
-  id: string,
-  judge: Judge,
-  { clock, judgements }: { readonly clock: PhaseClock; readonly judgements: SessionJudgements },
-): Judge {
+export function guardJudge(id: string, judge: Judge, { clock, judgements }: Grading): Judge {
   return {
     async judge(request, { signal: caller }) {
-      const record = judgements.begin(id);
+      const record = judgements.begin({ judge: id });
       const judgement = await clock
         .score(caller, (options) => judge.judge(request, options))
         .then((returned) => checkJudgement(returned, request.agents))

@@ -112,7 +112,7 @@ export class Session implements EnvironmentSession {
       action.finishReason === "exhausted" ? new Set([...this.#exhausted, action.agent]) : this.#exhausted;
     const before = { roles: this.description.roles, agents: this.#agents, ended: this.#ended, exhausted };
     const returned = await this.#work("step", "step", options, (phase) => this.#stepChecked(action, before, phase));
-    const result = this.#limitTurns(this.#withServices(returned));
+    const result = this.#limitTurns(this.#withServices(returned, action.agent));
     this.#exhausted = exhausted;
     this.#agents = Object.keys(result.terminated);
     for (const agent of this.#agents) if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
@@ -216,10 +216,10 @@ export class Session implements EnvironmentSession {
     };
   }
 
-  /** Adds the usage of tools and the judgements of this step to its `info`. */
-  #withServices(result: StepResult): StepResult {
+  /** Adds the usage of tools, and the judgements and grades of this step, to its `info`. */
+  #withServices(result: StepResult, agent: AgentId): StepResult {
     const tools = this.#plan.tools.usage();
-    const judgements = this.#plan.judgements.take(this.#turns);
+    const judgements = this.#plan.judgements.take(this.#turns, agent);
     if (tools === undefined && judgements === undefined) return result;
     const info = {
       ...result.info,

@@ -103,6 +103,7 @@ function evaluationMetrics({ environment, greedy, sampled }: EvaluationResult): 
           [`eval/${environment}/${kind}_accuracy`]: summary.accuracy,
           [`eval/${environment}/${kind}_reward`]: summary.reward,
           [`eval/${environment}/${kind}_cut`]: summary.cut,
+          ...(summary.undecided === undefined ? {} : { [`eval/${environment}/${kind}_undecided`]: summary.undecided }),
           ...Object.fromEntries(
             (summary.matches ?? []).map((match, _i, all) => [
               `eval/${environment}/${kind}_wins/${match.role}/${opponentName(match, all)}`,

@@ -1,3 +1,4 @@
+import { withoutGrades } from "@mrlm/kit/learning";
 import type { Action } from "@mrlm/spec";
 import { type Behaviour, behaviourOf, type TranscriptLine } from "@mrlm/runtime";
 import type { AnyPlugin } from "../any-plugin.ts";
@@ -46,7 +47,7 @@ async function fixturesOf(subject: Subject): Promise<Fixtures> {
     const line = (kind: TranscriptLine["kind"], value: unknown): TranscriptLine => ({ kind, text: serialise(value) });
     fixtures[fixture.name] = behaviourOf([
       line("returned", first),
-      ...steps.flatMap((step, i) => [line("action", actions[i]), line("returned", step)]),
+      ...steps.flatMap((step, i) => [line("action", actions[i]), line("returned", withoutGrades(step))]),
     ]);
   }
   return fixtures;

@@ -1,5 +1,6 @@
+import { gradesOf, judgementsOf } from "@mrlm/kit/learning";
 import { RunDirectory } from "@mrlm/runtime";
-import { type AgentId, MrlmError, type Trajectory } from "@mrlm/spec";
+import { type AgentId, type GradeRecord, type JudgementRecord, MrlmError, type Trajectory } from "@mrlm/spec";
 import { type EpisodeList, type EpisodePage, EpisodeReader, isStore, type StoredEpisode } from "@mrlm/store";
 
 /** Segment of an agent's tokens, without the tokens. */
@@ -15,6 +16,8 @@ export interface EpisodeDetail extends Omit<StoredEpisode, "trajectory"> {
       Record<AgentId, Omit<Trajectory["agents"][AgentId], "segments"> & { readonly segments: readonly SegmentShape[] }>
     >;
   };
+  /** Judgements of judges and grades of scorers, of all steps. */
+  readonly judgements: readonly (JudgementRecord | GradeRecord)[];
   /** Advantage of each agent by learner; the mean where each token has one. */
   readonly credits: readonly { readonly learner: string; readonly agent: AgentId; readonly advantage: number }[];
   /** Parts of the episodes of the same group. */
@@ -50,6 +53,7 @@ export function episodeDetail(run: string, key: number): EpisodeDetail {
           ]),
         ),
       },
+      judgements: [...judgementsOf(trajectory), ...gradesOf(trajectory)],
       credits: reader.credits(key).map(({ learner, agent, advantage }) => ({
         learner,
         agent,
