@@ -14,6 +14,7 @@ import { detectJail } from "./jail/detect-jail.ts";
 import { rlimitsMissing } from "./jail/rlimits.ts";
 import { Pool, type PoolOptions } from "./pool/pool.ts";
 import type { SandboxBackend } from "./program/child-program.ts";
+import { withReadableInput } from "./protocol/messages.ts";
 import { watchdogMissing } from "./watchdog/watchdog.ts";
 import { toReport, toResult } from "./results.ts";
 import { SessionPool } from "./session/session-pool.ts";
@@ -86,15 +87,13 @@ export class PooledSandbox implements Sandbox {
     });
   }
 
-  async run(submission: Submission, options: SandboxCallOptions = {}): Promise<SandboxResult> {
+  async run(given: Submission, options: SandboxCallOptions = {}): Promise<SandboxResult> {
+    const submission = withReadableInput(given);
     return toResult(await this.#pool.run({ op: "run", submission }, this.#limitsOf(submission), options));
   }
 
-  async test(
-    submission: Submission,
-    suite: SandboxTestSuite,
-    options: SandboxCallOptions = {},
-  ): Promise<SandboxTestReport> {
+  async test(given: Submission, suite: SandboxTestSuite, options: SandboxCallOptions = {}): Promise<SandboxTestReport> {
+    const submission = withReadableInput(given);
     const limits = this.#limitsOf(submission);
     return toReport(await this.#pool.run({ op: "test", submission, suite }, limits, options), suite.tests, limits);
   }

@@ -39,6 +39,124 @@ describe("N2: promises as arguments", () => {
   });
 });
 
+describe("U3: a question about a value has one answer", () => {
+  // Each test passes only if the submission answers in two ways.
+  test.each([
+    [
+      "a thenable",
+      "let n = 0; const f = () => ({ then: (give) => give(++n) });",
+      "const r = f(); assert.notEqual(await r, await r);",
+    ],
+    [
+      "a thenable inside",
+      "let n = 0; const f = () => [{ then: (give) => give(++n) }];",
+      "const r = f(); assert.notDeepEqual(await Promise.all(r), await Promise.all(r));",
+    ],
+    [
+      "a thenable that fails once",
+      "let n = 0; const f = () => ({ then: (give, fail) => (n++ ? give(1) : fail(new RangeError())) });",
+      "const r = f(); await assert.rejects(async () => await r, RangeError); assert.equal(await r, 1);",
+    ],
+    [
+      "an instance that is a thenable",
+      "let n = 0; class T { then = (give) => give(++n); } const f = () => new T();",
+      "const r = f(); assert.notEqual(await r, await r);",
+    ],
+    [
+      "a promise with its own then",
+      "let n = 0; const f = () => Object.assign(Promise.resolve(1), { then: (give) => give(++n) });",
+      "const r = f(); assert.notEqual(await r, await r);",
+    ],
+    [
+      "an iterator that begins again",
+      "const f = () => { let n = 0; return Object.assign(Object.create((function* () {})().__proto__.__proto__), { next: () => ({ done: ++n % 3 === 0, value: n }), [Symbol.iterator]() { return this; } }); };",
+      "const r = f(); assert.notEqual([...r].length * [...r].length, 0);",
+    ],
+    [
+      "an asynchronous iterator that begins again",
+      "const f = () => { let n = 0; return Object.assign(Object.create((async function* () {})().__proto__.__proto__), { next: async () => ({ done: ++n % 3 === 0, value: n }) }); };",
+      "const r = f(); let [a, b] = [0, 0]; for await (const x of r) a += x; for await (const x of r) b += x; assert.ok(a * b > 0);",
+    ],
+    [
+      "a getter",
+      "let n = 0; const f = () => ({ get a() { return ++n; } });",
+      "const r = f(); assert.notEqual(r.a, r.a);",
+    ],
+    [
+      "a proxy",
+      "let n = 0; const f = () => new Proxy({ a: 1 }, { get: (_, key) => (key === 'a' ? ++n : undefined) });",
+      "const r = f(); assert.notEqual(r.a, r.a);",
+    ],
+    [
+      "a conversion",
+      "let n = 0; const f = () => ({ valueOf: () => ++n, toString: () => String(++n), toJSON: () => ++n });",
+      "const r = f(); assert.ok(r + 0 !== r + 0 || `${r}` !== `${r}` || JSON.stringify(r) !== JSON.stringify(r));",
+    ],
+    [
+      "a conversion by symbol",
+      "let n = 0; const f = () => ({ [Symbol.toPrimitive]: () => ++n });",
+      "const r = f(); assert.ok(Number(r) > 0);",
+    ],
+    [
+      "an iterable",
+      "let n = 0; const f = () => ({ *[Symbol.iterator]() { yield ++n; } });",
+      "const r = f(); assert.ok([...r].length > 0);",
+    ],
+    [
+      "a list with an iterator of its own",
+      "const f = () => Object.assign([1, 2], { *[Symbol.iterator]() { yield 3; } });",
+      "const r = f(); assert.deepEqual([...r], [3]);",
+    ],
+    [
+      "a length",
+      "let n = 0; const f = () => new Proxy([1, 2], { get: (list, key) => (key === 'length' ? ++n % 3 : list[key]) });",
+      "const r = f(); assert.notEqual(r.length, r.length);",
+    ],
+    [
+      "the name of a function",
+      "let n = 0; const f = () => Object.defineProperty(() => 1, 'name', { get: () => `${++n}` });",
+      "const r = f(); assert.notEqual(r.name, r.name);",
+    ],
+    [
+      "a function that is a number",
+      "let n = 0; const f = () => Object.assign(() => 1, { valueOf: () => ++n, toString: () => `${++n}` });",
+      "const r = f(); assert.ok(r > 0);",
+    ],
+    [
+      "the message of an error",
+      "let n = 0; class E extends Error { get message() { return `${++n}`; } } const f = () => new E();",
+      "const r = f(); assert.notEqual(r.message, r.message);",
+    ],
+    [
+      "a date",
+      "let n = 0; class D extends Date { getTime() { return ++n; } valueOf() { return ++n; } } const f = () => new D();",
+      "const r = f(); assert.notEqual(+r, +r);",
+    ],
+    [
+      "a map",
+      "let n = 0; class M extends Map { get() { return ++n; } get size() { return ++n; } } const f = () => new M([[1, 1]]);",
+      "const r = f(); assert.ok(r.get(1) !== r.get(1) || r.size !== r.size);",
+    ],
+  ])("%s", async (_, code, check) => {
+    expect(await verdicts(code, ["f"], [check])).toEqual([
+      expect.stringMatching(/^(?:AssertionError: |RangeError: |TypeError: .*(?:iterable|failed)|Cannot convert)/),
+    ]);
+  });
+
+  test("a thenable is awaited as a promise is, and an iterator ends once", async () => {
+    await pass(
+      "const f = (x) => ({ then: (give) => setTimeout(give, 1, x) }); const g = () => ({ then: (_, fail) => fail(new RangeError('no')) }); function* h() { yield 1; yield 2; } async function* k() { yield 1; }",
+      [
+        "const r = f(4); assert.equal(await r, 4); assert.equal(await r, 4);",
+        "const r = f([1]); assert.deepEqual(await Promise.all([r, r]), [[1], [1]]);",
+        "await assert.rejects(async () => await g(), RangeError);",
+        "const r = h(); assert.deepEqual([[...r], [...r], r.next()], [[1, 2], [], { done: true, value: undefined }]);",
+        "const r = k(); const items = []; for await (const x of r) items.push(x); assert.deepEqual([items, await r.next()], [[1], { done: true, value: undefined }]);",
+      ],
+    );
+  });
+});
+
 describe("N3: top-level code that waits", () => {
   test.each([
     "await new Promise((r) => setTimeout(r, 5)); export const f = () => 1;",

@@ -28,6 +28,14 @@ describeKinds("what programs use in Python", (sandbox) => {
     });
   });
 
+  test("U13: half of a surrogate pair is one character of standard input and of files", async () => {
+    const code = "print(len(input()), len(open('f').read()), ascii(open('f').read()))";
+    expect(await sandbox().run({ code, stdin: "\0\ud800", files: { f: "\udc00" } })).toMatchObject({
+      verdict: "ok",
+      stdout: "2 1 '\\ufffd'\n",
+    });
+  });
+
   test("modules that are not imported beforehand", async () => {
     const code =
       "import base64, csv, hashlib, pathlib, uuid, zlib\nprint(hashlib.md5(b'a').hexdigest(), base64.b64encode(b'a').decode(), pathlib.Path('a/b').name)";

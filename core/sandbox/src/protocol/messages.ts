@@ -88,3 +88,19 @@ export function readMessage(json: JsonValue): ChildMessage | undefined {
     ? (json as unknown as ChildMessage)
     : undefined;
 }
+
+/** Returns a submission whose standard input and files can be written as UTF-8: half of a surrogate pair becomes U+FFFD, in every kind of sandbox. */
+export function withReadableInput(submission: Submission): Submission {
+  const { stdin, files } = submission;
+  return {
+    ...submission,
+    ...(stdin !== undefined && { stdin: stdin.toWellFormed() }),
+    ...(files !== undefined && { files: withReadableFiles(files) }),
+  };
+}
+
+/** Returns files whose texts can be written as UTF-8. */
+export function withReadableFiles<File>(files: Readonly<Record<string, File>>): Record<string, File> {
+  const readable = (file: File): File => (typeof file === "string" ? (file.toWellFormed() as File) : file);
+  return Object.fromEntries(Object.entries(files).map(([path, file]) => [path, readable(file)]));
+}

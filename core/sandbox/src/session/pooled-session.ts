@@ -10,7 +10,7 @@ import {
 } from "@mrlm/spec";
 import type { Child } from "../pool/child.ts";
 import type { Outcome } from "../pool/exchange.ts";
-import type { ChildTask } from "../protocol/messages.ts";
+import { type ChildTask, withReadableFiles, withReadableInput } from "../protocol/messages.ts";
 import { toResult } from "../results.ts";
 
 /** Shortest time without an evaluation before a session counts as idle: calls of one turn follow each other at once. */
@@ -69,7 +69,11 @@ export class PooledSession implements SandboxSession {
     const { files = {}, limits, signal } = this.#options;
     const times = { wallMs: Math.max(OPEN_MS, limits.wallMs), cpuMs: Math.max(OPEN_MS, limits.cpuMs) };
     const call = signal === undefined ? {} : { signal };
-    const { result } = await this.#exchange({ op: "open", files }, { ...limits, ...times }, call);
+    const { result } = await this.#exchange(
+      { op: "open", files: withReadableFiles(files) },
+      { ...limits, ...times },
+      call,
+    );
     if (result.verdict === "ok") return;
     await this.close();
     const { name, message } = result.error ?? { name: result.verdict, message: "the files exceed a limit" };
@@ -78,7 +82,9 @@ export class PooledSession implements SandboxSession {
 
   async evaluate(submission: Submission, options?: SandboxCallOptions): Promise<SandboxResult> {
     const limits = { ...this.#options.limits, ...submission.limits };
-    return toResult(await this.#exchange({ op: "evaluate", submission }, limits, options));
+    return toResult(
+      await this.#exchange({ op: "evaluate", submission: withReadableInput(submission) }, limits, options),
+    );
   }
 
   async close(): Promise<void> {

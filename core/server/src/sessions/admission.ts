@@ -13,7 +13,7 @@ export interface AdmissionLimits {
   readonly queue: number;
   /** Longest wait in milliseconds. */
   readonly queueMs: number;
-  /** What has a place, for messages. Default: `sessions`. */
+  /** Name of the holders of places in messages. Default: `sessions`. */
   readonly unit?: string;
 }
 

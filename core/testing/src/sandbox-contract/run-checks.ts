@@ -59,10 +59,14 @@ export const runChecks: readonly SandboxCheck[] = [
     name: "standard input and files can be read",
     async run({ sandbox, programs }) {
       assert.equal((await sandbox.run({ code: programs.shout, stdin: "grüße" })).stdout.trim(), "GRÜSSE");
-      assert.equal(
-        (await sandbox.run({ code: programs.readsFile, files: { "data.txt": "a line" } })).stdout.trim(),
-        "a line",
-      );
+      for (const [text, read] of [
+        ["a line", "a line"],
+        ["a\ud800\udfffb\udc00c", "a\ud800\udfffb\ufffdc"],
+      ] as const) {
+        const { stdout } = await sandbox.run({ code: programs.readsFile, files: { "data.txt": text } });
+        assert.equal(stdout.trim(), read);
+        assert.equal((await sandbox.run({ code: programs.shout, stdin: text })).stdout.trim(), read.toUpperCase());
+      }
     },
   },
   {

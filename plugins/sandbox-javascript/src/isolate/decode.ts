@@ -30,6 +30,9 @@ export function makeDecoder(): Decode {
   }
   const { isArray } = Array;
   const { keys, defineProperty, getOwnPropertyNames } = Object;
+  const { apply } = Reflect;
+  const PromiseClass = Promise;
+  const { then } = Promise.prototype;
   const MapClass = Map;
   const SetClass = Set;
   const DateClass = Date;
@@ -227,10 +230,20 @@ export function makeDecoder(): Decode {
    * is left out, unless it is a conversion that returns one value.
    */
   function put(record: object, key: string, tree: unknown, scope: Scope): void {
-    const value = valueOf(tree, scope);
+    const value = key === "then" ? settledOnce(valueOf(tree, scope)) : valueOf(tree, scope);
     if (!INHERITED[key]) (record as Record<string, unknown>)[key] = value;
     else if (typeof value !== "function" || (CONVERSIONS[key] && (tree as Tagged).$ === "k"))
       define(record, key, value, true);
+  }
+
+  /** Returns a method `then` that has one outcome, as that of a promise: each `await` of its object calls it. */
+  function settledOnce(value: unknown): unknown {
+    if (typeof value !== "function") return value;
+    let promise: Promise<unknown> | undefined;
+    return (...given: unknown[]): unknown => {
+      promise ??= new PromiseClass(value as never);
+      return apply(then, promise, given);
+    };
   }
 
   function define(record: object, key: string, value: unknown, enumerable: boolean): void {

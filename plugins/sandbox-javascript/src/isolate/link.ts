@@ -143,7 +143,19 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     const self = create(isAsync ? null : IteratorPrototype) as object;
     const define = (key: string | symbol, value: unknown): unknown =>
       defineProperty(self, key, { value, configurable: true, enumerable: false, writable: true });
-    for (const method of ["next", "return", "throw"]) define(method, (...args: unknown[]) => call(method, ...args));
+    let isDone = false;
+    const ended = () => ({ done: true, value: undefined });
+    // An iterator that has ended stays so, whatever the other side answers next.
+    const noted = (result: unknown): unknown => {
+      if (typeof result === "object" && result !== null && "done" in result && result.done) isDone = true;
+      return result;
+    };
+    for (const method of ["next", "return", "throw"])
+      define(method, (...args: unknown[]) => {
+        if (isDone && method === "next") return isAsync ? new PromiseClass((resolve) => resolve(ended())) : ended();
+        const result = call(method, ...args);
+        return result instanceof PromiseClass ? apply(then, result, [noted]) : noted(result);
+      });
     if (isAsync) define(asyncIterator, () => self);
     return self;
   }
