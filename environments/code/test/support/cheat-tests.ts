@@ -120,7 +120,7 @@ export function cheatTests(stride: number): void {
   const chosen = (file: string) => ({ file, programs: sampleOf(corpus(file), stride) });
 
   describePythonKinds("cheats", (sandbox) => {
-    test.each([chosen("python-values"), chosen("python-process")])(
+    test.each([chosen("python-values"), chosen("python-process"), chosen("python-ends")])(
       "$programs.length functions of $file earn nothing",
       async ({ programs }) => {
         expect(await earnings(sandbox(), programs, dataOf("function"))).toEqual([]);
