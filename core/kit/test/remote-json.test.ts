@@ -27,6 +27,9 @@ test.each([
   ["escaped quotes", `[NaN, ${String.raw`\"`.repeat(150_000)}`],
   ["backslashes", `[NaN, "${"\\".repeat(300_001)}`],
   ["words", "NaN ".repeat(100_000)],
+  ["levels (U5)", `{"data":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
+  ["levels with a bare word (U5)", `{"a":NaN,"data":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
+  ["levels with a large number (U5)", `{"a":1e999,"data":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
 ])("hostile text of %s is refused without exhausting stack or time", (_, text) => {
   expect(() => readRemoteJson(text, "The answer")).toThrow(
     expect.objectContaining({ code: "BRIDGE_RESPONSE_INVALID" }),

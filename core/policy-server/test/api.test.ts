@@ -17,6 +17,10 @@ const chat = { model: "bigram", messages, max_tokens: 4 };
 let server: Served;
 afterEach(() => server.close());
 
+const calling = (text: string): object => ({
+  messages: [{ role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: text } }] }],
+});
+
 describe("a request is refused in OpenAI's form", () => {
   const invalid = (param: string | null, code = "invalid_value") => ({
     error: { message: expect.any(String), type: "invalid_request_error", param, code },
@@ -39,9 +43,10 @@ describe("a request is refused in OpenAI's form", () => {
     ["an empty conversation", { messages: [] }, invalid("messages")],
     ["a wrong role", { messages: [{ role: "robot", content: "x" }] }, invalid("messages.0.role")],
     ["a result without its call", { messages: [{ role: "tool", content: "x" }] }, invalid("messages.0.tool_call_id")],
+    ["arguments that are not JSON", calling("{"), invalid("messages.0.tool_calls.0.function.arguments")],
     [
-      "arguments that are not JSON",
-      { messages: [{ role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: "{" } }] }] },
+      "arguments that are deep (U5)",
+      calling(`{"x":${"[".repeat(2_000)}${"]".repeat(2_000)}}`),
       invalid("messages.0.tool_calls.0.function.arguments"),
     ],
     ["a wrong type", { temperature: "hot" }, invalid("temperature")],

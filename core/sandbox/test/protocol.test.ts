@@ -155,6 +155,7 @@ describe("the result of a run", () => {
     [{ verdict: "error", error: { ...error, line: "1" } }],
     [{ verdict: "ok", exitCode: 0.5 }],
     [{ verdict: "ok", snapshot: 1 }],
+    [{ verdict: "ok", value: JSON.parse("[".repeat(1_001) + "]".repeat(1_001)) as unknown }], // U5
   ])("%j is none: the submission has broken its interpreter", (reported) =>
     expect(readResult(reported as never)).toEqual({ verdict: "killed" }),
   );

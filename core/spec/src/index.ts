@@ -1,5 +1,6 @@
 // In the order of the data flow: policy -> action -> environment -> observation, reward -> trajectory -> algorithm -> engine.
 export * from "./json.ts";
+export * from "./parse-json.ts";
 export * from "./id.ts";
 export * from "./message.ts";
 export * from "./tool.ts";

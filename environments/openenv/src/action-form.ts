@@ -1,5 +1,5 @@
 import { ActionMistake, argumentTypes, typeOf } from "@mrlm/kit/bridge";
-import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import { type JsonObject, type JsonValue, MrlmError, parseStrictJson } from "@mrlm/spec";
 
 /** Titles of actions by which servers offer tools. */
 const TOOL_TITLES = ["Action", "CallToolAction", "ListToolsAction"];
@@ -73,7 +73,7 @@ function form(type: string): string {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text.trim());
+    return parseStrictJson(text.trim());
   } catch {
     return undefined;
   }

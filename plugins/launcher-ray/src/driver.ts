@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { MrlmError, type PartEnd } from "@mrlm/spec";
+import { MrlmError, parseJson, type PartEnd } from "@mrlm/spec";
 import type { Options } from "./options.ts";
 
 const SCRIPT = fileURLToPath(new URL("../python/driver.py", import.meta.url));
@@ -86,13 +86,25 @@ async function follow(
   let stderr = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-KEPT_STDERR)));
   child.stdin?.on("error", () => undefined); // The process has ended.
-  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) =>
-    receive(JSON.parse(line) as DriverMessage),
-  );
+  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+    const message = messageOf(line);
+    if (message === undefined) stderr = `${stderr}${line}\n`.slice(-KEPT_STDERR);
+    else receive(message);
+  });
   const failed = once(child, "error").then(([error]) => `${program} does not start (${(error as Error).message})`);
   const closed = once(child, "close").then(([code, signal]) => {
     const last = stderr.trim().split("\n").at(-1) ?? "";
     return `the driver of Ray ended (${signal ?? `exit code ${code}`})${last === "" ? "" : `: ${last}`}`;
   });
   return await Promise.race([failed, closed]);
+}
+
+/** Parses a line of the driver. Returns `undefined` for other lines, which a library may print. */
+function messageOf(line: string): DriverMessage | undefined {
+  try {
+    const value = parseJson(line);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -99,6 +99,15 @@ async function startTwo(launcher: Launcher): Promise<{ events: PartEvent[]; ende
     await launcher.stop();
   });
 
+  test("U5: a line of a library on the standard output of the driver ends nothing, and is in the message of its end", async () => {
+    writeFileSync(
+      join(scratch, "ray.py"),
+      "print('a notice of a library', flush=True)\nraise ImportError('no ray here')",
+    );
+    process.env["PYTHONPATH"] = scratch;
+    await expect(openDriver({ python })).rejects.toMatchObject({ code: "LAUNCHER_UNAVAILABLE" });
+  });
+
   test("a Python without Ray, and no Python, are refused with the reason", async () => {
     process.env["PYTHONPATH"] = scratch;
     writeFileSync(join(scratch, "ray.py"), "raise ImportError('no ray here')");

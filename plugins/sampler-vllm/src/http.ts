@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, parseJson } from "@mrlm/spec";
 import { Agent, request } from "undici";
 
 /** Longest answer in bytes. */
@@ -63,7 +63,7 @@ export class VllmHttp {
   async json(method: "GET" | "POST", path: string, body: unknown, timeoutMs: number): Promise<unknown> {
     const answer = await this.call(method, path, body, { timeoutMs });
     if (answer.status !== 200) throw refused(this.url, path, answer);
-    return parseJson(answer.text, path);
+    return readJson(answer.text, path);
   }
 
   async close(): Promise<void> {
@@ -72,9 +72,9 @@ export class VllmHttp {
 }
 
 /** Parses the text of an answer. Throws SAMPLER_INVALID. */
-export function parseJson(text: string, path: string): unknown {
+export function readJson(text: string, path: string): unknown {
   try {
-    return text === "" ? undefined : JSON.parse(text);
+    return text === "" ? undefined : parseJson(text);
   } catch (error) {
     throw new MrlmError("SAMPLER_INVALID", `The answer of vLLM to ${path} is no JSON: ${text.slice(0, 80)}`, {
       cause: error,

@@ -1,7 +1,7 @@
 import type { InFlight } from "@mrlm/spec";
 import { MrlmError } from "@mrlm/spec";
 import { z } from "zod";
-import { parseJson, refused, type VllmHttp } from "./http.ts";
+import { readJson, refused, type VllmHttp } from "./http.ts";
 
 /** Longest time of a short call, in milliseconds. */
 const CALL_MS = 30_000;
@@ -116,7 +116,7 @@ export class VllmServer {
     if (answer.status === 400)
       throw new MrlmError("OPTIONS_INVALID", `vLLM refuses a request: ${answer.text.slice(0, 300)}`);
     if (answer.status !== 200) throw refused(this.#http.url, path, answer);
-    return parseJson(answer.text, path);
+    return readJson(answer.text, path);
   }
 
   #post(path: string, body: unknown): Promise<unknown> {

@@ -9,7 +9,7 @@ import {
 import type { JsonObject, ToolCallOptions } from "@mrlm/spec";
 import { STREAM_ENDED } from "./http-transport.ts";
 import { internSchema } from "./schemas.ts";
-import { TOO_LARGE } from "./too-large.ts";
+import { DISCARDED } from "./discarded-answers.ts";
 
 /** Longest delay of a timer. The host limits calls: the client must not. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -130,7 +130,7 @@ export class Connection {
     } catch (error) {
       if (signal.aborted) void this.#check();
       else if (error instanceof ProtocolError && error.code !== STREAM_ENDED)
-        return { error: error.code === TOO_LARGE ? error.message : `${error.message} (code ${error.code})` };
+        return { error: error.code === DISCARDED ? error.message : `${error.message} (code ${error.code})` };
       else if (!isMalformed(error)) this.#retire();
       throw new Error(reasonOf(error, this.#transport), { cause: error });
     } finally {

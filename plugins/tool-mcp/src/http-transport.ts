@@ -7,7 +7,7 @@ import {
   type Transport,
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
-import { tooLargeAnswer } from "./too-large.ts";
+import { tooLargeAnswer } from "./discarded-answers.ts";
 import { within } from "./within.ts";
 
 /** Time for a server to end its session. */

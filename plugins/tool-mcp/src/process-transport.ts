@@ -5,7 +5,7 @@ import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { Guardian } from "./guardian.ts";
 import { answeredId, Lines } from "./lines.ts";
 import { endGroup, MARK } from "./process-group.ts";
-import { tooLargeAnswer } from "./too-large.ts";
+import { tooLargeAnswer } from "./discarded-answers.ts";
 
 /** Bytes of stderr that are kept for error messages. */
 const STDERR_BYTES = 2048;
@@ -138,7 +138,7 @@ export class ProcessTransport implements Transport {
   #receive(line: string): void {
     let parsed: unknown;
     try {
-      parsed = JSON.parse(line);
+      parsed = JSON.parse(line); // GuardedTransport limits the depth, over all transports
     } catch {
       parsed = undefined;
     }

@@ -1,6 +1,7 @@
 import type { Logger } from "@mrlm/spec";
 import { Connection, reasonOf, type ServerTransport } from "./connection.ts";
 import type { Guardian } from "./guardian.ts";
+import { GuardedTransport } from "./guarded-transport.ts";
 import { HttpTransport, legacyTransport } from "./http-transport.ts";
 import { type ServerEntry, type ServerSettings, textsOf } from "./options.ts";
 import { Places } from "@mrlm/kit";
@@ -62,7 +63,7 @@ export class Server {
   async #open(signal: AbortSignal, variables: Variables): Promise<Connection> {
     const transports = this.#transports(variables);
     for (const [i, create] of transports.entries()) {
-      const transport = create();
+      const transport = new GuardedTransport(create());
       try {
         let isOpen = false;
         // Before that, all faults but a banner are the reason that opening fails for.

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
-import type { ImagePart, TextPart, ToolResult } from "@mrlm/spec";
+import { type ImagePart, parseJson, type TextPart, type ToolResult } from "@mrlm/spec";
 import type { ListedTool } from "./connection.ts";
 import { outputFault } from "./schemas.ts";
 import type { Redact } from "./variables.ts";
@@ -49,7 +49,7 @@ function hasAsText(content: readonly ContentBlock[], structured: unknown): boole
 /** Parses JSON; other texts give `undefined`, which no JSON value equals. */
 function parsedJson(value: string): unknown {
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return undefined;
   }

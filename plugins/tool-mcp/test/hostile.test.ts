@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import type { ServerTransport } from "../src/connection.ts";
+import { GuardedTransport } from "../src/guarded-transport.ts";
 import type { McpToolset } from "../src/toolset.ts";
 import { serverProcesses, until } from "./support/processes.ts";
 import { call, episode, recordingLogger, scripted, textOf, toolset } from "./support/toolset.ts";
@@ -59,6 +61,60 @@ describe("servers that do not start", () => {
   test("a command that cannot be run", async () => {
     const starting = toolset({ mcpServers: { s: { command: "./no-such-server" } } });
     await expect(starting).rejects.toThrow('MCP server s did not start: there is no command "./no-such-server"');
+  });
+});
+
+describe("messages", () => {
+  test.each([
+    ["result", 200_000, true],
+    ["structured", 200_000, true],
+    ["error", 200_000, true],
+    ["result", 1_001, true],
+    ["notification", 200_000, false],
+    ["request", 200_000, false],
+    ["progress", 200_000, false],
+    ["unknown", 200_000, false],
+    ["nothing", 200_000, false],
+    ["notification", 4_000_000, false],
+  ])("U5: a %s of %d levels ends neither the process nor the server", async (where, levels, isError) => {
+    tools = await toolset({ mcpServers: { s: scripted() } });
+    const opened = await episode(tools);
+    const before = textOf(await call(opened, "s__pid"));
+    const result = await call(opened, "s__deep", { where, levels });
+    const shown = isError ? expect.stringContaining("nested deeper than 1000 levels") : "fine";
+    expect([result.isError, textOf(result)]).toEqual([isError, shown]);
+    expect(textOf(await call(opened, "s__pid"))).toBe(before);
+    await opened.close();
+  });
+
+  test("U5: a message that the client cannot handle ends the connection, and not the process", async () => {
+    const inner: ServerTransport = {
+      start: async () => undefined,
+      send: async () => undefined,
+      close: async () => inner.onclose?.(),
+    };
+    const guarded = new GuardedTransport(inner);
+    let isClosed = false;
+    Object.assign(guarded, {
+      onmessage: () => {
+        throw new RangeError("Maximum call stack size exceeded");
+      },
+      onclose: () => {
+        isClosed = true;
+      },
+    });
+    inner.onmessage?.({ jsonrpc: "2.0", method: "notifications/message" });
+    expect([isClosed, guarded.ending]).toEqual([true, expect.stringContaining("Maximum call stack size exceeded")]);
+  });
+
+  test("U13: answers in advance reach no later call", async () => {
+    tools = await toolset({ mcpServers: { s: scripted() }, servers: { s: { shared: true } } });
+    const opened = await episode(tools);
+    for (let i = 0; i < 5; i++) {
+      expect(textOf(await call(opened, "s__forge"))).toBe("honest");
+      expect(textOf(await call(opened, "s__echo", { i }))).toBe(`{"i":${i}}`);
+    }
+    await opened.close();
   });
 });
 

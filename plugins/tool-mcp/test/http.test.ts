@@ -46,6 +46,15 @@ test.each(["large_json", "large_stream", "endless_event"])("%s: an error that st
   await opened.close();
 });
 
+test.each(["deep_json", "deep_stream"])("U5: %s: the process and the session stay", async (name) => {
+  const opened = await episode(tools);
+  const result = await call(opened, `s__${name}`);
+  expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("nested deeper than 1000 levels")]);
+  expect(textOf(await call(opened, "s__json"))).toBe("fine");
+  expect([server.counts[name], server.counts["initialize"]]).toEqual([1, 1]);
+  await opened.close();
+});
+
 test.each([
   ["ends", "The stream of the answer ended without it"],
   ["breaks", "The stream of the answer ended without it"],
@@ -90,11 +99,13 @@ test("a server that does not exist is an error that states why", async () => {
   await server.listen();
 });
 
-test("a server that refuses streamable HTTP is reached by the legacy transport; a lost stream ends its calls once", async () => {
+test("a server that refuses streamable HTTP is reached by the legacy transport; a deep answer is discarded (U5), a lost stream ends its calls once", async () => {
   server.isLegacy = true;
   const legacy = await open({});
   const opened = await episode(legacy);
   expect(textOf(await call(opened, "s__json"))).toBe("fine");
+  const deep = await call(opened, "s__deep_json");
+  expect([deep.isError, textOf(deep)]).toEqual([true, expect.stringContaining("nested deeper than 1000 levels")]);
   for (const name of ["breaks", "large_json"]) {
     await expect(call(opened, `s__${name}`)).rejects.toThrow("MCP server s: Connection closed");
     expect(textOf(await call(opened, "s__json"))).toContain("s was started again");

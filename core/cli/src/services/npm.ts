@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, parseJson } from "@mrlm/spec";
 
 /** Longest query of the registry, in milliseconds. */
 const QUERY_MS = 60_000;
@@ -23,7 +23,7 @@ export async function queryNpm(args: readonly string[], directory: string): Prom
   const [stdout, stderr] = await outputs;
   if (exitCode !== 0) throw failed(args, reasonOf(stdout, stderr) ?? `exit code ${exitCode}`);
   try {
-    return stdout.trim() === "" ? undefined : JSON.parse(stdout);
+    return stdout.trim() === "" ? undefined : parseJson(stdout);
   } catch {
     throw failed(args, `it printed no JSON: ${stdout.slice(0, 200)}`);
   }
@@ -42,7 +42,7 @@ export async function runForUser(command: string, args: readonly string[], direc
 /** Returns the message of npm's error: in its JSON, else in its lines on stderr. */
 function reasonOf(stdout: string, stderr: string): string | undefined {
   try {
-    const { error } = JSON.parse(stdout) as { error?: { code?: string; summary?: string } };
+    const { error } = parseJson(stdout) as { error?: { code?: string; summary?: string } };
     if (error !== undefined) return [error.code, error.summary?.split("\n")[0]].filter(Boolean).join(": ");
   } catch {
     // Older versions print no JSON of an error.

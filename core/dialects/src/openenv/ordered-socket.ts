@@ -56,7 +56,8 @@ export class OrderedSocket {
     this.#isAlive = true;
     this.#waiting.push(text);
     if (this.#waiting.length > MAX_WAITING) this.#socket.pause();
-    if (!this.#isBusy) void this.#work();
+    // A failure concerns this connection alone.
+    if (!this.#isBusy) this.#work().catch(() => this.#socket.terminate());
   }
 
   async #work(): Promise<void> {

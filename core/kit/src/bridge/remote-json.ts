@@ -1,4 +1,4 @@
-import { type JsonValue, MrlmError } from "@mrlm/spec";
+import { isTooDeep, type JsonValue, MrlmError, TOO_DEEP } from "@mrlm/spec";
 
 /** Numbers that may be above all doubles: JSON.parse reads them as Infinity. */
 const MAYBE_TOO_LARGE = /\d{300}|[eE]\+?\d{3}/;
@@ -11,11 +11,17 @@ const NOT_A_NUMBER = /\bNaN\b|-?\bInfinity\b/g;
  * @throws BRIDGE_RESPONSE_INVALID
  */
 export function readRemoteJson(text: string, what: string): JsonValue {
+  const value = readNumbers(text, what);
+  if (isTooDeep(value)) throw new MrlmError("BRIDGE_RESPONSE_INVALID", `${what} is refused: ${TOO_DEEP}.`);
+  return MAYBE_TOO_LARGE.test(text) ? withFiniteNumbers(value) : value;
+}
+
+function readNumbers(text: string, what: string): JsonValue {
   try {
-    return parse(text);
+    return JSON.parse(text) as JsonValue;
   } catch {
     try {
-      return parse(withQuotedNumbers(text));
+      return JSON.parse(withQuotedNumbers(text)) as JsonValue;
     } catch (cause) {
       const begin = JSON.stringify(text.slice(0, 120));
       throw new MrlmError("BRIDGE_RESPONSE_INVALID", `${what} is not JSON. It begins with ${begin}.`, { cause });
@@ -49,9 +55,10 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-function parse(text: string): JsonValue {
-  if (!MAYBE_TOO_LARGE.test(text)) return JSON.parse(text) as JsonValue;
-  return JSON.parse(text, (_name, value: JsonValue) =>
-    typeof value === "number" && !Number.isFinite(value) ? String(value) : value,
-  ) as JsonValue;
+/** Writes infinite numbers as strings. */
+function withFiniteNumbers(value: JsonValue): JsonValue {
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withFiniteNumbers);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withFiniteNumbers(member)]));
 }

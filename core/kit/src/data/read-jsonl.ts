@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { fileFault, type JsonValue, MrlmError } from "@mrlm/spec";
+import { fileFault, type JsonValue, MrlmError, parseJson } from "@mrlm/spec";
 import { invalidRow, type Place } from "./invalid-row.ts";
 import { readLines } from "./read-lines.ts";
 
@@ -37,7 +37,7 @@ export async function* jsonlRows(path: string): AsyncGenerator<JsonlRow, void, u
 
 function parse(line: string, place: Place): JsonValue {
   try {
-    return JSON.parse(line) as JsonValue;
+    return parseJson(line) as JsonValue;
   } catch {
     throw invalidRow(place, "the line is not JSON", "JSONL has one whole JSON object on each line.");
   }

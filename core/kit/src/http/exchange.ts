@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, parseJson } from "@mrlm/spec";
 import { HttpError } from "./http-error.ts";
-import { parseJson } from "./parse-json.ts";
 
 /** One HTTP request with its response. */
 export class Exchange {

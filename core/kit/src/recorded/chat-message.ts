@@ -1,4 +1,4 @@
-import type { Message, Part } from "@mrlm/spec";
+import { type JsonObject, type Message, parseJson, type Part } from "@mrlm/spec";
 import { z } from "zod";
 import { toolCalls } from "../messages.ts";
 
@@ -120,9 +120,9 @@ export function fromChatMessage({
   const calls = (tool_calls ?? []).map(({ id, function: { name: tool, arguments: given } }, i): Part => {
     return {
       type: "tool-call",
-      id: id ?? `call-${i}`,
+      id: id || `call-${i}`,
       name: tool,
-      arguments: typeof given === "string" ? JSON.parse(given) : given,
+      arguments: typeof given === "string" ? (parseJson(given) as JsonObject) : given,
     };
   });
   const thinking: readonly Part[] = reasoning_content ? [{ type: "thinking", text: reasoning_content }] : [];
@@ -157,7 +157,7 @@ function areInContent(content: string, calls: readonly MalformedCall[]): boolean
 /** Returns true for a JSON object as text. */
 export function isJsonObject(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return typeof value === "object" && value !== null && !Array.isArray(value);
   } catch {
     return false;

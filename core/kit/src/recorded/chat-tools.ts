@@ -1,4 +1,4 @@
-import type { JsonObject, ToolDefinition } from "@mrlm/spec";
+import { type JsonObject, parseJson, type ToolDefinition } from "@mrlm/spec";
 import { z } from "zod";
 import { isJsonObject } from "./chat-message.ts";
 
@@ -34,14 +34,14 @@ export function toChatTools(tools: readonly ToolDefinition[]): ChatTools {
 export function fromChatTools(tools: ChatTools): ToolDefinition[] {
   return tools.map((tool) => {
     const { name, description, parameters } = "function" in tool ? tool.function : tool;
-    const schema = typeof parameters === "string" ? JSON.parse(parameters) : (parameters ?? {});
+    const schema = typeof parameters === "string" ? parseJson(parameters) : (parameters ?? {});
     return { name, description: description ?? "", parameters: schema as JsonObject };
   });
 }
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -1,5 +1,5 @@
 import { fromChatMessage, fromChatTools } from "@mrlm/kit/learning";
-import type { Message, ToolDefinition } from "@mrlm/spec";
+import { type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
 import { z } from "zod";
 import { invalidParameter } from "./api-error.ts";
 import { parseBody, type SamplingParameters, samplingParameters, unsupported } from "./parameters.ts";
@@ -116,7 +116,7 @@ function textOf(content: z.output<typeof message>["content"], i: number): string
 function argumentsOf(text: string, place: string): Record<string, z.output<ReturnType<typeof z.json>>> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     // Reported below.
   }

@@ -1,4 +1,11 @@
-import type { AgentTrajectory, Segment, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import {
+  type AgentTrajectory,
+  isTooDeep,
+  type Segment,
+  TOO_DEEP,
+  type Trajectory,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
 import { decodeJson, decodeRuns, encodeJson, encodeRuns } from "@mrlm/store/encoding";
 import { bytesOf, floatsOf, integersOf } from "../bytes.ts";
 import type * as wire from "../gen/mrlm/store/v1/store.ts";
@@ -164,7 +171,9 @@ function toText(value: unknown): string {
 /** Parses a text that the peer's {@link encodeJson} wrote. */
 export function parseJsonText<T>(text: string): T {
   try {
-    return decodeJson(text) as T;
+    const value = decodeJson(text);
+    if (isTooDeep(value)) throw new SyntaxError(TOO_DEEP);
+    return value as T;
   } catch (error) {
     throw invalid(`a value must be JSON (${(error as Error).message})`);
   }

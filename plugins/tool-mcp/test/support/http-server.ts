@@ -18,6 +18,8 @@ const answers: Readonly<Record<string, (response: ServerResponse, id: Id) => voi
     };
     more();
   },
+  deep_json: (response, id) => send(response, "application/json", deepResultOf(id)),
+  deep_stream: (response, id) => send(response, "text/event-stream", eventOf(deepResultOf(id))),
   ends: (response) => send(response, "text/event-stream", ": nothing\n\n"),
   breaks: (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -33,6 +35,11 @@ const answers: Readonly<Record<string, (response: ServerResponse, id: Id) => voi
 
 function resultOf(id: Id, text: string): string {
   return JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text }] } });
+}
+
+function deepResultOf(id: Id): string {
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  return `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"x"}],"_meta":{"x":${deep}}}}`;
 }
 
 const eventOf = (message: string): string => `event: message\ndata: ${message}\n\n`;
@@ -104,6 +111,10 @@ export class HttpServer {
       return answer({ tools });
     }
     if (this.isLegacy && method === "tools/call") {
+      if (params.name === "deep_json") {
+        response.writeHead(202).end();
+        return void this.#stream?.write(eventOf(deepResultOf(id)));
+      }
       if (params.name === "json") return answer({ content: [{ type: "text", text: "fine" }] });
       if (params.name === "large_json") return answer({ content: [{ type: "text", text: "x".repeat(2 ** 20) }] });
       response.writeHead(202).end();

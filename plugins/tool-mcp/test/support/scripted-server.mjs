@@ -70,6 +70,28 @@ const tools = {
     spawn(process.execPath, ["-e", "setInterval(() => 0, 1000)"], { stdio: "ignore", detached: true }).unref();
     return text("left a process of another session");
   },
+  deep: ({ levels = 200_000, where = "result" }, _token, id) => {
+    const value = "[".repeat(levels) + "]".repeat(levels);
+    const content = `"content":[{"type":"text","text":"x"}]`;
+    const forms = {
+      result: `"id":${id},"result":{${content},"_meta":{"x":${value}}}`,
+      structured: `"id":${id},"result":{${content},"structuredContent":{"x":${value}}}`,
+      error: `"id":${id},"error":{"code":1,"message":"x","data":${value}}`,
+      notification: `"method":"notifications/message","params":{"level":"info","data":${value}}`,
+      request: `"id":7,"method":"sampling/createMessage","params":{"x":${value}}`,
+      progress: `"method":"notifications/progress","params":{"progressToken":0,"progress":1,"x":${value}}`,
+      unknown: `"id":${id + 1},"result":{"x":${value}}`,
+      nothing: `"x":${value}`,
+    };
+    process.stdout.write(`{"jsonrpc":"2.0",${forms[where]}}\n`);
+    return ["result", "structured", "error"].includes(where) ? undefined : text("fine");
+  },
+  // Answers calls that were not made so far, by the ids that follow.
+  forge: async (_args, _token, id) => {
+    for (let i = id - 20; i < id + 200; i++) if (i !== id) send({ id: i, result: text("forged") });
+    for (let i = 0; i < 200; i++) send({ id: i, result: text("forged") });
+    return text("honest");
+  },
   // Its effect can be counted: a call that is repeated leaves two lines.
   effect: ({ file, after }) => {
     appendFileSync(file, "called\n");
@@ -126,7 +148,7 @@ async function answer({ id, method, params }) {
   }
   if (method !== "tools/call") throw new Error(`unknown method ${method}`);
   const tool = tools[params.name] ?? (() => text(`${params.name} called`));
-  return tool(params.arguments ?? {}, params["_meta"]?.progressToken ?? id);
+  return tool(params.arguments ?? {}, params["_meta"]?.progressToken ?? id, id);
 }
 
 async function receive(line) {
@@ -135,6 +157,7 @@ async function receive(line) {
   if (flags.has("--unanswering") && message.method === "tools/call") return;
   try {
     const result = await answer(message);
+    if (result === undefined) return;
     if (flags.has("--noise")) process.stdout.write('a log line on stdout\n{"level":"info"}\n');
     send({ result, id: message.id });
     if (flags.has("--twice")) send({ result, id: message.id });

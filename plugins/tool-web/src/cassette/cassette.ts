@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type RecordingMode, Recordings } from "@mrlm/kit";
-import { fileFault, MrlmError } from "@mrlm/spec";
+import { fileFault, MrlmError, parseJson } from "@mrlm/spec";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import { WebError, type WebErrorKind } from "../network/web-error.ts";
 
@@ -118,7 +118,7 @@ async function read(file: string): Promise<Recording | undefined> {
   });
   if (text === undefined) return undefined;
   try {
-    const recording = JSON.parse(text) as Recording;
+    const recording = parseJson(text) as Recording;
     if (recording.version === 1 && (recording.response !== undefined || recording.error !== undefined))
       return recording;
   } catch {

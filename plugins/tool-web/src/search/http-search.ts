@@ -1,4 +1,4 @@
-import { type JsonValue, MrlmError } from "@mrlm/spec";
+import { type JsonValue, MrlmError, parseJson } from "@mrlm/spec";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import type { DenyList } from "../network/deny-list.ts";
 import type { Places } from "@mrlm/kit";
@@ -65,7 +65,7 @@ export function httpSearch(
 
 function parse(body: Uint8Array): JsonValue {
   try {
-    return JSON.parse(Buffer.from(body).toString()) as JsonValue;
+    return parseJson(Buffer.from(body).toString()) as JsonValue;
   } catch {
     return null;
   }

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { invalidRow, type JsonlRow, readJsonl } from "@mrlm/kit";
-import { fileFault, MrlmError } from "@mrlm/spec";
+import { fileFault, MrlmError, parseJson } from "@mrlm/spec";
 import { convertText } from "../page/convert-text.ts";
 import { firstHeading } from "../page/first-heading.ts";
 import { WorkerFailure, type WorkerPool } from "../worker/worker-pool.ts";
@@ -108,7 +108,7 @@ function rowsOf(name: string, text: string): JsonlRow[] {
     if (line.trim() === "") return [];
     const place = `${name}:${index + 1}` as const;
     try {
-      return [{ value: JSON.parse(line) as JsonlRow["value"], place }];
+      return [{ value: parseJson(line) as JsonlRow["value"], place }];
     } catch {
       throw invalidRow(place, "the line is not JSON");
     }
@@ -117,7 +117,7 @@ function rowsOf(name: string, text: string): JsonlRow[] {
 
 function isPage(line: string): boolean {
   try {
-    const row: unknown = JSON.parse(line);
+    const row = parseJson(line);
     return typeof row === "object" && row !== null && ("text" in row || "html" in row);
   } catch {
     return false;
