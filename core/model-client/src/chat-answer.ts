@@ -1,4 +1,4 @@
-import type { JsonObject, Message, Part } from "@mrlm/spec";
+import { type JsonObject, type Message, parseStrictJson, type Part } from "@mrlm/spec";
 import { z } from "zod";
 import type { Completion, TokenUsage } from "./model-client.ts";
 
@@ -68,10 +68,10 @@ function callPart({ id, function: { name, arguments: text } }: z.infer<typeof to
     offset: 0,
   });
   try {
-    const parsed: unknown = JSON.parse(given);
+    const parsed = parseStrictJson(given);
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
       return malformed("The arguments are no JSON object.");
-    return { type: "tool-call", id: id ?? `call_${index}`, name, arguments: parsed as JsonObject };
+    return { type: "tool-call", id: id?.trim() ? id : `call_${index}`, name, arguments: parsed as JsonObject };
   } catch (error) {
     return malformed(`The arguments are no JSON: ${(error as Error).message}.`);
   }

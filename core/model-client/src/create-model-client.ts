@@ -1,5 +1,5 @@
-import { Places, Recordings } from "@mrlm/kit";
-import { type Determinism, MrlmError } from "@mrlm/spec";
+import { Places, Recordings, silentLogger } from "@mrlm/kit";
+import { type Determinism, type Logger, MrlmError } from "@mrlm/spec";
 import { Agent } from "undici";
 import { Budget } from "./budget.ts";
 import { type ChatAnswer, readAnswer, readUsage } from "./chat-answer.ts";
@@ -18,14 +18,7 @@ import type {
 } from "./model-client.ts";
 import type { ModelClientOptions } from "./options.ts";
 import { Secrets } from "./secrets.ts";
-import {
-  assertComplete,
-  invalidOutput,
-  readOutput,
-  repairMessages,
-  responseFormat,
-  withForm,
-} from "./structured-output.ts";
+import { MAX_REPAIRS, readOutput, repairMessages, responseFormat, withForm } from "./structured-output.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 /** Parts of the process that a client uses. */
@@ -34,6 +27,8 @@ export interface ModelClientSystem {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Returns the absolute path of a file that an option names, as a plugin's context does. Default: relative to the current folder. */
   readonly dataPath?: (path: string) => string;
+  /** Receives a warning for an endpoint that has no structured output. Default: none. */
+  readonly logger?: Logger;
 }
 
 /**
@@ -68,11 +63,15 @@ class HttpModelClient implements ModelClient {
   readonly #agent: Agent;
   readonly #places: Places;
   readonly #budget: Budget;
+  readonly #secrets: Secrets;
   readonly #stats = new ClientStats();
   readonly #cache: CompletionCache | undefined;
   readonly #recordings: Recordings<RecordedAnswer> | undefined;
 
-  constructor(options: ModelClientOptions, { env = process.env, dataPath = (path) => path }: ModelClientSystem) {
+  constructor(
+    options: ModelClientOptions,
+    { env = process.env, dataPath = (path) => path, logger = silentLogger }: ModelClientSystem,
+  ) {
     const { cache, concurrency, connections = concurrency, timeout_ms } = options;
     this.#options = options;
     this.#models = modelsOf(options);
@@ -82,6 +81,7 @@ class HttpModelClient implements ModelClient {
     // Without requests no key is needed.
     const names = cache?.mode === "replay-or-fail" ? [] : this.#models.flatMap(({ keyEnv }) => keyEnv ?? []);
     const secrets = new Secrets(names, env);
+    this.#secrets = secrets;
     if (cache !== undefined) {
       this.#cache = new CompletionCache(dataPath(cache.file), cache.mode);
       this.#recordings = new Recordings(cache.mode, this.#cache);
@@ -106,6 +106,7 @@ class HttpModelClient implements ModelClient {
           maxRetries: options.max_retries,
           maxTokensField: options.max_tokens_field,
           isStreamed: options.stream,
+          logger,
         }),
     );
   }
@@ -123,21 +124,18 @@ class HttpModelClient implements ModelClient {
     const time = new TimeLimit(options);
     const messages = withForm(request.messages, output, json);
     const format = responseFormat(output, json);
-    const ask = async (asked: CompletionRequest["messages"]): Promise<Completion> => {
+    let asked = messages;
+    for (let repairs = 0; ; repairs++) {
       const completion = await this.#answer({ ...request, messages: asked }, format, time.rest());
-      this.#counted(() => assertComplete(completion));
-      return completion;
-    };
-    const first = await ask(messages);
-    const read = readOutput(first.text, output);
-    if ("value" in read) return { value: read.value, completion: first, isRepaired: false };
-    this.#stats.addRepair();
-    const second = await ask(repairMessages(messages, first.text, read.fault));
-    const repaired = readOutput(second.text, output);
-    if ("value" in repaired) return { value: repaired.value, completion: second, isRepaired: true };
-    return this.#counted(() => {
-      throw invalidOutput(second.model, second.text, repaired.fault);
-    });
+      const read = this.#counted(() => {
+        const result = readOutput(completion, output, (text) => this.#secrets.hide(text));
+        if ("error" in result && repairs === MAX_REPAIRS) throw result.error;
+        return result;
+      });
+      if ("value" in read) return { value: read.value, completion, isRepaired: repairs > 0 };
+      this.#stats.addRepair();
+      asked = repairMessages(messages, completion.text, read.fault);
+    }
   }
 
   stats(): ModelClientStats {
@@ -171,8 +169,11 @@ class HttpModelClient implements ModelClient {
     try {
       const recorded = await this.#recorded(request, body, options, record);
       const usage = readUsage(recorded.answer, Buffer.byteLength(JSON.stringify(body)));
+      const { refusal, ...read } = readAnswer(recorded.answer);
       const completion: Completion = {
-        ...readAnswer(recorded.answer),
+        ...read,
+        // The text of a refusal is that of an error.
+        ...(refusal === undefined ? {} : { refusal: this.#secrets.hide(refusal) }),
         model: recorded.model,
         usage: { ...usage, cost: this.#budget.price(recorded.model, usage) },
         timing: { ...record, isReplayed: record.attempts === 0 },

@@ -1,4 +1,4 @@
-import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { type ErrorCode, MrlmError, parseJson } from "@mrlm/spec";
 import type { ChatAnswer } from "./chat-answer.ts";
 
 /** Failed attempt: its error, and whether the same request may succeed later. */
@@ -7,6 +7,8 @@ export interface AttemptFailure {
   readonly isRetryable: boolean;
   /** Wait that the endpoint asks for. */
   readonly retryDelayMs?: number;
+  /** Whether the endpoint has no structured output of the requested kind. */
+  readonly refusesFormat?: boolean;
 }
 
 export type AttemptOutcome = { readonly answer: ChatAnswer } | AttemptFailure;
@@ -18,6 +20,8 @@ export interface ReceivedResponse {
   readonly status: number;
   readonly body: string;
   readonly retryDelayMs?: number | undefined;
+  /** Removes the keys from a text for messages: an endpoint may quote one. */
+  hide(text: string): string;
 }
 
 const CONTEXT_CODES = new Set(["context_length_exceeded", "exceed_context_size_error", "string_above_max_length"]);
@@ -28,9 +32,9 @@ const PERMANENT_LIMITS = new Set(["insufficient_quota", "billing_hard_limit_reac
 const MAX_QUOTE = 300;
 
 /** Returns the failure that a response states. Codes of the body refine the status, because servers use 400 and 500 for many causes. */
-export function failureOfResponse({ source, status, body, retryDelayMs }: ReceivedResponse): AttemptFailure {
+export function failureOfResponse({ source, status, body, retryDelayMs, hide }: ReceivedResponse): AttemptFailure {
   const { code, type, message } = readErrorBody(body);
-  const quoted = message === "" ? "without a message" : `with: ${quote(message)}`;
+  const quoted = message === "" ? "without a message" : `with: ${quote(hide(message))}`;
   const fail = (name: ErrorCode, what: string, isRetryable = false): AttemptFailure =>
     failure(name, `${source} ${what}, ${quoted}`, { isRetryable, retryDelayMs });
   const answered = `answered with the status ${status}`;
@@ -47,15 +51,13 @@ export function failureOfResponse({ source, status, body, retryDelayMs }: Receiv
     return fail("ENDPOINT_FAILED", answered, true);
   const refused = fail("ENDPOINT_REQUEST_REFUSED", answered);
   if (!/response_format|json_schema|json_object/.test(message)) return refused;
-  const hint =
-    "Set the option `json` of the endpoint to `object`, or to `text`: the endpoint has no structured output of this kind.";
-  return { ...refused, error: new MrlmError(refused.error.code, refused.error.message, { hint }) };
+  return { ...refused, refusesFormat: true };
 }
 
 /** Returns the failure of a response of status 200 that is no chat completion. A page of HTML does not change by a retry; half a JSON does. */
-export function failureOfBody({ source, body, retryDelayMs }: ReceivedResponse, what: string): AttemptFailure {
+export function failureOfBody({ source, body, retryDelayMs, hide }: ReceivedResponse, what: string): AttemptFailure {
   const isRetryable = !/^\s*</.test(body);
-  const message = `${source} answered with ${what}: ${quote(body)}`;
+  const message = `${source} answered with ${what}: ${quote(hide(body))}`;
   return failure("ENDPOINT_RESPONSE_INVALID", message, { isRetryable, retryDelayMs });
 }
 
@@ -97,7 +99,7 @@ interface ErrorBody {
 function readErrorBody(body: string): ErrorBody {
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   try {
-    const parsed = JSON.parse(body) as Record<string, unknown>;
+    const parsed = parseJson(body) as Record<string, unknown>;
     const error = (
       typeof parsed["error"] === "object" && parsed["error"] !== null ? parsed["error"] : parsed
     ) as Record<string, unknown>;

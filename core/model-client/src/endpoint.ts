@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
 import type OpenAI from "openai";
 import type { Dispatcher } from "undici";
 import type { Budget } from "./budget.ts";
@@ -6,6 +6,7 @@ import type { ChatAnswer } from "./chat-answer.ts";
 import type { AttemptFailure, AttemptOutcome } from "./endpoint-error.ts";
 import { exchange } from "./exchange.ts";
 import type { Secrets } from "./secrets.ts";
+import { inWords } from "./structured-output.ts";
 
 export interface EndpointOptions {
   readonly model: string;
@@ -19,6 +20,7 @@ export interface EndpointOptions {
   readonly isStreamed: boolean;
   /** Default: by the address. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens" | undefined;
+  readonly logger: Logger;
 }
 
 /** Fields of a request beside the model. */
@@ -54,6 +56,8 @@ export class Endpoint {
   readonly model: string;
   readonly #options: EndpointOptions;
   #restUntil = 0;
+  /** Whether the endpoint has refused `response_format`: forms of outputs are then stated in words. */
+  #refusesFormat = false;
 
   constructor(options: EndpointOptions) {
     this.model = options.model;
@@ -87,8 +91,9 @@ export class Endpoint {
     }
   }
 
-  async #ask(body: ChatBody, { signal, limitMs, onAttempt }: AskOptions): Promise<ChatAnswer> {
+  async #ask(given: ChatBody, { signal, limitMs, onAttempt }: AskOptions): Promise<ChatAnswer> {
     const { timeoutMs, maxRetries } = this.#options;
+    const body = this.#refusesFormat ? inWords(given) : given;
     const end = performance.now() + limitMs;
     const stop = new AbortController();
     const onAbort = (): void => stop.abort(signal.reason);
@@ -119,6 +124,10 @@ export class Endpoint {
       signal.throwIfAborted();
       if (MrlmError.isInstance(stop.signal.reason)) throw stop.signal.reason;
       if (stop.signal.aborted) throw this.#late(limitMs, last);
+      if (last?.refusesFormat === true && body.response_format !== undefined) {
+        this.#warnOfFormat(last.error);
+        return await this.#ask(given, { signal, limitMs: end - performance.now(), onAttempt });
+      }
       throw last?.error ?? error;
     } finally {
       clearTimeout(timer);
@@ -170,6 +179,16 @@ export class Endpoint {
       const message = `${this.source} did not answer within ${timeoutMs} ms`;
       return { error: new MrlmError("ENDPOINT_TIMEOUT", message), isRetryable: true };
     }
+  }
+
+  /** Remembers that the endpoint has no structured output, and reports it once. */
+  #warnOfFormat({ message }: MrlmError): void {
+    if (!this.#refusesFormat)
+      this.#options.logger.warn(
+        `${this.source} has no structured output of the requested kind. From now on the form of an answer is stated in words, as with the option \`json: text\` of the endpoint.`,
+        { answer: message },
+      );
+    this.#refusesFormat = true;
   }
 
   #late(limitMs: number, last: AttemptFailure | undefined): MrlmError {

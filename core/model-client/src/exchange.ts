@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError, parseJson } from "@mrlm/spec";
 import { type Dispatcher, fetch } from "undici";
 import { chatAnswer } from "./chat-answer.ts";
 import {
@@ -32,14 +32,13 @@ export async function exchange(request: ExchangeRequest): Promise<AttemptOutcome
   const { source, url, headers, body, signal, dispatcher, secrets } = request;
   try {
     const response = await fetch(url, { method: "POST", headers, body, signal, dispatcher, redirect: "manual" });
-    const text = secrets.hide(await readText(response.body, MAX_BYTES));
+    const text = await readText(response.body, MAX_BYTES);
     const retryDelayMs = retryDelayOf(response.headers);
-    const received = { source, status: response.status, body: text, retryDelayMs };
+    const hide = (shown: string): string => secrets.hide(shown);
+    const received = { source, status: response.status, body: text, retryDelayMs, hide };
     if (response.status !== 200) return failureOfResponse(received);
     const isStream = (response.headers.get("content-type") ?? "").includes("text/event-stream");
-    const outcome = isStream ? await readStream(received) : readCompletion(received);
-    // A key may be divided between the events of a stream, or be written with escapes.
-    return "answer" in outcome ? { answer: secrets.hideIn(outcome.answer) } : outcome;
+    return isStream ? await readStream(received) : readCompletion(received);
   } catch (error) {
     signal.throwIfAborted();
     return unreachable(source, secrets.hide(reasonOf(error)));
@@ -54,7 +53,7 @@ async function readStream(received: ReceivedResponse): Promise<AttemptOutcome> {
 function readCompletion(received: ReceivedResponse): AttemptOutcome {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(received.body);
+    parsed = parseJson(received.body);
   } catch {
     const isPage = /^\s*</.test(received.body);
     return failureOfBody(received, isPage ? "a page of HTML or XML" : "a text that is no JSON");

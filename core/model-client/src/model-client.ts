@@ -44,7 +44,7 @@ export interface Completion {
   readonly message: Message;
   /** Text of the message without its reasoning; may be empty. */
   readonly text: string;
-  /** Text in which the model refuses to answer. */
+  /** Text in which the model refuses to answer, for an error: without the keys of the client. */
   readonly refusal?: string;
   /** `stop`, `length`, `tool_calls`, `content_filter`, or another value of the endpoint. */
   readonly finishReason: string;
@@ -76,7 +76,7 @@ export interface JsonOutput<T> {
 /** Structured output of a model. */
 export interface JsonCompletion<T> {
   readonly value: T;
-  /** The answer that has the value; the second one where the first was repaired. */
+  /** The answer that has the value; the last one where an earlier one was repaired. */
   readonly completion: Completion;
   readonly isRepaired: boolean;
 }
@@ -110,7 +110,7 @@ export interface ModelClient {
   /** Returns the next message of a conversation, also an empty, cut or refused one. */
   complete(request: CompletionRequest, options: CompletionOptions): Promise<Completion>;
   /**
-   * Returns the next message as JSON of a schema. An output of another form is sent back once, with its fault.
+   * Returns the next message as JSON of a schema. An output that cannot be read is sent back with its fault, at most twice.
    * @throws ENDPOINT_OUTPUT_EMPTY, ENDPOINT_OUTPUT_CUT, ENDPOINT_OUTPUT_FILTERED, ENDPOINT_OUTPUT_INVALID
    */
   completeJson<T>(

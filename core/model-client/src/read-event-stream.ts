@@ -1,3 +1,4 @@
+import { isTooDeep } from "@mrlm/spec";
 import type OpenAI from "openai";
 import { APIError } from "openai";
 import { Stream } from "openai/streaming";
@@ -38,8 +39,10 @@ export async function readEventStream(received: ReceivedResponse): Promise<Attem
     for await (const chunk of events) joined.add(chunk);
   } catch (error) {
     if (!(error instanceof APIError)) return failureOfBody(received, "events that are no chat completion");
-    const body = JSON.stringify({ error: error.error ?? { message: error.message } });
-    return failureOfResponse({ ...received, status: statusOfErrorBody(JSON.parse(body)) ?? 502, body });
+    if (isTooDeep(error.error)) return failureOfBody(received, "an error that cannot be read");
+    const reported = { error: error.error ?? { message: error.message } };
+    const body = JSON.stringify(reported);
+    return failureOfResponse({ ...received, status: statusOfErrorBody(reported) ?? 502, body });
   }
   if (!joined.isComplete) return failureOfBody(received, "a stream that ended early");
   const answer = chatAnswer.safeParse(joined.answer());
@@ -67,20 +70,20 @@ class JoinedChunks {
       if (typeof delta[field] === "string") this.#texts[field] = (this.#texts[field] ?? "") + delta[field];
     for (const call of delta.tool_calls ?? []) {
       const joined = this.#callOf(call);
-      if (call.id !== undefined) joined.id = call.id;
+      if (call.id) joined.id = call.id;
       joined.function.name += call.function?.name ?? "";
       joined.function.arguments += call.function?.arguments ?? "";
     }
     this.#finishReason = choice.finish_reason ?? this.#finishReason;
   }
 
-  /** Returns the call that a part continues. Servers that leave the index out begin each call with its id. */
+  /** Returns the call that a part continues. Servers that leave the index out begin each call with its id; later parts may have an empty one. */
   #callOf({ index, id }: Partial<CallDelta>): JoinedCall {
     const last = this.#calls.at(-1);
     const known =
       typeof index === "number"
         ? this.#calls.find((call) => call.index === index)
-        : id === undefined || id === last?.id
+        : !id || id === last?.id
           ? last
           : undefined;
     if (known !== undefined) return known;

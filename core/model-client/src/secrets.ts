@@ -32,20 +32,12 @@ export class Secrets {
     return this.#keys.get(name);
   }
 
-  /** Returns a text without the keys: an endpoint may quote a key. */
+  /** Returns a text of an error without the keys: an endpoint may quote a key. An answer is data and stays as it is. */
   hide(text: string): string {
     let hidden = text;
     for (const key of this.#keys.values()) hidden = hidden.replaceAll(key, HIDDEN).replaceAll(escaped(key), HIDDEN);
     return hidden;
   }
-
-  /** Returns a value of JSON without the keys in its texts. */
-  hideIn<T>(value: T): T {
-    return this.#keys.size === 0 ? value : (JSON.parse(JSON.stringify(value), this.#hideText) as T);
-  }
-
-  readonly #hideText = (_key: string, value: unknown): unknown =>
-    typeof value === "string" ? this.hide(value) : value;
 }
 
 /** Form of a key in the JSON of servers that escape slashes. */

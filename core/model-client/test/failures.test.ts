@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Socket } from "node:net";
+import { silentLogger } from "@mrlm/kit";
 import { MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { ChatServerReply } from "@mrlm/testing";
@@ -67,6 +68,7 @@ describe("retries", () => {
 
   test.each([
     ["half a JSON", '{"choices": ['],
+    ["a deep JSON (U5)", `{"choices": ${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
     ["JSON that is no completion", '{"id": 1}'],
     ["an empty list of choices", '{"choices": []}'],
     ["an empty body", ""],
@@ -80,6 +82,11 @@ describe("retries", () => {
   test.each([
     ["ends early", 'data: {"choices":[{"delta":{"content":"ha"}}]}\n\n', "ENDPOINT_RESPONSE_INVALID"],
     ["has an error", 'data: {"error":{"message":"overloaded","code":503}}\n\n', "ENDPOINT_FAILED"],
+    [
+      "has a deep error (U5)",
+      `data: {"error":${"[".repeat(200_000)}${"]".repeat(200_000)}}\n\n`,
+      "ENDPOINT_RESPONSE_INVALID",
+    ],
     ["is no JSON", "data: {ha\n\n", "ENDPOINT_RESPONSE_INVALID"],
   ])("a stream that %s has a code", async (_name, body, code) => {
     const server = await serve(() => respond(200, body, { "content-type": "text/event-stream" }));
@@ -88,11 +95,50 @@ describe("retries", () => {
   });
 });
 
-test("the hint for an endpoint without structured output names the option", async () => {
-  const server = await serve(() => respond(400, fault("response_format is not supported")));
-  const output = { name: "x", schema: z.strictObject({}) };
-  const error = await errorOf(connect(server.baseUrl).completeJson(request, output, { signal: never }));
-  expect(error).toMatchObject({ code: "ENDPOINT_REQUEST_REFUSED", hint: expect.stringContaining("`text`") });
+describe("N10: an endpoint that refuses `response_format`", () => {
+  const output = { name: "x", schema: z.strictObject({ score: z.int() }) };
+
+  test("is asked in words, from then on, with one warning", async () => {
+    const server = await serve(({ body }) =>
+      body["response_format"] === undefined
+        ? '{"score": 7}'
+        : respond(400, fault("response_format is not supported", { param: "response_format" })),
+    );
+    const lines: string[] = [];
+    const client = connect(server.baseUrl, {}, { ...silentLogger, warn: (line) => void lines.push(line) });
+    for (let call = 0; call < 2; call++) {
+      const { value, isRepaired } = await client.completeJson(request, output, { signal: never });
+      expect([value, isRepaired]).toEqual([{ score: 7 }, false]);
+    }
+    const ways = server.requests.map(({ body }) => [
+      body["response_format"] !== undefined,
+      body.messages.at(-1)?.content.includes('"score":{"type":"integer"') === true,
+    ]);
+    expect(ways).toEqual([
+      [true, false],
+      [false, true],
+      [false, true],
+    ]);
+    expect(lines).toEqual([expect.stringContaining("has no structured output")]);
+  });
+
+  test("does not change the requests to another one", async () => {
+    const refusing = await serve(({ body }) =>
+      respond(body["response_format"] === undefined ? 404 : 400, fault("json_schema")),
+    );
+    const other = await serve(() => '{"score": 7}');
+    const client = connect(refusing.baseUrl, { model: ["a", { model: "b", base_url: other.baseUrl }] });
+    await client.completeJson(request, output, { signal: never });
+    expect(refusing.requests).toHaveLength(2);
+    expect(other.requests[0]?.body["response_format"]).toBeDefined();
+  });
+
+  test("and refuses words as well is a failure", async () => {
+    const server = await serve(() => respond(400, fault("response_format is not supported")));
+    const work = connect(server.baseUrl).completeJson(request, output, { signal: never });
+    await expect(work).rejects.toMatchObject({ code: "ENDPOINT_REQUEST_REFUSED" });
+    expect(server.requests).toHaveLength(2);
+  });
 });
 
 describe("connections", () => {

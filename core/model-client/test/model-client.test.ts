@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { messageText, textMessage } from "@mrlm/kit";
+import { textMessage } from "@mrlm/kit";
 import type { Message } from "@mrlm/spec";
 import type { ChatServerReply } from "@mrlm/testing";
 import { createModelClient, modelClientOptions } from "@mrlm/model-client";
@@ -221,7 +221,7 @@ describe("completeJson", () => {
     expect(server.requests[0]?.body.messages.at(-1)?.content).toContain('"maximum":10');
   });
 
-  test("repairs once: the model reads its output and the fault", async () => {
+  test("repairs: the model reads its output and the fault", async () => {
     const server = await serve((_request, index) => (index === 0 ? '{"score": 70}' : '{"score": 7}'));
     const client = connect(server.baseUrl);
     const { value, isRepaired } = await client.completeJson(request, output, { signal: never });
@@ -233,15 +233,23 @@ describe("completeJson", () => {
   });
 
   test.each<[string, ChatServerReply, string, number]>([
-    ["prose", "I think it is 7.", "ENDPOINT_OUTPUT_INVALID", 2],
-    ["HTML", "<p>7</p>", "ENDPOINT_OUTPUT_INVALID", 2],
-    ["half a JSON", '{"score": ', "ENDPOINT_OUTPUT_INVALID", 2],
-    ["JSON of another form", '{"points": 7}', "ENDPOINT_OUTPUT_INVALID", 2],
-    ["JSON with text around it", 'My verdict: {"score": 7}', "ENDPOINT_OUTPUT_INVALID", 2],
-    ["null", { message: { content: null } }, "ENDPOINT_OUTPUT_EMPTY", 1],
-    ["white space", " \n", "ENDPOINT_OUTPUT_EMPTY", 1],
-    ["reasoning alone", { message: { content: "", reasoning: "hm" } }, "ENDPOINT_OUTPUT_EMPTY", 1],
-    ["cut", { message: { content: '{"score": 7}' }, finishReason: "length" }, "ENDPOINT_OUTPUT_CUT", 1],
+    ["prose", "I think it is 7.", "ENDPOINT_OUTPUT_INVALID", 3],
+    ["HTML", "<p>7</p>", "ENDPOINT_OUTPUT_INVALID", 3],
+    ["half a JSON", '{"score": ', "ENDPOINT_OUTPUT_INVALID", 3],
+    ["JSON of another form", '{"points": 7}', "ENDPOINT_OUTPUT_INVALID", 3],
+    ["JSON with a key twice (D16)", '{"score": 1, "score": 7}', "ENDPOINT_OUTPUT_INVALID", 3],
+    [
+      "JSON with a key twice, of which one is escaped (D16)",
+      '{"score": 1, "\\u0073core": 7}',
+      "ENDPOINT_OUTPUT_INVALID",
+      3,
+    ],
+    ["JSON that is deep (U5)", `{"score": ${"[".repeat(200_000)}${"]".repeat(200_000)}}`, "ENDPOINT_OUTPUT_INVALID", 3],
+    ["JSON with text around it", 'My verdict: {"score": 7}', "ENDPOINT_OUTPUT_INVALID", 3],
+    ["null", { message: { content: null } }, "ENDPOINT_OUTPUT_EMPTY", 3],
+    ["white space", " \n", "ENDPOINT_OUTPUT_EMPTY", 3],
+    ["reasoning alone", { message: { content: "", reasoning: "hm" } }, "ENDPOINT_OUTPUT_EMPTY", 3],
+    ["cut", { message: { content: '{"score": 7}' }, finishReason: "length" }, "ENDPOINT_OUTPUT_CUT", 3],
     ["refused", { message: { content: null, refusal: "No." } }, "ENDPOINT_OUTPUT_FILTERED", 1],
     ["filtered", { message: { content: "" }, finishReason: "content_filter" }, "ENDPOINT_OUTPUT_FILTERED", 1],
   ])("an output that is %s has a code", async (_name, reply, code, requests) => {
@@ -264,23 +272,53 @@ describe("completeJson", () => {
 });
 
 describe("secrets", () => {
-  test("a key that an endpoint quotes appears in no error and in no answer", async () => {
-    const server = await serve((_request, index) =>
-      index === 0
-        ? respond(401, { error: { message: `Incorrect API key provided: ${KEY}` } })
-        : respond(
-            200,
-            `{"choices":[{"message":{"content":"${KEY} ${KEY.replace("/", "\\/")} ${KEY.replace("s", "\\u0073")}"}}]}`,
-          ),
-    );
-    const client = connect(server.baseUrl, { api_key_env: "TEST_KEY" });
-    const error = await errorOf(client.complete(request, { signal: never }));
-    expect(error.code).toBe("ENDPOINT_KEY_INVALID");
+  const escapes = [KEY, KEY.replace("/", "\\/"), KEY.replace("s", "\\u0073")];
+
+  test.each<[string, ChatServerReply, string]>([
+    ...escapes.map((quoted): [string, ChatServerReply, string] => [
+      "a refusal of the key",
+      respond(401, `{"error":{"message":"Incorrect API key provided: ${quoted}"}}`),
+      "ENDPOINT_KEY_INVALID",
+    ]),
+    ["another answer", respond(200, `<html>${KEY}</html>`), "ENDPOINT_RESPONSE_INVALID"],
+    ["an answer that is no completion", respond(200, `{"key":"${KEY}"}`), "ENDPOINT_RESPONSE_INVALID"],
+    ["an output that is not of the form", KEY, "ENDPOINT_OUTPUT_INVALID"],
+    ["a cut output", { message: { content: KEY }, finishReason: "length" }, "ENDPOINT_OUTPUT_CUT"],
+    ["a refusal", { message: { content: null, refusal: KEY } }, "ENDPOINT_OUTPUT_FILTERED"],
+  ])("a key that an endpoint quotes in %s is in no error", async (_name, reply, code) => {
+    const server = await serve(() => reply);
+    const client = connect(server.baseUrl, { api_key_env: "TEST_KEY", max_retries: 0 });
+    const output = { name: "x", schema: z.strictObject({}) };
+    const error = await errorOf(client.completeJson(request, output, { signal: never }));
+    expect(error.code).toBe(code);
     expect(inspect(error, { depth: 10 })).toContain("[hidden]");
-    const completion = await client.complete(request, { signal: never });
-    for (const shown of [inspect(error, { depth: 10 }), inspect(completion, { depth: 10 }), inspect(client)])
-      expect(shown).not.toContain("0123456789");
-    expect(messageText(completion.message)).toContain("[hidden]");
+    for (const shown of [inspect(error, { depth: 10 }), inspect(client)]) expect(shown).not.toContain("0123456789");
+  });
+
+  test.each([false, true])("D1: a key changes no answer and no argument (stream: %s)", async (stream) => {
+    const message = {
+      content: "<answer>4</answer>",
+      tool_calls: [{ id: "answer", function: { name: "answer", arguments: '{"answer":"the answer"}' } }],
+    };
+    const server = await serve(() =>
+      stream
+        ? respond(
+            200,
+            `data: ${JSON.stringify({ choices: [{ delta: message, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`,
+            { "content-type": "text/event-stream" },
+          )
+        : { message },
+    );
+    for (const key of ["answer", "a", "4", "t"]) {
+      const options = modelClientOptions.parse({ base_url: server.baseUrl, model: "m", api_key_env: "K", stream });
+      const client = createModelClient(options, { env: { K: key } });
+      const completion = await client.complete(request, { signal: never });
+      await client.close();
+      expect(completion.message.parts).toEqual([
+        { type: "text", text: "<answer>4</answer>" },
+        { type: "tool-call", id: "answer", name: "answer", arguments: { answer: "the answer" } },
+      ]);
+    }
   });
 
   test.each([

@@ -225,6 +225,9 @@ describe("actions of a schema", () => {
     const { ofText } = form({ x: { type: "integer" }, y: { type: "integer" } }, ["x", "y"]);
     expect(ofText?.('{"x": 1, "y": 2}')).toEqual({ x: 1, y: 2 });
     expect(() => ofText?.("1 2")).toThrow("one JSON object");
+    // D16, U5
+    expect(() => ofText?.('{"x": 1, "y": 2, "x": 3}')).toThrow("one JSON object");
+    expect(() => ofText?.(`{"x": 1, "y": ${"[".repeat(2_000)}${"]".repeat(2_000)}}`)).toThrow("one JSON object");
   });
 
   test("tools are recognised by the fields or the title, unless the options state it", () => {

@@ -30,7 +30,10 @@ export interface Answered<T> {
 /** Verdict, or the reason why there is none. */
 export type Outcome<T> = { readonly answered: Answered<T> } | { readonly failure: Unscored };
 
-/** Asks for a verdict; where it contradicts itself, once more. Rejects with the reason of the signal alone: any other failure is an outcome. */
+/** Failures of outputs that hold no verdict to read, after all repairs. */
+const UNREADABLE: readonly string[] = ["ENDPOINT_OUTPUT_CUT", "ENDPOINT_OUTPUT_EMPTY", "ENDPOINT_OUTPUT_INVALID"];
+
+/** Asks for a verdict; where it cannot be read, twice more; where it contradicts itself, once more. Rejects with the reason of the signal alone: any other failure is an outcome. */
 export async function ask<T>(
   client: ModelClient,
   question: Question<T>,
@@ -57,7 +60,9 @@ export async function ask<T>(
   } catch (error) {
     options.signal.throwIfAborted();
     if (!MrlmError.isInstance(error)) throw error;
-    return { failure: unscored(error.code, `${error.message.replace(/\.?$/, ".")} ${error.hint}`) };
+    const { code, message, hint } = error;
+    const own = UNREADABLE.includes(code) ? "JUDGE_UNREADABLE" : code;
+    return { failure: unscored(own, `${message.replace(/\.?$/, ".")} ${hint}`) };
   }
 }
 

@@ -14,8 +14,8 @@ export type { LlmOptions } from "./options.ts";
 /** The judge and the scorer of one host share a client: its places, budget and recordings are limits of both. */
 const clients = new WeakMap<LlmOptions, ModelClient>();
 
-function clientOf({ dataPath }: PluginContext, options: LlmOptions): ModelClient {
-  const client = clients.get(options) ?? createModelClient(options.endpoint, { dataPath });
+function clientOf({ dataPath, logger }: PluginContext, options: LlmOptions): ModelClient {
+  const client = clients.get(options) ?? createModelClient(options.endpoint, { dataPath, logger });
   clients.set(options, client);
   return client;
 }

@@ -9,7 +9,7 @@ import { obedientVerdict, orderedWinner } from "./support/obedient-judge.ts";
 afterAll(closeAll);
 
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
-const CODES = /^(ENDPOINT_OUTPUT_(EMPTY|CUT|FILTERED|INVALID)|JUDGE_CONTRADICTORY)$/;
+const CODES = /^(ENDPOINT_OUTPUT_FILTERED|JUDGE_(CONTRADICTORY|UNREADABLE))$/;
 
 /** Damages of a correct verdict. Each leaves no verdict, or one that contradicts itself. */
 const damages: Readonly<Record<string, (verdict: string, random: RandomStream) => ChatServerReply>> = {
@@ -30,6 +30,11 @@ const damages: Readonly<Record<string, (verdict: string, random: RandomStream) =
   "scores out of range": (verdict, random) =>
     verdict.replace(/:[37]([,}])/, `:${random.pick(["-1", "10.01", "1e9", "NaN", '"7"'])}$1`),
   "another winner": (verdict) => verdict.replace(/"winner":"(.)"/, (_, one) => `"winner":"${one === "A" ? "B" : "A"}"`),
+  "a key twice": (verdict, random) => {
+    const [key, value] = random.pick(Object.entries(JSON.parse(verdict) as object));
+    return `{${JSON.stringify(key)}:${JSON.stringify(value)},${verdict.slice(1)}`;
+  },
+  deep: (verdict) => verdict.replace(/"reasons":"[^"]*"/, `"reasons":${"[".repeat(100_000)}${"]".repeat(100_000)}`),
   "a list": (verdict) => `[${verdict}]`,
   "a text in JSON": (verdict) => JSON.stringify(verdict),
   HTML: (verdict) => `<html><body>${verdict}</body></html>`,

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { textMessage } from "@mrlm/kit";
-import type { JsonObject, MrlmError, Observation, PolicyEpisode, ToolDefinition } from "@mrlm/spec";
+import type { JsonObject, MrlmError, Observation, Part, PolicyEpisode, ToolDefinition } from "@mrlm/spec";
 import { type ChatServer, type ChatServerReply, startChatServer } from "@mrlm/testing";
 import { EndpointSource, endpointOptions } from "../src/index.ts";
 
@@ -112,6 +112,41 @@ test("tools are offered until they change; calls have ids of their own, and malf
     { role: "assistant", tool_calls: [{ id: "call_0" }] },
     { role: "tool", tool_call_id: "call_0", content: "found" },
   ]);
+});
+
+test.each([false, true])("D4: calls without an id have ids, each of its own (stream: %s)", async (stream) => {
+  const calls = [call("", "{}"), call(" ", "{}"), { ...call("", "{}"), id: null }, call("call_0", "{}")];
+  const events = calls.flatMap((each, index) => [
+    { choices: [{ delta: { tool_calls: [{ index, ...each, function: { ...each.function, arguments: "{" } }] } }] },
+    { choices: [{ delta: { tool_calls: [{ index, id: "", function: { arguments: "}" } }] } }] },
+  ]);
+  const end = { choices: [{ delta: {}, finish_reason: "tool_calls" }] };
+  const streamed = [...events, end].map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  const reply: ChatServerReply = stream
+    ? page(200, streamed, { "content-type": "text/event-stream" })
+    : { message: { content: null, tool_calls: calls }, finishReason: "tool_calls" };
+  const { server, act } = await opened([reply, reply, "done"], { stream });
+  const idsOf = (parts: readonly Part[]) => parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : []));
+  const first = await act(shown("a", { tools: [SEARCH] }));
+  const second = await act(shown("b"));
+  const ids = [...idsOf(first.message.parts), ...idsOf(second.message.parts)];
+  expect(ids).toHaveLength(8);
+  expect(new Set(ids).size).toBe(8);
+  expect(ids.every((id) => id.trim() !== "")).toBe(true);
+  await act(shown("c"));
+  expect(bodies(server)[2]?.["messages"]).toMatchObject([
+    { role: "user" },
+    { tool_calls: idsOf(first.message.parts).map((id) => ({ id })) },
+    { role: "user" },
+    { tool_calls: idsOf(second.message.parts).map((id) => ({ id })) },
+    { role: "user" },
+  ]);
+});
+
+test("D16: arguments with a key twice are a malformed call", async () => {
+  const { act } = await opened([{ message: { content: null, tool_calls: [call("a", '{"q":"x","q":"y"}')] } }]);
+  const { message } = await act(shown("a", { tools: [SEARCH] }));
+  expect(message.parts).toMatchObject([{ type: "malformed-call", error: expect.stringContaining("occurs twice") }]);
 });
 
 const page =

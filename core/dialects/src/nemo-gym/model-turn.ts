@@ -1,5 +1,4 @@
-import { parseJson } from "@mrlm/kit/http";
-import type { Action, JsonObject, Message, Part } from "@mrlm/spec";
+import { type Action, type JsonObject, type Message, parseStrictJson, type Part } from "@mrlm/spec";
 import { type Response, textOf, toolArguments } from "./requests.ts";
 
 /** Action of a model, and the reason for its end. */
@@ -13,10 +12,11 @@ export interface ModelTurn {
 /** Returns the action of one response: its texts and its calls. A call whose arguments are no JSON object is malformed, which the environment reports to the model. */
 export function modelTurn({ output, incomplete_details: incomplete }: Response): ModelTurn {
   const malformedIds: string[] = [];
-  const parts = output.flatMap((item): Part[] => {
+  const parts = output.flatMap((item, index): Part[] => {
     if (item.type === "function_call") {
-      const part = callOf(item);
-      if (part.type === "malformed-call") malformedIds.push(item.call_id ?? "");
+      const id = item.call_id || `call_${index}`;
+      const part = callOf(item, id);
+      if (part.type === "malformed-call") malformedIds.push(id);
       return [part];
     }
     const text = isAnswer(item) ? textOf(item.content) : "";
@@ -47,11 +47,11 @@ function reasonOf(incomplete: Response["incomplete_details"]): Action["finishRea
   return incomplete === undefined ? "stop" : "length";
 }
 
-function callOf({ name = "", arguments: given = "", call_id: id = "" }: Response["output"][number]): Part {
+function callOf({ name = "", arguments: given = "" }: Response["output"][number], id: string): Part {
   // Models leave the arguments of a tool without parameters out.
   const written = given.trim() === "" ? "{}" : given;
   try {
-    const parsed = toolArguments.parse(parseJson(written));
+    const parsed = toolArguments.parse(parseStrictJson(written));
     return { type: "tool-call", id, name, arguments: parsed as JsonObject };
   } catch {
     const error = `The arguments of the call of ${JSON.stringify(name)} are no JSON object.`;

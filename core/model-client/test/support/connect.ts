@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
-import { textMessage } from "@mrlm/kit";
-import type { MrlmError } from "@mrlm/spec";
+import { silentLogger, textMessage } from "@mrlm/kit";
+import type { Logger, MrlmError } from "@mrlm/spec";
 import { createModelClient, type ModelClient, modelClientOptions } from "@mrlm/model-client";
 import { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "@mrlm/testing";
 
@@ -44,9 +44,9 @@ export async function serveRaw(answer: (socket: Socket) => void): Promise<string
 }
 
 /** Creates a client that is closed after the test. */
-export function connect(baseUrl: string, options: object = {}): ModelClient {
+export function connect(baseUrl: string, options: object = {}, logger: Logger = silentLogger): ModelClient {
   const parsed = modelClientOptions.parse({ base_url: baseUrl, model: "judge", ...options });
-  const client = createModelClient(parsed, { env: { TEST_KEY: KEY } });
+  const client = createModelClient(parsed, { env: { TEST_KEY: KEY }, logger });
   opened.push(client);
   return client;
 }

@@ -152,11 +152,6 @@ export const ERROR_CODES = {
     hint: "Start `mrlm train` on machine 0 and `mrlm join --node-rank N` on each other one; check distributed.master_addr, distributed.master_port and firewalls; distributed.join_seconds is how long they wait.",
     retryable: false,
   },
-  JUDGE_CONTRADICTORY: {
-    meaning: "The verdict of a model contradicts its own scores, also after it was asked again; there is no score.",
-    hint: "The reward is unscored and counted; use a stronger model, or fewer criteria.",
-    retryable: false,
-  },
   LORA_UNAVAILABLE: {
     meaning: "The configuration uses LoRA, and peft is not installed.",
     hint: "Run `mrlm engine setup --extra lora`.",

@@ -1,4 +1,4 @@
-/** Codes of endpoints: services that answer with a model over HTTP. */
+/** Codes of endpoints, which are services that answer with a model over HTTP, and of judges that ask one. */
 export const ENDPOINT_CODES = {
   ENDPOINT_BUDGET_SPENT: {
     meaning: "The budget of a model client is spent. No request was sent.",
@@ -46,7 +46,7 @@ export const ENDPOINT_CODES = {
     retryable: false,
   },
   ENDPOINT_OUTPUT_INVALID: {
-    meaning: "A model's output is not of the requested form, also after it was asked to repair it.",
+    meaning: "A model's output is not of the requested form, also after it was asked twice to repair it.",
     hint: "Read the quoted output; use a model that supports structured output.",
     retryable: false,
   },
@@ -79,5 +79,16 @@ export const ENDPOINT_CODES = {
     meaning: "An endpoint cannot be reached, or it closes connections before it has answered.",
     hint: "Check that it runs, and `base_url`.",
     retryable: true,
+  },
+  JUDGE_CONTRADICTORY: {
+    meaning: "The verdict of a model contradicts its own scores, also after it was asked again; there is no score.",
+    hint: "The reward is unscored and counted; use a stronger model, or fewer criteria.",
+    retryable: false,
+  },
+  JUDGE_UNREADABLE: {
+    meaning:
+      "The reply of a model that judges cannot be read as a verdict, also after it was asked for twice more; there is no score.",
+    hint: "The reward is unscored and counted; read the quoted reply, raise `max_tokens`, or use a stronger model.",
+    retryable: false,
   },
 } as const;
