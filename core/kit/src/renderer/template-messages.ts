@@ -20,10 +20,25 @@ interface Options {
   readonly style: () => TemplateStyle;
 }
 
-/** Converts messages to the form that chat templates read. Each tool result becomes a message of its own. */
+/** Converts messages to the form that chat templates read. Each tool result becomes a message of its own, in the order of the calls: some templates show no ids. */
 export function templateMessages(messages: readonly Message[], options: Options): TemplateMessage[] {
   const converter = new Converter(options);
-  return messages.flatMap((message) => converter.convert(message));
+  const shown: TemplateMessage[] = [];
+  let results: TemplateMessage[] = [];
+  const showResults = (): void => {
+    shown.push(...results.toSorted((one, other) => converter.placeOf(one) - converter.placeOf(other)));
+    results = [];
+  };
+  for (const message of messages) {
+    if (message.parts.some(({ type }) => type === "tool-result")) {
+      results.push(...converter.convert(message));
+      continue;
+    }
+    showResults();
+    shown.push(...converter.convert(message));
+  }
+  showResults();
+  return shown;
 }
 
 class Converter {
@@ -32,6 +47,8 @@ class Converter {
   readonly #markers: ReadonlySet<string>;
   /** Ids for the template, by ids of calls. Demonstrations may use an id for several calls: results belong to the last. */
   readonly #ids = new Map<string, string>();
+  /** Numbers of calls in the conversation, by ids for the template. */
+  readonly #places = new Map<string, number>();
   /** Number of calls so far. */
   #calls = 0;
 
@@ -51,6 +68,11 @@ class Converter {
     return message.parts.some((part) => part.type === "tool-result")
       ? this.#results(message)
       : [this.#message(message)];
+  }
+
+  /** Returns the number of the call of a result; results of unknown calls are the last. */
+  placeOf({ tool_call_id: id }: TemplateMessage): number {
+    return this.#places.get(id ?? "") ?? this.#calls;
   }
 
   /** Text before a result belongs to it, text after the last one to the last. */
@@ -148,6 +170,7 @@ class Converter {
   #newId(call: ToolCallPart, index: number): string {
     const id = this.#format.templateId?.(call, index) ?? call.id;
     this.#ids.set(call.id, id);
+    this.#places.set(this.#escape(id), index);
     return id;
   }
 

@@ -35,6 +35,17 @@ describe("results", () => {
     );
   });
 
+  test("D12: in another order than their calls are rendered in the order of the calls, in one message or in several", () => {
+    const model = modelOf("hermes");
+    const calls = assistant(call("i1", "f"), call("i2", "g"), call("i3", "f"));
+    const [one, two, three] = ["1", "2", "3"].map((n) => result(`i${n}`, "f", n)) as [Part, Part, Part];
+    const tool = (...parts: readonly Part[]): Message => ({ role: "tool", parts });
+    const ordered = rendered(model, ask, calls, tool(one, two, three), ask, calls, tool(one, two, three));
+    expect(rendered(model, ask, calls, tool(three, one, two), ask, calls, tool(two), tool(three), tool(one))).toBe(
+      ordered,
+    );
+  });
+
   test("of Kimi have the ids that its template writes, numbered in the conversation", () => {
     const model = modelOf("kimi");
     const turn = [

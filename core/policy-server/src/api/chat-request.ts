@@ -1,7 +1,9 @@
+import { parseJson } from "@mrlm/kit/http";
 import { fromChatMessage, fromChatTools } from "@mrlm/kit/learning";
 import { type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
 import { z } from "zod";
 import { invalidParameter } from "./api-error.ts";
+import { checkResults } from "./check-results.ts";
 import { parseBody, type SamplingParameters, samplingParameters, unsupported } from "./parameters.ts";
 
 const textPart = z.object({ type: z.literal("text"), text: z.string() });
@@ -78,7 +80,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
 function toMessages(given: readonly z.output<typeof message>[]): Message[] {
   /** Names of the called tools, which the results of OpenAI's form do not have. */
   const names = new Map<string, string>();
-  return given.map(({ role, content, ...rest }, i) => {
+  const messages = given.map(({ role, content, ...rest }, i) => {
     for (const call of rest.tool_calls ?? []) names.set(call.id, call.function.name);
     if (role === "tool" && !rest.tool_call_id)
       throw invalidParameter(
@@ -100,6 +102,8 @@ function toMessages(given: readonly z.output<typeof message>[]): Message[] {
       })),
     });
   });
+  checkResults(given);
+  return messages;
 }
 
 function textOf(content: z.output<typeof message>["content"], i: number): string {

@@ -1,0 +1,86 @@
+import { afterEach, expect, test } from "@jest/globals";
+import type { Logger } from "@mrlm/spec";
+import { served, type Served } from "./support/served.ts";
+
+const CHAT = "/v1/chat/completions";
+const user = { role: "user", content: "Hello" };
+const call = (id: string, given = "{}") => ({ id, type: "function", function: { name: `f${id}`, arguments: given } });
+const calls = (...ids: readonly string[]) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: ids.map((id) => call(id)),
+});
+const result = (id: string) => ({ role: "tool", tool_call_id: id, content: `of ${id}` });
+
+let server: Served;
+afterEach(() => server.close());
+
+test.each<[string, readonly object[], string]>([
+  ["a call has no result", [calls("a", "b"), result("a")], "1.tool_calls"],
+  ["a call has no result before the next message", [calls("a"), user, result("a")], "1.tool_calls"],
+  ["the last message has calls", [calls("a")], "1.tool_calls"],
+  ["a result is of an unknown call", [calls("a"), result("b")], "2.tool_call_id"],
+  ["a result is of an earlier message", [calls("a"), result("a"), calls("b"), result("a")], "4.tool_call_id"],
+  ["a call has two results", [calls("a"), result("a"), result("a")], "3.tool_call_id"],
+  ["a result has no call", [result("a")], "1.tool_call_id"],
+  ["a result follows another message", [calls("a"), result("a"), user, result("a")], "4.tool_call_id"],
+  ["two calls have the same id", [calls("a", "a"), result("a")], "1.tool_calls"],
+  [
+    "arguments are nested too deeply",
+    [{ ...calls(), tool_calls: [call("a", `{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)] }, result("a")],
+    "1.tool_calls.0.function.arguments",
+  ],
+])("D12: a conversation is refused where %s", async (_, more, param) => {
+  server = await served();
+  const { status, body } = await server.post(CHAT, { model: "bigram", messages: [user, ...more], max_tokens: 1 });
+  expect([status, body.error]).toMatchObject([400, { code: "invalid_value", param: `messages.${param}` }]);
+});
+
+test("D12: results in another order than their calls are rendered in the order of the calls", async () => {
+  server = await served();
+  const promptOf = async (...results: readonly object[]): Promise<number[]> => {
+    const messages = [user, calls("a", "b", "c"), ...results, user, calls("a"), result("a")];
+    const answer = await server.post(CHAT, { model: "bigram", messages, max_tokens: 1, return_token_ids: true });
+    expect(answer.status).toBe(200);
+    return answer.body.prompt_token_ids;
+  };
+  const ordered = await promptOf(result("a"), result("b"), result("c"));
+  expect(await promptOf(result("c"), result("a"), result("b"))).toEqual(ordered);
+  expect(server.renderer.decode(Int32Array.from(ordered))).toMatch(/of a.*of b.*of c.*of a/s);
+});
+
+test("D17: the number of a try and the key of its request stand in the response and in the log", async () => {
+  const logged: unknown[] = [];
+  const logger: Logger = {
+    debug: (_, fields) => void logged.push(fields),
+    info: () => {},
+    warn: () => {},
+    error: () => {},
+  };
+  server = await served({ logger });
+  const body = { model: "bigram", messages: [user], max_tokens: 1 };
+  const send = async (headers: Record<string, string>, change: object = {}) => {
+    const answer = await fetch(server.url + CHAT, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ ...body, ...change }),
+    });
+    await answer.text();
+    return [answer.headers.get("x-stainless-retry-count"), answer.headers.get("idempotency-key")];
+  };
+  const given = { "idempotency-key": "key-1", "x-stainless-retry-count": "2" };
+  expect(await send(given)).toEqual(["2", "key-1"]);
+  expect(await send(given, { stream: true })).toEqual(["2", "key-1"]);
+  expect(await send(given, { model: "none" })).toEqual(["2", "key-1"]);
+  expect(await send({})).toEqual([null, null]);
+  expect(await send({ "idempotency-key": "x".repeat(256), "x-stainless-retry-count": "-1" })).toEqual([null, null]);
+  await server.close();
+  expect(logged).toHaveLength(5);
+  expect(logged.slice(0, 3)).toEqual(
+    [200, 200, 404].map((status) => expect.objectContaining({ status, retry: 2, idempotency_key: "key-1" })),
+  );
+  for (const fields of logged.slice(3)) {
+    expect(fields).not.toHaveProperty("retry");
+    expect(fields).not.toHaveProperty("idempotency_key");
+  }
+});
