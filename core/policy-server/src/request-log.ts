@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Logger } from "@mrlm/spec";
 import type { ApiError } from "./api/api-error.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Admission } from "./sampling/admission.ts";
 
 /** Counters of a server since its start, and its present load. */
@@ -34,7 +35,7 @@ export class RequestLog {
     this.#admission = admission;
   }
 
-  begin(method: string, path: string): RequestEntry {
+  begin(method: string, path: string, { retry, idempotencyKey }: Attempt): RequestEntry {
     const started = performance.now();
     const counts = this.#counts;
     const own = { prompt: 0, completion: 0 };
@@ -60,6 +61,8 @@ export class RequestLog {
           milliseconds: Math.round(performance.now() - started),
           prompt_tokens: own.prompt,
           completion_tokens: own.completion,
+          ...(retry !== undefined && { retry }),
+          ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }),
           ...(failure !== undefined && { code: failure.code, error: failure.message }),
         });
       },

@@ -7,6 +7,7 @@ import { ApiError, serverClosing } from "./api/api-error.ts";
 import { Admission, type SequenceLimits } from "./sampling/admission.ts";
 import { openPolicy, type PolicySource } from "./served-policy.ts";
 import { apiErrorOf } from "./api-error-of.ts";
+import { attemptHeaders, attemptOf } from "./attempt.ts";
 import { Routes } from "./routes.ts";
 import { RequestLog, type ServerMetrics } from "./request-log.ts";
 
@@ -66,7 +67,9 @@ export async function servePolicies(options: ServePoliciesOptions): Promise<Poli
 
   async function answer(exchange: Exchange): Promise<void> {
     const { request, response, url } = exchange;
-    const entry = log.begin(request.method ?? "", url.pathname);
+    const attempt = attemptOf(request.headers);
+    const entry = log.begin(request.method ?? "", url.pathname, attempt);
+    response.setHeaders(new Map(Object.entries(attemptHeaders(attempt))));
     const client = new AbortController();
     const onEnding = (): void => client.abort(ending.signal.reason);
     ending.signal.addEventListener("abort", onEnding, { once: true });
