@@ -153,7 +153,7 @@ describe("the option", () => {
 });
 
 describe("labelled forms", () => {
-  const rows = rowsOf<FormRow>("forms.jsonl").filter(({ kind }) => kind !== "text beside");
+  const rows = rowsOf<FormRow>("forms.jsonl");
 
   test.each([...new Set(rows.map(({ kind }) => kind))])("%s: every pair gets its label", (kind) => {
     const wrong = rows.filter(

@@ -1,7 +1,7 @@
 /** Values that a statement states, without the names, containers and relations around them. */
 import { isName } from "../tree/name.ts";
 import { children, some, variables } from "../tree/walk.ts";
-import { sum, type Node, type RelationNode } from "../tree/node.ts";
+import { product, type Node, type RelationNode } from "../tree/node.ts";
 
 export type Statement = {
   /** Values in the order in which they stand. */
@@ -61,7 +61,7 @@ function coordinatesOf(node: Node): readonly Node[] | undefined {
     if (isBasis(term)) return [];
     if (term.kind !== "multiply" || !isBasis(term.factors.at(-1))) return undefined;
     const others = term.factors.slice(0, -1);
-    return others.some((factor) => variables(factor).size > 0) ? undefined : [sum([{ ...term, factors: others }])];
+    return others.some((factor) => variables(factor).size > 0) ? undefined : [product(others)];
   });
   return coordinates.includes(undefined) ? undefined : (coordinates as (readonly Node[])[]).flat();
 }
