@@ -166,14 +166,11 @@ describe("D21: stored episodes are scored again by their environments", () => {
       });
     const { create } = counterEnvironment();
     const generous = counterEnvironment({
-      create: (context, options) => {
-        const instance = create(context, options) as ReturnType<typeof create> & { step: (...given: any[]) => any };
+      create: async (context, options) => {
+        const instance = await create(context, options);
         return {
-          reset: instance.reset.bind(instance),
-          step: async (...given) => {
-            const result = await instance.step(...given);
-            return { ...result, rewards: { agent: score(2) } };
-          },
+          reset: (given) => instance.reset(given),
+          step: async (...given) => ({ ...(await instance.step(...given)), rewards: { agent: score(2) } }),
         };
       },
     });
