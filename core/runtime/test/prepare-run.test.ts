@@ -164,6 +164,19 @@ describe("every error is reported before training begins, with its place", () =>
     expect(await failure(MODEL + text)).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
+  test("N24: an unknown option with a guess has no list of all options, one without a guess has it", async () => {
+    const stage = (option: string): string =>
+      `${MODEL}environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1, ${option}}]`;
+    const guessed = await failure(stage("group_sise: 4"));
+    expect([guessed.hint, guessed.message]).toEqual([
+      expect.not.stringContaining("prompts_per_step"),
+      expect.stringContaining('Did you mean "group_size"?'),
+    ]);
+    expect((await failure(stage("max_steps: 4"))).hint).not.toContain("prompts_per_step");
+    for (const option of ["zzz: 4", "zzz: 4, group_sise: 4"])
+      expect((await failure(stage(option))).hint).toMatch(/^Correct the keys? at .* Options of grpo@1: .*group_size/);
+  });
+
   test("an algorithm that cannot learn from older weights, before there is an environment", async () => {
     const source = await PluginHost.of([definePlugin({ name: "test", algorithms: [grpo] })]);
     const check = (play: string): Promise<void> =>

@@ -13,6 +13,8 @@ export interface ConfigProblem {
   /** Whether the fault is in the last key of the path or in its value. */
   readonly at: "key" | "value";
   readonly text: string;
+  /** Whether the text names the key that is probably meant. */
+  readonly hasGuess?: boolean;
 }
 
 /**
@@ -47,7 +49,8 @@ export function unknownKey(parent: ConfigPath, key: string, known: Iterable<stri
         : candidates.length > 0 && candidates.length <= MAX_LISTED
           ? ` Known keys: ${candidates.join(", ")}.`
           : "";
-  return { path: [...parent, key], at: "key", text: `unknown key ${quoted(key)}${where}.${advice}` };
+  const hasGuess = (elsewhere ?? nearest) !== undefined;
+  return { path: [...parent, key], at: "key", text: `unknown key ${quoted(key)}${where}.${advice}`, hasGuess };
 }
 
 /** Converts errors of zod to problems. */

@@ -154,8 +154,8 @@ async function parseLearner(
         path: loaded.learnerPath(index, policy, problem.path),
         text: `${problem.text} (an option of ${definition.id})`,
       })),
-      // A wrong value needs no list of keys.
-      problems.every(({ at }) => at === "value")
+      // A wrong value, and a key with a guess, need no list of keys.
+      problems.every(({ at, hasGuess }) => at === "value" || hasGuess === true)
         ? `The README of ${definition.id} has every option.`
         : `Options of ${definition.id}: ${[...LEARNER_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
     );
