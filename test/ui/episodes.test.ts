@@ -1,4 +1,4 @@
-import { copyFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -132,4 +132,22 @@ test("N4, N23: mrlm show prints a store and several runs, each below its path; m
   expect(events.map((line) => (JSON.parse(line) as { path: string }).path)).toEqual([file, directory]);
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NOT_FOUND") });
   expect(examined.stdout.match(/finished, 3 iterations in 2 stages/g)).toHaveLength(2);
+});
+
+test("N17: runs are listed with the newest first, and those without a start last", async () => {
+  const runs = join(elsewhere, "runs");
+  mkdirSync(runs);
+  for (const [name, started] of [
+    ["a", "2026-01-02T00:00:00Z"],
+    ["b", undefined],
+    ["c", "2026-03-01T00:00:00Z"],
+    ["d", "2025-12-31T23:59:59Z"],
+  ] as const) {
+    mkdirSync(join(runs, name));
+    writeFileSync(join(runs, name, "config.yaml"), "");
+    writeFileSync(join(runs, name, "run.json"), JSON.stringify({ status: "stopped", started }));
+  }
+  const listing = await serveUi({ directories: [runs], address: "127.0.0.1:0" });
+  const { runs: listed } = await get<{ runs: { id: string }[] }>("runs", listing).finally(() => void listing.close());
+  expect(listed.map(({ id }) => id)).toEqual(["c", "a", "d", "b"]);
 });

@@ -35,7 +35,8 @@ export async function answerApi(exchange: Exchange, { reader, runs, changes, ser
       "summaries",
       found.map(({ path }) => path),
     );
-    return send(exchange, { runs: found.map(({ id }, i) => ({ id, ...summaries[i] })) });
+    const states = found.map(({ id }, i) => ({ id, ...(summaries[i] as (typeof summaries)[number]) }));
+    return send(exchange, { runs: states.toSorted(newestFirst) });
   }
   const run = runs().get(runId);
   if (run === undefined)
@@ -51,16 +52,17 @@ export async function answerApi(exchange: Exchange, { reader, runs, changes, ser
   } else if (section === "episodes") {
     const key = episodeKey(episode);
     if (view === undefined)
-      return sendBytes(
-        exchange,
-        Buffer.from(encodeBytes(await reader.read("episode", path, key))),
-        "application/json",
-      );
+      return sendBytes(exchange, Buffer.from(encodeBytes(await reader.read("episode", path, key))), "application/json");
     if (view === "texts") return send(exchange, await reader.read("texts", path, key));
     if (view === "tokens")
       return sendBytes(exchange, await reader.read("tokens", path, key), "application/octet-stream");
   }
   throw noRoute(exchange);
+}
+
+/** Order of runs by their start; those without one come last, in the order of their paths. */
+function newestFirst(one: { readonly started: string | null }, other: { readonly started: string | null }): number {
+  return (Date.parse(other.started ?? "") || 0) - (Date.parse(one.started ?? "") || 0);
 }
 
 async function sendMetrics(

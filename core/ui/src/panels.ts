@@ -76,12 +76,12 @@ export const PANELS: readonly Panel[] = [
   },
 ];
 
-/** Returns the series of a chart, without those that are always 0 where others are not. */
+/** Returns the series of a chart, without metrics of iterations that are always 0 where others are not. An evaluation of 0 is a result. */
 export function seriesOf(panel: Panel, series: readonly MetricSeries[]): MetricSeries[] {
   const found = series.filter(
     ({ name, kind }) => panel.pattern.test(name) && (kind === "iteration" || !name.includes("/seconds")),
   );
-  const moving = found.filter(({ values }) => values.some((value) => value !== 0));
+  const moving = found.filter(({ kind, values }) => kind === "evaluation" || values.some((value) => value !== 0));
   return moving.length > 0 ? moving : found.slice(0, 1);
 }
 
