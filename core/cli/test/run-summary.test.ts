@@ -153,3 +153,33 @@ test("U16: time shares add up to 100, with the rest of the iterations as a row",
     "100 %",
   ]);
 });
+
+test("N13: a run of several turns shows the last answer below the observation that it answers", () => {
+  const message = (role: "user" | "assistant", content: string) => ({ role, content });
+  const rowOf = (reward: number, ...texts: string[]) => ({
+    ...episodeRow,
+    reward,
+    messages: texts.flatMap((text, i) => [
+      message("user", i === 0 ? "Room: cellar" : `Room: ${i}`),
+      message("assistant", text),
+    ]),
+    turns: texts.map((_, i) => ({ segment: 0, start: i, end: i + 1, stop_reason: "stop" as const, reward: 0 })),
+  });
+  const { console, out } = recordedConsole();
+  const examples = [
+    { environment: "house@1", task: "eval/3", before: rowOf(0, "take"), after: rowOf(0.25, "open", "up", "go chest") },
+  ];
+  printSummary(console, report({}, { examples }));
+  expect(out()).toContain(
+    [
+      "  house@1, task eval/3",
+      "    user      Room: cellar",
+      "    before    take",
+      "              [reward 0]",
+      "    after     turn 3 of 3",
+      "    user      Room: 2",
+      "    assistant go chest",
+      "              [reward 0.25]",
+    ].join("\n"),
+  );
+});

@@ -18,16 +18,26 @@ export function beforeAfterText({ environment, task, before, after }: BeforeAndA
   return [
     `  ${environment}, task ${task}${agent}`,
     ...shown,
-    entry("before", answer(before), note(before)),
-    entry("after", answer(after), note(after)),
+    ...answered("before", before),
+    ...answered("after", after),
   ].join("\n");
 }
 
-function answer({ messages, turns, error }: Row): string {
-  const last = messages.findLast(({ role }) => role === "assistant");
-  if (last === undefined) return error ? `failed with ${error.code}: ${error.message}` : "(no answer)";
+/** Returns the last answer; of several turns with the observation before it, because the first prompt is not what it answers. */
+function answered(label: string, row: Row): string[] {
+  const { messages, turns, error } = row;
+  const at = messages.findLastIndex(({ role }) => role === "assistant");
+  const last = messages[at];
+  if (last === undefined)
+    return [entry(label, error ? `failed with ${error.code}: ${error.message}` : "(no answer)", note(row))];
   const text = messageText(last) || noText(turns.at(-1));
-  return turns.length > 1 ? `(last of ${turns.length} turns) ${text}` : text;
+  if (turns.length < 2) return [entry(label, text, note(row))];
+  const from = messages.slice(0, at).findLastIndex(({ role }) => role === "assistant") + 1;
+  return [
+    entry(label, `turn ${turns.length} of ${turns.length}`),
+    ...messages.slice(from, at).map((message) => entry(message.role, messageText(message))),
+    entry("assistant", text, note(row)),
+  ];
 }
 
 function note(row: Row): string {
