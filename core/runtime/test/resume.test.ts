@@ -2,93 +2,15 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Engine, MrlmError } from "@mrlm/spec";
-import { openLocalStore } from "@mrlm/store";
 import { BigramEngine } from "@mrlm/testing";
-import { MetricsFile, openRun, RunDirectory, type RunEvent, type RunSummary, trainRun } from "@mrlm/runtime";
-import { z } from "zod";
-import { counterEnvironment } from "./support/counter-environment.ts";
-import { CONFIG, letters, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
+import { MetricsFile, openRun, RunDirectory, type RunEvent, trainRun } from "@mrlm/runtime";
+import { failure, QUICK, resume, stoppedAfter, train, weights } from "./support/resumes.ts";
+import { CONFIG, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
 
-const QUICK = {
-  ...CONFIG,
-  stages: [
-    { algorithm: "imitate", steps: 2 },
-    { algorithm: "reinforce", steps: 3, with_reference: true },
-  ],
-  eval: { tasks: 2 },
-  checkpoint: { every: 1, keep: 9 },
-};
-
-/** Environment whose tasks come from the file that an option names. */
-const lettersOfFile = counterEnvironment({
-  ...letters,
-  id: "letters-of-file@1",
-  options: z.strictObject({ path: z.string() }),
-  tasks: (context, { path }: { readonly path: string }) => {
-    const lines = readFileSync(context.dataPath(path), "utf8").trim().split("\n");
-    return {
-      splits: { train: lines.length, eval: 2 },
-      get: async (split, index) => ({ id: `${split}/${index}`, public: { line: lines[index] ?? "" }, private: {} }),
-    };
-  },
-});
-
-interface Trained {
-  readonly summary: RunSummary;
-  readonly notices: readonly string[];
-}
-
-async function train(
-  config: Readonly<Record<string, unknown>>,
-  extra: Partial<Parameters<typeof trainRun>[0]> = {},
-): Promise<Trained> {
-  const notices: string[] = [];
-  const { prepared, host } = await prepare(config, lettersOfFile);
-  const onEvent = (event: RunEvent): void => void (event.kind === "notice" && notices.push(event.text));
-  return {
-    summary: await trainRun({
-      prepared,
-      host,
-      engine: new BigramEngine(),
-      openStore: openLocalStore,
-      onEvent,
-      ...extra,
-    }),
-    notices,
-  };
-}
-
-/** Resumes under a configuration that may have been edited. */
-async function resume(
-  directory: string,
-  config: Readonly<Record<string, unknown>> = QUICK,
-  extra: Partial<Parameters<typeof trainRun>[0]> = {},
-): Promise<Trained> {
-  const { run, checkpoint } = await openRun(directory, () => undefined);
-  return train(config, { run, ...(checkpoint === undefined ? {} : { checkpoint }), ...extra });
-}
-
-/** Returns a run that was asked to stop after a step. */
-async function stoppedAfter(step: number, config: Readonly<Record<string, unknown>> = QUICK): Promise<string> {
-  const drain = new AbortController();
-  const { summary } = await train(config, {
-    drain: drain.signal,
-    onEvent: (event) => event.kind === "iteration" && event.step === step && drain.abort(),
-  });
-  return summary.directory;
-}
-
-const weights = ({ summary }: Trained): Buffer => readFileSync(join(summary.directory, "model", "weights.bin"));
 const steps = (directory: string): string[] =>
   new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ kind, step }) => `${kind} ${step}`);
-const failure = (work: Promise<unknown>): Promise<MrlmError> =>
-  work.then(
-    () => Promise.reject(new Error("It did not fail")),
-    (error: MrlmError) => error,
-  );
-
 describe("a run that is resumed under another configuration", () => {
   test("is refused, with each field that has changed", async () => {
     const directory = await stoppedAfter(3);

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { JsonObject, JsonValue, Metrics } from "@mrlm/spec";
 import { syncToDisk, writeAtomically } from "./atomic-write.ts";
+import { reading } from "./read-failure.ts";
 
 /** One line of metrics.jsonl: an iteration, an evaluation, or a measurement of a stage's goal. */
 export interface MetricsRow {
@@ -28,10 +29,10 @@ export class MetricsFile {
     if (existsSync(this.#path)) syncToDisk(this.#path);
   }
 
-  /** Returns the complete rows. The last line may be cut if the process was killed. */
+  /** Returns the complete rows. The last line may be cut if the process was killed. Throws DATA_INVALID if the file cannot be read. */
   rows(): MetricsRow[] {
     if (!existsSync(this.#path)) return [];
-    return readFileSync(this.#path, "utf8")
+    return reading(this.#path, () => readFileSync(this.#path, "utf8"))
       .split("\n")
       .flatMap((line) => {
         try {

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MrlmError, type PolicyId } from "@mrlm/spec";
 import { didYouMean } from "../names/nearest.ts";
 import { checkpointModel, Checkpoints, chosenFolder, isCheckpoint, modelFolder, policyFolders } from "./checkpoints.ts";
+import { RunDirectory } from "./run-directory.ts";
 
 /** Model that a path names. */
 export interface NamedModel {
@@ -82,7 +83,7 @@ export function policiesOf(given: string): readonly PolicyId[] {
 }
 
 async function ofRun(run: string, policy: PolicyId | undefined): Promise<NamedModel> {
-  const { status } = JSON.parse(readFileSync(join(run, RECORD), "utf8")) as { readonly status?: string };
+  const { status } = RunDirectory.open(run).readRecord();
   const model = join(run, status === "finished" ? chosenFolder(run, policy) : modelFolder());
   if (status === "finished" && existsSync(model)) return { path: model, run };
   const checkpoints = new Checkpoints(run);

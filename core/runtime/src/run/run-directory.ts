@@ -8,12 +8,14 @@ import { withShortForms } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { Checkpoints, modelFolder } from "./checkpoints.ts";
 import { makeDirectory, writeAtomically } from "./atomic-write.ts";
+import { reading } from "./read-failure.ts";
 import { MetricsFile } from "./metrics-file.ts";
 import { isLocked, lockRun, type RunLock } from "./run-lock.ts";
 import { runNotFound } from "./run-not-found.ts";
 import { asOutputFault } from "./write-failure.ts";
 
 const CONFIG = "config.yaml";
+const SOURCE = "config.source.yaml";
 const RECORD = "run.json";
 const ENGINE = "engine.json";
 const ENGINES = "engines";
@@ -87,7 +89,7 @@ export class RunDirectory {
       makeDirectory(config.output.directory);
       const run = new RunDirectory(unusedName(join(config.output.directory, `${config.name}-${stamp}`)));
       run.writeConfig(config);
-      writeAtomically(join(run.path, "config.source.yaml"), sourceText);
+      run.writeSource(sourceText);
       return run;
     } catch (error) {
       throw asOutputFault(error, `The run directory cannot be made in ${config.output.directory}`, OUTPUT_HINT);
@@ -148,16 +150,22 @@ export class RunDirectory {
     writeAtomically(this.configPath, stringify(withShortForms(config)));
   }
 
+  /** Replaces the configuration as it was given. */
+  writeSource(text: string): void {
+    writeAtomically(join(this.path, SOURCE), text);
+  }
+
   writeRecord(record: JsonObject): void {
     writeAtomically(join(this.path, RECORD), `${JSON.stringify(record, null, 2)}\n`);
   }
 
-  /** Reads the last record; empty for a run without one. Throws DATA_INVALID if it is damaged. */
+  /** Reads the last record; empty for a run without one. A loss of power may leave an empty file. Throws DATA_INVALID if it is damaged. */
   readRecord(): JsonObject {
     const path = join(this.path, RECORD);
     if (!existsSync(path)) return {};
     try {
-      return JSON.parse(readFileSync(path, "utf8")) as JsonObject;
+      const text = readFileSync(path, "utf8");
+      return text === "" ? {} : (JSON.parse(text) as JsonObject);
     } catch (cause) {
       throw new MrlmError("DATA_INVALID", `${path} cannot be read: ${fileFault(cause)}.`, {
         hint: "It is a record of the run's status and versions, and nothing is trained by it. Move it away to use the other files of the run.",
@@ -184,7 +192,8 @@ export class RunDirectory {
   /** Returns where the engines of the training process are reached; `undefined` where none trains the run. A killed process leaves its file. */
   readEngine(): (EnginePlaces & { readonly since: number }) | undefined {
     try {
-      return JSON.parse(readFileSync(join(this.path, ENGINE), "utf8")) as EnginePlaces & { readonly since: number };
+      const text = readFileSync(join(this.path, ENGINE), "utf8");
+      return text === "" ? undefined : (JSON.parse(text) as EnginePlaces & { readonly since: number });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw error;
@@ -278,15 +287,18 @@ export class RunDirectory {
     }
   }
 
+  /** Reads what `writeTokenizer` wrote. Throws DATA_INVALID where it is gone or cannot be read. */
   readTokenizer(model?: ModelId): Record<string, Uint8Array> {
     const directory = this.#tokenizerPath(model);
-    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    return Object.fromEntries(
-      files.map(({ parentPath, name }) => {
-        const path = join(parentPath, name);
-        return [relative(directory, path).replaceAll(sep, "/"), new Uint8Array(readFileSync(path))];
-      }),
-    );
+    return reading(directory, () => {
+      const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+      return Object.fromEntries(
+        files.map(({ parentPath, name }) => {
+          const path = join(parentPath, name);
+          return [relative(directory, path).replaceAll(sep, "/"), new Uint8Array(readFileSync(path))];
+        }),
+      );
+    });
   }
 
   #tokenizerPath(model: ModelId | undefined): string {

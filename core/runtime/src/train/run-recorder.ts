@@ -70,6 +70,12 @@ export class RunRecorder {
     );
   }
 
+  /** Returns the changes of what decides the result since the run was last trained, for a run that begins anew: no checkpoint refuses them. */
+  settingDifferences(): string[] {
+    const before = this.#before["settings"];
+    return before === undefined ? [] : diffConfigs(before, this.#record["settings"]).map(describeChange);
+  }
+
   /** Returns a notice for each environment whose package or recorded behaviour differs from before the resumption. */
   environmentDifferences(): string[] {
     const before = (this.#before["environments"] as RecordedEnvironments | undefined) ?? {};

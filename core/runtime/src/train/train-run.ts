@@ -25,6 +25,7 @@ import { packageTexts } from "../workers/same-packages.ts";
 import { workerReports } from "../workers/worker-reports.ts";
 import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
+import { learningSettings } from "../resume/resume-compatibility.ts";
 import { loadState } from "../resume/run-state.ts";
 import { finishedSummary, idOfRun, RunRecorder } from "./run-recorder.ts";
 import { runStages } from "./run-stages.ts";
@@ -90,7 +91,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
     directory: config.base_directory,
   });
   const environments = JSON.parse(JSON.stringify(prepared.packages)) as JsonObject;
-  const about = { name: config.name, seed: config.seed, environments };
+  const about = { name: config.name, seed: config.seed, environments, settings: learningSettings(config) };
   const record = new RunRecorder(run, about, versions, { from: checkpoint?.path, storeUrl: config.store.url });
   const never = new AbortController().signal;
   const resumedAt = record.hasBegunBefore ? Number(checkpoint?.state["step"] ?? 0) : undefined;
@@ -104,7 +105,10 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
   let membership: Membership | undefined;
   let status: RunSummary["status"] | "failed" = "failed";
   try {
-    for (const text of [...prepared.notices, ...record.differences(), ...record.environmentDifferences()])
+    const changed = checkpoint === undefined ? record.settingDifferences() : [];
+    if (changed.length > 0) run.writeSource(prepared.sourceText);
+    const notices = changed.map((change) => `config.yaml was changed since the run was started, and holds: ${change}.`);
+    for (const text of [...prepared.notices, ...notices, ...record.differences(), ...record.environmentDifferences()])
       onEvent({ kind: "notice", text });
     const context = await startRun({
       prepared,
