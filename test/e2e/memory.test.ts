@@ -33,6 +33,7 @@ const HUGE = {
 
 test("--dry-run prints what a run would take, and makes nothing", async () => {
   const { code, stderr } = await dryRun(TINY);
+  expect(stderr).toMatch(/^rendered \d+ first prompts of tasks$/m);
   expect(stderr).toMatch(/^memory of \S+, estimated +bytes +from$/m);
   expect(stderr).toMatch(/^all +[\d.]+ MiB +[\d.]+ [GM]iB free \(.+\)$/m);
   expect([code, existsSync(join(directory, "runs"))]).toEqual([0, false]);

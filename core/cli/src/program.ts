@@ -69,7 +69,10 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .option("--output <directory>", "where the run directory is made")
     .option("--seed <number>", "instead of the configuration's")
     .option("--resume <path>", "run directory, or one of its checkpoints, to continue")
-    .option("--dry-run", "check everything, print how much memory the run would take, and train nothing")
+    .option(
+      "--dry-run",
+      "check everything, render some prompts, print how much memory the run would take, and train nothing",
+    )
     .option("--steps <n>", "with --resume: of the last stage, instead of the configuration's, to make a run longer")
     .action(async (args: TrainArguments) => finish(await (await import("./commands/train.ts")).train(context(), args)));
 

@@ -111,6 +111,7 @@ export { readRun, type RunRecord } from "./diagnosis/run-record.ts";
 export { writeAtomically } from "./run/atomic-write.ts";
 export { asOutputFault, asWriteFailure } from "./run/write-failure.ts";
 export { type BeforeAndAfter, beforeAndAfter } from "./episodes/before-and-after.ts";
+export { checkPrompts } from "./prepare/check-prompts.ts";
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { type DirectoryRenderer, directoryRenderer } from "./run/directory-renderer.ts";
 export { type EnginePlace, type EnginePlaces, isAlive, RunDirectory, type SamplerFile } from "./run/run-directory.ts";

@@ -5,6 +5,7 @@ import {
   checkLearners,
   checkPlayers,
   checkMemory,
+  checkPrompts,
   checkRoutes,
   type Checkpoint,
   estimateRun,
@@ -26,6 +27,7 @@ import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Console } from "../console/console.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import { count } from "../console/numbers.ts";
 import { memoryTable } from "../console/memory-table.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { RunLog, withLog } from "../console/run-log.ts";
@@ -177,6 +179,9 @@ export async function train(
 
     /** Runs everything before the first step, without a run directory. */
     async function dryRun(): Promise<number> {
+      const prompts = await unlessLost(environments.lost, checkPrompts(prepared, environments.host));
+      for (const text of prompts.notices) notice(text);
+      if (prompts.rendered > 0) console.note(`rendered ${count(prompts.rendered, "first prompt")} of tasks`);
       if (startsEngine(config)) console.note("starting the engine (loading torch)");
       const { engine, stop } = await openEngines({
         config: prepared.config,
