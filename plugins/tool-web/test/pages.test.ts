@@ -19,6 +19,34 @@ const convert = async (
     { signal: new AbortController().signal },
   );
 
+describe("U13: style sheets above the limits", () => {
+  const page = (css: string): string =>
+    `<title>t</title><style>${css}</style><p>${"visible ".repeat(20)}<p class="x">secret`;
+  const noise = (count: number): string => Array.from({ length: count }, (_, i) => `.c${i}{color:red}`).join("");
+
+  test.each([
+    ["100,000 rules", `${noise(100_000)}.x{display:none}`],
+    [
+      "25,000 selectors in one rule",
+      `${Array.from({ length: 25_000 }, (_, i) => `.c${i}`).join(",")}{color:red}.x{display:none}`,
+    ],
+    ["100 rules for one name", `${".x.y{color:red}".repeat(100)}.x{display:none}`],
+    ["deeply nested conditions", `${"@media all{".repeat(5)}.x{display:none}${"}".repeat(5)}`],
+    ["a long comment", `/*${" ".repeat(500_000)}*/.x{display:none}`],
+  ])("%s: the page is reported as cut", async (_name, css) => {
+    const { isTruncated, notes } = await convert({ body: page(css), contentType: "text/html" });
+    expect([isTruncated, notes]).toEqual([true, [expect.stringContaining("style sheets of the page were cut")]]);
+  });
+
+  test.each([
+    ["3,000 rules", `${noise(3_000)}.x{display:none}`],
+    ["a nested condition", "@media screen{@supports (color:red){.x{display:none}}}"],
+  ])("%s are read: hidden text is removed, and nothing is reported", async (_name, css) => {
+    const { markdown, isTruncated, notes } = await convert({ body: page(css), contentType: "text/html" });
+    expect([markdown.includes("secret"), isTruncated, notes]).toEqual([false, false, []]);
+  });
+});
+
 describe("limits of the worker", () => {
   test("a page that fails is read again as plain text, with a note", async () => {
     const modes: boolean[][] = [];

@@ -40,20 +40,27 @@ function convertHtml(
   limits: ReduceLimits,
   { url, isMainContentOnly, isPlain }: Omit<PageSource, "bytes" | "contentType">,
 ): ConvertedPage {
-  const { html, css, isTruncated } = reduceHtml(source, limits);
+  const { html, css, isCssCut, isTruncated } = reduceHtml(source, limits);
   const notes: string[] = [];
   if (isPlain) return { title: "", markdown: plainText(html), isTruncated, notes };
   const $ = load(html);
   const title = collapseSpaces($("title").first().text()).trim().slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
   const base = URL.parse($("base[href]").attr("href") ?? "", url)?.href ?? url;
-  removeHidden($, bodyOf($), css);
+  const isStyleCut = removeHidden($, bodyOf($), css) || isCssCut;
+  if (isStyleCut)
+    notes.push("The style sheets of the page were cut at a limit: text that a browser hides may be shown.");
   const content = isMainContentOnly
     ? mainContent($.html($("body").contents()), elementsBelow(bodyOf($)).length)
     : undefined;
   if (isMainContentOnly && content === undefined) notes.push("No main content was found; this is the whole page.");
   const main = content === undefined ? $ : load(content);
   tidyPage(bodyOf(main), base);
-  return { title, markdown: toMarkdown(main.html(main("body").contents())), isTruncated, notes };
+  return {
+    title,
+    markdown: toMarkdown(main.html(main("body").contents())),
+    isTruncated: isTruncated || isStyleCut,
+    notes,
+  };
 }
 
 const bodyOf = ($: CheerioAPI): Element => $("body")[0] as unknown as Element;

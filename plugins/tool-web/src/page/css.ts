@@ -1,7 +1,7 @@
 /** Values of CSS properties by name, in lower case. */
 export type Declarations = ReadonlyMap<string, string>;
 
-const MAX_RULES = 2000;
+const MAX_RULES = 20_000;
 
 /** Selector of one compound without combinators: `.note`, `#ad`, `div.note.small`. */
 export interface SimpleRule {
@@ -33,17 +33,24 @@ const TRANSPARENT =
   /^@(media (only )?(all|screen)|layer|supports|scope|container)( |$)(?!.*(width|height|print|prefers))/;
 const MAX_NESTING = 3;
 
-/** Parses the rules of style sheets that hide elements by a simple selector. */
-export function parseRules(css: string): SimpleRule[] {
-  return rulesIn(normalCss(css).replace(/@(import|charset|namespace|layer)[^@;{}]*;/g, ""), 0);
+/** Rules of style sheets, and whether some were left out because there are too many, or are nested too deeply. */
+export interface ParsedRules {
+  readonly rules: SimpleRule[];
+  isCut: boolean;
 }
 
-function rulesIn(text: string, nesting: number): SimpleRule[] {
-  const rules: SimpleRule[] = [];
+/** Parses the rules of style sheets that hide elements by a simple selector. */
+export function parseRules(css: string): Readonly<ParsedRules> {
+  const parsed: ParsedRules = { rules: [], isCut: false };
+  addRules(normalCss(css).replace(/@(import|charset|namespace|layer)[^@;{}]*;/g, ""), 0, parsed);
+  return parsed;
+}
+
+function addRules(text: string, nesting: number, parsed: ParsedRules): void {
   let start = 0;
   let depth = 0;
   let open = 0;
-  for (let index = 0; index < text.length && rules.length < MAX_RULES; index++) {
+  for (let index = 0; index < text.length; index++) {
     const character = text[index];
     if (character === "{" && depth++ === 0) open = index;
     if (character !== "}" || depth === 0 || --depth > 0) continue;
@@ -51,17 +58,21 @@ function rulesIn(text: string, nesting: number): SimpleRule[] {
     const body = text.slice(open + 1, index);
     start = index + 1;
     if (selectors.startsWith("@")) {
-      if (nesting < MAX_NESTING && TRANSPARENT.test(selectors)) rules.push(...rulesIn(body, nesting + 1));
+      if (!TRANSPARENT.test(selectors)) continue;
+      if (nesting < MAX_NESTING) addRules(body, nesting + 1, parsed);
+      else parsed.isCut = true;
     } else if (
       /display|visibility|opacity|font|clip|position|color|transform|overflow|indent|margin|zoom|scale|filter/.test(
         body,
       )
     ) {
       const declarations = parseDeclarations(body);
-      for (const selector of selectors.split(",")) rules.push(...simpleRule(selector.trim(), declarations));
+      for (const selector of selectors.split(",")) parsed.rules.push(...simpleRule(selector.trim(), declarations));
+      if (parsed.rules.length < MAX_RULES) continue;
+      parsed.isCut = true;
+      return;
     }
   }
-  return rules;
 }
 
 function simpleRule(selector: string, declarations: Declarations): SimpleRule[] {

@@ -16,6 +16,8 @@ export interface ReducedHtml {
   readonly html: string;
   /** Text of the `style` elements. */
   readonly css: string;
+  /** The limit of style sheets cut them. */
+  readonly isCssCut: boolean;
   /** The limits cut the page. */
   readonly isTruncated: boolean;
 }
@@ -107,7 +109,12 @@ class Reducer {
 
   result(): ReducedHtml {
     while (this.#open.length > 0) this.#pop();
-    return { html: this.#out.join(""), css: this.#css.join("\n"), isTruncated: this.#isTruncated };
+    return {
+      html: this.#out.join(""),
+      css: this.#css.join("\n"),
+      isCssCut: this.#cssLength > MAX_CSS_CHARACTERS,
+      isTruncated: this.#isTruncated,
+    };
   }
 
   #keepAttribute(name: string, value: string): void {
@@ -121,8 +128,9 @@ class Reducer {
   #text(start: number, end: number): void {
     if (this.#isTruncated) return;
     if (this.#skipped !== undefined) {
-      if (this.#skipped.name === "style" && this.#cssLength < MAX_CSS_CHARACTERS) {
-        this.#css.push(this.#source.slice(start, Math.min(end, start + MAX_CSS_CHARACTERS - this.#cssLength)));
+      if (this.#skipped.name === "style") {
+        const rest = Math.max(0, MAX_CSS_CHARACTERS - this.#cssLength);
+        this.#css.push(this.#source.slice(start, Math.min(end, start + rest)));
         this.#cssLength += end - start;
       }
       return;

@@ -10,11 +10,13 @@ const MAX_RULES_PER_KEY = 20;
  * Removes the elements that a browser does not show: by attribute, by inline style, and by style rules with simple selectors. Invisible text is
  * often not part of the page (menus, or instructions that only a program reads). Elements that scripts often show later, because they are transparent
  * or hidden by a rule, stay if they have most of the text.
+ * @returns whether rules were left out because there are too many: elements that they hide stay
  */
-export function removeHidden($: CheerioAPI, body: ParentNode, css: string): void {
+export function removeHidden($: CheerioAPI, body: ParentNode, css: string): boolean {
   const hidden = new Set<unknown>($("[hidden], [aria-hidden='true' i], input[type='hidden' i], dialog:not([open])"));
   const hiddenAtFirst = new Set<unknown>();
-  const rules = ruleIndex(parseRules(css));
+  const parsed = parseRules(css);
+  const { rules, isCut } = ruleIndex(parsed.rules);
   for (const element of elementsBelow(body)) {
     const { style } = element.attribs;
     if (style === undefined && rules.size === 0) continue;
@@ -27,10 +29,11 @@ export function removeHidden($: CheerioAPI, body: ParentNode, css: string): void
     }
   }
   rewriteTree(body, (node) => (hidden.has(node) ? [] : [node]));
-  if (hiddenAtFirst.size === 0) return;
+  if (hiddenAtFirst.size === 0) return parsed.isCut || isCut;
   const visible = textOutside(body, hiddenAtFirst).replace(/\s+/g, "").length;
   const all = textOf(body).replace(/\s+/g, "").length;
   if (visible * 2 > all) rewriteTree(body, (node) => (hiddenAtFirst.has(node) ? [] : [node]));
+  return parsed.isCut || isCut;
 }
 
 /** Text below a node, without that of some elements. */
@@ -45,9 +48,10 @@ function textOutside(root: ParentNode, omitted: ReadonlySet<unknown>): string {
 }
 
 /** Indexes rules by one class, else the id, else the tag of their selector. */
-function ruleIndex(rules: readonly SimpleRule[]): Map<string, SimpleRule[]> {
+function ruleIndex(all: readonly SimpleRule[]): { readonly rules: Map<string, SimpleRule[]>; readonly isCut: boolean } {
   const index = new Map<string, SimpleRule[]>();
-  for (const rule of rules) {
+  let isCut = false;
+  for (const rule of all) {
     const key =
       rule.classes[0] === undefined
         ? rule.id === undefined
@@ -56,9 +60,10 @@ function ruleIndex(rules: readonly SimpleRule[]): Map<string, SimpleRule[]> {
         : `.${rule.classes[0]}`;
     const list = index.get(key) ?? [];
     if (list.length < MAX_RULES_PER_KEY) list.push(rule);
+    else isCut = true;
     index.set(key, list);
   }
-  return index;
+  return { rules: index, isCut };
 }
 
 function matchingRules(index: ReadonlyMap<string, readonly SimpleRule[]>, { name, attribs }: Element): SimpleRule[] {

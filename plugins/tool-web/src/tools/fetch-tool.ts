@@ -110,7 +110,7 @@ function resultOf(
   const isLast = part === parts.length;
   const foot = [
     !isLast ? `[Continue with part ${part + 1}.]` : undefined,
-    isLast && isTruncated ? "[The page is longer. The rest was cut at a size limit.]" : undefined,
+    isLast && isTruncated ? "[The page was cut at a size limit.]" : undefined,
   ];
   return textResult(blocks(head, text.trim() === "" ? "(The page has no text.)" : text, foot), {
     isTruncated: isLast && isTruncated,
