@@ -19,6 +19,9 @@ const PING_MS = 5000;
 const LIST_MS = 10_000;
 /** Largest number of times that one change makes the client read the tools. */
 const MAX_READINGS = 3;
+/** Largest definition of a tool, and of all offered tools of a server: definitions are in each prompt. */
+const DEFINITION_BYTES = 65_536;
+const DEFINITIONS_BYTES = 2 ** 20;
 /** Largest number of messages of a chain of errors. */
 const MAX_CAUSES = 5;
 
@@ -42,6 +45,7 @@ export type Answer = { readonly result: CallToolResult } | { readonly error: str
 export class Connection {
   readonly #client: Client;
   readonly #transport: ServerTransport;
+  readonly #offers: (name: string) => boolean;
   #tools: readonly ListedTool[] = [];
   /** Reading of the tools after a change, and whether they changed again meanwhile. */
   #refreshing: Promise<void> | undefined;
@@ -50,9 +54,10 @@ export class Connection {
   #state: "open" | "retired" | "closed" = "open";
   #isChecked = true;
 
-  private constructor(client: Client, transport: ServerTransport) {
+  private constructor(client: Client, transport: ServerTransport, offers: (name: string) => boolean) {
     this.#client = client;
     this.#transport = transport;
+    this.#offers = offers;
   }
 
   /** Connects and reads the tools. Closes the transport if that fails. */
@@ -61,6 +66,8 @@ export class Connection {
     options: {
       readonly signal: AbortSignal;
       readonly negotiates: boolean;
+      /** Whether a tool of the server is offered to policies. */
+      offers(name: string): boolean;
       /** Called with faults that end nothing. */
       onFault(error: Error): void;
     },
@@ -69,7 +76,7 @@ export class Connection {
       { name: "mrlm", version: "0.1.0" },
       options.negotiates ? { versionNegotiation: { mode: "auto" } } : {},
     );
-    const connection = new Connection(client, transport);
+    const connection = new Connection(client, transport, (name) => options.offers(name));
     const onClose = (): void => {
       connection.#state = "closed";
     };
@@ -197,6 +204,7 @@ export class Connection {
   async #list(options: { readonly signal?: AbortSignal; readonly timeout: number }): Promise<readonly ListedTool[]> {
     if (this.#client.getServerCapabilities()?.tools === undefined) return [];
     const { tools } = await this.#client.listTools(undefined, { ...options, cacheMode: "refresh" });
+    assertDefinitions(tools.filter(({ name }) => this.#offers(name)));
     return tools.map(({ name, title, description = title ?? "", inputSchema, outputSchema }) => ({
       name,
       description,
@@ -204,6 +212,27 @@ export class Connection {
       ...(outputSchema === undefined ? {} : { outputSchema: internSchema(outputSchema as JsonObject) }),
     }));
   }
+}
+
+/** Throws for tools that share a name, by which policies call them, and for definitions that are too large for a prompt. */
+function assertDefinitions(tools: readonly { readonly name: string }[]): void {
+  const names = new Set<string>();
+  let total = 0;
+  for (const tool of tools) {
+    const name = JSON.stringify(tool.name.slice(0, 100));
+    if (names.has(tool.name)) throw new Error(`it lists two tools with the name ${name}`);
+    names.add(tool.name);
+    const bytes = Buffer.byteLength(JSON.stringify(tool));
+    total += bytes;
+    if (bytes > DEFINITION_BYTES)
+      throw new Error(
+        `the definition of its tool ${name} has ${bytes} bytes, where ${DEFINITION_BYTES} are allowed; choose others by \`tools\` of the server`,
+      );
+  }
+  if (total > DEFINITIONS_BYTES)
+    throw new Error(
+      `the definitions of its ${tools.length} tools have ${total} bytes, where ${DEFINITIONS_BYTES} are allowed; choose some by \`tools\` of the server`,
+    );
 }
 
 /** Whether a server answered with something that is no result of a tool. It is broken, and its connection is not. */

@@ -73,6 +73,7 @@ export class Server {
         const connection = await Connection.open(transport, {
           signal,
           negotiates: this.settings.protocol === "discover",
+          offers: (name) => this.settings.tools?.includes(name) ?? true,
           onFault,
         });
         isOpen = true;

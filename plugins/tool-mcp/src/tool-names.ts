@@ -10,8 +10,8 @@ export interface ToolOfServer {
 
 /**
  * Returns the names that policies see: `SERVER__TOOL`. Other characters than letters, digits, _ and - become _. A name that is too long, or that another
- * tool has as well, ends with a hash of the original instead. The order of servers and tools does not matter. Two
- * tools that a server lists under one name keep it: hosts reject them (TOOL_CONFLICT).
+ * tool has as well, ends with a hash of the original instead. The order of servers and tools does not matter. A
+ * server that lists two tools under one name does not start.
  */
 export function toolNames(tools: readonly ToolOfServer[]): string[] {
   const plain = tools.map(({ server, tool }) => `${server}__${tool}`);

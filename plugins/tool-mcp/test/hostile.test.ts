@@ -51,6 +51,9 @@ describe("servers that do not start", () => {
     ["that never answers", ["--silent"], "it was not ready after 0.3 s"],
     ["that ends", ["--broken"], "it ended with code 7; its stderr ends with: cannot start with undefined"],
     ["whose list never ends", ["--endless-pages"], "MCP server s did not start"],
+    ["with two tools of one name (U13)", ["--twins"], 'it lists two tools with the name "echo"'],
+    ["with a description of 2 MB (U13)", ["--long=echo"], 'the definition of its tool "echo" has 2000'],
+    ["with 20,000 tools (U13)", ["--many"], "where 1048576 are allowed; choose some by `tools` of the server"],
   ])("a server %s is an error that states why", async (_, flags, message) => {
     const settings = { s: { start_timeout_ms: flags[0] === "--silent" ? 300 : 30_000 } };
     const starting = toolset({ mcpServers: { s: scripted(...flags) }, servers: settings });
@@ -61,6 +64,28 @@ describe("servers that do not start", () => {
   test("a command that cannot be run", async () => {
     const starting = toolset({ mcpServers: { s: { command: "./no-such-server" } } });
     await expect(starting).rejects.toThrow('MCP server s did not start: there is no command "./no-such-server"');
+  });
+});
+
+describe("definitions", () => {
+  test("U13: tools that are not offered may have any definition", async () => {
+    const servers = { s: { tools: ["count"] } };
+    tools = await toolset({ mcpServers: { s: scripted("--twins", "--long=echo", "--many") }, servers });
+    expect(tools.definitions.map(({ name }) => name)).toEqual(["s__count"]);
+  });
+
+  test("U13: a changed list with two tools of one name is reported, and the one before it stays", async () => {
+    const logger = recordingLogger();
+    tools = await toolset({ mcpServers: { s: scripted() } }, logger);
+    const opened = await episode(tools);
+    await call(opened, "s__grow");
+    expect(opened.tools.map(({ name }) => name)).toContain("s__grown_1");
+    await call(opened, "s__grow");
+    const names = opened.tools.map(({ name }) => name);
+    expect(names).not.toContain("s__grown_2");
+    expect(new Set(names).size).toBe(names.length);
+    expect(logger.lines.join()).toContain('two tools with the name "echo"');
+    await opened.close();
   });
 });
 
