@@ -148,12 +148,24 @@ function decide(
 function compareReadings(expected: Node, answer: Node, given: Found, context: Context): Outcome {
   const outcome = context.compare(expected, answer);
   if (outcome.verdict === "equivalent") return underItsName(expected, answer, given, context) ?? outcome;
-  for (const renaming of withConstantsOf(expected, answer)) {
+  for (const renaming of [
+    ...underItsArgument(expected, answer, given, context),
+    ...withConstantsOf(expected, answer),
+  ]) {
     const again = context.compare(expected, renaming);
     if (again.verdict === "equivalent") return again;
   }
   if (context.options.strict !== false) return outcome;
   return context.compare(renamed(expected), renamed(answer));
+}
+
+/** Returns the answer `f(t) = \boxed{t^2}` as a definition, beside a reference that defines a function. */
+function underItsArgument(expected: Node, answer: Node, given: Found, context: Context): readonly Node[] {
+  if (given.name === undefined || expected.kind !== "relation" || answer.kind === "relation") return [];
+  const { node: name } = read(given.name, true, context.work);
+  return expected.operands[0]?.kind === "call" && name.kind === "call"
+    ? [{ kind: "relation", operators: ["="], operands: [name, answer] }]
+    : [];
 }
 
 /** Compares `\frac{EA}{CE} = \boxed{\frac43}` with `CE:EA = 4:3` under the name of the box, if both names have the same letters. */

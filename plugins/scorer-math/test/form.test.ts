@@ -170,6 +170,7 @@ const refusedPairs: Readonly<Record<string, readonly (readonly [expected: string
     ["8", "5 plus 3"],
     ["25", "5 squared"],
     ["5", "5^1"],
+    ["$1$", "$sin(pi/2)$"],
     ["120", "5!"],
     ["0.3", "0.1+0.2"],
     ["$7+4\\sqrt{3}$", "$(2+\\sqrt3)^2$"],

@@ -1,6 +1,6 @@
 /** Equations that name a value: `x = 5`, `f(x) = 2x`, `|AB| = 1`, `(p, q) = (3, 2)`. */
 import { NotScalar, Undefined } from "../normal/errors.ts";
-import type { Node, RelationNode } from "../tree/node.ts";
+import { call, type Node, type RelationNode } from "../tree/node.ts";
 import { isName } from "../tree/name.ts";
 import { anywhere, mapChildren, some, variables } from "../tree/walk.ts";
 import { approximate } from "../numeric/approximate.ts";
@@ -35,7 +35,8 @@ function isAskedFor(node: Node): boolean {
 }
 
 const LETTER = /^[a-z](?:_\w+)?'*$/;
-const UNKNOWN = /^[xyz](?:_\w+)?'*$/;
+/** x, y and z, and derivatives such as `u_{xx}`. */
+const UNKNOWN = /^(?:[xyz](?:_\w+)?|[a-z]_[xyzt]+)'*$/;
 
 /**
  * Whether an equation is to be solved, or states a curve, so that its right side is no value: `ax + by = 3`,
@@ -67,9 +68,17 @@ function isUnitTerm(term: Node): boolean {
   return sign?.kind === "number" && sign.value.n === -1n && letter?.kind === "symbol";
 }
 
-/** Removes the name of a curve from an equation such as `l: y = 2x + 1`. `AB:CD = 3:4` has a ratio on its left side. */
+/**
+ * Removes the name of a curve from an equation such as `l: y = 2x + 1`, and returns `f: x \mapsto x^2` as `f(x) = x^2`.
+ * `AB:CD = 3:4` has a ratio on its left side.
+ */
 export function withoutCurveName(node: RelationNode): RelationNode {
   const [first, ...others] = node.operands as [Node, ...Node[]];
+  if (first.kind === "ratio" && node.operators.join() === "to") {
+    const [name, argument] = first.parts as [Node, Node];
+    if (first.parts.length === 2 && name.kind === "symbol" && argument.kind === "symbol")
+      return { kind: "relation", operators: ["="], operands: [call(`${name.name}()`, argument), ...others] };
+  }
   if (first.kind !== "ratio" || first.parts.length !== 2 || node.operators[0] !== "=") return node;
   const [name, side] = first.parts as [Node, Node];
   const isCurve =

@@ -8,7 +8,7 @@ import { different, equivalent, type Outcome } from "../verdict.ts";
 import { assignedValue, componentwise, hasRelation, isVariable, shortened, withoutCurveName } from "./assignment.ts";
 import { compareAsSets, compareInOrder, compareTuples } from "./collection.ts";
 import { withArgumentsOf } from "./bound.ts";
-import { conditionOf } from "./condition.ts";
+import { conditionOf, hasAlternative } from "./condition.ts";
 import type { Context } from "./context.ts";
 import { asMatrix, compareMatrices, hasMatrix, vectorItems } from "./matrix.ts";
 import { withoutEllipsis } from "./ellipsis.ts";
@@ -29,6 +29,8 @@ export function compareNodes(c: Context, expectedNode: Node, answerNode: Node): 
   const condition = conditionOf(answerNode);
   if (condition !== "" && !hasSameCondition(condition, expectedNode))
     return different("structure", "a condition that the reference does not have");
+  if (condition === "" && hasAlternative(expectedNode) && !some(answerNode, isPiecewise))
+    return different("structure", "only one of the values of the reference");
   const [expectedForm, answerForm] = withSameParameter(...unified(expectedNode, answerNode));
   const [reference, given] = [expectedForm, answerForm].map((form) => componentwise(prepared(form))) as [Node, Node];
   const answerPart = withArgumentsOf(reference, given);

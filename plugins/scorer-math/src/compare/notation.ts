@@ -15,7 +15,7 @@ export function unified(expected: Node, answer: Node): readonly [Node, Node] {
 function beside(node: Node, other: Node): Node {
   let out = node;
   if (hasCount(node) && !hasTuple(other)) out = withCounts(out);
-  if (hasMark(node) && !hasMark(other)) out = withoutMarks(out);
+  if (hasMark(node) && !hasMark(other) && hasSymbol(other)) out = withoutMarks(out);
   if (namesLength(out) && !namesLength(other)) out = withoutBars(out);
   const length = vectorLength(other);
   const vector = length === undefined ? undefined : asBasisSum(out, length);
@@ -52,6 +52,8 @@ function withCounts(node: Node): Node {
 const MARK = /^vec\((\w+)\)$/;
 
 const hasMark = anywhere((part) => part.kind === "symbol" && MARK.test(part.name));
+
+const hasSymbol = anywhere((part) => part.kind === "symbol");
 
 function withoutMarks(node: Node): Node {
   if (node.kind !== "symbol") return mapChildren(node, withoutMarks);

@@ -52,7 +52,7 @@ const DERIVES =
   /\b(?:so|then|thus|hence|therefore|but|gives?|giving|(?:we|to|you) get|find|obtain|yields?|means|implies|since|because|becomes?|simplif\w+|equals?|wait|actually|no|not|instead|rather|adding|subtracting|multiply\w*|divid\w*|plugging|substitut\w+|which|from|now|finally|let|if|where|times|total|sum|altogether|answer|final|again|previously|later|first|before|after)\b|=>|\\(?:R|r|Longr)ightarrow|\\implies|\\to(?![a-z])|[+*/^<>?]|\\(?:cdot|times|div|neq?|le|ge)(?![a-z])/i;
 /** The name of a value just before its box: `a = `, `(b)`, `Part (b):`, `2.` */
 const NAME =
-  /(?:^|[$,;\n:]|\\[([]|\b(?:and|or|is|are|have|that)\b|\\q?quad)\s*(\\?[A-Za-z|][^$,;=.\n]{0,40}?)\s*=\s*(?:\$|\\\(|\\\[)?\s*$/;
+  /(?:^|[$,;\n:]|\\[([]|\b(?:and|or|is|are|have|that)\b|\\q?quad)\s*(\\?[A-Za-z|](?:[^$,;=.\n(]|\([^()$\n]{0,30}\)){0,40}?)\s*=\s*(?:\$|\\\(|\\\[)?\s*$/;
 /** A name that may be written before its value; other names are left out. */
 const SIMPLE_NAME = /^\\?[A-Za-z]{1,9}(?:_\{?\w{1,5}\}?)?'*(?:\(\s*[a-z]\s*\))?$/;
 const PART =
@@ -89,8 +89,19 @@ function isJoined(source: string, box: Boxed, next: Boxed): boolean {
     return true;
   // Nothing but delimiters and line breaks: boxes one below the other.
   if (gap.length <= 80 && !/[a-z\d+*/^=<>]/i.test(gap.replace(/\\q?quad(?![a-z])|\\[()[\]]/g, ""))) return true;
+  const [part, nextPart] = [partBefore(source, box), partBefore(source, next)];
+  if (part !== undefined && nextPart !== undefined && part !== nextPart && !DERIVES.test(gap)) return true;
   const [which, other] = [box, next].map(({ start }) => whichBefore(source, start));
   if (which !== undefined && other !== undefined && which !== other) return true;
+  const [own, nextOwn] = [box, next].map(({ content }) => OWN_NAME.exec(content)?.[1]);
+  if (
+    isSentence &&
+    own !== undefined &&
+    own === nextOwn &&
+    /\bor\b/.test(gap) &&
+    !/\b(?:or (?:rather|not)|not)\b/.test(gap)
+  )
+    return true;
   if (areParts && !DERIVES.test(gap.replace(NAME, ""))) return true;
   // Within one sentence, with an "and" or a comma, and nothing from which the second follows.
   const words = a !== undefined && a === b ? gap.replace(NAME, "") : gap;
@@ -119,7 +130,12 @@ export function nameBefore(source: string, box: Boxed): string | undefined {
   const before = source.slice(Math.max(0, box.start - 100), box.start).replace(/^[\s\S]*\\boxed/, "");
   const name = NAME.exec(before)?.[1];
   if (name !== undefined && !/[+*/]|\\(?:cdot|times|boxed)|\s[a-z]{2,}/.test(name)) return name.trim();
-  const part = PART.exec(before);
+  return partBefore(source, box);
+}
+
+/** Returns the part of the question, or the number in a list, that a box stands behind. */
+function partBefore(source: string, box: Boxed): string | undefined {
+  const part = PART.exec(source.slice(Math.max(0, box.start - 100), box.start).replace(/^[\s\S]*\\boxed/, ""));
   return part ? `part ${part[1] ?? part[2]}` : undefined;
 }
 

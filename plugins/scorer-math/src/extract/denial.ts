@@ -14,9 +14,9 @@ const CHANGED_BEFORE =
 const HEDGED_AFTER =
   /^[\s$.,;)*\]}]*(?:\?|or\s+(?:maybe|perhaps|possibly|it|is|was|could|might|\$|\\|-?\d)|(?:,\s*)?(?:maybe|perhaps|possibly|but (?:maybe|perhaps|possibly|it (?:could|might)|i'?m not sure|not sure))\b)/i;
 
-/** Words inside an answer that take it back or hedge it: `42 \text{ (wrong)}`, `42?`. Hedged words alone, such as "wrong", are an answer in words. */
+/** Words inside an answer that take it back or hedge it: `42 \text{ (wrong)}`. Hedged words alone, such as "wrong", are an answer in words. */
 const DOUBTS =
-  /\b(?:wrong|incorrect(?:ly)?|mistaken?|maybe|perhaps|possibly|probably|presumably|(?:most |very )?(?:un)?likely|guess(?:ed|ing)?|unsure|uncertain|sure|doubt(?:ful)?|or so|or something|i (?:think|believe|suppose)|do(?:n'?t| not) know|(?:might|could|may) be|instead of|rather than)\b|\?[\s.)}$]*$|\\[bx]?cancel(?![a-z])|^\s*~~.*~~\s*$/i; // words: quoted
+  /\b(?:wrong|incorrect(?:ly)?|mistaken?|maybe|perhaps|possibly|probably|presumably|(?:most |very )?(?:un)?likely|guess(?:ed|ing)?|unsure|uncertain|sure|doubt(?:ful)?|or so|or something|i (?:think|believe|suppose)|do(?:n'?t| not) know|(?:might|could|may) be|instead of|rather than)\b|\\[bx]?cancel(?![a-z])|^\s*~~.*~~\s*$/i; // words: quoted
 const VALUE = /\d|\\(?:[dt]?frac|sqrt|pi|infty)(?![a-z])|=/;
 
 /** Returns the reason why a marked answer is none by its own words; undefined if it is one. */

@@ -137,6 +137,8 @@ function fromBoxes(source: string, isReference: boolean): Extraction {
   }
   if (boxes.length > 1) return found(joinBoxes(source, boxes), true, "boxed");
   if (/(?<!\\)\$|\\[([]/.test(last.content)) return inDelimiters(last.content, isReference);
+  const explained = /^\s*\\text\{\s*([a-z]+(?: [a-z]+){0,3}),?\s(?:since|because|as)\b/i.exec(last.content)?.[1];
+  if (explained !== undefined) return found(explained, false, "boxed");
   const answer = found(labelledValues(last.content) ?? last.content + unitBehind(source, last), true, "boxed");
   const name = /=\s*(?:\$|\\[([])?\s*$/.test(source.slice(Math.max(0, last.start - 8), last.start))
     ? nameBefore(source, last)

@@ -5,7 +5,7 @@ import { connective } from "./boxed.ts";
 import { denial } from "./denial.ts";
 import type { Extraction } from "./extraction.ts";
 import { labelledValues } from "./labels.ts";
-import { countInWords, lastNumber, type NumberInText } from "./number.ts";
+import { countInWords, lastNumber, unitAt, type NumberInText } from "./number.ts";
 import { mathRegions, type MathRegion } from "./regions.ts";
 import { LONGEST_BEFORE, roleOf } from "./role.ts";
 import { firstSentence, isRemark, mainClause, sentences } from "./sentence.ts";
@@ -106,12 +106,25 @@ function inSentence(sentence: string, before: string, after: string, isReference
   const regions = mathRegions(sentence).filter(({ content }) => !END_OF_PROOF.test(content));
   const values = regions.length > 1 ? labelledValues(sentence) : undefined;
   if (values !== undefined) return { found: true, answer: values, isMath: true, source: "text" };
+  const cases = regions.length > 2 ? caseDistinction(sentence, regions) : undefined;
+  if (cases !== undefined) return { found: true, answer: cases, isMath: true, source: "text" };
   const isReply = regions.length > 0 && sentence.length < 400 && REPLY.test(sentence);
   const reply = isReply ? /no|yes/i.exec(sentence)?.[0] : undefined;
   if (reply !== undefined) return { found: true, answer: reply, isMath: false, source: "text" };
   if (regions.length > 0) return inFormulas(sentence, regions, before, after, isReference);
   if (/\\[([]/.test(sentence)) return { found: false, reason: "a formula without its end on the same line" };
   return inWords(sentence, before, after, isReference);
+}
+
+/** Returns `$8$ if $n$ is even, $9$ if $n$ is odd` as one formula; undefined for any other sentence. */
+function caseDistinction(sentence: string, regions: readonly MathRegion[]): string | undefined {
+  if (regions[0]?.start !== sentence.search(/\S/)) return undefined;
+  const gaps = regions.map(({ end }, i) => sentence.slice(end, regions[i + 1]?.start));
+  const isValue = (i: number): boolean =>
+    /^\s*,?\s*(?:if|when|for|otherwise)\b/.test(gaps[i] as string) &&
+    (i === 0 || /[,;]\s*(?:and\s+)?$/.test(gaps[i - 1] as string));
+  if (!isValue(0) || !gaps.some((_, i) => i > 0 && isValue(i))) return undefined;
+  return regions.map(({ content }, i) => `${content}\\text{${gaps[i]?.replace(/[\s.]*$/, " ")}}`).join("");
 }
 
 /** `No, $f$ is not continuous at $x = 0$`: the reply is the answer, and the clause repeats the question. */
@@ -127,6 +140,9 @@ const STATES =
 /** `the minimum is 3 when $x = 2$`: the value is before the formula. */
 const STATED_BEFORE =
   /\b(?:is|are|equals)\s+([^,;:]{1,40}?),?\s+(?:(?:which (?:is|occurs)\s+)?(?:attained|achieved|reached|obtained|taken|occurring)?\s*)(?:when|where|for|at|since|because|if|with)\s*$/i;
+/** `$x$ is at most 3`. */
+const BOUND =
+  /^\s+(?:is|must be|can be|has to be)\s+((?:at (?:most|least)|(?:less|greater|more|fewer) than(?: or equal to)?)\s+\S{1,20}?)[\s.!]*$/;
 const EXPLAINS = /^[\s.,;(]*(?:since|because|where|when|for|as|with|given|using|if|provided)\b/i;
 
 const NUMBER_ALONE = /^\s*-?\\?\$?\d[\d.,]*(?:\\%|\\text\{[^{}]*\}|[\s^{}]|\\circ)*$/;
@@ -170,6 +186,8 @@ function inFormulas(
     const stated = numberIn(rest.replace(/^[\s,]+/, ""));
     if (stated) return { found: true, answer: stated.text.trim(), isMath: false, source: "text" };
   }
+  const bound = regions.length === 1 && BARE_NAME.test(last.content) ? BOUND.exec(rest)?.[1] : undefined;
+  if (bound !== undefined && isValue(bound)) return { found: true, answer: bound, isMath: false, source: "text" };
   const counted = isReference ? undefined : numberBeside(sentence, last, regions.length);
   if (
     counted &&
@@ -191,13 +209,18 @@ function inFormulas(
   const count = regions.indexOf(last);
   let first = count;
   const gaps: string[] = [];
+  const units: string[] = [];
   while (first > 0) {
     const gap = sentence.slice(regions[first - 1]?.end, regions[first]?.start);
     const [left, right] = [regions[first - 1], regions[first]] as [MathRegion, MathRegion];
     const areCounts =
       /^\s+[a-z]{3,20}(?:\s[a-z]+)?(?:,|,?\s(?:and|or))\s+$/i.test(gap) &&
       [left, right].every(({ content }) => /^\s*\d+\s*$/.test(content));
-    if (!areCounts && !/^[\s,;]*(?:and|or|,|;)[\s,;]*$/i.test(gap)) break;
+    const unitBetween = /=/.test(left.content) ? unitAt(gap, 0) : undefined;
+    if (unitBetween !== undefined) {
+      if (!/^\s*(?:,|;|,?\s(?:and|or))\s+$/i.test(gap.slice(gap.indexOf(unitBetween) + unitBetween.length))) break;
+      units[first - 1] = `\\text{ ${unitBetween}}`;
+    } else if (!areCounts && !/^[\s,;]*(?:and|or|,|;)[\s,;]*$/i.test(gap)) break;
     gaps.push(gap);
     first--;
   }
@@ -206,11 +229,12 @@ function inFormulas(
     const reason = denial(before + sentence.slice(0, start), rest + after, first === count);
     if (reason) return { found: false, reason };
   }
-  const connected = regions.slice(first, count + 1).map((region) =>
-    region.content
-      .replace(/^\s*\\[[(]|\\[\])]\s*$/g, "")
-      .trim()
-      .replace(/(?<!\\)[.,;]$/, ""),
+  const connected = regions.slice(first, count + 1).map(
+    (region, i) =>
+      region.content
+        .replace(/^\s*\\[[(]|\\[\])]\s*$/g, "")
+        .trim()
+        .replace(/(?<!\\)[.,;]$/, "") + (units[first + i] ?? ""),
   );
   const content = connected.join(connective(gaps, connected));
   const unit = /^\s*(%|percent|[a-z]+(?:\s?(?:\/|per)\s?[a-z]+)?(?:\s?\^\s?\d)?)(?=[\s.,;!]*$)/i.exec(rest)?.[1];

@@ -1,6 +1,6 @@
 /** Parser of words after a value: a unit of measure, a percent word, or a label without meaning such as "apples". */
 import * as q from "../exact/rational.ts";
-import { number, product, type Node, type QuantityNode } from "../tree/node.ts";
+import { number, product, quotient, type Node, type QuantityNode } from "../tree/node.ts";
 import { parseUnit } from "../units/unit.ts";
 import { partsWord, scaleWord } from "./number-words.ts";
 import type { Parser } from "./state.ts";
@@ -32,12 +32,12 @@ export function readTail(p: Parser, value: Node, prefix = ""): Node | undefined 
 
 /** Words that change or deny the value before them. They are no label. */
 const CHANGES =
-  /\b(?:plus|minus|times|squared|cubed|factorial|half|inverse|at (?:most|least)|ish|false|no|none|never)\b(?!-)/i;
+  /\b(?:plus|minus|squared|cubed|factorial|half|inverse|at (?:most|least)|ish|false|no|none|never)\b(?!-)/i;
 
 /** Returns `5 million`, `$3 million`, `3 tenths`: the value times the scale. */
 function scaled(value: Node, word: string): Node | undefined {
   const parts = partsWord(word);
-  if (parts !== undefined) return product([value, number({ n: 1n, d: BigInt(parts) })]);
+  if (parts !== undefined) return quotient(value, number(parts));
   const scale = scaleWord(word);
   if (scale === undefined) return undefined;
   return value.kind === "quantity" ? { ...value, value: times(value.value, scale) } : times(value, scale);
