@@ -1,4 +1,3 @@
-import { parseJson } from "@mrlm/kit/http";
 import { fromChatMessage, fromChatTools } from "@mrlm/kit/learning";
 import { type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
 import { z } from "zod";
