@@ -6,8 +6,8 @@ const player = { kind: "policy", name: "policy", policy: "policy" } as const;
 const episode = (total: Reward, mask: number[], changes: Partial<Trajectory> = {}): Trajectory =>
   ({
     turns: [
-      { agent: "agent", stopReason: "stop" },
-      { agent: "agent", stopReason: "length" },
+      { agent: "agent", response: { role: "assistant", parts: [] }, stopReason: "stop" },
+      { agent: "agent", response: { role: "assistant", parts: [] }, stopReason: "length" },
     ],
     agents: {
       agent: {
@@ -103,6 +103,33 @@ test("usage of tools is a mean over the episodes played, and values of another f
     "tools/search/truncated": { sum: 0, count: 5 },
     "tools/search/seconds": { sum: 0.5, count: 5 },
   });
+});
+
+test("D5: malformed calls are counted where tools are offered, also where no call was made", () => {
+  const [group] = groups as [(typeof groups)[number]];
+  const tools = [{ name: "calculator", description: "Calculates.", parameters: {} }];
+  const malformed = { type: "malformed-call", text: "{", format: "hermes", error: "It is cut.", offset: 1 } as const;
+  const metricsOf = (turns: readonly object[]) =>
+    episodeMetrics(
+      [
+        {
+          ...group,
+          trajectories: [episode(score(1), [1], { turns: turns as Trajectory["turns"] }), episode(score(1), [1])],
+        },
+      ],
+      noEpisodeCounts(),
+      { policy: "policy" },
+    );
+  const turn = (...parts: readonly object[]) => ({
+    ...group.trajectories[0]?.turns[0],
+    tools,
+    response: { role: "assistant", parts },
+  });
+  expect(metricsOf([turn(malformed, malformed), turn(malformed)])).toMatchObject({
+    "tools/malformed": { sum: 3, count: 2 },
+  });
+  expect(metricsOf([turn()])).toMatchObject({ "tools/malformed": { sum: 0, count: 2 } });
+  expect(metricsOf([])).not.toHaveProperty("tools/malformed");
 });
 
 test("answers/undecided is the share of the policy's graded answers that no scorer could decide", () => {

@@ -97,6 +97,7 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ["few-effective-tokens", run(() => ({ "offpolicy/ess": 0.2 }))],
   ["truncation", run(() => ({ "length/cut": 0.5 }))],
   ["episodes-limited", run(() => ({ "episodes/truncated": 0.9 }))],
+  ["malformed-calls", run(() => ({ "tools/malformed": 1, "tools/calculator/calls": 3, "tools/search/calls": 2 }))], // D5
   [
     "episodes-failed",
     run(() => ({ "episodes/failed": 30 }), {
@@ -308,10 +309,11 @@ test("U1: the last evaluation of each environment is judged: cut answers, failed
           point(40, { failed: 8, firstError: "ENVIRONMENT_FAILED: gone" }),
           point(40, { unscored: 8 }, "f@1"),
           point(40, { truncated: 8 }, "g@1"),
+          point(40, { malformedCalls: 2 }, "h@1"), // D5
         ],
       }),
     ),
-  ).toEqual(["episodes-failed", "episodes-unscored", "episodes-limited"]);
+  ).toEqual(["episodes-failed", "episodes-unscored", "malformed-calls", "episodes-limited"]);
   // Answers of one token, by sampling.max_tokens: 1, have no room for a stop token.
   const cutByForm = { evaluations: [point(40, { cut: 1 })] };
   expect(found(run(() => ({ "length/cut": 1, "length/mean": 1 }), cutByForm))).toEqual([]);

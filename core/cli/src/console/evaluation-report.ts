@@ -30,6 +30,9 @@ export function evaluationReport(result: EvaluationResult): string {
       row(`calls of ${tool}`, ({ tools: used }) => [decimal(used?.[tool]?.calls ?? 0)]),
       row(`errors of ${tool}`, ({ tools: used }) => [decimal(used?.[tool]?.errors ?? 0)]),
     ]),
+    ...(kinds.some(([, { malformedCalls }]) => malformedCalls !== undefined)
+      ? [row("malformed calls", ({ malformedCalls = 0 }) => [decimal(malformedCalls)])]
+      : []),
     ...matchRows(kinds),
     row("cut answers", ({ cut }) => [percent(cut)]),
     ...(kinds.some(([, { undecided }]) => undecided !== undefined)

@@ -25,13 +25,26 @@ export function toolUsageOf({ info }: Pick<Trajectory, "info">): Readonly<Record
   );
 }
 
+/** Returns the number of calls of an episode that are malformed and were not run. */
+export function malformedCallsOf({ turns }: Pick<Trajectory, "turns">): number {
+  return turns.reduce(
+    (sum, { response }) => sum + response.parts.filter(({ type }) => type === "malformed-call").length,
+    0,
+  );
+}
+
 /** Sum of the usage of tools over episodes. */
 export class ToolUsageTally {
   readonly #sums = new Map<string, ToolUsage>();
   #episodes = 0;
+  #malformed = 0;
+  #hasTools = false;
 
-  add(trajectory: Pick<Trajectory, "info">): void {
+  add(trajectory: Pick<Trajectory, "info" | "turns">): void {
     this.#episodes++;
+    const malformed = malformedCallsOf(trajectory);
+    this.#malformed += malformed;
+    this.#hasTools ||= malformed > 0 || trajectory.turns.some(({ tools = [] }) => tools.length > 0);
     for (const [name, usage] of Object.entries(toolUsageOf(trajectory))) {
       const sum = this.#sums.get(name) ?? NONE;
       this.#sums.set(name, {
@@ -54,13 +67,21 @@ export class ToolUsageTally {
     );
   }
 
-  /** Returns metrics: `tools/NAME/calls`, `errors`, `truncated` and `seconds`, each a mean over the episodes. */
+  /** Returns the mean number of malformed calls in an episode, which name no tool; `undefined` where no tools were offered. */
+  malformed(): number | undefined {
+    return this.#hasTools ? this.#malformed / this.#episodes : undefined;
+  }
+
+  /** Returns metrics: `tools/NAME/calls`, `errors`, `truncated` and `seconds`, and `tools/malformed`, each a mean over the episodes. */
   metrics(): Metrics {
-    return Object.fromEntries(
-      this.#sorted().flatMap(([name, usage]) =>
-        Object.entries(usage).map(([key, sum]) => [`tools/${name}/${key}`, { sum, count: this.#episodes }]),
+    return {
+      ...Object.fromEntries(
+        this.#sorted().flatMap(([name, usage]) =>
+          Object.entries(usage).map(([key, sum]) => [`tools/${name}/${key}`, { sum, count: this.#episodes }]),
+        ),
       ),
-    );
+      ...(this.#hasTools ? { "tools/malformed": { sum: this.#malformed, count: this.#episodes } } : {}),
+    };
   }
 
   #sorted(): (readonly [string, ToolUsage])[] {

@@ -37,6 +37,8 @@ export interface EpisodeSummary {
   readonly tokens: number | null;
   /** Mean calls, errors, truncated results and seconds of each tool in an episode; absent if none was called. */
   readonly tools?: Readonly<Record<string, ToolUsage>>;
+  /** Mean malformed calls in an episode, which were not run; absent where no tools were offered. */
+  readonly malformedCalls?: number;
   /** Results by role and opponent; absent where no other player or side took part. */
   readonly matches?: readonly MatchSummary[];
   /** Share of each role in the parts that the policy played; absent if it played one role. */
@@ -146,6 +148,7 @@ export class EpisodeTally {
       tasks.map((task) => task.flatMap(({ components }) => components[name] ?? []));
     const finished = this.#episodes - this.#failed;
     const tools = this.#tools.means();
+    const malformedCalls = this.#tools.malformed();
     const [matches, sides] = [this.#matches.summaries(), this.#matches.sides()];
     return {
       episodes: this.#episodes,
@@ -165,6 +168,7 @@ export class EpisodeTally {
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),
       tokens: finished === 0 ? null : this.#tokens / finished,
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
+      ...(malformedCalls === undefined ? {} : { malformedCalls }),
       ...(matches.length === 0 ? {} : { matches }),
       ...(Object.keys(sides).length === 0 ? {} : { sides }),
       intervals: {

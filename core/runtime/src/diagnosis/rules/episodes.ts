@@ -34,6 +34,27 @@ export const truncation: StageRule = ({ iterations }) => {
   };
 };
 
+/** Share of the calls of tools that are malformed. */
+export const MALFORMED = 0.1;
+export const MALFORMED_ADVICE =
+  "See the faults by `mrlm show`. Set `tool_format` of the model to the form that it was trained with, leave room for whole calls (sampling.max_tokens), or warm up with sft on demonstrations with calls.";
+
+export const malformedCalls: StageRule = ({ iterations }) => {
+  const malformed = mean(recent(series(iterations, "tools/malformed")));
+  const names = new Set(iterations.flatMap(({ metrics }) => Object.keys(metrics)));
+  const calls = [...names]
+    .filter((name) => /^tools\/[^/]+\/calls$/.test(name))
+    .reduce((sum, name) => sum + mean(recent(series(iterations, name))), 0);
+  const share = malformed / (malformed + calls);
+  if (!(share > MALFORMED)) return undefined;
+  return {
+    rule: "malformed-calls",
+    severity: "problem",
+    what: `${percent(share)} of the calls of tools are malformed and were not run (${short(malformed)} an episode).`,
+    advice: MALFORMED_ADVICE,
+  };
+};
+
 export const limitedEpisodes: StageRule = ({ iterations }) => {
   const share = mean(recent(series(iterations, "episodes/truncated")));
   if (!(share > LIMITED)) return undefined;

@@ -27,7 +27,7 @@ export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
 }
 
 /** Rules about answers of the policy, and not about the environment. */
-const OF_POLICY = ["truncation", "episodes-limited", "one-sided"];
+const OF_POLICY = ["truncation", "episodes-limited", "malformed-calls", "one-sided"];
 
 /** Returns findings about each environment's last evaluation; earlier ones describe earlier policies. So does the first one of all, as soon as the run has trained. */
 export function evaluatedEpisodes({ evaluations, stages }: RunRecord): Finding[] {

@@ -1,7 +1,7 @@
 import { codeOf, failureAdvice } from "../../evaluation/failure-advice.ts";
 import { type Finding, percent, short } from "../finding.ts";
 import type { MatchSummary } from "../../evaluation/match-tally.ts";
-import { CUT, LIMITED, LOST, RANGE_ADVICE } from "./episodes.ts";
+import { CUT, LIMITED, LOST, MALFORMED, MALFORMED_ADVICE, RANGE_ADVICE } from "./episodes.ts";
 import { judgeMatches } from "./matches.ts";
 
 /** Counts of the episodes of an evaluation or of `mrlm collect`. */
@@ -23,6 +23,9 @@ export interface PlayedEpisodes {
   readonly firstUnscored?: string | undefined;
   readonly outOfRange?: number | undefined;
   readonly firstOutOfRange?: string | undefined;
+  /** Calls of each tool in an episode, and malformed calls, which name none. */
+  readonly tools?: Readonly<Record<string, { readonly calls: number }>> | undefined;
+  readonly malformedCalls?: number | undefined;
   readonly matches?: readonly MatchSummary[] | undefined;
 }
 
@@ -63,6 +66,16 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
       severity: "problem",
       what: `${source}: ${played.outOfRange} rewards are outside of the range that the environment states. The first: ${played.firstOutOfRange ?? "unknown"}.`,
       advice: RANGE_ADVICE,
+    });
+  const { tools = {}, malformedCalls = 0 } = played;
+  const calls = Object.values(tools).reduce((sum, tool) => sum + tool.calls, 0);
+  const malformed = malformedCalls / (calls + malformedCalls);
+  if (malformed > MALFORMED)
+    findings.push({
+      rule: "malformed-calls",
+      severity: "problem",
+      what: `${source}: ${percent(malformed)} of the calls of tools are malformed and were not run (${short(malformedCalls)} an episode).`,
+      advice: MALFORMED_ADVICE,
     });
   if (typeof cut === "number" && cut > CUT) {
     findings.push({
