@@ -119,6 +119,13 @@ describe("an exchange", () => {
     });
   });
 
+  test("U5: a value that is nested too deeply is none: the submission has broken its interpreter", async () => {
+    const exchange = new Exchange("nonce", 0, 10);
+    const value = JSON.parse("[".repeat(1_001) + "]".repeat(1_001)) as unknown;
+    exchange.receive({ type: "result", id: "nonce", result: { verdict: "ok", value, shown: "[[" } } as never);
+    expect((await exchange.promise).result).toEqual({ verdict: "killed" });
+  });
+
   test("malformed messages are none", () => {
     for (const json of [null, 1, [], {}, { type: "result" }, { type: "unknown", id: "nonce" }])
       expect(readMessage(json as never)).toBeUndefined();
@@ -155,7 +162,6 @@ describe("the result of a run", () => {
     [{ verdict: "error", error: { ...error, line: "1" } }],
     [{ verdict: "ok", exitCode: 0.5 }],
     [{ verdict: "ok", snapshot: 1 }],
-    [{ verdict: "ok", value: JSON.parse("[".repeat(1_001) + "]".repeat(1_001)) as unknown }], // U5
   ])("%j is none: the submission has broken its interpreter", (reported) =>
     expect(readResult(reported as never)).toEqual({ verdict: "killed" }),
   );

@@ -1,4 +1,4 @@
-import type { JsonValue, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
+import { isTooDeep, type JsonValue, type SandboxTestResult, type SandboxVerdict } from "@mrlm/spec";
 import { cutAtBytes } from "../child/answer.ts";
 import type { ChildMessage, ChildResult } from "../protocol/messages.ts";
 import { readResult, readTested } from "../protocol/read-result.ts";
@@ -63,7 +63,7 @@ export class Exchange {
         this.#tests[message.index] = readTested(message.result as unknown as JsonValue);
         return true;
       case "result":
-        this.#end(readResult(message.result as unknown as JsonValue), false);
+        this.#end(limited(readResult(message.result as unknown as JsonValue)), false);
         return true;
     }
   }
@@ -98,4 +98,11 @@ export class Exchange {
     stream.bytes += Buffer.byteLength(kept);
     stream.isTruncated ||= isCut || kept.length < text.length;
   }
+}
+
+/** Refuses a value whose depth would exhaust the stack of those who read it. */
+function limited(result: ChildResult): ChildResult {
+  if (!isTooDeep(result.value)) return result;
+  const { value: _value, shown: _shown, ...rest } = result;
+  return { ...rest, verdict: "killed" };
 }

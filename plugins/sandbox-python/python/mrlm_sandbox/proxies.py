@@ -138,8 +138,9 @@ def class_of(name: str, names: Iterable[str]) -> type:
             namespace[each] = _paired(each)
         elif each in specials.ITERATIONS:
             namespace[each] = _iterated(each)
-        elif each in specials.FROM_INDEX and "__index__" in names:
-            namespace[each] = _from_index(each)
+        elif each == "__int__" and "__index__" in names:
+            # Python requires that both are equal.
+            namespace[each] = lambda self: operator.index(self)
         elif each in specials.ALONE:
             namespace[each] = _alone(each)
         elif each == specials.NEXT:
@@ -165,10 +166,6 @@ def _alone(name: str) -> Callable[..., Any]:
 
 def _iterated(name: str) -> Callable[..., Any]:
     return lambda self: self._RemoteObject__iterated(name)
-
-
-def _from_index(name: str) -> Callable[..., Any]:
-    return lambda self: specials.FROM_INDEX[name](operator.index(self))
 
 
 def _paired(name: str) -> Callable[..., Any]:

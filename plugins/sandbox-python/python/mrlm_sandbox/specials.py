@@ -27,15 +27,6 @@ PAIRED = frozenset(
 ACTIONS = frozenset(("__setitem__", "__delitem__", "__call__", "__enter__", *(f"__i{name}__" for name in _OPERATORS)))
 # Methods that return an iterator of the object's items.
 ITERATIONS = frozenset(("__iter__", "__reversed__"))
-# Conversions that follow from `__index__` where a class has it: Python requires that all of them are equal.
-FROM_INDEX = {
-    "__int__": int,
-    "__trunc__": int,
-    "__floor__": int,
-    "__ceil__": int,
-    "__float__": float,
-    "__complex__": complex,
-}
 # Methods with code of their own in `proxies`.
 NEXT, EXIT = "__next__", "__exit__"
 UNHASHABLE = "unhashable"
