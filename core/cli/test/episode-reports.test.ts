@@ -77,7 +77,16 @@ test("an episode has the verdict and the reason of each grade, in one line", () 
 test("the progress of a stage has the reward of each role", () => {
   const { console, err } = recordedConsole();
   const metrics = { "reward/pro/mean": { sum: 1, count: 4 }, "reward/pro/std": 1, "reward/con/mean": -0.25 };
-  const stage = { stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, played: [] };
+  const stage = {
+    stage: 0,
+    name: "grpo",
+    iterations: 1,
+    step: 1,
+    seconds: 2,
+    engineSeconds: 1,
+    renderingSeconds: 0,
+    played: [],
+  };
   const view = trainingView(console, new RunLog());
   const about = { index: 0, name: "grpo", iterations: 1, iteration: 0, stages: 1, description: "Plays." };
   view({ kind: "stage", ...about });
@@ -96,7 +105,16 @@ test("the progress of a stage with several learners has the metrics of each poli
   const view = trainingView(console, new RunLog());
   const learners = ["doctor", "patient"];
   view({ kind: "stage", index: 0, name: "a", iterations: 1, iteration: 0, stages: 1, learners, description: "Plays." });
-  const stage = { stage: 0, name: "a", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, played: [] };
+  const stage = {
+    stage: 0,
+    name: "a",
+    iterations: 1,
+    step: 1,
+    seconds: 2,
+    engineSeconds: 1,
+    renderingSeconds: 0,
+    played: [],
+  };
   view({ kind: "iteration", ...stage, report: { iteration: 1, metrics, seconds: {} } });
   expect(err()).toContain("1/1  doctor: reward 0.500  patient: reward of pro 0.250  grad norm 2.000  2.00 s/step");
 });
@@ -107,7 +125,16 @@ test("the progress of a stage whose play runs ahead has its mode, the age of tok
   const view = trainingView(console, new RunLog());
   const about = { index: 0, name: "grpo", iterations: 9, iteration: 0, stages: 1, description: "grpo: plays." };
   view({ kind: "stage", ...about, play: { mode: "async", lag: 4 } });
-  const stage = { stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, played: [] };
+  const stage = {
+    stage: 0,
+    name: "grpo",
+    iterations: 1,
+    step: 1,
+    seconds: 2,
+    engineSeconds: 1,
+    renderingSeconds: 0,
+    played: [],
+  };
   view({ kind: "iteration", ...stage, report: { iteration: 1, metrics, seconds: {} } });
   expect(err()).toContain("stage 1 of 1, grpo (9 steps, async with lag 4): plays");
   expect(err()).toContain("1/1  reward 0.500  2.00 s/step  age 1.5  training waits 25 %  play waits 100 %");
@@ -211,6 +238,7 @@ test("a training view shows episodes without a reward, and of every event with -
       step: 1,
       seconds: 2,
       engineSeconds: 1,
+      renderingSeconds: 0,
       played: [],
       report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } },
     });

@@ -7,7 +7,7 @@ import { addSeconds, appendMetrics, type RunContext } from "./run-context.ts";
 /**
  * Records an iteration in the run's state, metrics and episode store, and emits its events.
  * @param batch that the iteration took, if any
- * @param seconds wall time of the iteration, and how much of it the engine computed
+ * @param seconds wall time of the iteration, how much of it the engine computed, and how much of it this process rendered
  * Rejects with the first episode's error if all episodes of several iterations have failed
  */
 export async function recordIteration(
@@ -15,7 +15,7 @@ export async function recordIteration(
   stage: PreparedStage,
   reported: IterationReport,
   batch: TimedBatch | undefined,
-  seconds: { readonly total: number; readonly engine: number },
+  seconds: { readonly total: number; readonly engine: number; readonly rendering: number },
 ): Promise<void> {
   const { state, memory, replays, rewards, failures, onEvent } = context;
   const withPlay = {
@@ -50,6 +50,7 @@ export async function recordIteration(
     played,
     seconds: seconds.total,
     engineSeconds: seconds.engine,
+    renderingSeconds: seconds.rendering,
   });
   for (const text of report.notices ?? []) onEvent({ kind: "notice", text });
   assertNearPolicy(context, report);

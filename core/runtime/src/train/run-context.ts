@@ -10,6 +10,7 @@ import type { FailureWatch } from "./failure-watch.ts";
 import type { PastCopies } from "../models/past-copies.ts";
 import type { LoadedModel } from "../models/loaded-model.ts";
 import type { MemoryWatch } from "../models/memory-watch.ts";
+import type { RenderClock } from "../rollouts/render-clock.ts";
 import type { ReplayWatch } from "../rollouts/replay-watch.ts";
 import type { RewardWatch } from "../rollouts/reward-watch.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
@@ -40,6 +41,7 @@ export interface RunContext {
   readonly memory: MemoryWatch;
   readonly replays: ReplayWatch;
   readonly rewards: RewardWatch;
+  readonly rendering: RenderClock;
   readonly failures: FailureWatch;
   /** Buffer and record of all episodes of the run. */
   readonly episodes: EpisodeStore;

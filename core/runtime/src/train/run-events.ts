@@ -40,6 +40,8 @@ export type RunEvent =
       readonly played: readonly TrajectoryGroup[];
       readonly seconds: number;
       readonly engineSeconds: number;
+      /** Seconds in which this process rendered conversations and read answers. */
+      readonly renderingSeconds: number;
     }
   | {
       readonly kind: "evaluation";

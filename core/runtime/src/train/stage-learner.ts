@@ -122,7 +122,7 @@ async function startMember(
       engine,
       policy: info,
       reference,
-      renderer,
+      renderer: context.rendering.of(renderer),
       episodes: episodes.source(policy),
       sampling,
       environments,

@@ -19,14 +19,16 @@ export async function runStage(context: RunContext, stage: PreparedStage): Promi
 }
 
 async function learn(context: RunContext, stage: PreparedStage, learner: StageLearner): Promise<void> {
-  const { state, engine, duties, drain, stop } = context;
+  const { state, engine, rendering, duties, drain, stop } = context;
   const clock = await EngineClock.start(engine);
+  rendering.lap();
   for (;;) {
     if (stop.aborted) throw new MrlmError("CANCELLED", "The run was stopped.", { cause: stop.reason });
     const learnt = await learner.next();
     if (learnt === undefined) break;
     const { report, batch, seconds: total } = learnt;
-    await recordIteration(context, stage, report, batch, { total, engine: await clock.lap() });
+    const seconds = { total, engine: await clock.lap(), rendering: rendering.lap() };
+    await recordIteration(context, stage, report, batch, seconds);
     const due = dueAfter(context, stage);
     // A publication must not change the weights of a play under way.
     const settled = async (): Promise<void> => (duties.plays ? learner.settled() : undefined);
@@ -46,8 +48,9 @@ async function learn(context: RunContext, stage: PreparedStage, learner: StageLe
       await duties.checkpoint(context);
     }
     if (isStopping) return learner.stop();
-    // The compute time of evaluations and checkpoints belongs to no iteration.
+    // The time of evaluations and checkpoints belongs to no iteration.
     if (due.goal !== undefined || due.evaluation || due.checkpoint) await clock.lap();
+    if (due.goal !== undefined || due.evaluation) rendering.lap();
   }
   await endStage(context, learner);
 }

@@ -22,6 +22,7 @@ import { loadPolicies } from "../models/loaded-policies.ts";
 import { PastCopies } from "../models/past-copies.ts";
 import { pastPools } from "../players/past-pools.ts";
 import { policyOfPast } from "../rollouts/past-versions.ts";
+import { RenderClock } from "../rollouts/render-clock.ts";
 import { ReplayWatch } from "../rollouts/replay-watch.ts";
 import { RewardWatch } from "../rollouts/reward-watch.ts";
 import { MemoryWatch } from "../models/memory-watch.ts";
@@ -89,6 +90,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
   for (const [policy, weights] of Object.entries(state.published))
     if (weights !== null) await past.follow(engine, policy, weights.version);
   const memory = new MemoryWatch();
+  const rendering = new RenderClock();
   const replays = new ReplayWatch(logger);
   const rewards = new RewardWatch(logger);
   // Other processes may play all of its episodes.
@@ -108,7 +110,14 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     frozen: new Set(frozen.keys()),
     past,
     samplers: () => parts.samplers(),
-    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), { state, past, replays, rewards }),
+    rollouts: rolloutRunner(parts, watched, new Map([...policies, ...frozen]), {
+      state,
+      past,
+      replays,
+      rewards,
+      rendering,
+    }),
+    rendering,
     memory,
     replays,
     rewards,
@@ -125,7 +134,13 @@ function rolloutRunner(
   { host, isDeterministic, logger, onDescription, prepared }: StartParts,
   engine: Pick<SamplerHost, "sampler">,
   models: ReadonlyMap<ModelId, LoadedModel>,
-  { state, past, replays, rewards }: Pick<RunContext, "state" | "past" | "replays" | "rewards">,
+  {
+    state,
+    past,
+    replays,
+    rewards,
+    rendering,
+  }: Pick<RunContext, "state" | "past" | "replays" | "rewards" | "rendering">,
 ): RolloutRunner {
   // A copy has the tokenizer and the positions of its policy.
   const playing = (model: ModelId): LoadedModel => playingModel(models, policyOfPast(model) ?? model);
@@ -145,7 +160,7 @@ function rolloutRunner(
     replays,
     rewards,
     onDescription,
-    renderer: (model) => playing(model).renderer,
+    renderer: (model) => rendering.of(playing(model).renderer),
     tokenLimit: (model) => Math.min(playing(model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
     version: (policy) => state.published[policy]?.version,
     pastVersions: (policy) => past.versions(policy),

@@ -73,7 +73,12 @@ export async function trackRun(
 function rowOf(event: RunEvent): TrackedRow | undefined {
   if (event.kind === "iteration") {
     const { metrics } = plainMetrics(event.report.metrics);
-    const seconds = { ...event.report.seconds, total: event.seconds, engine: event.engineSeconds };
+    const seconds = {
+      ...event.report.seconds,
+      total: event.seconds,
+      engine: event.engineSeconds,
+      rendering: event.renderingSeconds,
+    };
     return { kind: "iteration", step: event.step, stage: event.name, metrics: finite(withSeconds(metrics, seconds)) };
   }
   if (event.kind !== "evaluation") return undefined;
