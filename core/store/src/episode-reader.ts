@@ -12,10 +12,6 @@ import { jsonText } from "./sql.ts";
 
 /** Stored episode. */
 export interface StoredEpisode {
-  /** Number of the episode, which no other one of the store has. Evaluations repeat the ids of episodes and groups. */
-  readonly key: number;
-  /** Number of its group. */
-  readonly groupKey: number;
   readonly purpose: EpisodePurpose;
   /** Step of the run that learnt from it first, or whose weights played. */
   readonly step: number;
@@ -23,6 +19,14 @@ export interface StoredEpisode {
   readonly stage: string;
   /** Segments whose tokens were deleted are left out. */
   readonly trajectory: Trajectory;
+}
+
+/** Stored episode with its place in the store. A resumed run has other numbers than an undisturbed one. */
+export interface NumberedEpisode extends StoredEpisode {
+  /** Number of the episode, which no other one of the store has. Evaluations repeat the ids of episodes and groups. */
+  readonly key: number;
+  /** Number of its group. */
+  readonly groupKey: number;
 }
 
 /** Signal that a learner has made of one agent's part of an episode. */
@@ -99,14 +103,14 @@ export class EpisodeReader {
   }
 
   /** Returns the episodes of a query, in its order. */
-  find({ task, order, limit }: EpisodeQuery): StoredEpisode[] {
+  find({ task, order, limit }: EpisodeQuery): NumberedEpisode[] {
     const isTask =
       task === undefined
         ? "TRUE"
         : "(episodes.task = :task OR episodes.task LIKE replace(replace(:task, '%', '\\%'), '_', '\\_') || '/%' ESCAPE '\\')";
     const { where, by } = ORDERS[order];
     const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE ${isTask} AND ${where} ORDER BY ${by} episodes.key DESC LIMIT :limit`;
-    return this.#all(sql, { limit, ...(task === undefined ? {} : { task }) }).map((row) => this.#stored(row));
+    return this.#all(sql, { limit, ...(task === undefined ? {} : { task }) }).map((row) => this.#numbered(row));
   }
 
   /** Lists agents' parts of episodes. Throws QUERY_INVALID for an unknown column. */
@@ -120,9 +124,9 @@ export class EpisodeReader {
   }
 
   /** Returns the episode of a number, if the store has it. */
-  episode(key: number): StoredEpisode | undefined {
+  episode(key: number): NumberedEpisode | undefined {
     const [row] = this.#all(`SELECT ${COLUMNS} FROM ${EPISODES} WHERE episodes.key = :key`, { key });
-    return row === undefined ? undefined : this.#stored(row);
+    return row === undefined ? undefined : this.#numbered(row);
   }
 
   /** Returns what the learners have made of an episode, in the order in which they learnt. */
@@ -207,10 +211,12 @@ export class EpisodeReader {
     return counts.toSorted((one, other) => other.episodes - one.episodes);
   }
 
+  #numbered(row: Row): NumberedEpisode {
+    return { key: row["key"] as number, groupKey: row["group_key"] as number, ...this.#stored(row) };
+  }
+
   #stored(row: Row, deleted: "refuse" | "leave out" = "leave out"): StoredEpisode {
     return {
-      key: row["key"] as number,
-      groupKey: row["group_key"] as number,
       purpose: row["purpose"] as EpisodePurpose,
       step: row["run_step"] as number,
       stage: row["stage"] as string,

@@ -11,6 +11,7 @@ export {
   type CauseCount,
   type EpisodeQuery,
   EpisodeReader,
+  type NumberedEpisode,
   type StoredCredit,
   type StoredEpisode,
 } from "./episode-reader.ts";

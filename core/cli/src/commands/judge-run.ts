@@ -12,7 +12,7 @@ import {
   RunDirectory,
 } from "@mrlm/runtime";
 import { type EnvironmentRef, type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
-import type { StoredEpisode } from "@mrlm/store";
+import type { NumberedEpisode } from "@mrlm/store";
 import { jsonObject, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type AgreementCounts, agreementReport } from "../console/agreement-report.ts";
@@ -56,7 +56,7 @@ export async function judgeStored({ console, directory }: CommandContext, args: 
     const outcomes: JudgedOutcome[] = [];
     const trajectories = stored.map(({ trajectory }) => trajectory);
     for await (const outcome of judgeRun(host, environments, trajectories, new AbortController().signal)) {
-      console.emit(eventOf(outcome, stored[outcomes.length] as StoredEpisode, judge));
+      console.emit(eventOf(outcome, stored[outcomes.length] as NumberedEpisode, judge));
       outcomes.push(outcome);
     }
     const judged = outcomes.flatMap((outcome) => (outcome.kind === "judged" ? [outcome.episode] : []));
@@ -127,7 +127,7 @@ function countsOf(outcomes: readonly JudgedOutcome[]): AgreementCounts {
   };
 }
 
-function eventOf(outcome: JudgedOutcome, { key, step, trajectory }: StoredEpisode, judge: string): JsonObject {
+function eventOf(outcome: JudgedOutcome, { key, step, trajectory }: NumberedEpisode, judge: string): JsonObject {
   const { id, environment, task } = trajectory;
   const common = { event: "episode", outcome: outcome.kind, id, episode_key: key, step, environment, task };
   if (outcome.kind === "lost")

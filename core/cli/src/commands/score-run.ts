@@ -9,7 +9,7 @@ import {
 } from "@mrlm/runtime";
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, Reward } from "@mrlm/spec";
-import type { StoredEpisode } from "@mrlm/store";
+import type { NumberedEpisode } from "@mrlm/store";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
@@ -39,7 +39,7 @@ export async function scoreStored({ console, directory }: CommandContext, args: 
     const outcomes: JudgedOutcome[] = [];
     const differing: string[] = [];
     for await (const outcome of scoreRun(host, environmentsOf(loaded), trajectories, new AbortController().signal)) {
-      const episode = stored[outcomes.length] as StoredEpisode;
+      const episode = stored[outcomes.length] as NumberedEpisode;
       const changed = changesOf(outcome);
       console.emit(eventOf(outcome, episode, changed.length === 0));
       if (changed.length > 0) differing.push(described(episode, changed));
@@ -91,7 +91,7 @@ function comparable(reward: Reward | undefined): unknown {
   return reward?.scored === false ? reward.code : reward;
 }
 
-function described({ key, step, stage, trajectory }: StoredEpisode, changes: readonly Change[]): string {
+function described({ key, step, stage, trajectory }: NumberedEpisode, changes: readonly Change[]): string {
   const rewards = changes.map(({ agent, before, after }) => `${agent} ${valueText(before)} > ${valueText(after)}`);
   return `${trajectory.task} of ${trajectory.environment} (${stage}, step ${step}, episode_key ${key}): ${rewards.join(", ")}`;
 }
@@ -105,7 +105,7 @@ function valueText(reward: Reward | undefined): string {
 
 function eventOf(
   outcome: JudgedOutcome,
-  { key, step, stage, trajectory: { id, environment, task } }: StoredEpisode,
+  { key, step, stage, trajectory: { id, environment, task } }: NumberedEpisode,
   isEqual: boolean,
 ): JsonObject {
   const common = {

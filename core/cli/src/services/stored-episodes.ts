@@ -1,9 +1,9 @@
 import { canonicalJson, type LoadedConfig, type RunDirectory } from "@mrlm/runtime";
 import { type EnvironmentRef, type JsonObject, MrlmError } from "@mrlm/spec";
-import type { StoredEpisode } from "@mrlm/store";
+import type { NumberedEpisode } from "@mrlm/store";
 
 /** Returns the newest episodes of a run, or of a task or split of it, in order of play. Throws EPISODE_NOT_FOUND where there are none. */
-export function storedEpisodes(run: RunDirectory, task: string | undefined, limit: number): StoredEpisode[] {
+export function storedEpisodes(run: RunDirectory, task: string | undefined, limit: number): NumberedEpisode[] {
   const reader = run.readEpisodes();
   const found = reader?.find({ task, order: "newest", limit }) ?? [];
   reader?.close();

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import { type RecordedRow, isRecordedRow, parseRecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import { MrlmError } from "@mrlm/spec";
-import { EpisodeReader, type EpisodeQuery, isStore, type StoredEpisode } from "@mrlm/store";
+import { EpisodeReader, type EpisodeQuery, isStore, type NumberedEpisode } from "@mrlm/store";
 import { readRows } from "../collection/rows.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { RunDirectory } from "../run/run-directory.ts";
@@ -77,7 +77,7 @@ function openKept(path: string): RunDirectory {
   return run;
 }
 
-function toKept({ key, step, stage, trajectory }: StoredEpisode): KeptEpisode[] {
+function toKept({ key, step, stage, trajectory }: NumberedEpisode): KeptEpisode[] {
   return toRecordedRows(trajectory, () => "").map((row) => ({ key, step, stage, row }));
 }
 

@@ -30,7 +30,6 @@ export class RewardWatch {
   readonly #logger: Logger;
   readonly #ranges = new Map<string, RewardRange>();
   readonly #reported = new Set<string>();
-  readonly #unrecorded: string[] = [];
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -43,28 +42,28 @@ export class RewardWatch {
     this.#ranges.set(id, [Math.min(least, rewardRange[0]), Math.max(largest, rewardRange[1])]);
   }
 
-  /** Returns how many agents earned too little or too much. Warns of the first one in each environment. */
-  note(trajectory: Trajectory): number {
+  /** Returns a text for each agent that earned too little or too much. Warns of the first one in each environment. */
+  note(trajectory: Trajectory): readonly string[] {
     const range = this.#ranges.get(trajectory.environment);
     const faults = range === undefined ? [] : outOfRange(trajectory, range);
     const [first] = faults;
     if (first !== undefined && !this.#reported.has(trajectory.environment)) {
       this.#reported.add(trajectory.environment);
-      this.#unrecorded.push(`${OUT_OF_RANGE_NOTICE} ${first}.`);
       this.#logger.warn(`${OUT_OF_RANGE_NOTICE} ${first}. Correct the reward, or the rewardRange of the environment.`);
     }
-    return faults.length;
+    return faults;
   }
 
-  /** Returns the report of an iteration with the number of such rewards in its batch. */
-  addTo(report: IterationReport, played: readonly TrajectoryGroup[]): IterationReport {
-    const counts = played.flatMap(({ trajectories }) => trajectories.map((trajectory) => this.note(trajectory)));
-    const count = counts.reduce((sum, each) => sum + each, 0);
-    return count === 0 ? report : { ...report, metrics: { ...report.metrics, [OUT_OF_RANGE]: count } };
-  }
-
-  /** Returns the warnings since the last call, for the record of the run. */
-  takeUnrecorded(): string[] {
-    return this.#unrecorded.splice(0);
+  /**
+   * Returns the report of an iteration with the number of such rewards in its batch, and a notice of the first one for its record. Both follow from the batch
+   * alone: a resumed run records the same.
+   */
+  addTo(report: IterationReport, played: readonly TrajectoryGroup[]): { report: IterationReport; recorded: string[] } {
+    const faults = played.flatMap(({ trajectories }) => trajectories.flatMap((trajectory) => this.note(trajectory)));
+    if (faults.length === 0) return { report, recorded: [] };
+    return {
+      report: { ...report, metrics: { ...report.metrics, [OUT_OF_RANGE]: faults.length } },
+      recorded: [`${OUT_OF_RANGE_NOTICE} ${faults[0]}.`],
+    };
   }
 }

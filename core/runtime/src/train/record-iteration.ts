@@ -24,7 +24,7 @@ export async function recordIteration(
     seconds: { ...batch?.seconds, ...reported.seconds },
   };
   const played = batch?.played ?? [];
-  const report = rewards.addTo(replays.addTo(memory.addTo(withPlay)), played);
+  const { report, recorded } = rewards.addTo(replays.addTo(memory.addTo(withPlay)), played);
   state.iteration = report.iteration;
   state.step++;
   state.trainingSeconds += seconds.total;
@@ -38,7 +38,7 @@ export async function recordIteration(
     metrics,
     counts,
     seconds: { ...report.seconds, ...seconds },
-    notices: [...(report.notices ?? []), ...rewards.takeUnrecorded()],
+    notices: [...(report.notices ?? []), ...recorded],
   });
   onEvent({
     kind: "iteration",

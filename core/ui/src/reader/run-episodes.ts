@@ -1,7 +1,7 @@
 import { gradesOf, judgementsOf } from "@mrlm/kit/learning";
 import { RunDirectory } from "@mrlm/runtime";
 import { type AgentId, type GradeRecord, type JudgementRecord, MrlmError, type Trajectory } from "@mrlm/spec";
-import { type EpisodeList, type EpisodePage, EpisodeReader, isStore, type StoredEpisode } from "@mrlm/store";
+import { type EpisodeList, type EpisodePage, EpisodeReader, isStore, type NumberedEpisode } from "@mrlm/store";
 
 /** Segment of an agent's tokens, without the tokens. */
 export interface SegmentShape {
@@ -10,7 +10,7 @@ export interface SegmentShape {
 }
 
 /** Episode without its tokens. */
-export interface EpisodeDetail extends Omit<StoredEpisode, "trajectory"> {
+export interface EpisodeDetail extends Omit<NumberedEpisode, "trajectory"> {
   readonly episode: Omit<Trajectory, "agents"> & {
     readonly agents: Readonly<
       Record<AgentId, Omit<Trajectory["agents"][AgentId], "segments"> & { readonly segments: readonly SegmentShape[] }>
@@ -72,7 +72,7 @@ export function episodeDetail(run: string, key: number): EpisodeDetail {
 }
 
 /** Returns an episode of an open store. Throws EPISODE_NOT_FOUND. */
-export function storedEpisode(reader: EpisodeReader, run: string, key: number): StoredEpisode {
+export function storedEpisode(reader: EpisodeReader, run: string, key: number): NumberedEpisode {
   const found = reader.episode(key);
   if (found === undefined) throw notFound(run, key);
   return found;
