@@ -31,7 +31,7 @@ class AsyncClient:
         *,
         token: str | Callable[[], str] | None = None,
         tls: Tls | None = None,
-        connect_s: float = 10.0,
+        connect_s: float | None = None,
         reconnect_s: float = 60.0,
         admission_s: float = 60.0,
         lease_s: float = 60.0,

@@ -28,7 +28,8 @@ class Client:
         address: host and port of the server.
         token: token of a server with `--token-file`, or a function that returns the present one.
         tls: for a server with `--tls-cert`. Default: plain TCP.
-        connect_s: longest wait for a server that has not answered yet, in seconds.
+        connect_s: longest wait for a server that has not answered yet, in seconds. Default: 10, or `reconnect_s` if
+            that is less.
         reconnect_s: longest wait of a call for a server that was lost.
         admission_s: longest time for which a reset is repeated that a server without room refuses.
         lease_s: lease of sessions, renewed in the background. The server may grant a shorter one.
@@ -40,7 +41,7 @@ class Client:
         *,
         token: str | Callable[[], str] | None = None,
         tls: Tls | None = None,
-        connect_s: float = 10.0,
+        connect_s: float | None = None,
         reconnect_s: float = 60.0,
         admission_s: float = 60.0,
         lease_s: float = 60.0,

@@ -17,6 +17,8 @@ from mrlm_client.errors import MrlmError, error_of, is_connection_loss
 #: The server binds sessions to this secret of the client.
 CLIENT_KEY = "mrlm-client"
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 2.0
+#: Longest wait for a server that has not answered yet.
+CONNECT_S = 10.0
 #: Longest time until a server has received a token that its client has.
 TOKEN_S = 60.0
 CHANNEL_OPTIONS: list[tuple[str, Any]] = [
@@ -54,7 +56,12 @@ class Peer:
     """Address, identity and credentials of one client at one server."""
 
     def __init__(
-        self, address: str, token: str | Callable[[], str] | None, tls: Tls | None, connect_s: float, reconnect_s: float
+        self,
+        address: str,
+        token: str | Callable[[], str] | None,
+        tls: Tls | None,
+        connect_s: float | None,
+        reconnect_s: float,
     ) -> None:
         if re.search(r":\d+$|^unix:", address) is None:
             hint = "Give host and port, for example 127.0.0.1:50051."
@@ -67,7 +74,7 @@ class Peer:
         self._source = token if callable(token) else None
         self._token = token() if callable(token) else token
         self._renewed_at = float("-inf")
-        self._connect_s = connect_s
+        self._connect_s = min(CONNECT_S, reconnect_s) if connect_s is None else connect_s
         self._reconnect_s = reconnect_s
         #: Whether the server has ever answered.
         self.has_answered = False

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
-from mrlm_client import MrlmError
+from mrlm_client import Client, MrlmError
 from mrlm_client.errors import ERROR_KEY
 from mrlm_client.gen.mrlm.common.v1.error_pb2 import ErrorDetail
 from mrlm_client.gen.mrlm.env.v1 import environment_pb2 as wire
@@ -53,6 +53,17 @@ def test_a_loss_is_final_when_the_patience_ends() -> None:
     answered = peer(connect_s=0)
     Attempts(answered).answered()
     assert Attempts(answered).pause_after(LOST) > 0
+
+
+def test_n20_a_first_connection_waits_no_longer_than_a_lost_one() -> None:
+    def patience_s(connect_s: float | None, reconnect_s: float) -> float:
+        return Peer("127.0.0.1:1", None, None, connect_s, reconnect_s).patience_s
+
+    assert patience_s(None, 4.0) == 4.0
+    assert patience_s(None, 60.0) == 10.0
+    assert patience_s(30.0, 4.0) == 30.0
+    with pytest.raises(MrlmError, match="SERVER_UNAVAILABLE"):
+        Client("127.0.0.1:1", reconnect_s=0.0).describe()
 
 
 def test_an_error_of_the_server_is_no_loss() -> None:
