@@ -106,7 +106,7 @@ export class BridgedEnvironment implements SimulatedEnvironment {
       return this.#end(messages, unscored(last.unscored.code, last.unscored.message), "truncated");
     if (last?.done === true) {
       const isCut = last.truncated === true;
-      return this.#end(messages, this.#reward.end("by the server"), isCut ? "truncated" : "terminated", last);
+      return this.#end(messages, this.#reward.endBy(last), isCut ? "truncated" : "terminated", last);
     }
     if (this.#turns >= this.#options.max_turns)
       return this.#end(messages, this.#reward.end("by max_turns", this.#options.cut_reward), "truncated", last);

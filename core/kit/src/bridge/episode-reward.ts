@@ -35,6 +35,15 @@ export class EpisodeReward {
     return this.#rule === "sum" && has ? score(sum) : undefined;
   }
 
+  /** Returns the reward of the last turn of an episode that a step on the server ended. Without a reward of that step it is unscored. */
+  endBy({ reward }: Pick<RemoteStep, "reward">): Reward {
+    if (this.#last === undefined || (reward !== undefined && reward !== null)) return this.end("by the server");
+    return unscored(
+      "BRIDGE_REWARD_MISSING",
+      "The server ended the episode by a step, and sent no reward of that step.",
+    );
+  }
+
   /** Returns the reward of the last turn. @param cut reward of an episode without any; `undefined`: unscored */
   end(why: string, cut?: number): Reward {
     const turn = this.turn();

@@ -72,6 +72,20 @@ export function faultTests(count: number): void {
     await each(async () => expect((await played()).code).toBe("BRIDGE_REWARD_MISSING"));
   });
 
+  test.each<[string, (data: JsonObject) => JsonObject]>([
+    ["null", (data) => ({ ...data, reward: null })],
+    ["absent", ({ reward: _reward, ...data }) => data],
+  ])(`D19: ${count} episodes with rewards of steps, whose last one is %s, are unscored`, async (_name, change) => {
+    proxy.change = atEnd(change);
+    await each(async () => {
+      for (const rule of ["sum", "last"]) {
+        const { rewards, code, steps } = await played({ rewards: rule });
+        expect([code, steps.at(-1)?.terminated]).toEqual(["BRIDGE_REWARD_MISSING", { agent: true }]);
+        expect(rewards.at(-1)).toMatchObject({ message: expect.stringContaining("ended the episode by a step") });
+      }
+    });
+  });
+
   test.each<[string, string, (data: JsonObject) => JsonValue]>([
     ["observation", "`observation`", ({ observation: _, ...rest }) => rest],
     ["observation", "`observation`", (data) => ({ ...data, observation: "text" })],

@@ -72,6 +72,20 @@ export function faultTests(count: number): void {
     await each(async () => expect((await played()).code).toBe("BRIDGE_REWARD_MISSING"));
   });
 
+  test.each([
+    ["null", (output: JsonObject) => ({ ...output, reward: null })],
+    ["absent", ({ reward: _reward, ...output }: JsonObject) => output],
+  ])(`D19: ${count} episodes with rewards of steps, whose last one is %s, are unscored`, async (_name, change) => {
+    const ending = inOutput(change);
+    proxy.change = (passed, text) =>
+      ending(passed, text) ??
+      (passed.path.endsWith("/call") ? { text: text.replace('"reward":null', '"reward":0') } : undefined);
+    await each(async () => {
+      const { rewards, code } = await played();
+      expect([code, rewards[0]]).toEqual(["BRIDGE_REWARD_MISSING", expect.objectContaining({ value: 0 })]);
+    });
+  });
+
   test.each<[string, (output: JsonObject) => JsonObject]>([
     ["output.blocks", ({ blocks: _blocks, ...output }) => output],
     ["output.blocks", (output) => ({ ...output, blocks: "text" })],
