@@ -104,7 +104,7 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
     const found = router.find(exchange.url.pathname);
     let dialect = found[0]?.dialect;
     try {
-      exchange.client = checkAccess(exchange.request.headers);
+      exchange.client = checkAccess(exchange.request);
       const matches = found.filter(({ route }) => route.method === method);
       if (dialect !== undefined && matches.length === 0) return refuseMethod(exchange, dialect, found);
       // Until the body is read, the headers decide whose form an error has.

@@ -64,7 +64,7 @@ export class Sockets {
     if (url === null) return refuse(socket, 400, "The URL is malformed.");
     const exchange = new Exchange(request, new ServerResponse(request), url, this.#maxBytes);
     try {
-      exchange.client = this.#checkAccess(request.headers);
+      exchange.client = this.#checkAccess(request);
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
       return refuse(socket, error.status, `${error.error.message} (${error.error.code})`);

@@ -45,7 +45,10 @@ describe("tokens", () => {
     ]);
     expect(tokens.holder(bearer("b1"))).toMatchObject({ name: "bob" });
     expect(Tokens.of("a1").holder(bearer("a1"))).toMatchObject({ name: undefined });
-    for (const header of [undefined, "", "a1", "Bearer a", "Bearer a11", "bearer a1", "Bearer alice"])
+    // U13: the letter case of a scheme does not matter.
+    for (const header of ["bearer b1", "BEARER b1", "Bearer  b1"])
+      expect(tokens.holder(header)).toMatchObject({ name: "bob" });
+    for (const header of [undefined, "", "a1", "Bearer a", "Bearer a11", "BearerX a1", "Bearer alice", "Bearer\ta1"])
       expect(tokens.holder(header)).toBeUndefined();
   });
 

@@ -81,7 +81,7 @@ export async function servePolicies(options: ServePoliciesOptions): Promise<Poli
     try {
       if (url.pathname === "/health")
         return exchange.send(isDraining ? 503 : 200, { status: isDraining ? "draining" : "healthy" });
-      checkAccess(request.headers);
+      checkAccess(request);
       if (isDraining) throw serverClosing();
       await routes.answer(exchange, client.signal, entry);
     } catch (thrown) {

@@ -173,6 +173,24 @@ describe("S5: memory that a client makes a server hold", () => {
       "options that are nested 200,000 deep",
       { environment: { id: "counting@1", optionsJson: `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}` } },
     ],
+    [
+      "U8: options of 20,000 keys",
+      {
+        environment: {
+          id: "counting@1",
+          optionsJson: JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1]))),
+        },
+      },
+    ],
+    [
+      "U8: options of a list with 20,000 numbers",
+      {
+        environment: {
+          id: "counting@1",
+          optionsJson: JSON.stringify({ list: Array.from({ length: 20_000 }, () => 1) }),
+        },
+      },
+    ],
   ])("%s is refused, and nothing is logged", async (_, extra) => {
     const logged: string[] = [];
     const log = (message: string): void => void logged.push(message);
@@ -181,6 +199,34 @@ describe("S5: memory that a client makes a server hold", () => {
     await expect(refused).rejects.toEqual(fails("MESSAGE_INVALID"));
     await expect(refused).rejects.not.toMatchObject({ message: expect.stringMatching(/.{2000}/s) });
     expect([logged, server.stats().sessions]).toEqual([[], 0]);
+  });
+});
+
+describe("U8: work that one request asks for", () => {
+  const optionsJson = JSON.stringify({ list: Array.from({ length: 20_000 }, () => 1) });
+  const environment = { id: "counting@1", optionsJson };
+
+  test("too many options are refused by descriptions and demonstrations too", async () => {
+    await serve({ demonstrations: true });
+    const client = connect("attacker");
+    for (const refused of [
+      client.unary(ENVIRONMENT_SERVICE.describe, { environment }),
+      client.unary(ENVIRONMENT_SERVICE.demonstrate, { environment, tasks: ["train/0"] }),
+    ])
+      await expect(refused).rejects.toEqual(fails("MESSAGE_INVALID"));
+    await works();
+  });
+
+  test("a renewal of 20,000 sessions is refused", async () => {
+    await serve();
+    const sessionIds = Array.from({ length: 20_000 }, () => randomBytes(16));
+    const client = connect("attacker");
+    await expect(client.unary(ENVIRONMENT_SERVICE.renew, { sessionIds })).rejects.toEqual(fails("MESSAGE_INVALID"));
+    const stream = client.stream();
+    stream.send(1n, { $case: "renew", renew: { sessionIds } });
+    await stream.received(1);
+    expect(codesOf(stream)).toEqual(new Set(["MESSAGE_INVALID"]));
+    await works();
   });
 });
 

@@ -89,7 +89,7 @@ export async function serveUi(options: ServeUiOptions): Promise<UiServer> {
     const isApi = url.pathname.startsWith("/api/");
     try {
       if (url.pathname === "/login" && tokens !== undefined) return await signIn(exchange, tokens, tls !== undefined);
-      checkAccess(withCookie(request.headers));
+      checkAccess({ headers: withCookie(request.headers), socket: request.socket });
       if (request.method !== "GET" && request.method !== "HEAD")
         throw new HttpError(405, new MrlmError("MESSAGE_INVALID", `The server answers GET, not ${request.method}.`));
       if (isApi) return await answerApi(exchange, context);

@@ -1,4 +1,4 @@
-import { type Exchange, parseJson } from "@mrlm/kit/http";
+import { type Exchange, parseClientJson } from "@mrlm/kit/http";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EpisodeRequest } from "../episode.ts";
 
@@ -47,7 +47,7 @@ function positive(name: string, text: string): number {
 function jsonObject(name: string, text: string): JsonObject {
   let value: unknown;
   try {
-    value = parseJson(text);
+    value = parseClientJson(text);
   } catch (error) {
     throw invalid(`${name} is not JSON: ${(error as Error).message}`);
   }

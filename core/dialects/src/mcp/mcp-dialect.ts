@@ -95,7 +95,7 @@ export class McpDialect implements Dialect {
     const { options, ...choice } = episodeChoice(exchange);
     const id = named ?? this.#unnamed();
     const environment = options === undefined ? { id } : { id, options };
-    requireOneAgent(await this.#context.host.describe(environment), "MCP");
+    requireOneAgent(await this.#context.sessions.describe(environment), "MCP");
     const { client } = exchange;
     const request = { ...choice, environment, ...(client === undefined ? {} : { client }) };
     return Episode.start(this.#context.sessions, OWNER, request, signal);

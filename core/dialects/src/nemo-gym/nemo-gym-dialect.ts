@@ -22,6 +22,7 @@ import {
   toolArguments,
 } from "./requests.ts";
 import { aggregateMetrics } from "./aggregate-metrics.ts";
+import { ClientTurns } from "./client-turns.ts";
 import { NamedSessions } from "./named-sessions.ts";
 import { createParams, promptHash } from "./rows.ts";
 import { stepAnswer } from "./step-answer.ts";
@@ -32,8 +33,8 @@ const OWNER = "nemo-gym";
 const COOKIE = "mrlm_session";
 /** Clients send nothing while the model writes. */
 const LEASE_FACTOR = 15;
-/** Rows in one answer. */
-const MAX_ROWS = 10_000;
+/** Rows in one answer: each is the reset of an episode. */
+const MAX_ROWS = 1_000;
 
 /** NeMo Gym: its resources servers (`/seed_session`, a route for each tool, `/verify`) and its Gymnasium family (`/reset`, `/step`). */
 export class NemoGymDialect implements Dialect {
@@ -42,6 +43,7 @@ export class NemoGymDialect implements Dialect {
   readonly #context: DialectContext;
   readonly #sessions: ClientSessions<NemoSession>;
   readonly #named = new NamedSessions();
+  readonly #turns = new ClientTurns();
   readonly #leaseMs: number;
 
   constructor(context: DialectContext) {
@@ -114,7 +116,7 @@ export class NemoGymDialect implements Dialect {
   /** Starts an episode. It ends if the client disconnects before. */
   async #start(call: Call, choice: Choice, id = randomBytes(16).toString("hex")) {
     const { exchange } = call;
-    const { host, environments, sessions } = this.#context;
+    const { environments, sessions } = this.#context;
     const gone = new AbortController();
     const onClose = (): void => gone.abort(new MrlmError("CANCELLED", "The client disconnected."));
     exchange.response.once("close", onClose);
@@ -122,7 +124,7 @@ export class NemoGymDialect implements Dialect {
       const environment = environmentOf(call, environments);
       const { task, seed, options } = choice;
       const ref = { id: environment, ...(options !== undefined && { options: options as JsonObject }) };
-      const description = await host.describe(ref);
+      const description = await sessions.describe(ref);
       requireOneAgent(description, "NeMo Gym");
       if (task === undefined && hasPrompt(choice) && Object.keys(description.splits).length > 0) throw noTask();
       const request = {
@@ -214,11 +216,19 @@ export class NemoGymDialect implements Dialect {
     exchange.send(200, { resources_session_id: id });
   }
 
-  /** Sends `?start=0&stop=100` of `?split=train`: an episode of each task is begun for its first observation. Without tasks each row is a seed. */
+  /**
+   * Sends `?start=0&stop=100` of `?split=train`: an episode of each task is begun for its first observation. Without tasks each row is a seed. Each client gets
+   * one answer at a time, which ends when the client is gone.
+   */
   async #rows(call: Call): Promise<void> {
     const { exchange } = call;
     const { catalogue, environments, host } = this.#context;
+    const gone = new AbortController();
+    exchange.response.once("close", () => gone.abort(new MrlmError("CANCELLED", "The client disconnected.")));
+    const client = exchange.client ?? exchange.request.socket.remoteAddress ?? "";
+    let giveBack: (() => void) | undefined;
     try {
+      giveBack = await this.#turns.take(client, gone.signal);
       const environment = environmentOf(call, environments);
       const description = await host.describe({ id: environment });
       requireOneAgent(description, "NeMo Gym");
@@ -228,15 +238,18 @@ export class NemoGymDialect implements Dialect {
       for (let index = start; index < stop; index++) {
         const { id } = await catalogue.task(environment, split, index);
         const choice = { ...(id !== undefined && { task: id }), ...(determinism !== "none" && { seed: 0 }) };
-        const params = await this.#firstOf(environment, choice);
+        const params = await this.#firstOf(exchange, environment, choice, gone.signal);
         lines.push(
           JSON.stringify({ responses_create_params: params, ...choice, mrlm: { prompt: promptHash(params) } }),
         );
-        if (exchange.response.destroyed) return;
+        // A reset may end without a pause, and other clients wait.
+        await new Promise(setImmediate);
       }
       sendText(exchange, lines.map((line) => `${line}\n`).join(""), "application/jsonl");
     } catch (error) {
-      throw withStatus(error);
+      if (!gone.signal.aborted) throw withStatus(error);
+    } finally {
+      giveBack?.();
     }
   }
 
@@ -255,9 +268,14 @@ export class NemoGymDialect implements Dialect {
     return { split, start, stop };
   }
 
-  async #firstOf(environment: string, choice: { readonly task?: TaskId; readonly seed?: number }): Promise<JsonObject> {
-    const request = { environment: { id: environment }, ...choice };
-    const episode = await Episode.start(this.#context.sessions, OWNER, request, new AbortController().signal);
+  async #firstOf(
+    { client }: Exchange,
+    environment: string,
+    choice: { readonly task?: TaskId; readonly seed?: number },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const request = { environment: { id: environment }, ...choice, ...(client !== undefined && { client }) };
+    const episode = await Episode.start(this.#context.sessions, OWNER, request, signal);
     try {
       return createParams(episode.first);
     } finally {

@@ -1,4 +1,4 @@
-import { parseJson } from "@mrlm/kit/http";
+import { parseClientJson } from "@mrlm/kit/http";
 import { logFault } from "@mrlm/server/sessions";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { DialectContext } from "../dialect.ts";
@@ -16,7 +16,7 @@ export async function answerFrame(
   let value: unknown;
   try {
     if (text === undefined) throw new SyntaxError("it is binary");
-    value = parseJson(text);
+    value = parseClientJson(text);
   } catch (error) {
     return message("error", errorData("INVALID_JSON", `Invalid JSON: ${(error as Error).message}`));
   }

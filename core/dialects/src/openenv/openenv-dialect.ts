@@ -1,4 +1,4 @@
-import { HttpError, parseJson } from "@mrlm/kit/http";
+import { HttpError, parseClientJson } from "@mrlm/kit/http";
 import { MrlmError } from "@mrlm/spec";
 import type { WebSocket } from "ws";
 import type { Call, Dialect, DialectContext, Route, SocketRoute } from "../dialect.ts";
@@ -173,7 +173,7 @@ export class OpenEnvDialect implements Dialect {
     let body: unknown;
     try {
       if (text === undefined) throw new SyntaxError("it is binary");
-      body = parseJson(text);
+      body = parseClientJson(text);
     } catch (error) {
       return JSON.stringify(rpcError(null, PARSE_ERROR, `Parse error: ${(error as Error).message}`));
     }

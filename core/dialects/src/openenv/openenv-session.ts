@@ -139,12 +139,12 @@ export class OpenEnvSession {
     await before?.catch(() => undefined);
     await this.#episode?.close();
     this.#episode = undefined;
-    const { host, sessions } = this.#context;
+    const { sessions } = this.#context;
     const environment = {
       id: this.environment,
       ...(data.options !== undefined && data.options !== null && { options: data.options as JsonObject }),
     };
-    requireOneAgent(await host.describe(environment), "OpenEnv");
+    requireOneAgent(await sessions.describe(environment), "OpenEnv");
     const task = await this.#taskOf(data);
     const request = {
       environment,

@@ -41,7 +41,9 @@ export class Tokens {
    * in constant time.
    */
   holder(authorization: string | undefined): TokenHolder | undefined {
-    const given = digest(authorization ?? "");
+    // The letter case of the scheme does not matter (RFC 9110, section 11.1).
+    const [, token = ""] = /^bearer +(.*)$/i.exec(authorization ?? "") ?? [];
+    const given = digest(token);
     const now = performance.now();
     let found: Entry | undefined;
     for (const each of this.#entries) if (timingSafeEqual(given, each.digest) && now < each.endsAt) found = each;
@@ -77,7 +79,7 @@ export class Tokens {
 }
 
 function entry({ name, token }: NamedToken): Entry {
-  return { name, digest: digest(`Bearer ${token}`), endsAt: Infinity };
+  return { name, digest: digest(token), endsAt: Infinity };
 }
 
 /** Hashes a text. Digests have equal lengths, so the time of a comparison depends on neither the token nor its length. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { MrlmError, parseJson } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
 import { HttpError } from "./http-error.ts";
+import { parseClientJson } from "./parse-client-json.ts";
 
 /** One HTTP request with its response. */
 export class Exchange {
@@ -44,7 +45,7 @@ export class Exchange {
       chunks.push(chunk);
     }
     try {
-      return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+      return parseClientJson(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
     } catch (error) {
       throw new HttpError(
         400,

@@ -3,13 +3,17 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { MrlmError } from "@mrlm/spec";
 import type { ServerTls } from "../access/server-tls.ts";
+import { limitConnections } from "./connection-limit.ts";
 
 /** Connections at a time: twice the default number of sessions. A client of MCP has an open stream for each session beside its requests. */
 const MAX_CONNECTIONS = 8_192;
 const MAX_HEADER_BYTES = 16 << 10;
 
-/** Creates an HTTP server, for HTTPS with `tls`, that ends slow requests after `requestMs` with status 408, and refuses headers above 16 KiB with status 431. */
-export function createHttpServer(requestMs: number, tls?: ServerTls): Server {
+/**
+ * Creates an HTTP server, for HTTPS with `tls`, that ends slow requests after `requestMs` with status 408, and refuses headers above 16 KiB with status 431.
+ * @param maxConnections connections at a time; an eighth of them for one address before its requests are accepted
+ */
+export function createHttpServer(requestMs: number, tls?: ServerTls, maxConnections = MAX_CONNECTIONS): Server {
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: Math.min(10_000, requestMs),
@@ -20,7 +24,7 @@ export function createHttpServer(requestMs: number, tls?: ServerTls): Server {
     keepAliveInitialDelay: 30_000,
   };
   const server = tls === undefined ? createServer(options) : createSecureServer(options, tls);
-  server.maxConnections = MAX_CONNECTIONS;
+  limitConnections(server, maxConnections);
   return server;
 }
 

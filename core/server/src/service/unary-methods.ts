@@ -13,6 +13,7 @@ import {
   type environmentProto as wire,
 } from "@mrlm/wire";
 import type { Capacity } from "../sessions/capacity.ts";
+import { checkedRef } from "../sessions/checked-ref.ts";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
@@ -53,7 +54,7 @@ export function unaryMethods(
       protocolMinor: ENVIRONMENT_PROTOCOL.minor,
       environments: (environment === undefined
         ? await host.list()
-        : [await host.describe(decodeEnvironmentRef(environment))]
+        : [await table.describe(decodeEnvironmentRef(environment))]
       ).map((description) => ({
         ...encodeDescription(server.demonstrations ? description : { ...description, hasDemonstrations: false }),
         maxSessions: capacity.limits.sessionsByEnvironment[description.id] ?? 0,
@@ -97,7 +98,7 @@ export function unaryMethods(
       const gone = new AbortController();
       call.once("cancelled", () => gone.abort(new MrlmError("CANCELLED", "The client cancelled the call.")));
       const found = await host.demonstrate(
-        decodeEnvironmentRef(environment),
+        checkedRef(decodeEnvironmentRef(environment)),
         tasks.map((task) => checkName(task, "the name of a task")),
         { signal: gone.signal },
       );

@@ -1,8 +1,16 @@
 import { silentLogger } from "@mrlm/kit";
-import { type EnvironmentHost, type Logger, MrlmError, type StepResult } from "@mrlm/spec";
+import {
+  type EnvironmentDescription,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type Logger,
+  MrlmError,
+  type StepResult,
+} from "@mrlm/spec";
 import { ServerMetrics } from "./server-metrics.ts";
 import { Admission, type AdmissionLimits, type PlaceUse } from "./admission.ts";
 import { type Capacity, type CapacityLimits, capacityLimits } from "./capacity.ts";
+import { checkedRef } from "./checked-ref.ts";
 import { HostedSession, type SessionSupport } from "./hosted-session.ts";
 import { invalid } from "./invalid.ts";
 import type { Operation } from "./operation.ts";
@@ -51,6 +59,8 @@ export function admissionLimits(limits: SessionLimits): AdmissionLimits {
 }
 
 const ID_BYTES = 16;
+/** Sessions whose leases one request extends. Clients of this project send up to 4,096. */
+const MAX_RENEWED = 16_384;
 
 /** Sessions of a server by id. A session is visible to its owner only; for other clients it does not exist. */
 export class SessionTable implements Capacity {
@@ -115,12 +125,18 @@ export class SessionTable implements Capacity {
     return this.#sessions.has(key);
   }
 
+  /** Describes an environment under the options of a client. Rejects with MESSAGE_INVALID for too many options, and as the host does. */
+  async describe(environment: EnvironmentRef): Promise<EnvironmentDescription> {
+    return this.#support.host.describe(checkedRef(environment));
+  }
+
   /** Starts an episode. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SESSION_BUSY, STEP_OUT_OF_ORDER, or SERVER_UNAVAILABLE while the server stops. */
   reset(owner: string, request: SessionReset): Operation<SessionStart> {
     try {
       const key = keyOf(request.sessionId);
       // A malformed request must not create a session.
       if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
+      checkedRef(request.environment);
       this.#counts.resets++;
       const session = this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner);
       // A session that begins one episode after the other would otherwise use the whole time of the drain, and then lose an episode.
@@ -150,8 +166,9 @@ export class SessionTable implements Capacity {
       await this.#end(session, new MrlmError("CANCELLED", "The client closed the session."));
   }
 
-  /** Extends leases. @returns the ids without a session of this owner */
+  /** Extends leases. Throws MESSAGE_INVALID for more than 16,384 ids. @returns the ids without a session of this owner */
   renew(owner: string, sessionIds: readonly Uint8Array[]): Uint8Array[] {
+    checkNumber(sessionIds);
     return sessionIds.filter((id) => {
       const session = this.#sessions.get(keyOf(id));
       if (session?.owner !== owner) return true;
@@ -224,6 +241,12 @@ export class SessionTable implements Capacity {
     session.onEnd?.();
     this.#onEnd(session.key);
   }
+}
+
+/** Throws MESSAGE_INVALID for more ids than one request may name. */
+export function checkNumber(sessionIds: readonly Uint8Array[]): void {
+  if (sessionIds.length > MAX_RENEWED)
+    throw invalid(`it names ${sessionIds.length} sessions; ${MAX_RENEWED} are allowed`);
 }
 
 function keyOf(id: Uint8Array): string {

@@ -4,7 +4,7 @@ import { ServerMetrics } from "../sessions/server-metrics.ts";
 import { Admission, type PlaceUse } from "../sessions/admission.ts";
 import { type Capacity, type CapacityLimits, capacityLimits } from "../sessions/capacity.ts";
 import { invalid } from "../sessions/invalid.ts";
-import { admissionLimits, type SessionLimits } from "../sessions/session-table.ts";
+import { admissionLimits, checkNumber, type SessionLimits } from "../sessions/session-table.ts";
 import { type Death, sessionEndedWorker, sessionLostTwoWorkers, workerLost } from "./death.ts";
 import { stopping } from "../sessions/stopping.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
@@ -155,6 +155,7 @@ export class RoutedSessions implements Capacity {
 
   /** Extends leases. @returns the ids without a session of this owner */
   renew(sessionIds: readonly Uint8Array[], owner: string): Uint8Array[] {
+    checkNumber(sessionIds);
     const byWorker = new Map<EnvironmentWorker, string[]>();
     const gone = sessionIds.filter((id) => {
       const session = this.find(id, owner);

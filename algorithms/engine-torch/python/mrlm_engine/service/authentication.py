@@ -16,13 +16,15 @@ class TokenInterceptor(grpc.ServerInterceptor):
     """Refuses calls without `authorization: Bearer TOKEN`."""
 
     def __init__(self, token: str) -> None:
-        self._expected = f"Bearer {token}".encode()
+        self._expected = token.encode()
         self._refusal: Any = grpc.unary_unary_rpc_method_handler(_refuse)
 
     def intercept_service(self, continuation: Callable[[Any], Any], handler_call_details: Any) -> Any:
         """Forwards calls with the token."""
-        given = dict(handler_call_details.invocation_metadata).get("authorization", "")
-        if hmac.compare_digest(str(given).encode(), self._expected):
+        given = str(dict(handler_call_details.invocation_metadata).get("authorization", ""))
+        scheme, _, token = given.partition(" ")
+        # The letter case of the scheme does not matter (RFC 9110, section 11.1).
+        if scheme.lower() == "bearer" and hmac.compare_digest(token.lstrip(" ").encode(), self._expected):
             return continuation(handler_call_details)
         return self._refusal
 
