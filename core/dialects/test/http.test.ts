@@ -165,12 +165,13 @@ describe("a session", () => {
 
   test("can be read after the end of its episode, for the time of a lease", async () => {
     server = await served();
+    const url = server.url("/plain@1/mcp");
     const session = await open(server.url("/plain@1/mcp?lease_ms=2000"));
-    expect(textOf((await call(server.url(), session, "finish", { answer: "yes" })).body.result)).toContain("has ended");
+    expect(textOf((await call(url, session, "finish", { answer: "yes" })).body.result)).toContain("has ended");
     expect(server.sessions.stats.sessions).toBe(0);
-    expect(textOf((await call(server.url(), session, "observe")).body.result)).toContain("The episode has ended.");
+    expect(textOf((await call(url, session, "observe")).body.result)).toContain("The episode has ended.");
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    expect(await call(server.url(), session, "observe")).toMatchObject({ status: 404 });
+    expect(await call(url, session, "observe")).toMatchObject({ status: 404 });
   });
 
   test("is one of a limited number; more wait, then they are refused with a delay", async () => {
