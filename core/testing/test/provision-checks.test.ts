@@ -21,6 +21,7 @@ const BROKEN = [
   "scorer-failure-is-zero",
   "scorer-not-finite",
   "scorer-remembers",
+  "scorer-text-is-unscored",
   "scorer-throws",
   "scorer-unavailable",
   "scorer-unreadable-is-unscored",

@@ -65,6 +65,17 @@ def test_an_unscored_reward_is_an_error_with_the_result_of_the_step(client: Clie
     assert session.step("x").reward() == 1.0
 
 
+def test_an_unreadable_answer_is_wrong_and_the_grade_says_why(client: Client) -> None:
+    session = client.open("math@2")
+    session.reset(task="train/0")
+    result = session.step("<answer>\\square</answer>")
+    assert isinstance(result.rewards["agent"], Score)
+    assert result.reward() == 0.0
+    [grade] = result.info["judgements"]
+    assert (grade["scorer"], grade["verdict"], grade["extracted"]) == ("math@2", "unreadable", "\\square")
+    assert grade["reason"]
+
+
 def test_rewards_of_several_agents(client: Client) -> None:
     session = client.open("relay@1")
     assert session.reset(seed=1).agent == session.agent == "one"

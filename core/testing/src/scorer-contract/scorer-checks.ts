@@ -68,7 +68,8 @@ export const scorerChecks: readonly Check<ScorerSubject>[] = [
     code: "INPUT_REFUSED",
     name: "gives any text a reward, with any options of other graders",
     run: async ({ scorer, examples: [{ request, right }] }) => {
-      for (const answer of [...TEXTS, right[0].repeat(500)]) await graded(scorer, { ...request, answer });
+      for (const answer of [...TEXTS, right[0].repeat(500)])
+        rewardOfText(await graded(scorer, { ...request, answer }), answer);
       await graded(scorer, { ...request, answer: right[0], options: { ...request.options, "other-grader": [1] } });
     },
   },
