@@ -26,6 +26,8 @@ export type FormRequest = {
 
 /** Returns the reason why an equivalent answer is not computed; undefined if it is in its form. */
 export function missingForm({ expected, answer, form, question, work }: FormRequest): string | undefined {
+  // Most answers: a whole number is in every form, and no computation.
+  if (answer.kind === "number" && answer.notation === undefined && q.isInteger(answer.value)) return undefined;
   const wanted = statementOf(expected);
   const given = statementOf(answer);
   const isFixed = form !== "auto";
