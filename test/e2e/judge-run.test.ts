@@ -4,7 +4,10 @@ import { expect, test } from "@jest/globals";
 import { debate } from "@mrlm/environment-debate";
 import { grpo } from "@mrlm/grpo";
 import { nim } from "@mrlm/environment-nim";
+import judgeLlm, { type LlmOptions } from "@mrlm/judge-llm";
+import { definePlugin } from "@mrlm/kit";
 import judgeRules from "@mrlm/judge-rules";
+import { episodesNotLearnt, RunDirectory } from "@mrlm/runtime";
 import { startChatServer, trainBigram } from "@mrlm/testing";
 import { verdictByLength } from "../judges/support/verdict-by-length.ts";
 import { run } from "./support/mrlm.ts";
@@ -13,12 +16,13 @@ import { run } from "./support/mrlm.ts";
 async function trained(
   environments: Parameters<typeof trainBigram>[0]["environments"],
   config: object,
+  judge: object = judgeRules,
 ): Promise<string> {
   const alphabet = Array.from({ length: 95 }, (_, i) => String.fromCodePoint(32 + i)).join("");
   const { summary } = await trainBigram({
     algorithms: [grpo],
     ...(environments === undefined ? {} : { environments }),
-    plugins: [judgeRules as never],
+    plugins: [judge as never],
     stages: [{ algorithm: "grpo", steps: 1, prompts_per_step: 4, group_size: 2 }],
     config: {
       model: {
@@ -96,6 +100,33 @@ test("the debates of a run are judged again, and a run without a judge is refuse
     stderr: expect.stringMatching(/USAGE: No environment of .* has a judge: nim/),
   });
 });
+
+test.each([
+  [0, (text: string) => verdictByLength(text)],
+  [8, () => "I like both."],
+])(
+  "N10: GRPO with a judge over an endpoint without structured output: %i episodes are not learnt",
+  async (lost, answer) => {
+    const server = await startChatServer(({ body }) =>
+      body["response_format"] === undefined
+        ? answer(body.messages.map(({ content }) => content).join("\n"))
+        : (response) =>
+            void response.writeHead(400).end('{"error":{"message":"Unsupported parameter: response_format"}}'),
+    );
+    const given = await judgeLlm.options?.["~standard"].validate({
+      endpoint: { base_url: server.baseUrl, model: "judge" },
+    });
+    const options = (given as { readonly value: LlmOptions }).value;
+    const plugin = definePlugin({
+      name: "judge",
+      judges: { "llm@1": (context) => judgeLlm.judges["llm@1"](context, options) },
+    });
+    const players = { pro: "policy", con: { scripted: "stock" } };
+    const environments = [{ id: "debate", options: { turns: 2, judge: "llm@1" }, players }];
+    const directory = await trained([debate as never], { environments }, plugin).finally(() => void server.close());
+    expect(episodesNotLearnt(RunDirectory.open(directory).metrics.rows())).toBe(lost);
+  },
+);
 
 test("D21: mrlm score --run scores the episodes of a run again, and names those whose rewards differ", async () => {
   const game = await trained([nim as never], { environments: [{ id: "nim" }] });

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import type { RunSummary } from "@mrlm/runtime";
+import { episodesNotLearnt, type RunSummary } from "@mrlm/runtime";
 import { barChart } from "../src/console/bar-chart.ts";
 import { printSummary, type RunReport } from "../src/console/run-summary.ts";
 import { timeTable } from "../src/console/time-table.ts";
@@ -19,6 +19,7 @@ const summary: RunSummary = {
 const report = (changes: Partial<RunSummary> = {}, more: Partial<RunReport> = {}): RunReport => ({
   summary: { ...summary, ...changes },
   curve: undefined,
+  notLearnt: 0,
   examples: [],
   policies: ["policy"],
   needsConfig: false,
@@ -181,5 +182,26 @@ test("N13: a run of several turns shows the last answer below the observation th
       "    assistant go chest",
       "              [reward 0.25]",
     ].join("\n"),
+  );
+});
+
+test("N10: a run that learnt from no episode ends with a sentence that states it", () => {
+  const row = (metrics: Record<string, number | null>) => ({
+    kind: "iteration" as const,
+    step: 1,
+    stage: "grpo",
+    metrics,
+  });
+  const unscored = row({ "episodes/played": 2, "episodes/unscored": 2, "reward/mean": null });
+  const learnt = row({ "episodes/played": 2, "reward/mean": 0.5, "optim/learning_rate": 0.1 });
+  expect(episodesNotLearnt([unscored, unscored])).toBe(4);
+  expect(episodesNotLearnt([row({ "solver/episodes/played": 2, "solver/reward/mean": null })])).toBe(2);
+  expect(episodesNotLearnt([unscored, learnt])).toBe(0);
+  expect(episodesNotLearnt([row({ "solver/episodes/played": 2, "solver/reward/a/mean": 0 })])).toBe(0);
+  expect(episodesNotLearnt([row({ "loss/nll": 1, "optim/learning_rate": 0.1 })])).toBe(0);
+  const { console, out } = recordedConsole();
+  printSummary(console, report({}, { notLearnt: 4 }));
+  expect(out()).toContain(
+    "Nothing was learnt: none of the 4 episodes has a reward to learn from. `npx mrlm doctor runs/a` names the first cause.\n",
   );
 });

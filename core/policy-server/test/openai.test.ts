@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
+import { createModelClient, modelClientOptions } from "@mrlm/model-client";
 import OpenAI, { type APIError } from "openai";
+import { z } from "zod";
 import { served, type Served, testRenderer, writing } from "./support/served.ts";
 
 const run = promisify(execFile);
@@ -190,3 +192,21 @@ const python = pythonWithClient();
     });
   },
 );
+
+test("N10: a judge's client reads a form from this server by its defaults, though the server has no structured output", async () => {
+  const judge = await served({ policies: [writing("judge", '{"score": 7}')] });
+  const options = modelClientOptions.parse({ base_url: `${judge.url}/v1`, model: "judge" });
+  const client = createModelClient(options);
+  const form = { name: "verdict", schema: z.strictObject({ score: z.int() }) };
+  const asked = {
+    messages: [{ role: "user" as const, parts: [{ type: "text" as const, text: "Judge." }] }],
+    maxTokens: 64,
+  };
+  for (let call = 0; call < 2; call++)
+    expect((await client.completeJson(asked, form, { signal: new AbortController().signal })).value).toEqual({
+      score: 7,
+    });
+  expect(client.stats()).toMatchObject({ requests: 3, failures: {} });
+  await client.close();
+  await judge.close();
+});

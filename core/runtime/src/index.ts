@@ -101,7 +101,7 @@ export { rolloutSampling } from "./prepare/rollout-sampling.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";
 export { idOfRun, recordFailure } from "./train/run-recorder.ts";
 export { adapterDirectory, modelDirectory, type NamedModel, policiesOf } from "./run/model-directory.ts";
-export { type LearningCurve, learningCurve } from "./run/learning-curve.ts";
+export { episodesNotLearnt, type LearningCurve, learningCurve } from "./run/learning-curve.ts";
 export { encodeBytes } from "./run/message-json.ts";
 export { MetricsFile, type MetricsRow } from "./run/metrics-file.ts";
 export { diagnose } from "./diagnosis/diagnose.ts";

@@ -9,6 +9,7 @@ import {
   checkRoutes,
   type Checkpoint,
   estimateRun,
+  episodesNotLearnt,
   learningCurve,
   type LoadedConfig,
   loadConfig,
@@ -227,6 +228,7 @@ function end({
   printSummary(console, {
     summary,
     curve: learningCurve(run.metrics.rows()),
+    notLearnt: episodesNotLearnt(run.metrics.rows()),
     examples: beforeAndAfter(run),
     policies: Object.keys(config.policies),
     needsConfig: Object.keys(config.plugins).length > 0,

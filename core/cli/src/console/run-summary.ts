@@ -12,6 +12,8 @@ import { table } from "./table.ts";
 export interface RunReport {
   readonly summary: RunSummary;
   readonly curve: LearningCurve | undefined;
+  /** Episodes of a run that learnt from none of them; else 0. */
+  readonly notLearnt: number;
   readonly examples: readonly BeforeAndAfter[];
   /** Trained policies, in the order of the configuration. */
   readonly policies: readonly string[];
@@ -34,7 +36,7 @@ const CHART_WIDTH = 60;
 /** Prints a run's result: curve, evaluations, two tasks before and after, where everything is, and the next commands. */
 export function printSummary(
   console: Console,
-  { summary, curve, examples, policies, needsConfig, log }: RunReport,
+  { summary, curve, notLearnt, examples, policies, needsConfig, log }: RunReport,
 ): void {
   const directory = shownPath(summary.directory);
   if (curve !== undefined) console.print(`\n${curveText(curve)}`);
@@ -47,6 +49,10 @@ export function printSummary(
   console.print(
     `\n${summary.status === "finished" ? "finished" : "stopped"} after ${summary.steps} steps, ${duration(spent)}`,
   );
+  if (notLearnt > 0)
+    console.print(
+      `Nothing was learnt: none of the ${notLearnt} episodes has a reward to learn from. \`npx mrlm doctor ${directory}\` names the first cause.`,
+    );
   console.print(`run directory: ${directory}`);
   if (log !== undefined) console.print(`details: ${shownPath(log)}`);
   const environment = summary.evaluations[0]?.results[0]?.environment.replace(/[@#].*/, "");

@@ -22,9 +22,7 @@ const FORMS = [
  * rewards its preference accuracy or its loss. `undefined` below two points.
  */
 export function learningCurve(rows: readonly MetricsRow[]): LearningCurve | undefined {
-  const iterations = rows
-    .filter(({ kind }) => kind === "iteration")
-    .map(({ step, ...row }) => ({ step, metrics: (row["metrics"] as JsonObject | undefined) ?? {} }));
+  const iterations = iterationsOf(rows);
   const names = [...new Set(iterations.flatMap(({ metrics }) => Object.keys(metrics)))];
   for (const forms of FORMS) {
     const curves = forms
@@ -40,4 +38,26 @@ export function learningCurve(rows: readonly MetricsRow[]): LearningCurve | unde
     if (longest !== undefined && longest.points.length > 1) return longest;
   }
   return undefined;
+}
+
+/**
+ * Returns the number of the episodes that a run played without learning from any: none had a reward to learn from, and no optimizer step was made. 0 for any other
+ * run.
+ */
+export function episodesNotLearnt(rows: readonly MetricsRow[]): number {
+  const entries = iterationsOf(rows).flatMap(({ metrics }) => Object.entries(metrics));
+  const isLearnt = entries.some(
+    ([name, value]) => typeof value === "number" && /(^|\/)(optim\/.+|reward\/(.+\/)?mean)$/.test(name),
+  );
+  if (isLearnt) return 0;
+  return entries.reduce(
+    (sum, [name, value]) => sum + (/(^|\/)episodes\/played$/.test(name) && typeof value === "number" ? value : 0),
+    0,
+  );
+}
+
+function iterationsOf(rows: readonly MetricsRow[]): { readonly step: number; readonly metrics: JsonObject }[] {
+  return rows
+    .filter(({ kind }) => kind === "iteration")
+    .map(({ step, ...row }) => ({ step, metrics: (row["metrics"] as JsonObject | undefined) ?? {} }));
 }
