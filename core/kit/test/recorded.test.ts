@@ -275,13 +275,15 @@ describe("chat messages", () => {
             offset: fc.nat(),
           }),
         ),
-        fc.array(
+        // Calls without an id get one, and doubled ids are made different.
+        fc.uniqueArray(
           fc.record({
             type: fc.constant("tool-call" as const),
-            id: fc.string(),
+            id: fc.string({ minLength: 1 }),
             name: fc.string(),
             arguments: fc.dictionary(fc.string(), fc.integer()),
           }),
+          { selector: ({ id }) => id },
         ),
       )
       .map(([thought, text, malformed, calls]): Message => ({
