@@ -2,6 +2,8 @@ import type { ImagePart, Message, Part, TextPart, ToolDefinition } from "@mrlm/s
 import type OpenAI from "openai";
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
+/** Fields of a request beside the model. */
+export type ChatBody = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model" | "stream">;
 type ContentPart = OpenAI.ChatCompletionContentPartText | OpenAI.ChatCompletionContentPartImage;
 
 /** Returns messages in the form of chat completions. The reasoning of earlier turns is left out, as endpoints expect. */

@@ -3,10 +3,10 @@ import { type Determinism, type Logger, MrlmError } from "@mrlm/spec";
 import { Agent } from "undici";
 import { Budget } from "./budget.ts";
 import { type ChatAnswer, readAnswer, readUsage } from "./chat-answer.ts";
-import { chatMessages, chatTools } from "./chat-messages.ts";
+import { type ChatBody, chatMessages, chatTools } from "./chat-messages.ts";
 import { ClientStats } from "./client-stats.ts";
 import { CompletionCache, type RecordedAnswer, requestKey } from "./completion-cache.ts";
-import { type ChatBody, Endpoint } from "./endpoint.ts";
+import { Endpoint } from "./endpoint.ts";
 import type {
   Completion,
   CompletionOptions,

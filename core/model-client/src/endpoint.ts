@@ -1,8 +1,8 @@
 import { type Logger, MrlmError } from "@mrlm/spec";
-import type OpenAI from "openai";
 import type { Dispatcher } from "undici";
 import type { Budget } from "./budget.ts";
 import type { ChatAnswer } from "./chat-answer.ts";
+import type { ChatBody } from "./chat-messages.ts";
 import type { AttemptFailure, AttemptOutcome } from "./endpoint-error.ts";
 import { exchange } from "./exchange.ts";
 import type { Secrets } from "./secrets.ts";
@@ -22,9 +22,6 @@ export interface EndpointOptions {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens" | undefined;
   readonly logger: Logger;
 }
-
-/** Fields of a request beside the model. */
-export type ChatBody = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model" | "stream">;
 
 export interface AskOptions {
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { textMessage } from "@mrlm/kit";
 import { type ErrorCode, type JsonObject, type Message, MrlmError, parseStrictJson } from "@mrlm/spec";
 import type OpenAI from "openai";
 import { z } from "zod";
-import type { ChatBody } from "./endpoint.ts";
+import type { ChatBody } from "./chat-messages.ts";
 import { quote } from "./endpoint-error.ts";
 import type { Completion, JsonOutput } from "./model-client.ts";
 import type { ModelClientOptions } from "./options.ts";

@@ -26,7 +26,7 @@ export function toolUsageOf({ info }: Pick<Trajectory, "info">): Readonly<Record
 }
 
 /** Returns the number of calls of an episode that are malformed and were not run. */
-export function malformedCallsOf({ turns }: Pick<Trajectory, "turns">): number {
+function malformedCallsOf({ turns }: Pick<Trajectory, "turns">): number {
   return turns.reduce(
     (sum, { response }) => sum + response.parts.filter(({ type }) => type === "malformed-call").length,
     0,

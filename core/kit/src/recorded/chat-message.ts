@@ -120,7 +120,7 @@ export function fromChatMessage({
   const calls = (tool_calls ?? []).map(({ id, function: { name: tool, arguments: given } }, i): Part => {
     return {
       type: "tool-call",
-      id: id || `call-${i}`,
+      id: id ?? `call-${i}`,
       name: tool,
       arguments: typeof given === "string" ? (parseJson(given) as JsonObject) : given,
     };
