@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { parseConfig, RunDirectory } from "@mrlm/runtime";
@@ -84,6 +84,36 @@ const begin = (args: readonly string[]): Mrlm => {
   return mrlm;
 };
 
+/** Creates the directory of a run, with an empty store. */
+async function newRun(): Promise<RunDirectory> {
+  const { config } = parseConfig(JSON.stringify({ ...TINY, output: { directory } }), {
+    path: join(directory, "run.yaml"),
+  });
+  const run = RunDirectory.create(config, "");
+  await (await openLocalStore({ path: run.episodesPath, purpose: "train", endsLeases: false })).close();
+  return run;
+}
+
+test("U6: mrlm play of the same user finds the token of a store server that was given none", async () => {
+  const run = await newRun();
+  run.writeRecord({ status: "finished" });
+  const server = begin(["store", "serve", "--json", "--run", run.path, "--port", "0"]);
+  const address = (await server.event(({ event }) => event === "listening"))["address"] as string;
+  const token = join(run.path, "store.token");
+  expect(statSync(token).mode & 0o777).toBe(0o600);
+  const elsewhere = address.replace("127.0.0.1", "localhost");
+  const [found, unknown, given] = await Promise.all([
+    begin(["play", "--store", address]).finished,
+    begin(["play", "--store", elsewhere]).finished,
+    begin(["play", "--store", elsewhere, "--token-file", token]).finished,
+  ]);
+  expect([found, unknown, given]).toMatchObject([
+    { code: 0, stderr: expect.stringContaining("has finished") },
+    { code: 2, stderr: expect.stringMatching(/UNAUTHENTICATED[^]*--token-file/) },
+    { code: 0, stderr: expect.stringContaining("has finished") },
+  ]);
+});
+
 const describeAsRoot = noOtherUser === undefined ? describe : describe.skip;
 
 describeAsRoot(`another user of the machine (skipped where ${noOtherUser ?? "no other user can be tried"})`, () => {
@@ -145,15 +175,8 @@ describeAsRoot(`another user of the machine (skipped where ${noOtherUser ?? "no 
   );
 
   test("U6: gets neither the configuration of a run nor the token of its engine from its store server", async () => {
-    const run = RunDirectory.create(
-      parseConfig(
-        `{ name: x, model: { path: ./m }, environments: [{ id: math }], stages: [{ algorithm: grpo, steps: 1 }], output: { directory: ${JSON.stringify(directory)} } }`,
-        { path: join(directory, "run.yaml") },
-      ).config,
-      "",
-    );
+    const run = await newRun();
     const lock = run.lock();
-    await (await openLocalStore({ path: run.episodesPath, purpose: "train", endsLeases: false })).close();
     run.writeEngine({ address: "127.0.0.1:1", token: "engine-secret" });
     const server = begin(["store", "serve", "--json", "--run", run.path, "--port", "0"]);
     const address = (await server.event(({ event }) => event === "listening"))["address"] as string;

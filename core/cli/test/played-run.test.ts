@@ -7,8 +7,7 @@ import { silentLogger } from "@mrlm/kit";
 import { serveStore, type StoreServer, type StoreSource } from "@mrlm/server";
 import { openPlayedRun } from "../src/services/played-run.ts";
 import { ServedStore } from "../src/services/served-store.ts";
-import { Mrlm } from "../../../test/e2e/support/mrlm.ts";
-import { makeStoreToken } from "../src/services/store-token.ts";
+import { announceStoreToken, findStoreToken, makeStoreToken } from "../src/services/store-token.ts";
 
 const CONFIG = "name: x\nmodel: { path: ./m }\nenvironments: [{ id: math }]\nstages: [{ algorithm: grpo, steps: 1 }]\n";
 const { signal } = new AbortController();
@@ -117,31 +116,23 @@ describe("the served store", () => {
 });
 
 describe("U6: the token of a store server that is given none", () => {
-  test("is in the run's directory, and mrlm play of its user finds it", async () => {
-    writeFileSync(join(folder, "config.yaml"), CONFIG);
-    const serving = new Mrlm(["store", "serve", "--json", "--run", folder, "--port", "0"]);
-    try {
-      const { address: store } = (await serving.event(({ event }) => event === "listening")) as unknown as {
-        address: string;
-      };
-      const tokenFile = join(folder, "store.token");
-      expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
-      const run = await open({ store });
-      expect(run.loaded.config.name).toBe("x");
-      await run.close();
-      const [host, port] = store.split(":");
-      expect(host).toBe("127.0.0.1");
-      const elsewhere = `localhost:${port}`;
-      await expect(open({ store: elsewhere })).rejects.toMatchObject({
-        code: "UNAUTHENTICATED",
-        hint: expect.stringContaining("--token-file"),
-      });
-      await (await open({ store: elsewhere, tokenFile })).close();
-    } finally {
-      serving.child.kill("SIGTERM");
-    }
-    const { code, stderr } = await serving.finished;
-    expect([code, stderr]).toEqual([0, expect.stringContaining("stopping")]);
+  test("is found by the address of the server, which this user alone can announce", () => {
+    const file = join(folder, "store.token");
+    const withdraw = announceStoreToken("127.0.0.1:5", file);
+    expect([findStoreToken("127.0.0.1:5"), findStoreToken("127.0.0.1:6"), findStoreToken("localhost:5")]).toEqual([
+      file,
+      undefined,
+      undefined,
+    ]);
+    withdraw();
+    expect(findStoreToken("127.0.0.1:5")).toBeUndefined();
+    // A folder of a process that has ended, or of another user, announces nothing.
+    const { pid: dead } = spawnSync(process.execPath, ["--version"]);
+    const left = join(tmpdir(), `mrlm-store-${hostname()}-${dead}-test`);
+    mkdirSync(left);
+    writeFileSync(join(left, "served.json"), JSON.stringify({ address: "127.0.0.1:5", tokenFile: file }));
+    expect(findStoreToken("127.0.0.1:5")).toBeUndefined();
+    rmSync(left, { recursive: true });
   });
 
   test("stays the same, unless another user could have read it", () => {

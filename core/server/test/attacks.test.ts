@@ -217,9 +217,9 @@ describe("U8: work that one request asks for", () => {
     await works();
   });
 
-  test("a renewal of 20,000 sessions is refused", async () => {
+  test("a renewal of 70,000 sessions is refused", async () => {
     await serve();
-    const sessionIds = Array.from({ length: 20_000 }, () => randomBytes(16));
+    const sessionIds = Array.from({ length: 70_000 }, () => randomBytes(16));
     const client = connect("attacker");
     await expect(client.unary(ENVIRONMENT_SERVICE.renew, { sessionIds })).rejects.toEqual(fails("MESSAGE_INVALID"));
     const stream = client.stream();

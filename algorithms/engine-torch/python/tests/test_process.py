@@ -57,6 +57,9 @@ def test_life_of_a_process(process: tuple[subprocess.Popen[str], dict[str, Any]]
     client = Client(line["listening"], (("authorization", "Bearer secret"),))
     described = client.unary("Describe", pb.DescribeRequest())
     assert described.instance_id == line["instance_id"]
+    # U13: the letter case of the scheme does not matter.
+    lower = Client(line["listening"], (("authorization", "bearer secret"),))
+    assert lower.unary("Describe", pb.DescribeRequest()).instance_id == line["instance_id"]
     assert (described.deterministic, described.threads, described.protocol_major) == (True, 1, 1)
     # The parent closes the pipe, and the engine ends.
     rest, _ = child.communicate(timeout=120)

@@ -60,7 +60,7 @@ export function admissionLimits(limits: SessionLimits): AdmissionLimits {
 
 const ID_BYTES = 16;
 /** Sessions whose leases one request extends. Clients of this project send up to 4,096. */
-const MAX_RENEWED = 16_384;
+const MAX_RENEWED = 65_536;
 
 /** Sessions of a server by id. A session is visible to its owner only; for other clients it does not exist. */
 export class SessionTable implements Capacity {
@@ -166,7 +166,7 @@ export class SessionTable implements Capacity {
       await this.#end(session, new MrlmError("CANCELLED", "The client closed the session."));
   }
 
-  /** Extends leases. Throws MESSAGE_INVALID for more than 16,384 ids. @returns the ids without a session of this owner */
+  /** Extends leases. Throws MESSAGE_INVALID for more than 65,536 ids. @returns the ids without a session of this owner */
   renew(owner: string, sessionIds: readonly Uint8Array[]): Uint8Array[] {
     checkNumber(sessionIds);
     return sessionIds.filter((id) => {
