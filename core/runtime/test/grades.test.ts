@@ -8,7 +8,7 @@ import { counterEnvironment, messageOf, never } from "./support/counter-environm
 import { collect, runner } from "./support/rollouts.ts";
 
 /** Host of an environment with two turns, each of which is graded `times` times. */
-async function hostOf(scorer: Scorer, { times = 1, deadlines = {} } = {}): Promise<LocalHost> {
+async function hostOf(scorer: Scorer, { times = 1, expected = "right", deadlines = {} } = {}): Promise<LocalHost> {
   const definition = counterEnvironment({
     requires: ["scorer:test@1"],
     deadlines,
@@ -17,7 +17,7 @@ async function hostOf(scorer: Scorer, { times = 1, deadlines = {} } = {}): Promi
       return {
         reset: async () => ((step = 0), observe([textMessage("user", "go")])),
         async step({ message }, { signal }) {
-          const request = { answer: messageText(message), expected: "right", signal };
+          const request = { answer: messageText(message), expected, signal };
           const grades = await Promise.all(Array.from({ length: times }, () => context.scorer("test").score(request)));
           const { reward } = grades[0] as Grade;
           return singleStep({ reward, messages: [textMessage("user", "again")], terminated: ++step === 2 });
@@ -75,6 +75,19 @@ describe("the grades of a scorer", () => {
       [{ scorer: "test@1", step: 0, verdict: "failed", reward, reason: reward.message }],
       [{ step: 1, reward }],
     ]);
+  });
+
+  test.each([
+    ["17 is not 4", "4", "[expected] is not 4"],
+    ["17 is not 4", "it is 17", "17 is not 4"],
+    ["17 is not 170", "170", "[expected] is not 170"],
+    ["17/2 or 1.7e17, (17)", "4", "[expected]/2 or 1.7e17, ([expected])"],
+  ])("have no expected answer in the reason %j to the answer %j", async (reason, answer, recorded) => {
+    const scorer: Scorer = { score: async () => ({ reward: score(0), verdict: "different", reason }) };
+    const session = await (await hostOf(scorer, { expected: " 17 " })).open({ id: "counter" });
+    await session.reset({ signal: never });
+    const { info } = await session.step(messageOf(answer), { signal: never });
+    expect(info?.["judgements"]).toMatchObject([{ reason: recorded }]);
   });
 
   test("have short texts, without half of a character, and 64 of a step at most", async () => {

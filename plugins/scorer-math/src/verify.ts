@@ -210,7 +210,7 @@ function compareChoices(reference: Found, given: Found, options: VerifyOptions, 
     if (left.rest !== "" && right.rest !== "") return undefined;
     return left.letter === right.letter
       ? equivalent("choice", "the same choice")
-      : different("choice", `choice ${right.letter} instead of ${left.letter}`);
+      : different("choice", "another choice");
   }
   const choice = left ?? right;
   if (!choice || choice.rest === "") return undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { barePluginContext } from "@mrlm/testing";
 import plugin, { MathScorer } from "../src/index.ts";
+import { rowsOf } from "./rows.ts";
 
 describe("the scorer math@2", () => {
   const scorer = new MathScorer();
@@ -58,6 +59,24 @@ describe("the scorer math@2", () => {
     const request = { expected: "1/3", answer: "0.33" };
     expect((await scorer.score(request)).verdict).toBe("different");
     expect((await scorer.score({ ...request, options: { precision: 2, timeout: 3 } })).verdict).toBe("equivalent");
+  });
+
+  test("a reason, which clients get, holds no number, choice or unit of the expected answer", async () => {
+    const expected = rowsOf<{ expected: string }>("corpus.jsonl").map((row) => row.expected);
+    const texts = [...new Set(expected)].filter((_, i) => i % 8 === 0).concat("D", "5 kg", "\\frac{-1}{2}");
+    for (const answer of ["7919", "B", "(7919, 3)", "7919 m"])
+      for (const text of texts) {
+        const { verdict, reason } = await scorer.score({ expected: text, answer });
+        if (verdict !== "different") continue;
+        const secrets: string[] = text.match(/\d{2,}|\b[A-Z]\b|\bkg\b/g) ?? [];
+        const words: string[] = reason.match(/\w+/g) ?? [];
+        expect([text, answer, reason, secrets.filter((each) => words.includes(each))]).toEqual([
+          text,
+          answer,
+          reason,
+          [],
+        ]);
+      }
   });
 
   test("is what the plugin provides under math@2", async () => {

@@ -1,4 +1,13 @@
-import { type AgentId, type Grade, type Judge, type Judgement, MrlmError, type Scorer, unscored } from "@mrlm/spec";
+import {
+  type AgentId,
+  type Grade,
+  type Judge,
+  type Judgement,
+  MrlmError,
+  type Scorer,
+  type ScoreRequest,
+  unscored,
+} from "@mrlm/spec";
 import type { PhaseClock } from "./phase-clock.ts";
 import type { SessionJudgements } from "./session-judgements.ts";
 import { validateResult } from "./validate-result.ts";
@@ -24,7 +33,7 @@ export function guardScorer(id: string, scorer: Scorer, { clock, judgements }: G
           const reward = failedScore(`Scorer ${id}`, error);
           return { reward, verdict: "failed", reason: reward.message };
         });
-      record(grade);
+      record({ ...grade, reason: withoutExpected(grade.reason, request) });
       return grade;
     },
   };
@@ -50,6 +59,20 @@ export function guardJudge(id: string, judge: Judge, { clock, judgements }: Grad
       return judgement;
     },
   };
+}
+
+/** Longest expected answer that is looked for in a reason. */
+const MAX_EXPECTED = 1_000;
+
+/**
+ * Returns a reason without the expected answer, which is private: the record goes to clients. The policy's own answer may have it, and the question.
+ */
+function withoutExpected(reason: string, { expected, answer, question = "" }: ScoreRequest): string {
+  const text = expected.trim();
+  if (text === "" || text.length > MAX_EXPECTED) return reason;
+  const pattern = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const whole = new RegExp(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, "gu");
+  return [answer, question].some((given) => given.search(whole) >= 0) ? reason : reason.replaceAll(whole, "[expected]");
 }
 
 /** Returns a grade without unknown members. Throws a TypeError for one that is malformed. */

@@ -38,7 +38,7 @@ function compareBoth(c: Context, expected: QuantityNode, answer: QuantityNode): 
   const converted = convertTemperature(answer, a);
   if (converted) return c.compare(expected.value, converted);
   if (isPounds(a, b) || isPounds(b, a)) return c.compare(expected.value, answer.value);
-  if (a.dimension !== b.dimension) return different("units", `${b.name} is no ${a.name}`);
+  if (a.dimension !== b.dimension) return different("units", "a unit of another kind");
   if (a.hasPi === b.hasPi) {
     // Convert to units of the reference, because its printed precision applies to these units.
     const ratio = q.divide(b.factor, a.factor);

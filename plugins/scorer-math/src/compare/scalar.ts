@@ -31,8 +31,7 @@ export function compareScalars(c: Context, expected: Node, answer: Node): Outcom
   if (percent) return percent;
   const rounded = compareRounded(c, expected, answer);
   if (rounded) return rounded;
-  if (expected.kind === "number" && answer.kind === "number")
-    return different("exact", `${show(expected)} is not ${show(answer)}`);
+  if (expected.kind === "number" && answer.kind === "number") return different("exact", "another number");
   return compareExact(c, expected, answer);
 }
 
