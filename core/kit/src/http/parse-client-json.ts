@@ -3,17 +3,38 @@ import { parseJson } from "@mrlm/spec";
 /** Most keys of one object of a client. Checks of objects name each unknown key. */
 const MAX_KEYS = 10_000;
 
-/** Parses JSON of a client. Throws a SyntaxError as `parseJson` does, and for an object with more than 10,000 keys. */
+/** Parses JSON of a client. Throws a SyntaxError as `parseJson` does, and for an object with more than 10,000 keys, which is slow to make and to read. */
 export function parseClientJson(text: string): unknown {
-  const value = parseJson(text);
-  const nested: unknown[] = [value];
-  while (nested.length > 0) {
-    const each = nested.pop();
-    if (typeof each !== "object" || each === null) continue;
-    const values: unknown[] = Object.values(each);
-    if (values.length > MAX_KEYS && !Array.isArray(each))
-      throw new SyntaxError(`it has an object with more than ${MAX_KEYS} keys`);
-    for (const inner of values) if (typeof inner === "object") nested.push(inner);
+  if (hasManyKeys(text)) throw new SyntaxError(`it has an object with more than ${MAX_KEYS} keys`);
+  return parseJson(text);
+}
+
+/** Whether an object of a JSON text has too many keys. The text may be malformed. */
+function hasManyKeys(text: string): boolean {
+  if ((text.match(/:/g)?.length ?? 0) <= MAX_KEYS) return false;
+  /** Numbers of keys of the lists and objects around a character. */
+  const keys: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === "{" || character === "[") keys.push(0);
+    else if (character === "}" || character === "]") keys.pop();
+    else if (character === ":") {
+      const count = (keys.pop() ?? 0) + 1;
+      if (count > MAX_KEYS) return true;
+      keys.push(count);
+    }
   }
-  return value;
+  return false;
+}
+
+/** Returns the position of the quote that ends a string, or of the end of the text. */
+function endOfString(text: string, begin: number): number {
+  for (let at = begin + 1; ; at++) {
+    at = text.indexOf('"', at);
+    if (at === -1) return text.length;
+    let before = at - 1;
+    while (text[before] === "\\") before--;
+    if ((at - before) % 2 === 1) return at;
+  }
 }
