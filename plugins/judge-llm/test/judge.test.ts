@@ -217,7 +217,7 @@ describe("failures", () => {
       const server = await serve((asked) =>
         JSON.stringify(asked.body).includes("fault") ? reply : comparison(asked, "pro"),
       );
-      const judge = await judgeOf(server, { deadline_ms: code === "ENDPOINT_TIMEOUT" ? 100 : 20_000 });
+      const judge = await judgeOf(server, { deadline_ms: code === "ENDPOINT_TIMEOUT" ? 2_000 : 20_000 });
       const [failed, other] = await Promise.all(
         [debate("fault", "b"), request].map(async (each) => await judge.judge(each, { signal: never })),
       );
