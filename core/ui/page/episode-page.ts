@@ -172,11 +172,9 @@ function TurnView({
 /** Verdict of a scorer about an answer, or of a judge about a conversation, with its reason. */
 function Verdict({ given }: { given: EpisodeDetail["judgements"][number] }): VNode {
   const [by, answer] =
-    "scorer" in given ? [`graded by ${given.scorer}`, given.extracted] : [`judged by ${given.judge}`];
+    "scorer" in given ? [`graded by ${given.scorer}: `, given.extracted] : [`judged by ${given.judge}: `];
   return html`<div class="reward">
-    ${visible(by)}:
-    <strong>${visible(given.verdict)}</strong
-    >${answer !== undefined && html` <span class="quiet">answer</span> <code>${visible(answer)}</code>`}
+    ${visible(by)}<strong>${visible(given.verdict)}</strong>${answer !== undefined && html`<span class="quiet">${`, answer ${visible(answer)}`}</span>`}
     <${LongText} text=${given.reason} />
   </div>`;
 }
