@@ -151,7 +151,7 @@ describeWithEngine(
       expect([best.code, best.stdout]).toEqual([
         0,
         expect.stringMatching(
-          /^task (train|eval)\/\d+ · math@2 · .*\n {2}reward [\d.]+ \(correct .*\); terminated\n {2}user +sort \d+\n {2}assistant +\S/,
+          /^task (train|eval)\/\d+ · math@2 · .*\n {2}reward [\d.]+ \(correct .*\); terminated\n {2}graded by math@2 after turn 1: .*\n {2}user +sort \d+\n {2}assistant +\S/,
         ),
       ]);
       const { events } = await run(["show", directory, "--json", "--task", "eval/0", "-n", "99"]);

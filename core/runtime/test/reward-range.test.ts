@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "@jest/globals";
-import { grpo } from "@mrlm/grpo";
+
 import { silentLogger } from "@mrlm/kit";
 import { type Logger, MAX_REWARD, score, type Trajectory } from "@mrlm/spec";
 import { lettersEnvironment, type LettersReward, trainBigram } from "@mrlm/testing";
@@ -11,6 +11,7 @@ import { evaluate } from "../src/evaluation/evaluate.ts";
 import { totalReward } from "../src/rollouts/episode-record.ts";
 import { outOfRange } from "../src/rollouts/reward-watch.ts";
 import { shareRewards } from "../src/rollouts/share-rewards.ts";
+import { reinforce } from "./support/reinforce.ts";
 import { collect, localHost, runner } from "./support/rollouts.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
@@ -28,9 +29,9 @@ const FIRST =
 
 test("D18: rewards outside of the range are reported once in training, counted, and found by doctor", async () => {
   const { logger, warnings } = recorded();
-  const stages = [{ algorithm: "grpo", steps: 3, prompts_per_step: 4, group_size: 4, learning_rate: 0.5 }];
+  const stages = [{ algorithm: "reinforce", steps: 3, tasks: 4, group_size: 4 }];
   const { summary } = await trainBigram({
-    algorithms: [grpo],
+    algorithms: [reinforce],
     environments: [lettersEnvironment({ reward: strange })],
     stages,
     config: { output: temporaryDirectory(), eval: { tasks: 4 } },

@@ -1,12 +1,12 @@
 /** Verifier for mathematical answers: extraction, parsing, and equivalence, with a verdict that names the deciding method. */
 import { definePlugin } from "@mrlm/kit";
 import { z } from "zod";
-import { ANSWER_FORMS } from "./form/check.ts";
+import { ANSWER_FORMS } from "./form/form.ts";
 import { MathScorer } from "./scorer.ts";
 
 export { extract, type AnswerSchema, type ExtractOptions } from "./extract/extract.ts";
 export type { AnswerSource, Extraction } from "./extract/extraction.ts";
-export type { AnswerForm } from "./form/check.ts";
+export type { AnswerForm } from "./form/form.ts";
 export type { VerifyOptions } from "./options.ts";
 export { MathScorer, type MathScorerOptions } from "./scorer.ts";
 export type { Method, Verdict } from "./verdict.ts";

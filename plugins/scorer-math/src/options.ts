@@ -1,4 +1,4 @@
-import type { AnswerForm } from "./form/check.ts";
+import type { AnswerForm } from "./form/form.ts";
 
 /** Options of a verification. The names `precision`, `strict` and `allow_set_relation_comp` are those that labelled data sets carry. */
 export type VerifyOptions = {

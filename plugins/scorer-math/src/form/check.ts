@@ -5,16 +5,10 @@ import * as q from "../exact/rational.ts";
 import type { Node, QuantityNode } from "../tree/node.ts";
 import { children, some, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
-import { formOf, isInForm, isLooser, VALUE_FORMS, type ValueForm } from "./form.ts";
+import { type AnswerForm, formOf, isInForm, isLooser, type ValueForm } from "./form.ts";
 import { computationsOf } from "./question.ts";
 import { statementOf } from "./statement.ts";
 import { isComputation, written } from "./written.ts";
-
-/** `auto` derives the form of each value from the reference; `equivalent` accepts every equivalent answer. */
-export const ANSWER_FORMS = ["auto", "equivalent", ...VALUE_FORMS] as const;
-export type AnswerForm = (typeof ANSWER_FORMS)[number];
-
-export const isAnswerForm = (value: unknown): value is AnswerForm => ANSWER_FORMS.some((form) => form === value);
 
 export type FormRequest = {
   readonly expected: Node;

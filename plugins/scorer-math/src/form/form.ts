@@ -11,6 +11,12 @@ import { anywhere, infinitySign, some } from "../tree/walk.ts";
 export const VALUE_FORMS = ["integer", "rational", "surd", "expression"] as const;
 export type ValueForm = (typeof VALUE_FORMS)[number];
 
+/** `auto` derives the form of each value from the reference; `equivalent` accepts every equivalent answer. */
+export const ANSWER_FORMS = ["auto", "equivalent", ...VALUE_FORMS] as const;
+export type AnswerForm = (typeof ANSWER_FORMS)[number];
+
+export const isAnswerForm = (value: unknown): value is AnswerForm => ANSWER_FORMS.some((form) => form === value);
+
 export const isLooser = (a: ValueForm, b: ValueForm): boolean => VALUE_FORMS.indexOf(a) > VALUE_FORMS.indexOf(b);
 
 /** Returns the form of a value of the reference: the strictest that holds it as it is written. */
