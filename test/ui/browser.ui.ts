@@ -11,7 +11,7 @@ import type { Browser, Page } from "playwright-core";
 import { ROOT } from "../e2e/support/mrlm.ts";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { MISSING_BROWSER, startBrowser } from "../../benchmarks/ui/browser.ts";
-import { hostileGroup } from "./support/hostile-episodes.ts";
+import { hostileGroup, hostileMember } from "./support/hostile-episodes.ts";
 import { HOSTILE_TEXTS } from "./support/hostile-texts.ts";
 import { addGroups, rowsOf, smallRun } from "./support/run-with-episodes.ts";
 import { addMembers, aheadRun, editStore } from "./support/run-with-workers.ts";
@@ -45,11 +45,7 @@ suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (
     await addGroups(directories[0] as string, "evaluation/<script>globalThis.scriptRan=1</script>", [
       ...HOSTILE_TEXTS.map(hostileGroup),
     ]);
-    const hostile = HOSTILE_TEXTS.map((text) => {
-      const id = text.slice(0, 1_000);
-      return { id, kind: "rollouts", address: text, capabilities: { [id]: id } } as const;
-    });
-    await addMembers(directories[0] as string, hostile);
+    await addMembers(directories[0] as string, HOSTILE_TEXTS.map(hostileMember));
     await addMembers(directories[1] as string, [
       { id: "trainer", kind: "training", capabilities: { host: "machine", pid: 7, mode: "async" } },
       { id: "machine-8-a", kind: "rollouts", capabilities: { host: "machine", pid: 8, concurrency: 16 } },

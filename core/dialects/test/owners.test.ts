@@ -15,7 +15,7 @@ interface Protocol {
   readonly methods: Readonly<Record<string, (token: string, id: string) => Promise<string>>>;
   /** Acts in a session. Returns the text of the answer. */
   act(token: string, id: string): Promise<string>;
-  /** Answer of an act in a session that goes on. */
+  /** Answer of an act in a session that continues. */
   readonly goesOn: RegExp;
 }
 

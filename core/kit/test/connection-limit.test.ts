@@ -53,7 +53,7 @@ async function answer(socket: Socket): Promise<string> {
   return String(bytes).split("\r\n")[0] as string;
 }
 
-test("U11: an address has an eighth of the connections without an accepted request; the newest client is heard", async () => {
+test("U11: an address has an eighth of the connections without an accepted request; the newest client is served", async () => {
   for (let i = 0; i < 3 * TOTAL; i++) await open("127.0.0.1");
   await settled(TOTAL / 8);
   const honest = await open("127.0.0.1", request("secret"));

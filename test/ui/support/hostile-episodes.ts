@@ -66,3 +66,9 @@ function segment(): Segment {
     parent: null,
   };
 }
+
+/** Returns a member of a run whose id, address and capabilities are a hostile text. */
+export function hostileMember(text: string) {
+  const id = text.slice(0, 1_000);
+  return { id, kind: "rollouts", address: text, capabilities: { [id]: id } } as const;
+}

@@ -8,7 +8,7 @@ const MAX_VALUES = 10_000;
 
 /**
  * Returns an environment with the options of a client. Throws MESSAGE_INVALID for more than 1 MiB or 10,000 values: checks of options read all of them in one
- * piece, in which the server answers nobody else.
+ * piece, in which the server answers no other client.
  */
 export function checkedRef(ref: EnvironmentRef): EnvironmentRef {
   let [values, characters] = [0, 0];
