@@ -118,6 +118,26 @@ describeWithEngine(
       expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
     }, 300_000);
 
+    test("real/arithmetic/arithmetic.yaml: a dry run, then a step of each stage, with a tiny model in place of the download", async () => {
+      const { policies: _, ...config } = loadConfig(join(ROOT, "examples/real/arithmetic/arithmetic.yaml")).config;
+      const small = {
+        ...config,
+        model: { random: TINY_MODEL },
+        stages: config.stages.map((stage) => ({
+          ...stage,
+          learners: withOptions(stage, { ...SMALL[stage.name as keyof typeof SMALL], steps: 1 }),
+        })),
+        eval: { ...config.eval, tasks: 2 },
+        server: { spawn: false },
+        engine: engine(),
+      };
+      const args = ["train", "--json", "--config", writeConfig(output, small, "real.yaml"), "--output", output];
+      for (const more of [["--dry-run"], []]) {
+        const { code, stderr } = await run([...args, ...more]);
+        expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
+      }
+    }, 300_000);
+
     test("games/debate.yaml, with a tiny model in place of the download", async () => {
       const { policies: _, ...config } = loadConfig(join(ROOT, "examples/games/debate.yaml")).config;
       const small = {
