@@ -9,6 +9,7 @@ export { divide, type Division } from "./data/divide.ts";
 export { invalidRow, type Place } from "./data/invalid-row.ts";
 export { listedTasks } from "./data/listed-tasks.ts";
 export { type JsonlRow, jsonlRows, readJsonl } from "./data/read-jsonl.ts";
+export { decodeUtf8 } from "./data/decode-utf8.ts";
 export { readLines } from "./data/read-lines.ts";
 export { defineEnvironment, definePlugin, type PluginInput } from "./define-plugin.ts";
 export { assertTaskIndex, type GeneratedTask, generatedTasks } from "./generated-tasks.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { readLines } from "../src/index.ts";
+import { decodeUtf8, jsonlRows, readLines } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-lines-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,4 +28,33 @@ test("lines end at newlines alone, wherever the file is cut into blocks", async 
 test("a byte order mark is no part of the first line; a file that is not there rejects", async () => {
   expect(await linesOf("\uFEFFa\n\uFEFFb")).toEqual(["a", "\uFEFFb"]);
   await expect(Array.fromAsync(readLines(join(folder, "none")))).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+test("N6: a file in Latin-1 is DATA_INVALID with its line, and no character is replaced", async () => {
+  const path = join(folder, "latin1.jsonl");
+  writeFileSync(path, Buffer.from('{"a":"x"}\n{"question":"caf\u00e9"}\n', "latin1"));
+  const message = expect.stringContaining(`${path}:2: the line is not UTF-8`);
+  await expect(Array.fromAsync(jsonlRows(path))).rejects.toMatchObject({ code: "DATA_INVALID", message });
+});
+
+test("N6: the first line that is not UTF-8 is named, for any bytes", () => {
+  const line = fc.oneof(
+    fc.string({ unit: "binary" }).map((text) => Buffer.from(text)),
+    fc.uint8Array({ maxLength: 4 }),
+  );
+  fc.assert(
+    fc.property(fc.array(line), (lines) => {
+      const bytes = Buffer.concat(lines.flatMap((part) => [part, Buffer.from("\n")]));
+      const whole = bytes.toString("utf8");
+      if (Buffer.from(whole).equals(bytes)) expect(decodeUtf8(bytes, "f")).toBe(whole.replace(/^\uFEFF/, ""));
+      else {
+        const parts = bytes.toString("latin1").split("\n");
+        const first = parts.findIndex((part) => {
+          const raw = Buffer.from(part, "latin1");
+          return !Buffer.from(raw.toString("utf8")).equals(raw);
+        });
+        expect(() => decodeUtf8(bytes, "f")).toThrow(`f:${first + 1}: the line is not UTF-8`);
+      }
+    }),
+  );
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { decodeUtf8 } from "@mrlm/kit";
 import { fileFault, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import { english } from "./phrases/english.ts";
@@ -9,8 +10,9 @@ export function readPhrases(path?: string): Phrases {
   if (path === undefined) return english;
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, "utf8"));
+    value = JSON.parse(decodeUtf8(readFileSync(path), path));
   } catch (cause) {
+    if (MrlmError.isInstance(cause)) throw cause;
     const fact = cause instanceof SyntaxError ? `is not JSON: ${cause.message}` : `cannot be read: ${fileFault(cause)}`;
     throw new MrlmError("DATA_INVALID", `The phrase file ${path} ${fact}.`, { hint: HINT, cause });
   }

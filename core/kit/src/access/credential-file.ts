@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { fileFault, MrlmError } from "@mrlm/spec";
@@ -58,6 +59,7 @@ export function contentFault({ what, path }: CredentialFile, fault: string, hint
 
 function checkedText(file: CredentialFile, bytes: Buffer): string {
   if (bytes.length > MAX_BYTES) throw contentFault(file, "has more than 1 MiB", "Check the path.");
+  if (!isUtf8(bytes)) throw contentFault(file, "is not UTF-8", "Check the path, or write the file again.");
   const text = bytes.toString("utf8");
   if (text.trim() === "") throw contentFault(file, "is empty", "Check the path, or write the file again.");
   return text;

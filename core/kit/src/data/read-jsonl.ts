@@ -10,7 +10,7 @@ export interface JsonlRow {
 }
 
 /**
- * Reads a whole JSONL file without its empty lines. Rejects with DATA_INVALID if the file cannot be read, a line is not JSON, or there is no row.
+ * Reads a whole JSONL file without its empty lines. Rejects with DATA_INVALID if the file cannot be read, a line is not UTF-8 or not JSON, or there is no row.
  * @param option name of the option with the path, for messages
  */
 export async function readJsonl(path: string, option: string): Promise<JsonlRow[]> {
@@ -26,7 +26,7 @@ export async function readJsonl(path: string, option: string): Promise<JsonlRow[
   return rows;
 }
 
-/** Yields the rows of a JSONL file without its empty lines. Rejects with DATA_INVALID for a line that is not JSON, and with the errors of the file system. */
+/** Yields the rows of a JSONL file without its empty lines. Rejects with DATA_INVALID for a line that is not UTF-8 or not JSON, and with the errors of the file system. */
 export async function* jsonlRows(path: string): AsyncGenerator<JsonlRow, void, undefined> {
   let number = 0;
   for await (const line of readLines(path)) {

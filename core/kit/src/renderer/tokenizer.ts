@@ -1,5 +1,6 @@
 import type { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { MrlmError } from "@mrlm/spec";
+import { decodeUtf8 } from "../data/decode-utf8.ts";
 import { Tokenizer } from "./packages.ts";
 import { SpelledMarkers } from "./spelled-markers.ts";
 
@@ -132,7 +133,7 @@ function templatesOf(
   const find = (file: string, name: string): string | undefined =>
     files[file] === undefined
       ? named.find((template) => template.name === name)?.template
-      : new TextDecoder().decode(files[file]);
+      : decodeUtf8(files[file], file, { code: "TOKENIZER_INVALID" });
   const chatTemplate = find("chat_template.jinja", "default") ?? (typeof entry === "string" ? entry : undefined);
   return { chatTemplate, toolTemplate: find("additional_chat_templates/tool_use.jinja", "tool_use") };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { decodeUtf8 } from "@mrlm/kit";
 import { fileFault, MrlmError, type PolicyId } from "@mrlm/spec";
 import { configError, type ConfigProblem, problemsOf } from "./config-problems.ts";
 import { translateLegacy } from "./legacy/translate-legacy.ts";
@@ -37,15 +38,15 @@ export interface ConfigOptions {
 
 /** Reads a configuration file. Rejects with CONFIG_NOT_FOUND, or CONFIG_INVALID that names every wrong key with its line and column. */
 export function loadConfig(path: string, options: ConfigOptions = {}): LoadedConfig {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(path, "utf8");
+    bytes = readFileSync(path);
   } catch (error) {
     throw new MrlmError("CONFIG_NOT_FOUND", `The configuration ${path} cannot be read: ${fileFault(error)}.`, {
       cause: error,
     });
   }
-  return parseConfig(text, { path, ...options });
+  return parseConfig(decodeUtf8(bytes, path, { code: "CONFIG_INVALID" }), { path, ...options });
 }
 
 /** Reads a configuration from a text. `path` is the file name in messages, the base of relative paths, and the default name of the run. */

@@ -2,7 +2,7 @@ import { type Dirent, createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { invalidRow, type JsonlRow, readJsonl } from "@mrlm/kit";
+import { decodeUtf8, invalidRow, type JsonlRow, readJsonl } from "@mrlm/kit";
 import { fileFault, MrlmError, parseJson } from "@mrlm/spec";
 import { convertText } from "../page/convert-text.ts";
 import { firstHeading } from "../page/first-heading.ts";
@@ -72,7 +72,7 @@ export async function corpusOfFiles(
     .toSorted()
     .map(async (name) => {
       const bytes = Buffer.from(files[name] as string | Uint8Array);
-      if (name.endsWith(".jsonl")) return await pagesOfRows(rowsOf(name, bytes.toString()), name, options);
+      if (name.endsWith(".jsonl")) return await pagesOfRows(rowsOf(name, decodeUtf8(bytes, name)), name, options);
       return await pagesOfFile(name, bytes, options);
     });
   return await Corpus.of((await Promise.all(lists)).flat());
