@@ -7,7 +7,7 @@ import { children, some, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
 import { type AnswerForm, formOf, isInForm, isLooser, type ValueForm } from "./form.ts";
 import { computationsOf } from "./question.ts";
-import { statementOf } from "./statement.ts";
+import { type Statement, statementOf } from "./statement.ts";
 import { isComputation, written } from "./written.ts";
 
 export type FormRequest = {
@@ -41,7 +41,7 @@ export function missingForm({ expected, answer, form, question, work }: FormRequ
         return `operations are left to do: ${NAMES[demanded.form]} is asked for`;
     }
   }
-  return isCopied(expected, answer, question)
+  return question !== undefined && isCopied(partsOf(expected, wanted), partsOf(answer, given), question)
     ? "the answer is a part of the question that has yet to be computed"
     : undefined;
 }
@@ -125,24 +125,22 @@ function inItsUnit(value: Node, found: Wanted, wanted: readonly Wanted[]): Wante
 const isSameUnit = (a: QuantityNode, b: QuantityNode): boolean =>
   a.unit.dimension === b.unit.dimension && q.equals(a.unit.factor, b.unit.factor);
 
-/** Whether the answer, its value or one of its relations stands in the question as a computation that the reference is not. */
-function isCopied(expected: Node, answer: Node, question: string | undefined): boolean {
-  if (question === undefined) return false;
-  const units = statementOf(expected).values.filter((value) => value.kind === "quantity");
+/** Whether one of the parts of the answer stands in the question as a computation, or in another unit, and is no part of the reference. */
+function isCopied(expected: readonly Node[], answer: readonly Node[], question: string): boolean {
+  const units = expected.filter((part) => part.kind === "quantity");
   const isConverted = (part: Node): boolean =>
     part.kind === "quantity" && units.length > 0 && !units.some((unit) => isSameUnit(unit, part));
-  const parts = statedParts(answer).filter((part) => isComputation(part) || isConverted(part));
+  const parts = answer.filter((part) => isComputation(part) || isConverted(part));
   if (parts.length === 0) return false;
-  const own = new Set(statedParts(expected).map(written));
+  const own = new Set(expected.map(written));
   const foreign = parts.map(written).filter((spelling) => !own.has(spelling));
   if (foreign.length === 0) return false;
   const copied = computationsOf(question);
   return foreign.some((spelling) => copied.has(spelling));
 }
 
-/** Returns the answer, the items of its collections, and the values and relations in them. */
-function statedParts(node: Node): readonly Node[] {
-  const { values, unsolved } = statementOf(node);
+/** Returns a statement, the items of its collections, and the values and relations in them. */
+function partsOf(node: Node, { values, unsolved }: Statement): readonly Node[] {
   const items = node.kind === "list" || node.kind === "set" || node.kind === "tuple" ? children(node) : [];
   const conditions = node.kind === "builder" ? [node.condition] : [];
   return [node, ...items, ...conditions, ...values, ...unsolved];

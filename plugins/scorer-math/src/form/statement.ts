@@ -1,5 +1,5 @@
 /** Values that a statement states, without the names, containers and relations around them. */
-import { isName } from "../tree/name.ts";
+import { isBasisVector, isName } from "../tree/name.ts";
 import { children, some, variables } from "../tree/walk.ts";
 import { product, type Node, type RelationNode } from "../tree/node.ts";
 
@@ -58,16 +58,13 @@ function coordinatesOf(node: Node): readonly Node[] | undefined {
   if (node.kind !== "add" || !some(node, (part) => part.kind === "symbol" && /^[jk]$/.test(part.name)))
     return undefined;
   const coordinates = node.terms.map((term) => {
-    if (isBasis(term)) return [];
-    if (term.kind !== "multiply" || !isBasis(term.factors.at(-1))) return undefined;
+    if (isBasisVector(term)) return [];
+    if (term.kind !== "multiply" || !isBasisVector(term.factors.at(-1) as Node)) return undefined;
     const others = term.factors.slice(0, -1);
     return others.some((factor) => variables(factor).size > 0) ? undefined : [product(others)];
   });
   return coordinates.includes(undefined) ? undefined : (coordinates as (readonly Node[])[]).flat();
 }
-
-const isBasis = (node: Node | undefined): boolean =>
-  (node?.kind === "symbol" && /^[ijk]$/.test(node.name)) || (node?.kind === "constant" && node.name === "i");
 
 function collectRelation(node: RelationNode, values: Node[], unsolved: RelationNode[]): void {
   const { operators, operands } = node;

@@ -4,6 +4,7 @@ import { table } from "../table.ts";
 import { parseBuilder, parseDelimited } from "./bracket.ts";
 import { parseEnvironment } from "./environment.ts";
 import { parseApplication, parseBigOperator, parseFunction } from "./function.ts";
+import { isBasisVector } from "../tree/name.ts";
 import { primed, subscripted } from "./name.ts";
 import { signedSet } from "./set-words.ts";
 import { parseSiunitx } from "./siunitx.ts";
@@ -111,11 +112,6 @@ function parseFigure(p: Parser, name: string): Node {
   if (!letters) return { kind: "call", name: `${name}()`, args: [p.primary()] };
   lexer.moveTo(lexer.token.start + letters[0].trimEnd().length);
   return symbol(`${name} ${(letters[1] as string).replace(/\s/g, "")}`);
-}
-
-/** Whether a node is a unit vector i, j or k. The spelling is the same with and without an arrow. */
-function isBasisVector(node: Node): boolean {
-  return node.kind === "symbol" ? /^[jk]$/.test(node.name) : node.kind === "constant" && node.name === "i";
 }
 
 function accented(p: Parser, name: string, argument: Node): Node {

@@ -35,3 +35,8 @@ export function isName(node: Node): boolean {
       return false;
   }
 }
+
+/** Whether a node is a unit vector i, j or k. The spelling is the same with and without an arrow. */
+export function isBasisVector(node: Node): boolean {
+  return node.kind === "symbol" ? /^[jk]$/.test(node.name) : node.kind === "constant" && node.name === "i";
+}
