@@ -86,7 +86,7 @@ test("an episode with an MCP server: calls at once, a timeout, progress, new too
 
 test("a server with two tools of one name is refused when the environment is prepared", async () => {
   await expect(open("--twins")).rejects.toMatchObject({
-    code: "TOOL_CONFLICT",
-    message: expect.stringContaining('two tools with the name "s__echo"'),
+    code: "TOOL_FAILED",
+    message: expect.stringContaining('it lists two tools with the name "echo"'),
   });
 });
