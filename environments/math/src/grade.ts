@@ -59,7 +59,7 @@ export function rangeOf({ rewards }: MathOptions): readonly [number, number] {
   ];
 }
 
-/** Returns 1 for a correct answer, else the reward of the scorer. Digits are compared as they are written. */
+/** Returns the reward of the scorer. Digits have to be those of the answer as well, as they are written. */
 function rightness({ extracted }: Grade, reward: Score, { answer, compare }: Solution): number {
-  return compare === "digits" ? Number(extracted?.trim() === answer) : reward.value;
+  return compare === "digits" && extracted?.trim() !== answer ? 0 : reward.value;
 }

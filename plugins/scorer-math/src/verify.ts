@@ -10,6 +10,7 @@ import { extract } from "./extract/extract.ts";
 import type { Extraction } from "./extract/extraction.ts";
 import type { VerifyOptions } from "./options.ts";
 import { missingForm } from "./form/check.ts";
+import { repeatsQuestion } from "./form/question.ts";
 import { read, type Reading } from "./read/read.ts";
 import { variables } from "./tree/walk.ts";
 import { show } from "./tree/show.ts";
@@ -38,6 +39,9 @@ export const WORK_LIMIT = 100_000;
  */
 export function verify(expected: string, answer: string, options: VerifyOptions = {}): Verification {
   const result = verifyOnce(expected, answer, options);
+  const { form, question } = options;
+  const isCopy = result.verdict === "equivalent" && form !== "equivalent" && question !== undefined;
+  if (isCopy && repeatsQuestion(answer, question)) return { ...result, ...notComputed("the answer is the question") };
   const isOpen = result.verdict === "undecided" || result.method === "budget";
   if (!isOpen || canDecide(expected, options)) return result;
   return {
@@ -125,7 +129,9 @@ function decide(
   if (choice) return choice;
   if (left.error !== undefined || right.error !== undefined) {
     const words = compareTexts(reference.answer, given.answer);
-    if (words.verdict === "equivalent") return words;
+    // Words have neither signs nor operators: `*8` is not -8.
+    const isInWords = left.error !== undefined || left.node.kind === "text" || /[a-z]/i.test(reference.answer);
+    if (words.verdict === "equivalent" && isInWords) return words;
     if (
       (left.error === undefined && left.node.kind === "text") ||
       (right.error === undefined && right.node.kind === "text")

@@ -103,6 +103,10 @@ describe.each(Object.entries(forms))("U1: %s", (_name, { reference, right, refus
 
 describe("copies of the question", () => {
   test.each([
+    ["0", "x = 2x^2 = 0", "Find all solutions of 2x^2 = 0, with commas between them."],
+    ["19", "Write the digits of 19 in order.", "Write the digits of 19 in order."],
+    ["19", "<answer>Write the digits of 19 in order</answer>", "Write the digits of 19 in order."],
+    ["19", "sort 19", "sort 19"],
     ["7\\sqrt{2}", "\\sqrt{8} + \\sqrt{50}", "Simplify \\sqrt{50} + \\sqrt{8}."],
     ["3/4", "6/8", "Write 6/8 in lowest terms."],
     ["140", "1.4 \\times 10^2", "Write 1.4 x 10^2 as a whole number."],
@@ -117,6 +121,8 @@ describe("copies of the question", () => {
 
   test.each([
     ["3/4", "\\frac34", "Which is larger, 3/4 or 2/3?"],
+    ["4", "What is 2 + 2? It is <answer>4</answer>", "What is 2 + 2?"],
+    ["25\\pi", "A = \\pi r^2 = 25\\pi", "What is the area of a circle of radius 5?"],
     ["17", "17", "Which of 15, 17 and 21 is prime?"],
     ["x", "x", "Which letter stands in 3x + 5?"],
     ["2, 3, 5", "2, 3, 5", "Which of the lists 2, 3, 5 and 4, 6, 8 has primes only?"],
@@ -138,6 +144,12 @@ describe("copies of the question", () => {
       { numRuns: 200 },
     );
   });
+});
+
+test("an answer that cannot be read is not compared as words with a number", () => {
+  for (const answer of ["*8", "8*", "_8", "8)", "<answer>*8</answer>"])
+    expect(verdictOf("-8", answer)).not.toBe("equivalent");
+  expect(verdictOf("no solution", "*No solution*")).toBe("equivalent");
 });
 
 describe("the option", () => {

@@ -42,8 +42,8 @@ const attacks: Readonly<Record<string, Attack>> = {
     ].filter((formula) => !formulas.includes(formula));
   },
   listed: ({ answer }) => [
-    `1 or 2 or ${answer}`,
-    `${answer} or 17 or 0`,
+    `917 or 31 or ${answer}`,
+    `${answer} or 917 or 31`,
     `${answer}, 123456`,
     "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
     "\\mathbb{R}",
@@ -78,12 +78,13 @@ const attacks: Readonly<Record<string, Attack>> = {
   ],
 };
 
-/** Formulas in the text of a question: runs without words. */
+/** Formulas in the text of a question: runs without words. A number, or an equation that is solved already, may be the answer itself. */
 function formulasOf(question: string): string[] {
   return question
     .split(/[a-zA-Z]{2,}|[?:;]|[.,](?=\s|$)/)
     .map((run) => run.trim())
-    .filter((run) => /\d\s*[-+*/^<>=%]/.test(run) || /[-+*/^<>=]\s*\d/.test(run));
+    .filter((run) => /\d\s*[-+*/^<>=%]/.test(run) || /[-+*/^<>=]\s*\d/.test(run))
+    .filter((run) => !/^(?:x\s*=\s*)?[-+]?\d+$/.test(run));
 }
 
 const SCHEMAS = ["answer", "boxed", "gsm8k", "text"] as const;

@@ -7,7 +7,7 @@ import { children, some, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
 import { type AnswerForm, formOf, isInForm, isLooser, type ValueForm } from "./form.ts";
 import { computationsOf } from "./question.ts";
-import { type Statement, statementOf } from "./statement.ts";
+import { isUnknown, type Statement, statementOf } from "./statement.ts";
 import { isComputation, written } from "./written.ts";
 
 export type FormRequest = {
@@ -27,8 +27,7 @@ export function missingForm({ expected, answer, form, question, work }: FormRequ
   const isFixed = form !== "auto";
   const isOpen = !isFixed && (wanted.unsolved.length > 0 || isInLetters(expected, wanted.values));
   if (!isOpen) {
-    const isValue = expected.kind !== "relation" && answer.kind === "relation" && !isCollection(expected);
-    if (form !== "expression" && !isValue && given.unsolved.length > 0)
+    if (form !== "expression" && given.unsolved.length > 0 && !isIdentity(expected, answer))
       return "the relation is not solved for its unknown";
     if (hasLooseValue(answer)) return "values stand beside an inequality";
     const forms: readonly Wanted[] = wanted.values.map((value) => ({ value, form: isFixed ? form : formOf(value) }));
@@ -44,6 +43,16 @@ export function missingForm({ expected, answer, form, question, work }: FormRequ
   return question !== undefined && isCopied(partsOf(expected, wanted), partsOf(answer, given), question)
     ? "the answer is a part of the question that has yet to be computed"
     : undefined;
+}
+
+/** Returns true for `\sin^2 x + \cos^2 x = 1` beside a value: a chain without an unknown is equal to a value for all values of its letters. */
+function isIdentity(expected: Node, answer: Node): boolean {
+  return (
+    answer.kind === "relation" &&
+    !answer.operands.some(isUnknown) &&
+    expected.kind !== "relation" &&
+    !isCollection(expected)
+  );
 }
 
 /** Whether the reference is an expression in letters, or relates several of them, as the equation of a line does. */

@@ -74,3 +74,22 @@ function quantitiesOf(question: string, work: Work): readonly Node[] {
     return [];
   });
 }
+
+/** Whether a question has a word: a formula alone may be the answer to itself. */
+const hasWord = (question: string): boolean =>
+  (question.match(/[a-z]{3,}/gi) ?? []).some((word) => !isMathematical(word));
+
+/** Whether the text of an answer ends with the whole question, without regard to markup, punctuation and case. */
+export function repeatsQuestion(answer: string, question: string): boolean {
+  if (question.length > LONGEST_QUESTION || !hasWord(question)) return false;
+  const asked = bare(question);
+  // Markup around the question has few characters.
+  return bare(answer.slice(-2 * question.length - 200)).endsWith(asked);
+}
+
+function bare(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/<\/?[\w-]{1,40}>|\\(?:boxed|fbox|text)(?![a-z])/g, "")
+    .replace(/[^\p{L}\p{N}+*/^=<>-]+/gu, "");
+}

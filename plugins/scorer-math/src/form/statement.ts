@@ -84,18 +84,23 @@ function collectChain(node: RelationNode, values: Node[], unsolved: RelationNode
   const end = operands.at(-1) as Node;
   const value = isUnknown(end) && operands.length > 1 ? (operands.at(-2) as Node) : end;
   const others = operands.filter((operand) => operand !== value);
-  const names = variables(value);
-  const isSolved =
-    names.size > 0
-      ? others.some((other) => isUnknown(other) && ![...variables(other)].some((name) => names.has(name)))
-      : others.some((other) => isUnknown(other) || isCombination(other)) ||
-        others.every((other) => variables(other).size === 0);
-  if (!isSolved) unsolved.push(node);
+  const unknowns = others.filter(isUnknown);
+  const mentions = (other: Node, unknown: Node): boolean =>
+    [...variables(unknown)].some((name) => variables(other).has(name));
+  const isStated =
+    variables(value).size > 0
+      ? unknowns.some((unknown) => !mentions(value, unknown))
+      : unknowns.length > 0 || others.some(isCombination) || others.every((other) => variables(other).size === 0);
+  // `x = 2x^2 = 0` repeats an equation behind the name of its unknown. `AB` is one name, whose letters mean nothing.
+  const isCircular = unknowns.some(
+    (unknown) => !isCombination(unknown) && others.some((other) => !isUnknown(other) && mentions(other, unknown)),
+  );
+  if (!isStated || isCircular) unsolved.push(node);
   collect(value, values, unsolved);
 }
 
 /** Whether a side is the unknown itself. A name in a quotient, such as `1/x`, is still to be solved for. */
-function isUnknown(node: Node): boolean {
+export function isUnknown(node: Node): boolean {
   const isNamed = variables(node).size > 0 || node.kind === "text";
   return isNamed && isName(node) && !some(node, (part) => part.kind === "power");
 }
