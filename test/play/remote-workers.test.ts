@@ -9,6 +9,7 @@ import { serveStore, type StoreServer } from "@mrlm/server";
 import type { EpisodeStore } from "@mrlm/spec";
 import { openLocalStore } from "@mrlm/store";
 import { BigramEngine, type BigramTraining, trainBigram } from "@mrlm/testing";
+import { freePort } from "../../benchmarks/ports/free-port.ts";
 import { AHEAD, partsForPlay } from "../replay/support/replays.ts";
 
 const [PIPELINED] = Object.values(AHEAD).map((training): BigramTraining => ({
@@ -32,8 +33,8 @@ async function serveUnsteadily(path: string, stop: AbortSignal) {
     await server.close();
     await store.close();
   };
-  await start("127.0.0.1:0");
-  const address = `127.0.0.1:${server!.port}`;
+  const address = `127.0.0.1:${await freePort()}`;
+  await start(address);
   const ended = (async () => {
     while (!stop.aborted) {
       await sleep(random.integer(1, 40), undefined, { signal: stop }).catch(() => undefined);

@@ -1,7 +1,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { randomStream } from "@mrlm/kit";
+import { freePort } from "../../../benchmarks/ports/free-port.ts";
 
 /** Fault of an endpoint during a run, and the code of the episodes that it fails; without one the retries of the client succeed. */
 export interface EndpointFault {
@@ -75,8 +76,8 @@ export class FaultyEndpoint {
       socket.on("error", () => undefined).on("close", () => this.#sockets.delete(socket));
     });
     this.#server = server;
+    this.#port ||= await freePort();
     await new Promise<void>((resolve, reject) => server.once("error", reject).listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
   }
 
   /** Ends like a killed process: all connections are reset, and new ones are refused until it starts again. */
