@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { FAMILIES, FAMILY_NAMES } from "../src/generator/families/index.ts";
 import { generatedProblem, type ProblemRequest } from "../src/generator/generated-problem.ts";
 import { generatorTasks } from "../src/generator/generator-tasks.ts";
+import { terseSketch } from "../src/generator/terse.ts";
 import { codeOptions } from "../src/options.ts";
 import type { FunctionProblem } from "../src/problem/problem.ts";
 
@@ -91,6 +92,30 @@ describe("the tasks", () => {
     expect(new Set(train.map(({ difficulty }) => difficulty))).toEqual(new Set([2, 3]));
     expect(train.filter(({ family }) => family === "lists").length / 400).toBeCloseTo(0.75, 1);
     expect(new Set((await publicOf(given, "eval", 50)).map(({ difficulty }) => difficulty))).toEqual(new Set([7]));
+  });
+
+  test("D7: no terse question has two meanings", () => {
+    const meanings = new Map<string, string>();
+    for (const family of FAMILY_NAMES)
+      for (let difficulty = 1; difficulty <= 10; difficulty++) {
+        const random = randomStream(family, difficulty);
+        for (let i = 0; i < 150; i++) {
+          const { prose, ...sketch } = FAMILIES[family].generate(random, difficulty);
+          const { terse, parameters } = terseSketch({ prose, ...sketch });
+          const question = `f(${parameters.map(([name]) => name).join(",")}):${terse}`;
+          expect([question, meanings.get(question) ?? prose]).toEqual([question, prose]);
+          meanings.set(question, prose);
+        }
+      }
+  });
+
+  test("D7: no question of eval stands in train, whatever its style and difficulty", async () => {
+    for (const difficulty of [1, 3]) {
+      const given = { style: "terse", difficulty_range: difficulty, tests: 8 };
+      const train = new Set((await publicOf(given, "train", 1_500)).map(({ question }) => question));
+      const held = (await publicOf(given, "eval", 300)).map(({ question }) => question);
+      expect(held.filter((question) => train.has(question))).toEqual([]);
+    }
   });
 
   test("the same problem is on the same side in every language and style", async () => {

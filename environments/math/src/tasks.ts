@@ -4,6 +4,7 @@ import { FAMILIES } from "./families/index.ts";
 import { mixtureAt } from "./mixture.ts";
 import type { MathOptions } from "./options.ts";
 import { sealed } from "./solution.ts";
+import { taskKey } from "./task-key.ts";
 
 /** Share of all problems that belongs to the `eval` split. */
 const EVAL_SHARE = 0.1;
@@ -22,7 +23,7 @@ export function mathTasks(options: MathOptions): TaskSource {
       const difficulty = pickDifficulty(random, range);
       const problem = family.generate(random, difficulty);
       return {
-        key: problem.terse,
+        key: taskKey(problem.terse),
         public: {
           family: family.name,
           difficulty,

@@ -19,7 +19,7 @@ export interface ProblemRequest {
   readonly visibility: Visibility;
 }
 
-/** Problem with reference and tests. `key` identifies the question in all languages and styles. */
+/** Problem with reference and tests. `key`, the terse question, identifies it in all languages and styles. */
 export interface GeneratedProblem extends ProblemTask {
   readonly key: string;
 }
@@ -29,12 +29,17 @@ export function generatedProblem(random: RandomStream, request: ProblemRequest):
   for (;;) {
     const sketch = request.family.generate(random, request.difficulty);
     const cases = drawCases(sketch, random, request.tests, EXAMPLES);
-    if (cases !== undefined)
-      return {
-        ...written(request.style === "terse" ? terseSketch(sketch) : sketch, cases, request),
-        key: `${request.family.name}: ${sketch.prose}`,
-      };
+    if (cases === undefined) continue;
+    const terse = terseSketch(sketch);
+    return {
+      ...written(request.style === "terse" ? terse : sketch, cases, request),
+      key: terseQuestion(terse),
+    };
   }
+}
+
+function terseQuestion({ name, parameters, terse }: Sketch): string {
+  return `${name}(${parameters.map(([parameter]) => parameter).join(",")}):${terse}`;
 }
 
 function written(
@@ -64,10 +69,7 @@ function written(
     .body(sketch)
     .map((line) => `    ${line}\n`)
     .join("");
-  const question =
-    style === "terse"
-      ? `${entryPoint}(${sketch.parameters.map(([name]) => name).join(",")}):${sketch.terse}`
-      : stub.head;
+  const question = style === "terse" ? terseQuestion(sketch) : stub.head;
   return {
     public: { question, family: family.name, difficulty, entry_point: entryPoint },
     problem: {

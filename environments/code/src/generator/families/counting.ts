@@ -1,6 +1,7 @@
 import type { RandomStream } from "@mrlm/spec";
 import { type Family, sketch } from "../sketch.ts";
 import { drawLetters, drawText } from "../steps/texts.ts";
+import { byCode } from "../steps/word-bank.ts";
 
 interface Class {
   readonly prose: string;
@@ -55,10 +56,13 @@ export const counting: Family = {
   name: "counting",
   generate(random, difficulty) {
     const classes = random.shuffle(CLASSES).slice(0, Math.min(CLASSES.length, 1 + Math.floor(difficulty / 2)));
-    const rules = classes.map((make) => ({
-      ...make(random),
-      points: random.integer(1, 9) * (difficulty > 4 && random.next() < 0.3 ? -1 : 1),
-    }));
+    // In a fixed order: rules that differ in their order only are one task.
+    const rules = classes
+      .map((make) => ({
+        ...make(random),
+        points: random.integer(1, 9) * (difficulty > 4 && random.next() < 0.3 ? -1 : 1),
+      }))
+      .toSorted((one, other) => byCode(one.terse, other.terse));
     const start = difficulty > 2 ? random.integer(1, 20) : 0;
     const words = rules.map(({ prose, points }) => `${points} for each ${prose}`).join(", ");
     return sketch<[string]>({

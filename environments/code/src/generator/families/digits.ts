@@ -7,7 +7,7 @@ const digitsOf = (value: number): number[] => Array.from(String(value), Number);
 const digitSteps: readonly StepMaker<number>[] = [
   () => ({
     prose: "reverse the order of its digits",
-    terse: "reverse",
+    terse: "reverse digits",
     python: (v) => `int(str(${v})[::-1])`,
     typescript: (v) => `Number([...String(${v})].reverse().join(""))`,
     apply: (v) => Number(digitsOf(v).toReversed().join("")),

@@ -15,7 +15,7 @@ export const strings: Family = {
       parameters: [["text", "str"]],
       returns: "str",
       prose: `Rewrite the text. ${sentence(prose)}. Return the result.`,
-      terse,
+      terse: `text,${terse}`,
       python,
       typescript,
       solve: apply,
