@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { collectionReport } from "../src/console/collection-report.ts";
-import { evaluationReport } from "../src/console/evaluation-report.ts";
+import { evaluationReport, tasksOf } from "../src/console/evaluation-report.ts";
 import { percent } from "../src/console/numbers.ts";
 import { episodeText } from "../src/console/episode-text.ts";
 import { RunLog } from "../src/console/run-log.ts";
@@ -200,6 +200,12 @@ test("models among the opponents have the last parts of their paths, as many as 
   expect(rowsOf([`${run}/model`, "/data/other/debate-20261102-101500/model"]).match(/(?<=against model )\S+/g)).toEqual(
     ["runs/debate-20261102-101500/model", "other/debate-20261102-101500/model"],
   );
+});
+
+test("D7: an evaluation states how many of its tasks are different", () => {
+  expect(tasksOf(evaluation)).toBe("8 tasks");
+  const greedy = { ...evaluation.greedy, differentTasks: 5 };
+  expect(tasksOf({ ...evaluation, greedy }, "held-out tasks")).toBe("8 held-out tasks (5 different)");
 });
 
 test("an evaluation is printed with the reason why episodes failed or have no score", () => {

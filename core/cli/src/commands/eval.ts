@@ -2,7 +2,7 @@ import { asWriteFailure, evaluate, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
-import { evaluationReport } from "../console/evaluation-report.ts";
+import { evaluationReport, tasksOf } from "../console/evaluation-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { unlessLost } from "../services/environments.ts";
@@ -103,7 +103,7 @@ async function measure(
   }).finally(() => bar.clear());
   for (const result of results)
     console.print(
-      `${result.environment}, ${result.tasks} tasks of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`,
+      `${result.environment}, ${tasksOf(result)} of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`,
     );
   // Each role has its own result if the model plays several.
   const record = results.length === 1 ? results[0] : { environment: environment.ref.id, tasks, results };

@@ -48,6 +48,12 @@ export function evaluationReport(result: EvaluationResult): string {
   return [table(rows), ...causes(result), ...passTable(result)].join("\n\n");
 }
 
+/** Describes the tasks of an evaluation: "1000 held-out tasks (406 different)". */
+export function tasksOf({ tasks, greedy }: EvaluationResult, name = "tasks"): string {
+  const { differentTasks } = greedy;
+  return `${tasks} ${name}${differentTasks === undefined ? "" : ` (${differentTasks} different)`}`;
+}
+
 /** Returns the rows of roles and opponents: rewards, and in a zero-sum game the games won and tied. */
 function matchRows(kinds: readonly (readonly [string, EpisodeSummary])[]): string[][] {
   const opponents = kinds.flatMap(([, { matches: played = [] }]) => played.map(({ opponent }) => opponent));

@@ -2,7 +2,7 @@ import type { BeforeAndAfter, LearningCurve, RunSummary } from "@mrlm/runtime";
 import { barChart } from "./bar-chart.ts";
 import { beforeAfterText } from "./before-after-text.ts";
 import type { Console } from "./console.ts";
-import { cutAnswers } from "./evaluation-report.ts";
+import { cutAnswers, tasksOf } from "./evaluation-report.ts";
 import { decimal, duration, percent } from "./numbers.ts";
 import { resumeLine } from "./resume-line.ts";
 import { shownPath } from "./shown-path.ts";
@@ -117,7 +117,7 @@ function evaluationTable({ evaluations }: RunSummary): string {
     decimal(sampled?.reward),
     percent(cutAnswers({ greedy, sampled })),
   ]);
-  const title = isOne ? `${first?.environment}, ${first?.tasks} held-out tasks\n` : "";
+  const title = isOne && first !== undefined ? `${first.environment}, ${tasksOf(first, "held-out tasks")}\n` : "";
   return `${title}${table([["", "step", ...(isOne ? [] : ["environment"]), "greedy accuracy", "sampled reward", "cut answers"], ...rows])}`;
 }
 

@@ -2,6 +2,7 @@ import { gradesOf, matchParts, type ToolUsage, ToolUsageTally } from "@mrlm/kit/
 import type { AgentTrajectory, RoleId, Score, Trajectory } from "@mrlm/spec";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type MatchSummary, MatchTally } from "./match-tally.ts";
+import { SameTasks } from "./same-tasks.ts";
 import { outOfRange, type RewardRange } from "../rollouts/reward-watch.ts";
 import { type PassAtK, passAtKs } from "./pass-at-k.ts";
 
@@ -12,6 +13,8 @@ const SOLVED_COMPONENTS = ["correct", "solved", "all_passed", "answer"] as const
 export interface EpisodeSummary {
   readonly episodes: number;
   readonly scored: number;
+  /** Scored tasks that differ: those in which the policy read the same count once. Absent if all differ. */
+  readonly differentTasks?: number;
   readonly unscored: number;
   readonly failed: number;
   /** Code and message of the first episode that failed. */
@@ -48,7 +51,7 @@ export interface EpisodeSummary {
   readonly passAtK: readonly PassAtK[];
 }
 
-/** 95 % confidence intervals. Tasks, not episodes, are taken as independent. */
+/** 95 % confidence intervals. Different tasks, not episodes, are taken as independent. */
 export interface Intervals {
   /** Wilson's, at the effective number of tasks. */
   readonly accuracy: Interval | null;
@@ -70,6 +73,7 @@ export class EpisodeTally {
   readonly #role: RoleId | undefined;
   /** Scores by task and agent. Agents of one task are separate, since their probabilities differ. */
   readonly #tasks = new Map<string, Score[]>();
+  readonly #same = new SameTasks();
   readonly #tools = new ToolUsageTally();
   readonly #matches: MatchTally;
   #episodes = 0;
@@ -122,6 +126,8 @@ export class EpisodeTally {
       if (end.truncated) this.#truncated++;
       if (total.scored) {
         const key = JSON.stringify([environment, task, agent]);
+        const read = own.filter((turn) => turn.agent === agent);
+        this.#same.add(key, JSON.stringify([environment, agent]), read);
         const scores = this.#tasks.get(key);
         if (scores === undefined) this.#tasks.set(key, [total]);
         else scores.push(total);
@@ -143,9 +149,11 @@ export class EpisodeTally {
     const solvedBy = SOLVED_COMPONENTS.find((name) => names.includes(name));
     const solves = ({ value, components }: Score): number =>
       Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
-    const rewards = tasks.map((task) => task.map(({ value }) => value));
+    const merged = Map.groupBy(this.#tasks, ([key]) => this.#same.find(key));
+    const different = [...merged.values()].map((same) => same.flatMap(([, taskScores]) => taskScores));
+    const rewards = different.map((task) => task.map(({ value }) => value));
     const componentOf = (name: string): number[][] =>
-      tasks.map((task) => task.flatMap(({ components }) => components[name] ?? []));
+      different.map((task) => task.flatMap(({ components }) => components[name] ?? []));
     const finished = this.#episodes - this.#failed;
     const tools = this.#tools.means();
     const malformedCalls = this.#tools.malformed();
@@ -153,6 +161,7 @@ export class EpisodeTally {
     return {
       episodes: this.#episodes,
       scored: scores.length,
+      ...(merged.size === this.#tasks.size ? {} : { differentTasks: countTasks([...merged.keys()]) }),
       unscored: this.#unscored,
       failed: this.#failed,
       ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
@@ -172,7 +181,7 @@ export class EpisodeTally {
       ...(matches.length === 0 ? {} : { matches }),
       ...(Object.keys(sides).length === 0 ? {} : { sides }),
       intervals: {
-        accuracy: meanInterval(tasks.map((task) => task.map(solves))),
+        accuracy: meanInterval(different.map((task) => task.map(solves))),
         reward: meanInterval(rewards),
         components: Object.fromEntries(names.map((name) => [name, meanInterval(componentOf(name))])),
       },
@@ -184,6 +193,12 @@ export class EpisodeTally {
       ),
     };
   }
+}
+
+/** Counts tasks by keys of tasks and agents. */
+function countTasks(keys: readonly string[]): number {
+  const names = keys.map((key) => (JSON.parse(key) as string[]).slice(0, 2).join(" "));
+  return new Set(names).size;
 }
 
 /** Returns the interval of the mean over all values, which are listed by task. Equal values have equal intervals under any name. */
