@@ -1,6 +1,10 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import type { Finding } from "@mrlm/testing";
-import { findPackage } from "../src/services/check-package.ts";
+import { checkPackage, findPackage } from "../src/services/check-package.ts";
 import { BROKEN, BROKEN_PROVIDERS, findingsOf, findingsWithProvider, statedDefect } from "./support/broken-plugins.ts";
 
 /** A sample of the broken plugins. `npm run test:faults -- broken` checks all of them. */
@@ -19,6 +23,7 @@ const SAMPLE = [
     "newer-api",
     /^package\.json:\d+: Plugin newer-api was made for version 2 of the plugin interface; this mrlm \(0\.1\.0\) supports version 1\.$/,
   ],
+  ["example-described", /^README\.md is of the example "Replace each letter .*", which the plugin no longer has\.$/],
   ["requirement-missing", /^index\.js:6: Environment essay@1 requires scorer "essay@1", which no plugin provides\.$/],
 ] as const;
 
@@ -27,6 +32,20 @@ test.each(SAMPLE)("the check of %s survives it, and names its defect with the pl
   expect(findings.map(({ code }) => code)).toEqual([statedDefect(name).expects]);
   const [{ place, message }] = findings as [Finding];
   expect(place === undefined ? message : `${place.file}:${place.line}: ${message}`).toMatch(text);
+});
+
+test("U13: an entry that is a link out of the package is named", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "mrlm-linked-"));
+  const broken = new URL("../../testing/fixtures/broken/keyword-missing/", import.meta.url);
+  cpSync(new URL("package.json", broken), join(folder, "package.json"));
+  symlinkSync(fileURLToPath(new URL("index.js", broken)), join(folder, "index.js"));
+  const findings: Finding[] = [];
+  for await (const message of checkPackage(findPackage(folder, folder), { quick: true }))
+    if (message.event === "finding") findings.push(message.finding);
+  rmSync(folder, { recursive: true });
+  expect(findings).toMatchObject([
+    { code: "MANIFEST_INVALID", message: expect.stringMatching(/is a link to .*, outside of the package/) },
+  ]);
 });
 
 test("a package that is no plugin, and a folder without a package, are errors", () => {

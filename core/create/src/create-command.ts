@@ -25,18 +25,28 @@ export async function create(args: CreateArguments, directory: string): Promise<
   const manager = callingPackageManager();
   const { from, merge, install } = args;
   const project = await createProject({ kind, name, directory, manager, from, merge, install });
-  const report = reportOf(project, { kind, manager, directory, install: install === true });
+  const { packageName } = name;
+  const report = reportOf(project, { kind, packageName, manager, directory, install: install === true });
   return { ...project, kind, id: name.id, report };
 }
 
 function reportOf(
   { folder, files, kept }: Project,
-  { kind, manager, directory, install }: { kind: Kind; manager: PackageManager; directory: string; install: boolean },
+  {
+    kind,
+    packageName,
+    manager,
+    directory,
+    install,
+  }: { kind: Kind; packageName: string; manager: PackageManager; directory: string; install: boolean },
 ): string {
   const place = relative(directory, folder);
   const run = (script: string): string => scriptCommand(manager, script);
   return [
     `created ${kind} in ${place}: ${files.length - kept.length} files`,
+    ...(/^@mrlm\/|^(create-)?mrlm$/.test(packageName)
+      ? [`note: ${packageName} is a name of mrlm itself: to publish the package, give it another one`]
+      : []),
     ...(kept.length === 0 ? [] : [`kept as they were: ${kept.join(", ")}`]),
     "",
     "Next:",

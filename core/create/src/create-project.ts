@@ -41,9 +41,19 @@ export async function createProject(request: ProjectRequest): Promise<Project> {
   assertTarget(folder, merge);
   const files = templateFiles(kind, name);
   files.set("package.json", completePackageJson(files.get("package.json") as string, { source, manager }));
+  assertNoDependency(name.packageName, files.get("package.json") as string);
   const { kept } = writeProject(folder, files);
   if (install) await installPackages(folder, manager);
   return { folder, files: [...files.keys()].sort(), kept };
+}
+
+/** Throws USAGE for the name of a package that the project needs: package managers install none into itself. */
+function assertNoDependency(name: string, packageJson: string): void {
+  const { dependencies, devDependencies, peerDependencies } = JSON.parse(packageJson) as Record<string, object>;
+  if (!Object.hasOwn({ ...dependencies, ...devDependencies, ...peerDependencies }, name)) return;
+  throw new MrlmError("USAGE", `"${name}" is the name of a package that the project needs.`, {
+    hint: `Use another name: mrlm-${name.slice(name.indexOf("/") + 1)}.`,
+  });
 }
 
 /** Installs the packages with the output of the package manager on stderr. */

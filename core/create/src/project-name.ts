@@ -11,6 +11,9 @@ export interface ProjectName {
   readonly id: string;
 }
 
+/** Names of devices, which Windows accepts as names of folders in no case and with no ending. */
+const DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/;
+
 /** Parses the name of a project. Throws USAGE for one that npm refuses, one that is no usual name of a folder, or one from which no id follows. */
 export function projectName(given: string): ProjectName {
   const { validForNewPackages, errors = [], warnings = [] } = validatePackageName(given);
@@ -30,6 +33,10 @@ export function projectName(given: string): ProjectName {
   if (/^[-.]/.test(folder))
     throw new MrlmError("USAGE", `"${shown(given)}" names a folder that begins with "${folder[0]}".`, {
       hint: "Begin the name with a letter or a digit: my-environment.",
+    });
+  if (DEVICE.test(folder))
+    throw new MrlmError("USAGE", `"${shown(given)}" names the folder "${folder}", which Windows cannot have.`, {
+      hint: `Use another name: ${folder.replace(DEVICE, "$1-environment$2")}.`,
     });
   if (id === "")
     throw new MrlmError("USAGE", `No id follows from "${shown(given)}": an id begins with a letter.`, {

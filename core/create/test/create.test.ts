@@ -50,6 +50,11 @@ describe("a name", () => {
     "../a",
     "42",
     "-x",
+    "con",
+    "nul.2",
+    "@me/com1",
+    "zod",
+    "@mrlm/cli",
   ])("%j is refused, and nothing is written", async (name) => {
     await expect(environment(name)).rejects.toMatchObject({ code: "USAGE" });
     expect(names()).toEqual([]);
@@ -70,6 +75,11 @@ describe("a name", () => {
       { numRuns: 500 },
     );
   });
+});
+
+test.each(["@mrlm/chess", "mrlm"])("U13: %s is a name of mrlm itself, which the report says", async (name) => {
+  expect((await environment(name)).report).toContain(`note: ${name} is a name of mrlm itself`);
+  expect((await environment("go")).report).not.toContain("note:");
 });
 
 describe("a project", () => {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@mrlm/spec";
+import { isObject, type JsonObject, type JsonValue } from "@mrlm/spec";
 
 /** Types that a JSON schema allows. An integer has the type "integer", any other number the type "number". */
 interface Allowed {
@@ -146,10 +146,6 @@ function find(root: JsonValue, isWanted: (schema: JsonObject) => boolean): JsonO
 
 function objects(...values: readonly (JsonValue | undefined)[]): JsonObject[] {
   return values.filter(isObject).flatMap((members) => Object.values(members).filter(isObject));
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the type of a value in a JSON schema. */

@@ -12,6 +12,17 @@ const source = (seed = 0) =>
   });
 
 describe("generatedTasks", () => {
+  test("N7: the parts of a task may be readonly down to their arrays", async () => {
+    type World = { readonly rooms: readonly { readonly name: string; readonly exits: readonly number[] }[] };
+    const world: World = { rooms: [{ name: "hall", exits: [1] }] };
+    const tasks = generatedTasks({
+      seed: 0,
+      splits: { train: { size: 1, share: 1 } },
+      generate: () => ({ public: world, private: world, key: "hall" }),
+    });
+    expect((await tasks.get("train", 0)).public.rooms[0]?.exits).toEqual([1]);
+  });
+
   test("an index is always the same task", async () => {
     expect(await source().get("train", 7)).toEqual(await source().get("train", 7));
   });

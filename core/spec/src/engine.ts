@@ -107,6 +107,11 @@ export interface UnitOutputs {
   readonly finalValue?: Float32Array;
 }
 
+/** Outputs of one unit for a selection: those that it selects are there. */
+export type SelectedOutputs<Selection extends OutputSelection> = UnitOutputs & {
+  readonly [Name in keyof Selection as Selection[Name] extends true ? Name : never]: Float32Array;
+};
+
 /** Gradient of the sum (not the mean) of the loss with respect to each output, in the shape of the output; zeros if omitted. */
 export interface UnitGradients {
   readonly logprob?: Float32Array;
@@ -118,13 +123,16 @@ export interface UnitGradients {
  * Computes the gradient of the loss of one unit from its outputs. The client calls it once for each unit, in any order. The result must not depend on the
  * other units of the micro-batch.
  */
-export type UnitLoss = (unitIndex: number, outputs: UnitOutputs) => UnitGradients;
+export type UnitLoss<Selection extends OutputSelection = OutputSelection> = (
+  unitIndex: number,
+  outputs: SelectedOutputs<Selection>,
+) => UnitGradients;
 
 /** Options of one forward and backward pass, which adds to the accumulated gradient. */
-export interface ForwardBackwardOptions {
+export interface ForwardBackwardOptions<Selection extends OutputSelection = OutputSelection> {
   readonly model: ModelId;
   readonly units: readonly EngineUnit[];
-  readonly outputs: OutputSelection;
+  readonly outputs: Selection;
   readonly temperature?: number;
   /** Divisor of every gradient; finite and > 0, else NORMALIZER_INVALID. */
   readonly normalizer: number;
@@ -132,7 +140,7 @@ export interface ForwardBackwardOptions {
    * A function that maps outputs to gradients: one round trip for each micro-batch, no second forward pass. Or gradients that do not depend on the outputs,
    * one entry for each unit: no round trip.
    */
-  readonly loss: UnitLoss | readonly UnitGradients[];
+  readonly loss: UnitLoss<Selection> | readonly UnitGradients[];
   /** Whether to return the outputs if `loss` is an array. */
   readonly returnOutputs?: boolean;
   readonly signal?: AbortSignal;

@@ -1,5 +1,5 @@
 import { ActionMistake, argumentTypes, typeOf } from "@mrlm/kit/bridge";
-import { type JsonObject, type JsonValue, MrlmError, parseStrictJson } from "@mrlm/spec";
+import { isObject, type JsonObject, type JsonValue, MrlmError, parseStrictJson } from "@mrlm/spec";
 
 /** Titles of actions by which servers offer tools. */
 const TOOL_TITLES = ["Action", "CallToolAction", "ListToolsAction"];
@@ -77,10 +77,6 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function objectOf(value: unknown): JsonObject {

@@ -1,6 +1,6 @@
 import { contentOf, textOrJson } from "@mrlm/kit/bridge";
 import { textMessage } from "@mrlm/kit";
-import type { ImagePart, JsonObject, JsonValue, Message, TextPart } from "@mrlm/spec";
+import { type ImagePart, isObject, type JsonObject, type JsonValue, type Message, type TextPart } from "@mrlm/spec";
 
 /** Fields beside those that a policy reads. */
 const COMMON = ["done", "metadata", "reward"];
@@ -43,8 +43,4 @@ function chatMessage(message: JsonValue): Message[] {
   if (!isObject(message) || !Array.isArray(message["content"])) return [];
   const role = ROLES.find((each) => each === message["role"]) ?? "user";
   return [{ role, parts: contentOf(message["content"]) }];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

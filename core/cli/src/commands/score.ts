@@ -3,6 +3,7 @@ import { chatMessage, fromChatMessage } from "@mrlm/kit/learning";
 import { PluginHost } from "@mrlm/runtime";
 import {
   fileFault,
+  isObject,
   type JsonObject,
   type JsonValue,
   type Message,
@@ -125,14 +126,13 @@ async function readRows(file: string): Promise<ScoredRow[]> {
 
 /** Checks a row. Throws DATA_INVALID. */
 function rowOf(value: JsonValue, place: string): ScoredRow {
-  const row = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  const row = isObject(value) ? value : {};
   const textless = ["expected", "answer", ...OPTIONAL_TEXTS.filter((field) => field in row)].find(
     (field) => typeof row[field] !== "string",
   );
   if (textless !== undefined) throw new MrlmError("DATA_INVALID", `${place} has no text in "${textless}".`);
   const { options = {}, messages } = row;
-  if (typeof options !== "object" || options === null || Array.isArray(options))
-    throw new MrlmError("DATA_INVALID", `${place} has no object in "options".`);
+  if (!isObject(options)) throw new MrlmError("DATA_INVALID", `${place} has no object in "options".`);
   const texts = row as { [field: string]: string };
   const texted = Object.fromEntries(
     OPTIONAL_TEXTS.filter((field) => field in row).map((field) => [field, texts[field]]),

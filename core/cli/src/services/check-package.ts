@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   asOutputFault,
   BEHAVIOUR_FILE,
@@ -78,6 +79,17 @@ export function findPackage(target: string, from: string): CheckedPackage {
   return { directory, name, version, json };
 }
 
+/** Throws PLUGIN_INVALID for a manifest that cannot be read, and for an entry that `npm pack` leaves out because it is a link. */
+function assertOwnEntry(directory: string): void {
+  const { name, entry } = readPluginPackage(directory) ?? {};
+  if (entry === undefined || !existsSync(fileURLToPath(entry))) return;
+  const target = realpathSync(fileURLToPath(entry));
+  if (!relative(realpathSync(directory), target).startsWith("..")) return;
+  throw new MrlmError("PLUGIN_INVALID", `The entry of ${name} is a link to ${target}, outside of the package.`, {
+    hint: "Replace the link by the file: npm packs no links.",
+  });
+}
+
 /**
  * Checks a plugin in a process of its own. Yields progress and findings. If its code ends or blocks the process, the part that did is named and the other
  * parts are checked in another process.
@@ -91,7 +103,7 @@ export async function* checkPackage(
   const found = (code: FindingCode, message: string, subject: string, more: { fix?: string; about?: string } = {}) =>
     ({ event: "finding", finding: findingOf(code, new Error(message), { subject, places, ...more }) }) as const;
   try {
-    readPluginPackage(directory);
+    assertOwnEntry(directory);
   } catch (error) {
     const code = MrlmError.hasCode(error, "PLUGIN_API_VERSION") ? "API_VERSION" : "MANIFEST_INVALID";
     yield { event: "finding", finding: inManifest(findingOf(code, error, { subject: "package", places }), directory) };

@@ -1,4 +1,4 @@
-import type { ImagePart, JsonValue, TextPart } from "@mrlm/spec";
+import { type ImagePart, isObject, type JsonValue, type TextPart } from "@mrlm/spec";
 
 /** Returns the text of a value: a text as it is, anything else as JSON. */
 export function textOrJson(value: unknown): string {
@@ -8,7 +8,7 @@ export function textOrJson(value: unknown): string {
 /** Returns blocks of MCP or ORS, `{ type: "text", text }` and `{ type: "image", data, mimeType }`, as parts. Other blocks become JSON. */
 export function contentOf(blocks: readonly JsonValue[]): (TextPart | ImagePart)[] {
   return blocks.map((block): TextPart | ImagePart => {
-    if (typeof block === "object" && block !== null && !Array.isArray(block)) {
+    if (isObject(block)) {
       const { type, text, data, mimeType } = block;
       if (type === "text" && typeof text === "string") return { type: "text", text };
       if (type === "image" && typeof data === "string" && typeof mimeType === "string")

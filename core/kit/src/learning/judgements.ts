@@ -1,4 +1,12 @@
-import type { GradeRecord, JsonObject, JsonValue, JudgementRecord, Reward, Trajectory } from "@mrlm/spec";
+import {
+  type GradeRecord,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  type JudgementRecord,
+  type Reward,
+  type Trajectory,
+} from "@mrlm/spec";
 
 /** Returns the judgements that the host reports in the `info` of an episode, in the order of their steps. Ignores values of another form. */
 export function judgementsOf({ info }: Pick<Trajectory, "info">): readonly JudgementRecord[] {
@@ -50,8 +58,4 @@ function isReward(value: JsonValue): value is JsonValue & Reward {
   if (!isObject(value)) return false;
   const { scored, value: earned, components, code } = value;
   return scored === true ? typeof earned === "number" && isObject(components) : typeof code === "string";
-}
-
-function isObject(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,18 @@
-import type { AlgorithmContext, ForwardBackwardOptions, ForwardBackwardResult, Mean } from "@mrlm/spec";
+import type {
+  AlgorithmContext,
+  ForwardBackwardOptions,
+  ForwardBackwardResult,
+  Mean,
+  OutputSelection,
+} from "@mrlm/spec";
 import { meanOf } from "./mean.ts";
 import { type OptimizerOptions, optimStepOptions } from "./optimizer-options.ts";
 
 /** Arguments of {@link trainStep}: those of the pass, and those of the optimizer step after it. */
-export interface TrainStepOptions extends Omit<ForwardBackwardOptions, "signal"> {
+export interface TrainStepOptions<Selection extends OutputSelection = OutputSelection> extends Omit<
+  ForwardBackwardOptions<Selection>,
+  "signal"
+> {
   readonly optimizer: OptimizerOptions;
   /** Number of the step in the schedule of the learning rate; the first is 1. */
   readonly step: number;
@@ -33,12 +42,13 @@ export interface TrainStepResult extends StepReport {
  * Trains a model on one batch: a forward and backward pass, then one optimizer step. A step whose gradient norm is not finite is skipped and leaves
  * the weights as they are.
  */
-export async function trainStep(
+export async function trainStep<const Selection extends OutputSelection>(
   { engine, signal }: Pick<AlgorithmContext, "engine" | "signal">,
-  { optimizer, step, totalSteps, ...options }: TrainStepOptions,
+  { optimizer, step, totalSteps, ...options }: TrainStepOptions<Selection>,
 ): Promise<TrainStepResult> {
   const { model } = options;
-  const pass = await engine.forwardBackward({ ...options, signal });
+  // An engine computes what is selected, so that the loss may take it for granted.
+  const pass = await engine.forwardBackward({ ...(options as Omit<ForwardBackwardOptions, "signal">), signal });
   const hyperparameters = optimStepOptions(optimizer, step, totalSteps);
   const { applied, gradNorm, skippedReason } = await engine.optimStep({ model, ...hyperparameters });
   return {

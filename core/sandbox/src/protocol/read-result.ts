@@ -1,5 +1,5 @@
 // Children import this module: only types come from another package.
-import type { JsonObject, JsonValue, SandboxError, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
+import { isObject, type JsonValue, type SandboxError, type SandboxTestResult, type SandboxVerdict } from "@mrlm/spec";
 import type { ChildResult } from "./messages.ts";
 
 /** Maximum characters of the parts of an error. */
@@ -80,8 +80,4 @@ function isFiles(value: JsonValue): value is Record<string, string> {
     isObject(value) &&
     Object.values(value).every((content) => typeof content === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(content))
   );
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

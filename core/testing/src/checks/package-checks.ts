@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Check } from "../check/check.ts";
 import { Defect } from "../check/defect.ts";
 import type { PackageSubject } from "../check/package-subject.ts";
@@ -32,5 +34,18 @@ export const packageChecks: readonly Check<PackageSubject>[] = [
       [...environments, ...algorithms]
         .filter(({ description }) => typeof description !== "string" || description.trim() === "")
         .map(({ id }) => new Defect("DESCRIPTION_INVALID", `${id} has no description.`, { about: id })),
+  },
+  {
+    code: "EXAMPLE_DESCRIBED",
+    name: "is described by its README, not the example from which it was made",
+    run: async ({ directory, plugin: { environments = [], algorithms = [] } }) => {
+      const path = join(directory, "README.md");
+      const [, example] = /^<!-- example: (.*) -->$/m.exec(existsSync(path) ? readFileSync(path, "utf8") : "") ?? [];
+      if (example !== undefined && ![...environments, ...algorithms].some(({ description }) => description === example))
+        throw new Defect(
+          "EXAMPLE_DESCRIBED",
+          `README.md is of the example "${example}", which the plugin no longer has.`,
+        );
+    },
   },
 ];

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@mrlm/spec";
+import { isObject, type JsonObject, type JsonValue } from "@mrlm/spec";
 
 /** Values of every JSON type, for options that should refuse some of them. */
 const ANY: readonly JsonValue[] = [null, true, -1, 0, 1, 0.5, 1e9, "", "no-such-value", [], ["no-such-value"], {}];
@@ -27,10 +27,6 @@ export function variantsOf(schema: JsonObject): JsonValue[] {
 
 function listed(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function unique(values: readonly JsonValue[]): JsonValue[] {

@@ -1,5 +1,5 @@
 import type { Finding } from "@mrlm/runtime";
-import type { JsonValue } from "@mrlm/spec";
+import { isObject, type JsonValue } from "@mrlm/spec";
 import { escaped, svgChart } from "../chart/svg-chart.ts";
 import { shown } from "../format.ts";
 import { linesOf, marksOf, PANELS, seriesOf } from "../panels.ts";
@@ -82,7 +82,7 @@ function facts({ step, planned, stage, environments, seed, started, ended, recor
 
 /** Lists the versions of the parts and of the engine, without those of plugins. */
 function versionsText(versions: JsonValue | undefined): string {
-  if (typeof versions !== "object" || versions === null || Array.isArray(versions)) return "–";
+  if (!isObject(versions)) return "–";
   const { engine, ...parts } = versions;
   const ofEngine = typeof engine === "object" && engine !== null ? Object.entries(engine) : [];
   return [...Object.entries(parts), ...ofEngine]

@@ -1,4 +1,4 @@
-import { type JsonValue, MrlmError, parseJson } from "@mrlm/spec";
+import { isObject, type JsonValue, MrlmError, parseJson } from "@mrlm/spec";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import type { DenyList } from "../network/deny-list.ts";
 import type { Places } from "@mrlm/kit";
@@ -72,8 +72,7 @@ function parse(body: Uint8Array): JsonValue {
 }
 
 function toResult(result: JsonValue, snippet: string): SearchResult[] {
-  if (typeof result !== "object" || result === null || Array.isArray(result) || typeof result["url"] !== "string")
-    return [];
+  if (!isObject(result) || typeof result["url"] !== "string") return [];
   const url = URL.parse(result["url"])?.href ?? "";
   if (!/^https?:/.test(url) || url.length > MAX_URL_CHARACTERS) return [];
   const text = (value: JsonValue | undefined): string => (typeof value === "string" ? plain(value) : "");

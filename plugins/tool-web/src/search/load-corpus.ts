@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { decodeUtf8, invalidRow, type JsonlRow, readJsonl } from "@mrlm/kit";
-import { fileFault, MrlmError, parseJson } from "@mrlm/spec";
+import { fileFault, isObject, MrlmError, parseJson } from "@mrlm/spec";
 import { convertText } from "../page/convert-text.ts";
 import { firstHeading } from "../page/first-heading.ts";
 import { WorkerFailure, type WorkerPool } from "../worker/worker-pool.ts";
@@ -126,7 +126,7 @@ function isPage(line: string): boolean {
 
 async function pagesOfRows(rows: readonly JsonlRow[], name: string, options: CorpusOptions): Promise<CorpusPage[]> {
   const pages = rows.flatMap(({ value, place }, index) => {
-    const row = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+    const row = isObject(value) ? value : {};
     const { html, text, title = "", url = `${name}/${index + 1}` } = row;
     const content = html ?? text;
     if (typeof content !== "string" || typeof title !== "string" || typeof url !== "string")

@@ -1,8 +1,8 @@
-import type { JsonValue } from "@mrlm/spec";
+import { isObject, type JsonValue } from "@mrlm/spec";
 import type { SearchService } from "./http-search.ts";
 
 const field = (value: JsonValue | undefined, name: string): JsonValue | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
+  isObject(value) ? value[name] : undefined;
 
 /** Address of a service, with the query as parameters. */
 function withQuery(base: string, path: string, query: Readonly<Record<string, string>>): URL {

@@ -36,6 +36,11 @@ export const PACKAGE_CODES = {
     title: "The plugin changes globals, shared prototypes, environment variables or the working directory.",
     fix: "Keep state in the module or in the environment: other plugins run in the same process.",
   },
+  EXAMPLE_DESCRIBED: {
+    severity: "warning",
+    title: "The README describes the example from which `mrlm create` made the package.",
+    fix: "Describe your plugin in README.md and in `description` of the package.json, and remove the comment that begins with `<!-- example:`.",
+  },
   IMPORT_FAILED: {
     severity: "error",
     title: "The entry of the plugin cannot be imported.",
