@@ -304,9 +304,12 @@ export function createProgram(finish: (exitCode: number) => void): Program {
   program
     .command("info")
     .description(
-      "versions, plugins and what they provide, the state of the engine, the isolation layers of the sandboxes",
+      "versions, plugins and what they provide, the tasks of a configuration, the state of the engine, the isolation layers of the sandboxes",
     )
-    .option("--config <path>", "configuration whose plugins are listed too, including those that it names by path")
+    .option(
+      "--config <path>",
+      "configuration whose plugins and tasks are listed too, including plugins that it names by path",
+    )
     .addOption(setFlag())
     .action(async (args: InfoArguments) => (await import("./commands/info.ts")).info(context(), args));
 

@@ -7,6 +7,7 @@ import { info } from "../src/commands/info.ts";
 import { inspectPlugins } from "../src/services/inspect-plugins.ts";
 import { recordedConsole } from "./support/console.ts";
 
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const broken = (name: string): string =>
   fileURLToPath(new URL(`../../testing/fixtures/broken/${name}`, import.meta.url));
 
@@ -31,6 +32,26 @@ test("plugins that end, change or flood the process are named, and the others ar
       ["import-prints", "OUTPUT_EXCESSIVE"],
       ["import-throws", "PLUGIN_LOAD_FAILED"],
     ]);
+  } finally {
+    rmSync(project, { recursive: true });
+  }
+});
+
+test("D7: info with a configuration counts the tasks of its environments, and the different prompts of eval", async () => {
+  const project = mkdtempSync(join(tmpdir(), "mrlm-info-"));
+  const config = join(project, "c.yaml");
+  const options = "{ families: [arithmetic], difficulty_range: 1, style: terse, eval_size: 40 }";
+  const environments = `[{ id: math@2, options: ${options} }, { id: unknown }]`;
+  writeFileSync(
+    config,
+    `{ model: { path: . }, environments: ${environments}, stages: [{ algorithm: grpo@1, steps: 1 }] }`,
+  );
+  try {
+    const { console, out } = recordedConsole();
+    await info({ console, directory: ROOT }, { config });
+    expect(out()).toMatch(/^math@2 +eval +40 +(?!40)[123]\d$/m);
+    expect(out()).toMatch(/^math@2 +train +100000 *$/m);
+    expect(out()).toMatch(/^environment unknown: ENVIRONMENT_NOT_FOUND: /m);
   } finally {
     rmSync(project, { recursive: true });
   }

@@ -5,6 +5,7 @@ import { table } from "../console/table.ts";
 import { inspectPlugins } from "../services/inspect-plugins.ts";
 import { faultOf, type PluginFault } from "../services/plugin-fault.ts";
 import { describeLayers } from "../services/sandboxes.ts";
+import { countTasks, type TaskCount } from "../services/task-counts.ts";
 import { VERSION } from "../version.ts";
 
 /** Options of `mrlm info`. */
@@ -13,7 +14,7 @@ export interface InfoArguments {
   readonly set?: readonly string[];
 }
 
-/** Prints versions, plugins and what they provide, the state of the engine, the isolation layers of the sandboxes, and plugins that cannot be used. */
+/** Prints versions, plugins and what they provide, with a configuration the tasks of its environments, the state of the engine, the isolation layers of the sandboxes, and plugins that cannot be used. */
 export async function info({ console, directory }: CommandContext, args: InfoArguments): Promise<void> {
   if (args.config === undefined && args.set !== undefined)
     throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
@@ -40,6 +41,28 @@ export async function info({ console, directory }: CommandContext, args: InfoArg
     ]),
   );
   console.print("");
+  const tasks: TaskCount[] = [];
+  const unopened: [string, PluginFault][] = [];
+  // A plugin with a fault may end the process that loads it.
+  if (loaded !== undefined && faults.length === 0) {
+    const { config: configPath = "", set: overrides = [] } = args;
+    const notice = (line: string): void => console.note(`note: ${line}`);
+    const found = await countTasks(loaded, { configPath, overrides, directory, json: console.json, notice });
+    tasks.push(...found.counts);
+    unopened.push(...found.faults);
+    if (tasks.length > 0)
+      console.print(
+        `${table([
+          ["environment", "split", "tasks", "different first prompts"],
+          ...tasks.map(({ environment, split, tasks: size, different }) => [
+            ...[environment, split, String(size)],
+            different === undefined
+              ? ""
+              : `${different.prompts}${different.among < size ? ` of the first ${different.among}` : ""}`,
+          ]),
+        ])}\n`,
+      );
+  }
   for (const { id, installation } of engines) {
     const versions = Object.entries(installation?.versions ?? {}).map(([name, version]) => `${name} ${version}`);
     console.print(
@@ -49,15 +72,23 @@ export async function info({ console, directory }: CommandContext, args: InfoArg
     );
   }
   for (const layers of sandboxes) console.print(describeLayers(layers));
-  for (const [name, { code, message, hint }] of faults)
-    console.print(`plugin ${name}: ${code}: ${message}${hint === undefined ? "" : `\n  ${hint}`}`);
+  const named = [
+    ...faults.map(([name, fault]) => [`plugin ${name}`, fault] as const),
+    ...unopened.map(([id, fault]) => [`environment ${id}`, fault] as const),
+  ];
+  for (const [name, { code, message, hint }] of named)
+    console.print(`${name}: ${code}: ${message}${hint === undefined ? "" : `\n  ${hint}`}`);
   console.emit({
     event: "info",
     mrlm: VERSION,
     node: process.versions.node,
     platform: `${process.platform} ${process.arch}`,
     plugins: entries.map(({ name, version, provides }) => ({ name, version, provides: [...provides] })),
-    faults: faults.map(([plugin, fault]): JsonObject => ({ plugin, ...fault })),
+    tasks: JSON.parse(JSON.stringify(tasks)) as JsonObject[],
+    faults: [
+      ...faults.map(([plugin, fault]): JsonObject => ({ plugin, ...fault })),
+      ...unopened.map(([environment, fault]): JsonObject => ({ environment, ...fault })),
+    ],
     engines: engines.map(({ id, installation }): JsonObject => ({
       id,
       installed: installation !== undefined,

@@ -1,5 +1,5 @@
 // Children import this module: only types come from another package.
-import { isObject, type JsonValue, type SandboxError, type SandboxTestResult, type SandboxVerdict } from "@mrlm/spec";
+import type { JsonObject, JsonValue, SandboxError, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
 import type { ChildResult } from "./messages.ts";
 
 /** Maximum characters of the parts of an error. */
@@ -80,4 +80,9 @@ function isFiles(value: JsonValue): value is Record<string, string> {
     isObject(value) &&
     Object.values(value).every((content) => typeof content === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(content))
   );
+}
+
+// Not that of @mrlm/spec: the sandbox's child imports this module, and has no package but its own.
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
