@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { AgentId, TurnRecord } from "@mrlm/spec";
+import type { TurnRecord } from "@mrlm/spec";
 
 /**
  * Finds the tasks in which a policy read the same from the beginning to the end: a generator may draw one question twice, and both are then one observation of the
