@@ -1,6 +1,6 @@
 /**
  * npm run bench -- judge --base-url URL --model NAME [--api-key-env VARIABLE] [--answers schema|object|text] [--price-input N] [--price-output N]
- * [--max-tokens N] [--concurrency N] [--json]: a model as judge:llm@1 of labelled pairs of answers, in both orders, and of the same pairs with an injection
+ * [--max-tokens N] [--concurrency N] [--json]: a model as judge:llm@2 of labelled pairs of answers, in both orders, and of the same pairs with an injection
  * in the worse answer. Prices are of a million tokens.
  */
 import { parseArgs } from "node:util";

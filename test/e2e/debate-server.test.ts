@@ -64,7 +64,7 @@ async function debates(
     turnLimit: () => 0,
   });
   const request = {
-    environment: { id: "debate@1", options: { turns: 2, judge: "llm@1" } },
+    environment: { id: "debate@1", options: { turns: 2, judge: "llm@2" } },
     tasks: Array.from({ length: EPISODES }, (_, i) => `train/${i}` as const),
     groupSize: 1,
     players: { pro: side, con: side },

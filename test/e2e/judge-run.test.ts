@@ -83,7 +83,7 @@ test("the debates of a run are judged again, and a run without a judge is refuse
     ({ event }) => event === "episode",
   ) as any[]) {
     expect([agents.pro.after, agents.con.after]).toEqual(verdict === "pro" ? [1, -1] : [-1, 1]);
-    expect(judgements).toMatchObject([{ judge: "llm@1" }]);
+    expect(judgements).toMatchObject([{ judge: "llm@2" }]);
   }
   for (const [flags, message] of [
     [["--judge", "rule"], /REQUIREMENT_MISSING.*judge "rule".*rules/],
@@ -119,10 +119,10 @@ test.each([
     const options = (given as { readonly value: LlmOptions }).value;
     const plugin = definePlugin({
       name: "judge",
-      judges: { "llm@1": (context) => judgeLlm.judges["llm@1"](context, options) },
+      judges: { "llm@2": (context) => judgeLlm.judges["llm@2"](context, options) },
     });
     const players = { pro: "policy", con: { scripted: "stock" } };
-    const environments = [{ id: "debate", options: { turns: 2, judge: "llm@1" }, players }];
+    const environments = [{ id: "debate", options: { turns: 2, judge: "llm@2" }, players }];
     const directory = await trained([debate as never], { environments }, plugin).finally(() => void server.close());
     expect(episodesNotLearnt(RunDirectory.open(directory).metrics.rows())).toBe(lost);
   },

@@ -63,23 +63,23 @@ function textsOf(messages: readonly Message[]): string[] {
 
 const OPENENV = { folder: "test/interop/openenv", program: "server.py" };
 
-await testPeerServer("openenv@1 plays environments of OpenEnv's own server classes", OPENENV, async (start) => {
+await testPeerServer("openenv@2 plays environments of OpenEnv's own server classes", OPENENV, async (start) => {
   const { ports } = await start();
   const echo: JsonObject = { url: `http://127.0.0.1:${ports["echo"]}`, max_sessions: 1 };
   const safe: JsonObject = { url: `http://127.0.0.1:${ports["safe"]}` };
 
   // Without a catalogue, tasks are seeds.
-  const echoed = await play("openenv@1", echo, ["one", "three", "seven"], "eval/1");
+  const echoed = await play("openenv@2", echo, ["one", "three", "seven"], "eval/1");
   expect(textsOf(echoed.first.messages)).toEqual(["Write something (seed 1000001)."]);
   expect(echoed).toMatchObject({ rewards: [0.3, 0.5, 0.5], texts: ["one", "three", "seven"] });
   expect(echoed.steps.at(-1)?.terminated).toEqual({ agent: true });
   // The server has one session: others wait.
-  const many = await Promise.all(["a", "b", "c"].map((text) => play("openenv@1", echo, [text, text, text])));
+  const many = await Promise.all(["a", "b", "c"].map((text) => play("openenv@2", echo, [text, text, text])));
   expect(many.map(({ rewards }) => rewards)).toEqual(Array(3).fill([0.1, 0.1, 0.1]));
 
-  expect((await host.describe({ id: "openenv@1", options: safe })).splits).toEqual({ train: 30, eval: 5 });
+  expect((await host.describe({ id: "openenv@2", options: safe })).splits).toEqual({ train: 30, eval: 5 });
   const opened = await play(
-    "openenv@1",
+    "openenv@2",
     safe,
     [
       "Open it.",
@@ -102,28 +102,28 @@ await testPeerServer("openenv@1 plays environments of OpenEnv's own server class
     expect(opened.steps[turn]?.observation.messages).toMatchObject([{ parts: [{ isError: true }] }]);
   // The server has four sessions, and refuses others at the handshake.
   const codes = Array.from({ length: 10 }, (_, i) => [[call("open_safe", { code: `0${i}` })]]);
-  const safes = await Promise.all(codes.map((calls, i) => play("openenv@1", safe, calls, `train/${i}`)));
+  const safes = await Promise.all(codes.map((calls, i) => play("openenv@2", safe, calls, `train/${i}`)));
   expect(safes.map(({ rewards }) => rewards)).toEqual(Array(10).fill([1]));
 
   // Faults of the server are never a reward of 0.
-  expect((await play("openenv@1", echo, ["nan"])).rewards).toEqual([expect.stringMatching(/^BRIDGE_REWARD_/)]);
-  expect((await play("openenv@1", echo, ["raise"])).rewards).toEqual(["BRIDGE_FAILED"]);
+  expect((await play("openenv@2", echo, ["nan"])).rewards).toEqual([expect.stringMatching(/^BRIDGE_REWARD_/)]);
+  expect((await play("openenv@2", echo, ["raise"])).rewards).toEqual(["BRIDGE_FAILED"]);
   const slow = { ...echo, timeouts: { step_ms: 300 } };
-  expect((await play("openenv@1", slow, ["sleep"])).rewards).toEqual(["BRIDGE_TIMEOUT"]);
-  expect((await play("openenv@1", safe, [[call("open_safe", { code: "99" })]])).rewards).toEqual([undefined]);
-  expect((await play("openenv@1", echo, ["exit"])).rewards).toEqual(["BRIDGE_LOST"]);
+  expect((await play("openenv@2", slow, ["sleep"])).rewards).toEqual(["BRIDGE_TIMEOUT"]);
+  expect((await play("openenv@2", safe, [[call("open_safe", { code: "99" })]])).rewards).toEqual([undefined]);
+  expect((await play("openenv@2", echo, ["exit"])).rewards).toEqual(["BRIDGE_LOST"]);
 });
 
 const ORS = { folder: "test/interop/ors-sdk", program: "server.py" };
 
-await testPeerServer("ors@1 plays an environment of ors-sdk", ORS, async (start) => {
+await testPeerServer("ors@2 plays an environment of ors-sdk", ORS, async (start) => {
   const { ports } = await start();
   const url = `http://127.0.0.1:${ports["higherlower"]}`;
   const options: JsonObject = { url, text_tool: "answer" };
-  expect((await host.describe({ id: "ors@1", options })).splits).toEqual({ train: 20, eval: 5 });
+  expect((await host.describe({ id: "ors@2", options })).splits).toEqual({ train: 20, eval: 5 });
 
   const found = await play(
-    "ors@1",
+    "ors@2",
     options,
     [
       [call("guess", { number: 50 }), call("guess", { number: 93 })],
@@ -141,15 +141,15 @@ await testPeerServer("ors@1 plays an environment of ors-sdk", ORS, async (start)
     expect(found.steps[turn]?.observation.messages).toMatchObject([{ parts: [{ isError: true }] }]);
   expect(found.steps[0]?.info).toMatchObject({ guessed: 93 });
   const played = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => play("ors@1", options, [String(10 + i + (i % 2))], `train/${i}`)),
+    Array.from({ length: 20 }, (_, i) => play("ors@2", options, [String(10 + i + (i % 2))], `train/${i}`)),
   );
   expect(played.map(({ rewards }) => rewards)).toEqual(Array.from({ length: 20 }, (_, i) => [1 - (i % 2)]));
   // An answer in several chunks.
-  expect((await play("ors@1", options, ["long"])).texts).toEqual(["long ".repeat(4_000)]);
+  expect((await play("ors@2", options, ["long"])).texts).toEqual(["long ".repeat(4_000)]);
 
   // Faults of the server are never a reward of 0.
-  expect((await play("ors@1", options, ["nan"])).rewards).toEqual([expect.stringMatching(/^BRIDGE_REWARD_/)]);
-  expect((await play("ors@1", options, ["none"])).rewards).toEqual(["BRIDGE_REWARD_MISSING"]);
-  expect((await play("ors@1", options, ["raise"])).rewards).toEqual(["BRIDGE_FAILED"]);
-  expect((await play("ors@1", options, ["exit"])).rewards).toEqual(["BRIDGE_LOST"]);
+  expect((await play("ors@2", options, ["nan"])).rewards).toEqual([expect.stringMatching(/^BRIDGE_REWARD_/)]);
+  expect((await play("ors@2", options, ["none"])).rewards).toEqual(["BRIDGE_REWARD_MISSING"]);
+  expect((await play("ors@2", options, ["raise"])).rewards).toEqual(["BRIDGE_FAILED"]);
+  expect((await play("ors@2", options, ["exit"])).rewards).toEqual(["BRIDGE_LOST"]);
 });

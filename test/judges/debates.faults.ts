@@ -67,7 +67,7 @@ describeWithEngine(
         config,
         JSON.stringify({
           model: { path: model },
-          environments: [{ id: "debate", options: { judge: "llm@1", max_characters: 400 } }],
+          environments: [{ id: "debate", options: { judge: "llm@2", max_characters: 400 } }],
           plugins: { "@mrlm/judge-llm": { endpoint: { ...judge, max_retries: 0, json: "text" }, max_tokens: 40 } },
           sampling: { max_tokens: 16 },
           stages: [{ algorithm: "grpo", steps: 1 }],
@@ -122,7 +122,7 @@ describeWithEngine(
           expect(`${reward} ${unscored?.code} ${unscored?.message}`).toMatch(
             /^null (?:ENDPOINT_OUTPUT_|ENDPOINT_TIMEOUT|DEADLINE_EXCEEDED)/,
           );
-          expect(judgements).toMatchObject([{ judge: "llm@1", step: 11, reward: null }]);
+          expect(judgements).toMatchObject([{ judge: "llm@2", step: 11, reward: null }]);
         }
       },
       600_000,

@@ -17,10 +17,10 @@ async function debates(reply: Parameters<typeof startChatServer>[0]) {
     endpoint: { base_url: server.baseUrl, model: "judge", max_retries: 0 },
   });
   if (parsed === undefined || parsed.issues !== undefined) throw new Error("the options are refused");
-  const make = judgeLlm.judges?.["llm@1"];
+  const make = judgeLlm.judges?.["llm@2"];
   const judge = definePlugin({
     name: "judge",
-    judges: { "llm@1": (context) => make?.(context, parsed.value) as never },
+    judges: { "llm@2": (context) => make?.(context, parsed.value) as never },
   });
   try {
     const outcome = await trainBigram({
@@ -30,7 +30,7 @@ async function debates(reply: Parameters<typeof startChatServer>[0]) {
       stages: [{ algorithm: "grpo", steps: 1, prompts_per_step: 2, group_size: 2 }],
       config: {
         model: { random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: ALPHABET } } } },
-        environments: [{ id: "debate", options: { turns: 2, judge: "llm@1" } }],
+        environments: [{ id: "debate", options: { turns: 2, judge: "llm@2" } }],
         eval: { tasks: 0, may_fail: true },
       },
     });
@@ -47,7 +47,7 @@ test("debates of one policy are judged by a model: each has its reward, and its 
   );
   expect(rows).toHaveLength(8);
   for (const { role, reward, judgements } of rows) {
-    expect(judgements).toMatchObject([{ judge: "llm@1", step: 3, verdict: expect.stringMatching(/^(pro|con)$/) }]);
+    expect(judgements).toMatchObject([{ judge: "llm@2", step: 3, verdict: expect.stringMatching(/^(pro|con)$/) }]);
     expect(reward).toBe(judgements?.[0]?.verdict === role ? 1 : -1);
   }
   expect(requests).toBe(8);

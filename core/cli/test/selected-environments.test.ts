@@ -15,7 +15,7 @@ test("a server offers bridges only where it names them, or belongs to a run", as
     });
     expect((await byDefault.environment("nim")).id).toBe("nim@1");
     expect(await offered("all")).toEqual(plugins.environments());
-    expect(await offered(["ors", "nim"])).toEqual(["ors@1", "nim@1"]);
+    expect(await offered(["ors", "nim"])).toEqual(["ors@2", "nim@1"]);
   } finally {
     await plugins.close();
   }

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { PluginHost } from "@mrlm/runtime";
 
 test.each([
-  ["judge", "llm@1", "npm install @mrlm/judge-llm"],
+  ["judge", "llm@2", "npm install @mrlm/judge-llm"],
   ["scorer", "llm", "npm install @mrlm/judge-llm"],
   ["tool", "calculator@2", "npm install @mrlm/tool-calculator"],
   ["sandbox", "python", "npm install @mrlm/sandbox-python"],

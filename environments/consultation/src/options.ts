@@ -16,10 +16,10 @@ export const consultationOptions = z.strictObject({
     .describe("Words, or codes for small models: a letter for a finding, a number for a condition, y and n"),
   judge: z
     .string()
-    .regex(/^(judge:)?[a-z][a-z0-9-]*(@\d+)?$/, "must be the id of a judge, such as consultation@1 or llm@1")
+    .regex(/^(judge:)?[a-z][a-z0-9-]*(@\d+)?$/, "must be the id of a judge, such as consultation@1 or llm@2")
     .transform((id) => id.replace(/^judge:/, ""))
     .default("consultation@1")
-    .describe("Judge of the consultations, for example consultation@1 (by rules) or llm@1"),
+    .describe("Judge of the consultations, for example consultation@1 (by rules) or llm@2"),
   judge_options: z
     .record(z.string(), z.json())
     .optional()

@@ -24,10 +24,10 @@ const givenOptions = z.strictObject({
     .prefault({}),
   judge: z
     .string()
-    .regex(/^(judge:)?[a-z][a-z0-9-]*(@\d+)?$/, "must be the id of a judge, such as rules@1 or llm@1")
+    .regex(/^(judge:)?[a-z][a-z0-9-]*(@\d+)?$/, "must be the id of a judge, such as rules@1 or llm@2")
     .transform((id) => id.replace(/^judge:/, ""))
     .default("rules@1")
-    .describe("Judge of the debates, for example rules@1 or llm@1"),
+    .describe("Judge of the debates, for example rules@1 or llm@2"),
   judge_options: z
     .record(z.string(), z.json())
     .optional()

@@ -44,7 +44,7 @@ async function play(
   judge: Judge = judgeOf(judgement(score(1), score(0))),
 ) {
   const { context, options: parsed } = await bareEnvironment(debate, options, {
-    judges: { "rules@1": judge, "llm@1": judge },
+    judges: { "rules@1": judge, "llm@2": judge },
   });
   const environment = await debate.create(context as never, parsed);
   let observation = await environment.reset({ task: "train/0", signal });
@@ -225,7 +225,7 @@ describe("rewards", () => {
 describe("the judge", () => {
   test("is the one of the option, and receives the proposition, the task and its options", async () => {
     const judge = judgeOf(judgement(score(1), score(0)));
-    const options = { turns: 1, judge: "judge:llm@1", judge_options: { rubric: "short" } };
+    const options = { turns: 1, judge: "judge:llm@2", judge_options: { rubric: "short" } };
     await play(options, eight, judge);
     const [request] = judge.requests;
     expect(request).toMatchObject({ agents: ["pro", "con"], options: { rubric: "short" } });
@@ -233,7 +233,7 @@ describe("the judge", () => {
     expect(request?.task.private).toMatchObject({ key_points: { pro: expect.any(Array), con: expect.any(Array) } });
     const parsed = (await debate.options?.["~standard"].validate(options)) as any;
     const requires = debate.requires as (context: unknown, options: unknown) => readonly { readonly id: string }[];
-    expect(requires(undefined, parsed.value)).toEqual([{ id: "judge:llm@1", asker: "the option `judge` of debate@1" }]);
+    expect(requires(undefined, parsed.value)).toEqual([{ id: "judge:llm@2", asker: "the option `judge` of debate@1" }]);
   });
 });
 

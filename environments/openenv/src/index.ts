@@ -6,9 +6,9 @@ import { serverOf } from "./openenv-server.ts";
 /** Longest phase that options allow, in milliseconds. The bridge has deadlines of its own, whose errors name the server. */
 const PHASE_MS = 75 * 60_000;
 
-/** `openenv@1`: an environment of a running OpenEnv server. */
+/** `openenv@2`: an environment of a running OpenEnv server. */
 export const openenv = defineEnvironment({
-  id: "openenv@1",
+  id: "openenv@2",
   description: "An environment of a running OpenEnv server.",
   determinism: ({ determinism }) => determinism,
   options: openEnvOptions,

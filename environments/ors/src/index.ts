@@ -6,9 +6,9 @@ import { serverOf } from "./ors-server.ts";
 /** Longest phase that options allow, in milliseconds. The bridge has deadlines of its own, whose errors name the server. */
 const PHASE_MS = 75 * 60_000;
 
-/** `ors@1`: an environment of a running server of the Open Reward Standard. */
+/** `ors@2`: an environment of a running server of the Open Reward Standard. */
 export const ors = defineEnvironment({
-  id: "ors@1",
+  id: "ors@2",
   description: "An environment of a running server of the Open Reward Standard.",
   determinism: ({ determinism }) => determinism,
   options: orsOptions,

@@ -22,7 +22,7 @@ export const examples: PluginExamples = {
     });
   },
   judges: {
-    "llm@1": [
+    "llm@2": [
       {
         request: {
           question: "Cities should ban cars.",
@@ -38,7 +38,7 @@ export const examples: PluginExamples = {
     ],
   },
   scorers: {
-    "llm@1": [
+    "llm@2": [
       { request: { question: "1 + 1", expected: "two" }, right: ["two", "Two"], wrong: ["three", "I do not know."] },
     ],
   },

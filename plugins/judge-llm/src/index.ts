@@ -24,8 +24,8 @@ export default definePlugin({
   name: "@mrlm/judge-llm",
   options: llmOptions,
   judges: {
-    "llm@1": (context, options) => new LlmJudge(clientOf(context, options), options, context.logger),
+    "llm@2": (context, options) => new LlmJudge(clientOf(context, options), options, context.logger),
   },
-  scorers: { "llm@1": (context, options) => new LlmScorer(clientOf(context, options), options) },
+  scorers: { "llm@2": (context, options) => new LlmScorer(clientOf(context, options), options) },
   examples,
 });

@@ -59,7 +59,7 @@ export class LlmJudge implements Judge {
 }
 
 function refused({ agents }: JudgeRequest, message: string): Judgement {
-  const reason = `The options of the request to judge:llm@1 are wrong: ${message}.`;
+  const reason = `The options of the request to judge:llm@2 are wrong: ${message}.`;
   return {
     rewards: Object.fromEntries(agents.map((agent) => [agent, unscored("OPTIONS_INVALID", reason)])),
     verdict: "undecided",

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(async () => await server.close());
 
 judgeContract({
-  name: "llm@1, pointwise",
+  name: "llm@2, pointwise",
   make: async () => await judgeOf(server, { mode: "pointwise" }),
   examples: [{ request: debate("Cars pollute.", "Cars are useful.") }, { request: debate("Yes.", "No.") }],
 });

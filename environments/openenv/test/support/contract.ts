@@ -10,7 +10,7 @@ export async function contract(thorough: boolean): Promise<void> {
   afterAll(() => served.close());
   environmentContract({
     plugins: [{ ...plugin, environments: [{ ...openenv, fixtures }] }],
-    environment: "openenv@1",
+    environment: "openenv@2",
     options: { url: `${served.url}/sums@1`, determinism: "full", reward_range: [0, 1] },
     transports: { "in process": inProcess, "over gRPC": overGrpc() },
     thorough,

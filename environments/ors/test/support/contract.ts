@@ -10,7 +10,7 @@ export async function contract(thorough: boolean): Promise<void> {
   afterAll(() => served.close());
   environmentContract({
     plugins: [{ ...plugin, environments: [{ ...ors, fixtures }] }],
-    environment: "ors@1",
+    environment: "ors@2",
     options: { url: `${served.url}/sums@1`, determinism: "full", seed_field: "seed", reward_range: [0, 1] },
     transports: { "in process": inProcess, "over gRPC": overGrpc() },
     thorough,

@@ -33,8 +33,8 @@ export async function bridge(): Promise<{
 }> {
   const host = new LocalHost({ source: await PluginHost.of([plugin]) });
   return {
-    open: (options) => host.open({ id: "ors@1", options }),
-    describe: (options) => host.describe({ id: "ors@1", options }),
+    open: (options) => host.open({ id: "ors@2", options }),
+    describe: (options) => host.describe({ id: "ors@2", options }),
     close: () => host.close(),
   };
 }

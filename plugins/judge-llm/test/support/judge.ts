@@ -33,11 +33,11 @@ async function parsed(server: ChatServer, options: object, endpoint: object): Pr
 }
 
 export async function judgeOf(server: ChatServer, options: object = {}, endpoint: object = {}): Promise<Judge> {
-  return await plugin.judges["llm@1"](barePluginContext(), await parsed(server, options, endpoint));
+  return await plugin.judges["llm@2"](barePluginContext(), await parsed(server, options, endpoint));
 }
 
 export async function scorerOf(server: ChatServer, options: object = {}): Promise<Scorer> {
-  return await plugin.scorers["llm@1"](barePluginContext(), await parsed(server, options, {}));
+  return await plugin.scorers["llm@2"](barePluginContext(), await parsed(server, options, {}));
 }
 
 /** Debate of `pro` and `con` with the given texts. */
