@@ -6,7 +6,7 @@ import { withEnvironment } from "../contract/changed-environment.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
 import { playFixture, withSession } from "../contract/play.ts";
 import { playProbe, probeFixture, probeOptions, turnsOf } from "../contract/probe-episode.ts";
-import { makeSubject } from "../contract/subject.ts";
+import { makeSubject, type Subject } from "../contract/subject.ts";
 import { inProcess } from "../transports.ts";
 
 /** Time in which a call must end after its signal, in milliseconds. */
@@ -17,7 +17,7 @@ const GIVE_UP_MS = 5_000;
 const MAX_ABORTED_TURNS = 16;
 /** Block of the event loop that other sessions notice, in milliseconds. */
 const BLOCKED_MS = 250;
-/** Episodes in which a block must repeat: the system can stop a process once. */
+/** Times that a block or a late end must repeat: the system can stop a process once. */
 const REPEATED = 3;
 
 /** Checks of aborts and blocked event loops: what continues after its signal, and the longest block. */
@@ -27,23 +27,10 @@ export const abortChecks: readonly EnvironmentCheck[] = [
     name: "reset and step end with their signal",
     timeoutMs: 60_000,
     run: async (subject) => {
-      const calls = new AbortedCalls();
-      const plugins = withEnvironment(subject.plugins, subject.definition.id, (environment) =>
-        calls.watch(environment),
-      );
-      const watched = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
-      try {
-        const fixture = probeFixture(watched);
-        for (let afterMs = 0; afterMs < 4; afterMs++)
-          await playProbe(watched, fixture, "aborted in reset", { turn: 0, afterMs });
-        const turns = await turnsOf(watched, fixture);
-        for (let n = 0; n < Math.max(4, Math.min(turns, MAX_ABORTED_TURNS)); n++)
-          await playProbe(watched, fixture, "aborted in step", { turn: n % turns, afterMs: n % 4 });
-        await calls.settled();
-      } finally {
-        await watched.close();
-      }
-      const { call, ms, isPending } = calls.longest();
+      let late: LateCall = await abortCalls(subject);
+      for (let times = 1; times < REPEATED && late.ms > LATE_MS && !late.isPending; times++)
+        late = await abortCalls(subject);
+      const { call, ms, isPending } = late;
       if (ms > LATE_MS)
         throw new Defect(
           "ABORT_LATE",
@@ -80,6 +67,25 @@ export const abortChecks: readonly EnvironmentCheck[] = [
     },
   },
 ];
+
+/** Aborts resets and steps, and returns the call that continued longest. */
+async function abortCalls(subject: Subject): Promise<LateCall> {
+  const calls = new AbortedCalls();
+  const plugins = withEnvironment(subject.plugins, subject.definition.id, (environment) => calls.watch(environment));
+  const watched = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
+  try {
+    const fixture = probeFixture(watched);
+    for (let afterMs = 0; afterMs < 4; afterMs++)
+      await playProbe(watched, fixture, "aborted in reset", { turn: 0, afterMs });
+    const turns = await turnsOf(watched, fixture);
+    for (let n = 0; n < Math.max(4, Math.min(turns, MAX_ABORTED_TURNS)); n++)
+      await playProbe(watched, fixture, "aborted in step", { turn: n % turns, afterMs: n % 4 });
+    await calls.settled();
+  } finally {
+    await watched.close();
+  }
+  return calls.longest();
+}
 
 /** Call of an environment whose signal may be aborted. */
 interface AbortableCall {
