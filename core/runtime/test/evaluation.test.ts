@@ -185,26 +185,28 @@ describe("a summary of episodes", () => {
   });
 
   test("D7: tasks in which the policy read the same are one for the intervals", () => {
-    const reads = (task: string, value: number, ...texts: string[]): Trajectory => ({
+    const reads = (task: string, value: number, texts: string[], answer = "5"): Trajectory => ({
       ...episode(task, score(value)),
       turns: texts.map((text) => ({
         agent: "agent",
         messages: [{ role: "user", parts: [{ type: "text", text }] }],
-        response: { role: "assistant", parts: [] },
+        response: { role: "assistant", parts: [{ type: "text", text: answer }] },
         stopReason: "stop",
         rewards: {},
       })),
     });
-    const [a, b, c] = [reads("a", 1, "2 + 3"), reads("b", 1, "2 + 3"), reads("c", 0, "2 + 3", "no")];
-    const d = reads("d", 0, "4 + 1");
+    const [a, b, c] = [reads("a", 1, ["2 + 3"]), reads("b", 1, ["2 + 3"]), reads("c", 0, ["2 + 3", "no"], "4")];
+    const d = reads("d", 0, ["4 + 1"]);
     const repeated = summariseEpisodes([a, b, c, d]);
     expect(repeated).toMatchObject({ scored: 4, differentTasks: 3, accuracy: 0.5 });
     expect(repeated.intervals.accuracy).toEqual(shareInterval([1, 0, 0], 4));
     // Another sample of `b` shows that it is `c`, in whatever order they come.
-    const samples = [a, reads("b", 1, "2 + 3", "no"), b, c, d];
+    const samples = [a, reads("b", 1, ["2 + 3", "no"]), b, c, d];
     for (const played of [samples, samples.toReversed()])
       expect(summariseEpisodes(played)).toMatchObject({ differentTasks: 2 });
     expect(summariseEpisodes([a, d])).not.toHaveProperty("differentTasks");
+    // The same answer earned 1 and 0: what the tasks ask for is hidden.
+    expect(summariseEpisodes([a, b, reads("e", 0, ["2 + 3"])])).not.toHaveProperty("differentTasks");
   });
 
   test("a number has one interval, whatever it is called", () => {

@@ -147,7 +147,8 @@ function decide(
   const outcome = commas ?? compareReadings(left.node, right.node, given, context);
   const { form = "auto", question } = options;
   if (outcome.verdict !== "equivalent" || form === "equivalent") return outcome;
-  const missing = missingForm({ expected: left.node, answer: right.node, form, question, work });
+  const equals = (value: Node, answer: Node): boolean => context.compare(value, answer).verdict === "equivalent";
+  const missing = missingForm({ expected: left.node, answer: right.node, form, question, work, equals });
   return missing === undefined ? outcome : notComputed(missing);
 }
 

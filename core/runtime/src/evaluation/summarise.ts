@@ -13,7 +13,7 @@ const SOLVED_COMPONENTS = ["correct", "solved", "all_passed", "answer"] as const
 export interface EpisodeSummary {
   readonly episodes: number;
   readonly scored: number;
-  /** Scored tasks that differ: those in which the policy read the same count once. Absent if all differ. */
+  /** Scored tasks that differ: those in which the policy read the same, and the same answers earned the same, count once. Absent if all differ. */
   readonly differentTasks?: number;
   readonly unscored: number;
   readonly failed: number;
@@ -127,7 +127,7 @@ export class EpisodeTally {
       if (total.scored) {
         const key = JSON.stringify([environment, task, agent]);
         const read = own.filter((turn) => turn.agent === agent);
-        this.#same.add(key, JSON.stringify([environment, agent]), read);
+        this.#same.add(key, JSON.stringify([environment, agent]), read, total.value);
         const scores = this.#tasks.get(key);
         if (scores === undefined) this.#tasks.set(key, [total]);
         else scores.push(total);
@@ -149,7 +149,8 @@ export class EpisodeTally {
     const solvedBy = SOLVED_COMPONENTS.find((name) => names.includes(name));
     const solves = ({ value, components }: Score): number =>
       Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
-    const merged = Map.groupBy(this.#tasks, ([key]) => this.#same.find(key));
+    const representative = this.#same.representative();
+    const merged = Map.groupBy(this.#tasks, ([key]) => representative(key));
     const different = [...merged.values()].map((same) => same.flatMap(([, taskScores]) => taskScores));
     const rewards = different.map((task) => task.map(({ value }) => value));
     const componentOf = (name: string): number[][] =>

@@ -52,6 +52,16 @@ const attacks: Readonly<Record<string, Attack>> = {
     "x",
     "any number",
   ],
+  rounded: ({ formulas, answer }) => {
+    const magnitude = Number(answer).toPrecision(1);
+    const rounded = Number(magnitude) === Number(answer) || magnitude === "NaN" ? "917" : String(Number(magnitude));
+    return formulas.flatMap((formula) => [
+      `${formula} \\approx ${rounded}`,
+      `x = ${formula} \\approx ${rounded}`,
+      `${formula} = ${magnitude}`,
+      `(${formula}) \\text{ m} \\approx 1 \\text{ km}`,
+    ]);
+  },
   denied: ({ answer }) => [
     `not ${answer}`,
     `It is not ${answer}.`,

@@ -1,10 +1,13 @@
 /** Equations that name a value: `x = 5`, `f(x) = 2x`, `|AB| = 1`, `(p, q) = (3, 2)`. */
 import { NotScalar, Undefined } from "../normal/errors.ts";
+import * as q from "../exact/rational.ts";
 import { call, type Node, type RelationNode } from "../tree/node.ts";
 import { isName } from "../tree/name.ts";
 import { anywhere, mapChildren, some, variables } from "../tree/walk.ts";
 import { approximate } from "../numeric/approximate.ts";
 import { asPrinted, isRounding, roundsTo, truncatesTo } from "./decimal.ts";
+import type { Unit } from "../units/unit.ts";
+import type { Work } from "../work.ts";
 import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";
 
@@ -95,16 +98,12 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   if (operators.length === 1 && operators[0] === "in") return isName(first) ? operands[1] : undefined;
   if (operators.every((operator) => operator === "to")) return operands.at(-1);
   if (!operators.every((operator) => operator === "=" || operator === "~")) return undefined;
-  const isConstant = (value: Node): boolean => variables(value).size === 0;
   if (isToSolve(node)) return undefined;
-  const named =
-    isName(first) ||
-    (isAskedFor(first) && operands.slice(1).every(isConstant)) ||
-    (operands.length > 2 && isFunctionOfName(first));
+  const named = isNamed(node);
   const values = named ? operands.slice(1) : operands;
   const approximation = operators.indexOf("~");
   if (approximation >= 0 && !areRoundings(c, node)) return undefined;
-  const last = approximation >= (named ? 1 : 0) ? (operands[approximation] as Node) : beforeRounding(c, values);
+  const last = comparedSide(c.work, node);
   if (named) return last;
   const end = operands.at(-1) as Node;
   // `1 = y = x = 0`: the last link gives the value of a variable.
@@ -115,23 +114,56 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   return exact.every((value) => agrees(c, value, exact[0] as Node)) ? last : undefined;
 }
 
+/** Whether the first side of a chain is the name of its value. */
+function isNamed({ operands }: RelationNode): boolean {
+  const [first, ...others] = operands as readonly [Node, ...Node[]];
+  return (
+    isName(first) ||
+    (isAskedFor(first) && others.every((value) => variables(value).size === 0)) ||
+    (others.length > 1 && isFunctionOfName(first))
+  );
+}
+
+/**
+ * Returns the side of a chain of equations and approximations that is its value: the side before the first approximation sign, the exact side before its
+ * rounded spelling, else the last one.
+ */
+export function comparedSide(work: Work, node: RelationNode): Node {
+  const { operators, operands } = node;
+  const approximation = operators.indexOf("~");
+  if (approximation >= (isNamed(node) ? 1 : 0)) return operands[approximation] as Node;
+  return beforeRounding(work, isNamed(node) ? operands.slice(1) : operands);
+}
+
 /** Whether each side behind an approximation sign is a rounding of the side before it, where both are known. */
 function areRoundings(c: Context, { operators, operands }: RelationNode): boolean {
   return operators.every((operator, i) => {
     if (operator !== "~") return true;
     const [a, b] = [operands[i], operands[i + 1]] as [Node, Node];
-    const isConverted = a.kind === "quantity" && b.kind === "quantity" && a.unit.name !== b.unit.name;
     const [exact, rounded] = [a, b].map((side) => approximate(withoutUnit(side), c.work));
-    return isConverted || !exact || !rounded || isRounding(exact, withoutUnit(a), rounded, withoutUnit(b));
+    if (!exact || !rounded) return true;
+    if (a.kind === "quantity" && b.kind === "quantity" && a.unit.name !== b.unit.name)
+      return a.unit.dimension === b.unit.dimension && isNear(inUnit(exact, a.unit), inUnit(rounded, b.unit));
+    return isRounding(exact, withoutUnit(a), rounded, withoutUnit(b));
   });
 }
 
+const PI = q.rational(355, 113n);
+
+const inUnit = (value: q.Rational, { factor, hasPi }: Unit): q.Rational =>
+  q.multiply(q.multiply(value, factor), hasPi ? PI : q.ONE);
+
+/** Whether a conversion such as 5 miles = 8 km is right within 5 %. */
+function isNear(a: q.Rational, b: q.Rational): boolean {
+  return q.compare(q.absolute(q.subtract(a, b)), q.multiply(q.rational(1, 20), q.absolute(a))) <= 0;
+}
+
 /** Returns the last value, or the exact one before it of which it is only the rounded spelling: `3/7 = 0.43`. */
-function beforeRounding(c: Context, values: readonly Node[]): Node {
+function beforeRounding(work: Work, values: readonly Node[]): Node {
   const [before, last] = [values.at(-2), values.at(-1) as Node];
   const printed = asPrinted(last);
   if (!before || !printed || some(before, (part) => part.kind === "number" && part.decimals !== undefined)) return last;
-  const exact = approximate(withoutUnit(before), c.work);
+  const exact = approximate(withoutUnit(before), work);
   return exact && (roundsTo(exact, printed) || truncatesTo(exact, printed)) ? before : last;
 }
 

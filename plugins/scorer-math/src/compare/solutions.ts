@@ -65,7 +65,7 @@ function nameOf(item: Node): string | undefined {
 }
 
 /** Returns true for `x: 3` in `x: 3, y: 5`. */
-function isLabel(item: Node): item is Extract<Node, { kind: "ratio" }> {
+export function isLabel(item: Node): item is Extract<Node, { kind: "ratio" }> {
   return (
     item.kind === "ratio" &&
     item.parts.length === 2 &&

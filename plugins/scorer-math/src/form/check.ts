@@ -5,7 +5,7 @@ import * as q from "../exact/rational.ts";
 import type { Node, QuantityNode } from "../tree/node.ts";
 import { children, some, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
-import { type AnswerForm, formOf, isInForm, isLooser, type ValueForm } from "./form.ts";
+import { type AnswerForm, baseOf, formOf, isInForm, isLooser, type ValueForm } from "./form.ts";
 import { computationsOf } from "./question.ts";
 import { isUnknown, type Statement, statementOf } from "./statement.ts";
 import { isComputation, written } from "./written.ts";
@@ -16,14 +16,18 @@ export type FormRequest = {
   readonly form: Exclude<AnswerForm, "equivalent">;
   readonly question: string | undefined;
   readonly work: Work;
+  /** Whether an answer is equivalent to a value. */
+  readonly equals: (value: Node, answer: Node) => boolean;
 };
 
 /** Returns the reason why an equivalent answer is not computed; undefined if it is in its form. */
-export function missingForm({ expected, answer, form, question, work }: FormRequest): string | undefined {
+export function missingForm({ expected, answer, form, question, work, equals }: FormRequest): string | undefined {
   // Most answers: a whole number is in every form, and no computation.
-  if (answer.kind === "number" && answer.notation === undefined && q.isInteger(answer.value)) return undefined;
-  const wanted = statementOf(expected);
-  const given = statementOf(answer);
+  const isPlain = answer.kind === "number" && answer.notation === undefined && q.isInteger(answer.value);
+  if (isPlain && baseOf(expected) === undefined) return undefined;
+  const wanted = statementOf(expected, work);
+  const given = statementOf(answer, work);
+  const accepted: Node[] = [];
   const isFixed = form !== "auto";
   const isOpen = !isFixed && (wanted.unsolved.length > 0 || isInLetters(expected, wanted.values));
   if (!isOpen) {
@@ -36,11 +40,15 @@ export function missingForm({ expected, answer, form, question, work }: FormRequ
       // Letters after a number are a unit where the reference has one of the same dimension.
       const value = units.reduce<Node>(asQuantity, spelled);
       const demanded = demandOn(value, forms, work);
-      if (!isInForm(demanded.form, value, demanded.value))
-        return `operations are left to do: ${NAMES[demanded.form]} is asked for`;
+      const rounded = given.roundings.get(spelled);
+      const isRounded = rounded !== undefined && wanted.values.some((other) => equals(other, rounded));
+      if (isInForm(demanded.form, value, demanded.value)) accepted.push(spelled);
+      else if (isRounded && isInForm(demanded.form, rounded, demanded.value)) accepted.push(rounded);
+      else return `operations are left to do: ${NAMES[demanded.form]} is asked for`;
     }
   }
-  return question !== undefined && isCopied(partsOf(expected, wanted), partsOf(answer, given), question)
+  const stated = isOpen ? given : { ...given, values: accepted };
+  return question !== undefined && isCopied(partsOf(expected, wanted), partsOf(answer, stated), question)
     ? "the answer is a part of the question that has yet to be computed"
     : undefined;
 }
@@ -134,11 +142,19 @@ function inItsUnit(value: Node, found: Wanted, wanted: readonly Wanted[]): Wante
 const isSameUnit = (a: QuantityNode, b: QuantityNode): boolean =>
   a.unit.dimension === b.unit.dimension && q.equals(a.unit.factor, b.unit.factor);
 
-/** Whether one of the parts of the answer stands in the question as a computation, or in another unit, and is no part of the reference. */
+/** Whether one of the parts of the answer stands in the question as a computation, or in another unit or base, and is no part of the reference. */
 function isCopied(expected: readonly Node[], answer: readonly Node[], question: string): boolean {
+  const [base] = expected.map(baseOf).filter((found) => found !== undefined);
+  const isInOtherBase = (part: Node): boolean =>
+    part.kind === "number" &&
+    baseOf(part) !== base &&
+    new RegExp(String.raw`(?<![\d.])${q.toText(part.value)}(?![\d.]*\d)`).test(question);
+  if (base !== undefined && answer.some(isInOtherBase)) return true;
   const units = expected.filter((part) => part.kind === "quantity");
+  const isInRadians = units.length === 0 && expected.some((part) => some(part, (inner) => inner.kind === "constant"));
   const isConverted = (part: Node): boolean =>
-    part.kind === "quantity" && units.length > 0 && !units.some((unit) => isSameUnit(unit, part));
+    part.kind === "quantity" &&
+    (units.length > 0 ? !units.some((unit) => isSameUnit(unit, part)) : isInRadians && part.unit.hasPi);
   const parts = answer.filter((part) => isComputation(part) || isConverted(part));
   if (parts.length === 0) return false;
   const own = new Set(expected.map(written));

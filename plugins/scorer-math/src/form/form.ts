@@ -1,7 +1,7 @@
 /** Forms of values: how far an answer has to be computed. */
 import { isInteger } from "../exact/rational.ts";
 import type { Node, NumberNode } from "../tree/node.ts";
-import { anywhere, infinitySign, some } from "../tree/walk.ts";
+import { anywhere, children, infinitySign, some } from "../tree/walk.ts";
 
 /**
  * Forms from the strictest to the loosest; each contains those before it. `integer`: digits with sign, grouping, a fraction of zeros, percent, a unit, or
@@ -62,11 +62,17 @@ function isIntegerLiteral(value: Node, expected: Node): boolean {
   if (value.kind !== "number" || !isInteger(value.value)) return false;
   const { notation } = value;
   if (notation === undefined) return true;
-  if (notation.kind === "based") return some(expected, isBased);
+  if (notation.kind === "based") return baseOf(expected) !== undefined;
   return notation.kind === "scientific" && notation.isNormal;
 }
 
-const isBased = (part: Node): boolean => part.kind === "number" && part.notation?.kind === "based";
+/** Returns the base of a reference such as `11001_2`. */
+export function baseOf(node: Node): number | undefined {
+  if (node.kind === "number") return node.notation?.kind === "based" ? node.notation.base : undefined;
+  return children(node)
+    .map(baseOf)
+    .find((base) => base !== undefined);
+}
 
 function isRationalLiteral(value: Node): value is NumberNode {
   if (value.kind !== "number") return false;

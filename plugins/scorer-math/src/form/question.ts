@@ -56,22 +56,22 @@ function formulasOf(question: string): readonly (readonly [formula: string, isMa
   return [...formulas, ...runs.map((run) => [run, false] as const)];
 }
 
-const QUANTITY = /\d[\d.,]*(?:\\text\{[^{}]{1,20}\}|[^\d,;:?!\n]){1,24}/g;
+const QUANTITY = /\d[\d.,]*(?::\d+|(?:\\text\{[^{}]{1,20}\}|[^\d,;:?!\n]){1,24})/g;
 
-/** Returns the numbers with a unit behind them. */
+/** Returns the numbers with a unit behind them, and the ratios. */
 function quantitiesOf(question: string, work: Work): readonly Node[] {
-  const runs = (question.match(QUANTITY) ?? []).slice(0, MOST_FORMULAS);
+  const runs = (question.replaceAll("$", "").match(QUANTITY) ?? []).slice(0, MOST_FORMULAS);
   return runs.flatMap((run) => {
     const words = run
       .trim()
       .replace(/\.$/, "")
       .split(/(?<=\S)\s+/)
       .slice(0, 4);
-    for (let count = words.length; count > 0; count--) {
-      const { node, error } = read(words.slice(0, count).join(" "), false, work);
-      if (error === undefined && node.kind === "quantity") return [node];
-    }
-    return [];
+    // All beginnings: in "3 feet in inches" the longest has the unit "feet in inches".
+    return words.flatMap((_, last) => {
+      const { node, error } = read(words.slice(0, last + 1).join(" "), false, work);
+      return error === undefined && (node.kind === "quantity" || node.kind === "ratio") ? [node] : [];
+    });
   });
 }
 

@@ -1,33 +1,38 @@
 /** Spelling of a tree as it is written, up to the order of terms, factors and sides: what a copy of the question has in common with it. */
-import { toText } from "../exact/rational.ts";
+import * as q from "../exact/rational.ts";
 import { show } from "../tree/show.ts";
 import { children } from "../tree/walk.ts";
 import type { Node, RelationOperator } from "../tree/node.ts";
 
 const MIRRORED: Readonly<Partial<Record<RelationOperator, RelationOperator>>> = { ">": "<", ">=": "<=" };
 
-/** Returns the spelling. It leaves out zero terms, factors of one and exponents of one. */
+/** Returns the spelling. It leaves out numbers that add up to zero, factors that make one, and exponents of one; a ratio of two numbers is spelled as a fraction. */
 export function written(node: Node): string {
   switch (node.kind) {
     case "number":
       return node.notation?.kind === "fraction"
         ? `${node.value.n < 0n ? "-" : ""}${absolute(node.notation.top)}/${absolute(node.notation.bottom)}`
-        : `${toText(node.value)}${node.notation?.kind === "computed" ? "/" : ""}`;
+        : `${q.toText(node.value)}${node.notation?.kind === "computed" ? "/" : ""}`;
     case "add":
-      return joined("+", flat(node, "add").map(written), "0");
-    case "multiply":
-      return joined("*", flat(node, "multiply").map(written), "1");
-    case "power": {
-      const exponent = written(node.exponent);
-      return exponent === "1" ? written(node.base) : `(${written(node.base)})^(${exponent})`;
+      return joined("+", withoutNumbers(flat(node, "add"), q.add, q.ZERO).map(written), "0");
+    case "multiply": {
+      const factors = withoutNumbers(flat(node, "multiply"), q.multiply, q.ONE).map(written);
+      return factors.includes("0") ? "0" : joined("*", factors, "1");
     }
+    case "power": {
+      const base = written(node.base);
+      const exponent = node.exponent.kind === "number" ? q.toText(node.exponent.value) : written(node.exponent);
+      return exponent === "1" || base === "1" ? base : `(${base})^(${exponent})`;
+    }
+    case "ratio":
+      return isRatio(node) ? node.parts.map(written).join("/") : `ratio:(${node.parts.map(written).join(",")})`;
     case "relation":
       return relation(node.operators, node.operands);
     case "list":
     case "set":
       return `{${node.items.map(written).toSorted().join(",")}}`;
     case "quantity":
-      return `${written(node.value)} ${toText(node.unit.factor)} ${node.unit.dimension}`;
+      return `${written(node.value)} ${q.toText(node.unit.factor)} ${node.unit.dimension}`;
     case "symbol":
     case "constant":
     case "namedSet":
@@ -46,6 +51,34 @@ function flat(node: Node, kind: "add" | "multiply"): readonly Node[] {
     flat(part, kind),
   );
 }
+
+/** Removes the numbers among several terms or factors if together they change nothing: `+ 1 - 1`, `2 \cdot \frac12`. */
+function withoutNumbers(
+  parts: readonly Node[],
+  combine: (a: q.Rational, b: q.Rational) => q.Rational,
+  neutral: q.Rational,
+): readonly Node[] {
+  const numbers = parts.flatMap((part) => literalOf(part) ?? []);
+  if (numbers.length < 2 || numbers.length === parts.length) return parts;
+  return q.equals(numbers.reduce(combine), neutral) ? parts.filter((part) => literalOf(part) === undefined) : parts;
+}
+
+/** Returns the value of a number, of its negative and of its reciprocal. */
+function literalOf(node: Node): q.Rational | undefined {
+  if (node.kind === "number") return node.value;
+  if (node.kind === "multiply") {
+    const factors = node.factors.map(literalOf);
+    return factors.includes(undefined) ? undefined : (factors as q.Rational[]).reduce(q.multiply);
+  }
+  if (node.kind !== "power" || node.base.kind !== "number" || node.exponent.kind !== "number") return undefined;
+  const { value } = node.base;
+  return node.exponent.value.n === -1n && node.exponent.value.d === 1n && value.n !== 0n
+    ? q.divide(q.ONE, value)
+    : undefined;
+}
+
+const isRatio = (node: Node): boolean =>
+  node.kind === "ratio" && node.parts.length === 2 && node.parts.every((part) => part.kind === "number");
 
 function joined(operator: string, parts: readonly string[], neutral: string): string {
   const isNegative = operator === "*" && parts.filter((part) => part === "-1").length % 2 === 1;
@@ -77,6 +110,8 @@ export function isComputation(node: Node): boolean {
       return written(node) !== "-1" && !isSigned(node);
     case "call":
       return true;
+    case "ratio":
+      return isRatio(node) || node.parts.some(isComputation);
     case "text":
       return false;
     default:

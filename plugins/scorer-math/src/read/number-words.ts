@@ -1,6 +1,7 @@
 /** Numbers in English words: `twenty-one`, `two hundred and five`, `five and a half`, `a dozen`, `third`. */
 import { add, fromDecimal, multiply, rational, type Rational } from "../exact/rational.ts";
 import { table } from "../table.ts";
+import type { Notation } from "../tree/node.ts";
 
 const SMALL =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
@@ -39,7 +40,8 @@ const POINT = /\s+point(?:\s+(?:zero|one|two|three|four|five|six|seven|eight|nin
 const AND_PART = /\s+and\s+(a|an|[a-z]+)[\s-]+([a-z]+)(?![a-zA-Z])/iy;
 const PART = /[\s-]+(?:of\s+an?\s+)?([a-z]+)(?![a-zA-Z])/iy;
 
-export type NumberWords = { readonly value: Rational; readonly length: number };
+/** `notation` marks words that state an operation. */
+export type NumberWords = { readonly value: Rational; readonly length: number; readonly notation?: Notation };
 
 /** Returns 1 to 99, or undefined. */
 function small(word: string): number | undefined {
@@ -84,12 +86,21 @@ export function readNumberWords(source: string, at: number): NumberWords | undef
   const count = mixed && (/^an?$/i.test(mixed[1] as string) ? 1 : small((mixed[1] as string).toLowerCase()));
   const part = mixed && PARTS[(mixed[2] as string).toLowerCase()];
   if (mixed && count && part)
-    return { value: add(rational(whole.value), rational(count, part)), length: whole.length + mixed[0].length };
+    return {
+      value: add(rational(whole.value), rational(count, part)),
+      length: whole.length + mixed[0].length,
+      notation: { kind: count < part ? "mixed" : "computed" },
+    };
   const bare = match(PART, source, end);
   const divisor = bare && PARTS[(bare[1] as string).toLowerCase()];
-  if (bare && divisor && whole.value > 0n && !/dozen/i.test(source.slice(at, end)))
-    return { value: multiply(rational(whole.value), rational(1, divisor)), length: whole.length + bare[0].length };
-  return { value: rational(whole.value), length: whole.length };
+  const isDozens = /dozen/i.test(source.slice(at, end));
+  if (bare && divisor && whole.value > 0n && !isDozens)
+    return {
+      value: multiply(rational(whole.value), rational(1, divisor)),
+      length: whole.length + bare[0].length,
+      notation: { kind: "fraction", top: whole.value, bottom: BigInt(divisor) },
+    };
+  return { value: rational(whole.value), length: whole.length, ...(isDozens && { notation: { kind: "computed" } }) };
 }
 
 /** Reads `a half`, `half`, `a quarter`; `half a dozen` stays unread. */

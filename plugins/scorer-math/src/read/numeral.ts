@@ -30,7 +30,7 @@ export function readBased(p: Parser): Node | undefined {
   const result = inBase(digits, base);
   if (result === undefined) return /^\d/.test(digits) ? p.fail("a digit beyond the base") : undefined;
   lexer.moveTo(start + match.length);
-  return number(result, undefined, { kind: "based" });
+  return number(result, undefined, { kind: "based", base });
 }
 
 function find(source: string, at: number): readonly [written: string, digits: string, base: number] {

@@ -60,7 +60,7 @@ function parseMarkedText(p: Parser): Node {
   if (/^[a-zA-Z]$/.test(content)) return parseLetter(p, content);
   if (content === "") return p.primary();
   const count = readNumberWords(content, 0);
-  if (count?.length === content.length) return number(count.value);
+  if (count?.length === content.length) return number(count.value, undefined, count.notation);
   if (/^[A-J](?:\s*(?:,|and|or|,\s*and)\s*[A-J])+$/.test(content)) return p.readWhole(content, false);
   if (/\d|^[([]|\\/.test(content)) return readMarked(p, content);
   return readSetWords(content, (value) => readMarked(p, value)) ?? text(subscripted(p, content));

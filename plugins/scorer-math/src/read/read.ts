@@ -21,9 +21,10 @@ export function read(source: string, isMath: boolean, work: Work): Reading {
     return { node: text(trimmed), error: `longer than ${LONGEST_ANSWER} characters` };
   const cleaned = withoutNumbering(withoutEnding(closed(clean(trimmed))));
   if (cleaned === "") return { node: text(trimmed) };
-  const marked = isMath ? markConnectives(cleaned) : spellOut(joinLines(cleaned));
+  const spelled = isMath ? markConnectives(cleaned) : spellOut(joinLines(cleaned));
   const isWritten = trimmed.includes("\\") || isMath || !hasWords(trimmed);
-  const isFormula = (marked.includes("\\") && isWritten) || (isMath && !hasWords(marked));
+  const isFormula = (spelled.includes("\\") && isWritten) || (isMath && !hasWords(spelled));
+  const marked = isFormula && !isMath ? markConnectives(spelled) : spelled;
   const words = isFormula ? undefined : readWords(cleaned, work);
   if (words) return { node: words };
   try {

@@ -80,7 +80,7 @@ const MINUTES = new RegExp(
 function withMinutes(p: Parser, value: Node): Node {
   const { lexer } = p;
   const match = MINUTES.exec(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
-  if (!match || value.kind !== "number") return value;
+  if (!match || value.kind !== "number" || [match[1], match[2] ?? 0].some((part) => Number(part) >= 60)) return value;
   lexer.moveTo(lexer.token.start + match[0].length);
   const part = (digits = "0", scale: bigint): q.Rational => q.divide(q.fromDecimal(digits), q.rational(scale));
   return number([part(match[1], 60n), part(match[2], 3600n)].reduce(q.add, value.value));

@@ -38,9 +38,8 @@ export function parseWord(p: Parser): Node {
   }
   const count = readNumberWords(lexer.source, lexer.token.start);
   if (count) {
-    const isDozens = /dozen/i.test(lexer.source.slice(lexer.token.start, lexer.token.start + count.length));
     lexer.moveTo(lexer.token.start + count.length);
-    return number(count.value, undefined, isDozens ? { kind: "computed" } : undefined);
+    return number(count.value, undefined, count.notation);
   }
   if (
     /^(?:USD|EUR|GBP|CHF|INR|CAD|AUD|JPY|CNY|RMB)$/.test(word) &&

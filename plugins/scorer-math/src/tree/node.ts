@@ -27,7 +27,8 @@ export type SetName = "reals" | "integers" | "naturals" | "rationals" | "complex
  */
 export type Notation =
   | { readonly kind: "fraction"; readonly top: bigint; readonly bottom: bigint }
-  | { readonly kind: "mixed" | "computed" | "based" }
+  | { readonly kind: "mixed" | "computed" }
+  | { readonly kind: "based"; readonly base: number }
   | { readonly kind: "scientific"; readonly isNormal: boolean };
 /** `decimals` is the number of digits printed after the point: it marks a literal that may stand for a rounded value. */
 export type NumberNode = {
@@ -122,10 +123,10 @@ export function call(name: string, ...args: Node[]): Node {
   return { kind: "call", name, args };
 }
 
-/** Returns -a; a literal keeps its printed precision and its notation, a quantity its unit. */
+/** Returns -a; a literal keeps its printed precision and its notation, a quantity its unit, a percentage its sign. */
 export function negated(a: Node): Node {
   if (a.kind === "number") return { ...a, value: minus(a.value) };
-  if (a.kind === "quantity") return { ...a, value: negated(a.value) };
+  if (a.kind === "quantity" || a.kind === "percent") return { ...a, value: negated(a.value) };
   return { kind: "multiply", factors: [number(MINUS_ONE), a] };
 }
 
