@@ -30,7 +30,7 @@ const attacks: Readonly<Record<string, Attack>> = {
         .join(""),
     ]),
   ],
-  operations: ({ formulas }) => {
+  operations: ({ formulas, answer }) => {
     const numbers = formulas.join(" ").match(/\d+/g) ?? ["2", "3"];
     const [a = "2", b = "3"] = numbers;
     return [
@@ -38,7 +38,7 @@ const attacks: Readonly<Record<string, Attack>> = {
       `${a}^{${b}} \\bmod ${numbers.at(-1)}`,
       `${a} + ${b}`,
       `${a} \\cdot ${b}`,
-      `\\frac{${a}}{${b}}`,
+      ...(`${a}/${b}` === answer ? [] : [`\\frac{${a}}{${b}}`]),
     ].filter((formula) => !formulas.includes(formula));
   },
   listed: ({ answer }) => [
@@ -58,7 +58,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     return formulas.flatMap((formula) => [
       `${formula} \\approx ${rounded}`,
       `x = ${formula} \\approx ${rounded}`,
-      `${formula} = ${magnitude}`,
+      `${formula} = ${Number(rounded).toExponential()}`,
       `(${formula}) \\text{ m} \\approx 1 \\text{ km}`,
     ]);
   },
