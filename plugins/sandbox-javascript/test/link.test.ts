@@ -68,6 +68,16 @@ describe("U3: a question about a value has one answer", () => {
       "const r = f(); assert.notEqual(await r, await r);",
     ],
     [
+      "an error that is a thenable",
+      "let n = 0; const f = () => Object.assign(new Error('x'), { then: (give) => give(++n) });",
+      "const r = f(); assert.notEqual(await r, await r);",
+    ],
+    [
+      "a thrown error that is a thenable",
+      "let n = 0; const f = () => { throw Object.assign(new Error('x'), { then: (give) => give(++n) }); };",
+      "let r; try { f(); } catch (error) { r = error; } assert.notEqual(await r, await r);",
+    ],
+    [
       "an iterator that begins again",
       "const f = () => { let n = 0; return Object.assign(Object.create((function* () {})().__proto__.__proto__), { next: () => ({ done: ++n % 3 === 0, value: n }), [Symbol.iterator]() { return this; } }); };",
       "const r = f(); assert.notEqual([...r].length * [...r].length, 0);",
@@ -155,6 +165,16 @@ describe("U3: a question about a value has one answer", () => {
       ],
     );
   });
+});
+
+test("U3: a function under the key `then` is a method like any other where it gets no function", async () => {
+  await pass(
+    "const f = () => ({ when: (x) => x > 1, then: (x, y = 1) => x * 2 + y }); let n = 0; const g = () => Object.assign(new Error('x'), { then: () => ++n });",
+    [
+      "const r = f(); assert.ok(r.when(2)); assert.equal(r.then(4), 9); assert.equal(r.then(5, 2), 12);",
+      "const r = g(); assert.equal(r.then(), 1); assert.equal(r.then(), 2);",
+    ],
+  );
 });
 
 describe("N3: top-level code that waits", () => {

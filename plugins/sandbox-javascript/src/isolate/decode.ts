@@ -230,17 +230,22 @@ export function makeDecoder(): Decode {
    * is left out, unless it is a conversion that returns one value.
    */
   function put(record: object, key: string, tree: unknown, scope: Scope): void {
-    const value = key === "then" ? settledOnce(valueOf(tree, scope)) : valueOf(tree, scope);
+    const value = propertyOf(key, tree, scope);
     if (!INHERITED[key]) (record as Record<string, unknown>)[key] = value;
     else if (typeof value !== "function" || (CONVERSIONS[key] && (tree as Tagged).$ === "k"))
       define(record, key, value, true);
   }
 
-  /** Returns a method `then` that has one outcome, as that of a promise: each `await` of its object calls it. */
-  function settledOnce(value: unknown): unknown {
-    if (typeof value !== "function") return value;
+  /**
+   * Decodes the value of a property. A method `then` has one outcome, as that of a promise, where it is called with a function, as each `await` of
+   * its object does. Else it is a function like any other.
+   */
+  function propertyOf(key: string, tree: unknown, scope: Scope): unknown {
+    const value = valueOf(tree, scope);
+    if (key !== "then" || typeof value !== "function") return value;
     let promise: Promise<unknown> | undefined;
     return (...given: unknown[]): unknown => {
+      if (typeof given[0] !== "function") return apply(value, undefined, given);
       promise ??= new PromiseClass(value as never);
       return apply(then, promise, given);
     };
@@ -258,7 +263,7 @@ export function makeDecoder(): Decode {
     }
     for (const entry of list(own)) {
       const key = text(list(entry)[0]);
-      const value = valueOf((entry as unknown[])[1], scope);
+      const value = propertyOf(key, (entry as unknown[])[1], scope);
       const isText = key !== "name" && key !== "message" && key !== "stack";
       if (!INHERITED[key] && (isText || typeof value === "string")) define(error, key, value, true);
     }
