@@ -177,6 +177,20 @@ test("U3: a function under the key `then` is a method like any other where it ge
   );
 });
 
+test("U3: an iterator continues after a loop or a destructuring that was left, as its kind does", async () => {
+  await pass(
+    "const f = () => [1, 2, 3].values(); const m = () => new Map([[1, 2], [3, 4]]).entries(); const s = () => 'abc'[Symbol.iterator](); const w = () => { let n = 0; return Iterator.from({ next: () => ({ done: ++n > 3, value: n }) }); }; function* g() { yield 1; yield 2; }",
+    [
+      "const it = f(); const [a] = it; assert.equal(a, 1); assert.deepEqual([...it], [2, 3]); assert.deepEqual([...it], []);",
+      "const it = f(); for (const x of it) break; assert.deepEqual(it.next(), { done: false, value: 2 });",
+      "const it = m(); for (const x of it) break; assert.deepEqual([...it], [[3, 4]]);",
+      "const it = s(); const [a, b] = it; assert.deepEqual([...it], ['c']);",
+      "const it = w(); for (const x of it) break; assert.deepEqual([...it], [2, 3]);",
+      "const it = g(); const [a] = it; assert.deepEqual([...it], []);",
+    ],
+  );
+});
+
 describe("N3: top-level code that waits", () => {
   test.each([
     "await new Promise((r) => setTimeout(r, 5)); export const f = () => 1;",

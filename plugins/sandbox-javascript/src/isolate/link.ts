@@ -145,7 +145,8 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
       defineProperty(self, key, { value, configurable: true, enumerable: false, writable: true });
     let isDone = false;
     const ended = () => ({ done: true, value: undefined });
-    // An iterator that has ended stays so, whatever the other side answers next.
+    // An iterator that has ended by `next` stays so, whatever the other side answers next. `return` is no end: a
+    // loop that is left calls it, and an iterator of an array continues after it.
     const noted = (result: unknown): unknown => {
       if (typeof result === "object" && result !== null && "done" in result && result.done) isDone = true;
       return result;
@@ -154,6 +155,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
       define(method, (...args: unknown[]) => {
         if (isDone && method === "next") return isAsync ? new PromiseClass((resolve) => resolve(ended())) : ended();
         const result = call(method, ...args);
+        if (method !== "next") return result;
         return result instanceof PromiseClass ? apply(then, result, [noted]) : noted(result);
       });
     if (isAsync) define(asyncIterator, () => self);
