@@ -136,6 +136,11 @@ describeKinds("what tests get from a submission in Python", (sandbox) => {
         "def __iter__(s): return s\n    def __next__(s):\n        if X.count() % 4 == 0: raise StopIteration\n        return X.n",
         "list(r) == [1, 2, 3] and next(r, 0) == 5",
       ],
+      [
+        "an iterator that returns itself, first without items",
+        "def __iter__(s):\n        s.n = X.count() * 3 - 3\n        return s\n    def __next__(s):\n        if s.n == 0: raise StopIteration\n        s.n -= 1\n        return s.n",
+        "list(r) == [] and list(r) == [2, 1, 0]",
+      ],
       ["reversed", "def __reversed__(s): return iter([X.count()])", "list(reversed(r)) != list(reversed(r))"],
       [
         "items by position",
@@ -164,6 +169,29 @@ describeKinds("what tests get from a submission in Python", (sandbox) => {
       const results = await verdicts(code, ["f", "Y"], [`${harness}\nr, q = f(), f()\nassert ${check}`]);
       expect(results).toEqual([expect.stringMatching(/^failed: /)]);
     });
+
+    // Each class gives 1, 2, 3 by one kind of iterator, and later 3, 2, 1 by another one.
+    const kinds = { list: "iter(%)", generator: "(x for x in %)", other: "Other(%)", itself: "s.give(%)" };
+    const pairs = Object.entries(kinds).flatMap(([name, first]) =>
+      Object.entries(kinds).map(([other, later]) => [name, other, first, later] as const),
+    );
+    test.each(pairs.filter(([name, other]) => name !== other))(
+      "%s, then %s: all iterations have the items of the first one",
+      async (_, __, first, later) => {
+        const code = `class Other:\n    def __init__(s, items): s.items = items\n    def __iter__(s): return s\n    def give(s, items):\n        s.items = items\n        return s\n    def __next__(s):\n        if not s.items: raise StopIteration\n        return s.items.pop(0)\nclass X(Other):\n    n = 0\n    def __init__(s): pass\n    def __iter__(s):\n        X.n += 1\n        return ${first.replace("%", "[1, 2, 3]")} if X.n == 1 else ${later.replace("%", "[3, 2, 1]")}\n    __reversed__ = __iter__\ndef f(): return X()`;
+        const results = await verdicts(
+          code,
+          ["f"],
+          [
+            "r = f()\nassert sorted(r) == [1, 2, 3] and list(r) == [3, 2, 1]",
+            ...(first === kinds.itself || later === kinds.itself
+              ? []
+              : ["r = f()\nassert [*reversed(r)] == [1, 2, 3] and [*reversed(r)] == [3, 2, 1]"]),
+          ],
+        );
+        expect(results).toEqual(results.map(() => expect.stringMatching(/^failed: /)));
+      },
+    );
 
     test("actions may change every answer", async () => {
       const code =

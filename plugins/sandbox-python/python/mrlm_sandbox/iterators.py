@@ -27,19 +27,24 @@ class Stream:
         self._end: BaseException | None = None
         # Items since the last `restart`, and the actions before them and before the end.
         self._items: list[Any] | None = None
-        self._began = self._ended = 0
+        self._began = -1
+        self._ended = 0
 
     def restart(self) -> None:
         """Begins another iteration of an iterator that returns itself: without items, or with those of the last one."""
-        items, self._items = self._items, []
-        began, self._began = self._began, self._remote.actions
+        items = self._items if self.was_begun() else None
+        self._items, self._began = [], self._remote.actions
         if not self._has_ended():
             return
         first, self._end = self._remote.pull(self._number, 1)
-        if first and items and began == self._remote.actions:
+        if first and items is not None:
             first, self._end = items, StopIteration()
         self._ended = self._remote.actions
         self._waiting.extend(first)
+
+    def was_begun(self) -> bool:
+        """Whether an iteration over it began since the last action."""
+        return self._began == self._remote.actions
 
     def _has_ended(self) -> bool:
         """Whether it gave its last item, and the tests ran no code of the submission since then."""

@@ -94,21 +94,24 @@ class Remote:
     def iteration(self, target: str, name: str, owner: object) -> Any:
         """Returns an iterator over the items of an object. All of them have the items of the first one.
 
-        An object that is its own iterator, or that gives the same one again, continues with it.
+        The object may give another kind of iterator each time. One that is its own iterator, or that gives the same one
+        again, continues with it.
         """
         message = f"call\n{target}.{name}\n{_NO_ARGUMENTS}"
         known = self._iterations.get(message)
         # Items that are data are kept with the answer.
         found = self._result(self._answer(message, asks=True) if known is None else self._ask_runner(message))
+        if known is not None:
+            return known.cursor if found is known.found else iterators.Cursor(known)
+        own = iterators.stream_of(owner)
+        if own is not None and (found is owner or own.was_begun()):
+            own.restart()
+            return owner
         stream = iterators.stream_of(found)
         if stream is None:
             return found
-        if found is owner:
-            stream.restart()
-            return found
-        if known is None:
-            known = self._iterations[message] = iterators.Iteration(found, stream)
-        return known.cursor if found is known.found else iterators.Cursor(known)
+        known = self._iterations[message] = iterators.Iteration(found, stream)
+        return known.cursor
 
     def attribute(self, target: str, name: str) -> Any:
         return self._result(self._answer(f"attribute\n{target}\n{name}", asks=True))
