@@ -147,11 +147,21 @@ describeKinds("what tests get from a submission in Python", (sandbox) => {
         "def __getitem__(s, i):\n        if i > 2: raise IndexError\n        return X.count()",
         "r[0] != r[0] or list(r) != list(r) or r[0:1] != r[0:1]",
       ],
+      [
+        "items, with others between",
+        "def __getitem__(s, i): return [1, 91, 7, 91, 7][X.count() - 1]",
+        "r[0] * r[1] == 91 and r[0] > 1 and r[1] > 1",
+      ],
       ["in", "def __iter__(s): return iter([X.count()])", "1 in r and 2 in r"],
       ["eq", "def __eq__(s, o): return X.count() % 2 == 0", "(r == q) != (r == q)"],
       ["lt", "def __lt__(s, o): return X.count() % 2 == 0", "(r < q) != (r < q)"],
       ["add", "def __add__(s, o): return X.count()", "r + q != r + q"],
       ["an attribute", "size = property(lambda s: X.count())", "r.size != r.size"],
+      [
+        "attributes, with others between",
+        "b = 91\n    a = property(lambda s: [1, 7][X.count() > 1])",
+        "r.a * r.b == 91 and r.b > 1 and r.a > 1",
+      ],
       [
         "an attribute that fails once",
         "size = property(lambda s: 1 / (X.count() - 1))",
@@ -192,6 +202,40 @@ describeKinds("what tests get from a submission in Python", (sandbox) => {
         expect(results).toEqual(results.map(() => expect.stringMatching(/^failed: /)));
       },
     );
+
+    test("lookups run each time, and those of an object under test may change other answers", async () => {
+      const code =
+        "import time\nfrom collections import OrderedDict\nclass Cache:\n    def __init__(self, size): self.size, self.kept = size, OrderedDict()\n    def __getitem__(self, key):\n        self.kept.move_to_end(key)\n        return self.kept[key]\n    def __setitem__(self, key, value):\n        self.kept[key] = value\n        if len(self.kept) > self.size: self.kept.popitem(last=False)\n    def __iter__(self): return iter(self.kept)\nclass Default:\n    def __init__(self): self.kept = {}\n    def __getitem__(self, key): return self.kept.setdefault(key, 0)\n    def __len__(self): return len(self.kept)\n    def __iter__(self): return (key for key in self.kept)\nclass Lazy:\n    calls, kept = 0, None\n    @property\n    def value(self):\n        if self.kept is None:\n            self.calls += 1\n            self.kept = 42\n        return self.kept\nclass Timed:\n    n, at = 0, 0\n    @property\n    def value(self):\n        if time.monotonic() > self.at: self.n, self.at = self.n + 1, time.monotonic() + 0.01\n        return self.n\n    def __getitem__(self, _): return self.value\ndef cache(size): return Cache(size)\ndef default(): return Default()\ndef timed(): return Timed()";
+      const lru = (make: string, steps: string): string => `c = ${make}(2)\nc['a'] = 1\nc['b'] = 2\n${steps}`;
+      const tests = [
+        lru("Cache", "c['a']; c['b']; c['a']; c['c'] = 3\nassert list(c) == ['a', 'c']"),
+        lru("cache", "c['a']; c['b']; c['a']; c['c'] = 3\nassert list(c) == ['a', 'c']"),
+        lru(
+          "Cache",
+          "assert list(c) == ['a', 'b'] and c['a'] == 1 and list(c) == ['b', 'a'] and c['b'] == 2 and list(c) == ['a', 'b']",
+        ),
+        "d = Default()\nassert len(d) == 0 and list(d) == []\nd['x']\nassert len(d) == 1 and list(d) == ['x'] and d['y'] == 0 and len(d) == 2",
+        "l = Lazy()\nassert l.calls == 0 and l.value == 42 and l.calls == 1 and l.value == 42 and l.calls == 1",
+        ...["Timed()", "timed()"].flatMap((make) =>
+          ["t.value", "t[0]"].map(
+            (value) => `import time\nt = ${make}\nassert ${value} == 1\ntime.sleep(0.02)\nassert ${value} == 2`,
+          ),
+        ),
+      ];
+      const names = ["Cache", "Default", "Lazy", "Timed", "cache", "default", "timed"];
+      expect(await verdicts(code, names, tests)).toEqual(tests.map(() => "passed"));
+      const refused = ["d = default()\nassert len(d) == 0 and d['x'] == 0 and len(d) == 1"];
+      expect(await verdicts(code, names, refused)).toEqual([expect.stringMatching(/^failed: /)]);
+    });
+
+    test("items and attributes of an object under test have one answer, too", async () => {
+      const code =
+        "class X:\n    n = 0\n    def __getitem__(s, i): return s.size\n    @property\n    def size(s):\n        X.n += 1\n        return X.n\nclass _X(X): pass";
+      const tests = ["r[0] != r[0]", "r.size != r.size", "[r[0], r[1], r.size, r[0]][::3] == [1, 4]"].flatMap((check) =>
+        ["X", "_X"].map((name) => `r = ${name}()\nassert ${check}`),
+      );
+      expect(await verdicts(code, ["X", "_X"], tests)).toEqual(tests.map(() => expect.stringMatching(/^failed: /)));
+    });
 
     test("actions may change every answer", async () => {
       const code =

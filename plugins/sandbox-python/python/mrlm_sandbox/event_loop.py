@@ -1,7 +1,7 @@
 """The module `asyncio.unix_events` for Pyodide, which has no sockets, threads or signals. Only timers wake a task."""
 
-import time
 from asyncio import base_events, events
+from time import sleep
 from typing import Any
 
 __all__ = ("EventLoop", "SelectorEventLoop")
@@ -17,7 +17,7 @@ class _Clock:
                 "deadlock: every task waits for another one, and there are no threads or sockets that could wake one"
             )
         if timeout > 0:
-            time.sleep(timeout)
+            sleep(timeout)
         return ()
 
 

@@ -33,7 +33,7 @@ class EntryPoints(type):
         return cls
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return cls.__remote__.call(cls.__name__, args, kwargs)
+        return cls.__remote__.construct(cls.__name__, args, kwargs)
 
     def __getattribute__(cls, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -54,7 +54,7 @@ class EntryPoints(type):
         return iter(cls.__remote__.iteration(cls.__name__, "__iter__", cls))
 
     def __getitem__(cls, key: Any) -> Any:
-        return cls.__remote__.call(f"{cls.__name__}.__getitem__", (key,), {}, asks=True)
+        return cls.__remote__.item(cls.__name__, key)
 
     def __repr__(cls) -> str:
         return f"<{cls.__name__} of the submission>"
@@ -106,6 +106,9 @@ class RemoteObject:
     def __special(self, name: str, *args: Any) -> Any:
         return self.__remote.call(f"@{self.__number}.{name}", args, {}, asks=name not in specials.ACTIONS)
 
+    def __item(self, key: Any) -> Any:
+        return self.__remote.item(f"@{self.__number}", key)
+
     def __iterated(self, name: str) -> Any:
         return self.__remote.iteration(f"@{self.__number}", name, self)
 
@@ -141,6 +144,8 @@ def class_of(name: str, names: Iterable[str]) -> type:
         elif each == "__int__" and "__index__" in names:
             # Python requires that both are equal.
             namespace[each] = lambda self: operator.index(self)
+        elif each == "__getitem__":
+            namespace[each] = RemoteObject._RemoteObject__item  # type: ignore[attr-defined]
         elif each in specials.ALONE:
             namespace[each] = _alone(each)
         elif each == specials.NEXT:
@@ -174,6 +179,11 @@ def _paired(name: str) -> Callable[..., Any]:
         if issubclass(type(other), RemoteObject) and not more
         else NotImplemented
     )
+
+
+def target(value: Any) -> str:
+    """Returns the name of an object in messages."""
+    return f"@{value._RemoteObject__number}"
 
 
 def tag(value: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import opcode
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from . import codec, errors, faults, iterators, proxies, raised
+from . import answers, codec, errors, faults, iterators, proxies, raised
 
 _loads = json.JSONDecoder().decode
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
@@ -14,7 +14,6 @@ _SHOWN = 300
 _MOST_CLASSES = 1000
 # Limit of the answers that are kept, in characters. One answer has up to `codec.LONGEST`.
 _MOST_KEPT = 8 * codec.LONGEST
-_ENTRY = 300  # Characters that an answer counts in addition, for its place in memory.
 _NO_ARGUMENTS = codec.encode([[], {}])
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 
@@ -37,9 +36,10 @@ class Remote:
         self._maker: raised.Maker | None = None
         self._objects: dict[int, Any] = {}
         self._classes: dict[tuple[str, frozenset[str]], type] = {}
-        # Answers to questions about objects, by the question.
-        self._kept: dict[str, list[str]] = {}
-        self._kept_size = 0
+        self._kept = answers.Answers()
+        self._items = answers.Answers()
+        # Objects under test, `@number`.
+        self._tested: set[str] = set()
         self._iterations: dict[str, iterators.Iteration] = {}
         # Number of messages that may have changed objects.
         self.actions = 0
@@ -63,7 +63,29 @@ class Remote:
         `stops`: the call may raise StopIteration. `asks`: it is a question, whose first answer is kept.
         """
         given = [list(args), kwargs]
-        answer = self._answer(f"call\n{target}\n{codec.encode(given, proxies.tag)}", asks)
+        message = f"call\n{target}\n{codec.encode(given, proxies.tag)}"
+        answer = self._question(message) if asks else self._answer(message)
+        return self._returned(answer, target, args, kwargs, stops)
+
+    def construct(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Calls an entry point. An object that it makes under the name of a class is one under test.
+
+        The submission decides what an entry point is. Only its name, which the tests chose, shows what they expect.
+        """
+        made = self.call(name, args, kwargs)
+        if name.lstrip("_")[:1].isupper() and issubclass(type(made), proxies.RemoteObject):
+            self._tested.add(proxies.target(made))
+        return made
+
+    def item(self, target: str, key: Any) -> Any:
+        given = codec.encode([[key], {}], proxies.tag)
+        method = f"{target}.__getitem__"
+        answer = self._looked_up(target, f"call\n{method}\n{given}", self._items)
+        return self._returned(answer, method, (key,), {})
+
+    def _returned(
+        self, answer: list[str], target: str, args: Sequence[Any], kwargs: dict[str, Any], stops: bool = False
+    ) -> Any:
         self.last = None
         result = self._result(answer, args, stops)
         if len(answer) > 2:
@@ -100,7 +122,7 @@ class Remote:
         message = f"call\n{target}.{name}\n{_NO_ARGUMENTS}"
         known = self._iterations.get(message)
         # Items that are data are kept with the answer.
-        found = self._result(self._answer(message, asks=True) if known is None else self._ask_runner(message))
+        found = self._result(self._question(message) if known is None else self._ask_runner(message))
         if known is not None:
             return known.cursor if found is known.found else iterators.Cursor(known)
         own = iterators.stream_of(owner)
@@ -114,13 +136,13 @@ class Remote:
         return known.cursor
 
     def attribute(self, target: str, name: str) -> Any:
-        return self._result(self._answer(f"attribute\n{target}\n{name}", asks=True))
+        return self._result(self._looked_up(target, f"attribute\n{target}\n{name}", self._kept))
 
     def set_attribute(self, target: str, name: str, value: Any) -> None:
         self._result(self._answer(f"set\n{target}\n{name}\n{codec.encode(value, proxies.tag)}"))
 
     def is_instance(self, value: Any, name: str) -> bool:
-        return self._result(self._answer(f"instance\n{codec.encode(value, proxies.tag)}\n{name}", asks=True)) is True
+        return self._result(self._question(f"instance\n{codec.encode(value, proxies.tag)}\n{name}")) is True
 
     def wait(self, number: int) -> Any:
         """Returns the result of a coroutine."""
@@ -157,22 +179,41 @@ class Remote:
 
     def forget(self) -> None:
         """Forgets all answers: code of the submission that the tests ran may have changed its objects."""
+        self._items.clear()
         self._kept.clear()
-        self._kept_size = 0
         self._iterations.clear()
 
-    def _answer(self, message: str, asks: bool = False) -> list[str]:
-        """Returns the answer to a message. A question about an object has its first answer until the next message."""
-        if not asks:
-            self.actions += 1
-            self.forget()
-            return self._ask_runner(message)
+    def act(self) -> None:
+        """Notes that objects may change now."""
+        self.actions += 1
+        self.forget()
+
+    def _answer(self, message: str) -> list[str]:
+        self.act()
+        return self._ask_runner(message)
+
+    def _question(self, message: str) -> list[str]:
+        """Returns the answer to a question about an object: the first one until the next action."""
         answer = self._kept.get(message)
-        if answer is None:
-            answer = self._kept[message] = self._ask_runner(message)
-            self._kept_size += len(message) + sum(map(len, answer)) + _ENTRY
-            if self._kept_size > _MOST_KEPT:
-                raise ResultRefused("the answers about objects of the submission are too long")
+        return self._keep(self._kept, message, self._ask_runner(message)) if answer is None else answer
+
+    def _looked_up(self, target: str, message: str, kept: answers.Answers) -> list[str]:
+        """Returns the first answer to the lookup of an item or an attribute. The lookup runs each time all the same.
+
+        A lookup of an object under test may change the answers to other questions, but for items: items that change
+        could be whatever each check of a test needs.
+        """
+        first, answer = kept.get(message), self._ask_runner(message)
+        if target in self._tested:
+            self._kept.clear()
+            self._iterations.clear()
+        return self._keep(kept, message, first or answer)
+
+    def _keep(self, kept: answers.Answers, message: str, answer: list[str]) -> list[str]:
+        if kept.get(message) is None:
+            kept.keep(message, answer)
+        if self._kept.size + self._items.size > _MOST_KEPT:
+            raise ResultRefused("the answers about objects of the submission are too long")
         return answer
 
     def _ask_runner(self, message: str) -> list[str]:
