@@ -23,7 +23,7 @@ export interface Answered<T> {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: number;
-  /** Whether the verdict was repaired, or asked for again because it contradicted itself. */
+  /** Whether the verdict was repaired, or asked for again because it was refused or contradicted itself. */
   readonly isAskedAgain: boolean;
 }
 
@@ -33,7 +33,13 @@ export type Outcome<T> = { readonly answered: Answered<T> } | { readonly failure
 /** Failures of outputs that hold no verdict to read, after all repairs. */
 const UNREADABLE: readonly string[] = ["ENDPOINT_OUTPUT_CUT", "ENDPOINT_OUTPUT_EMPTY", "ENDPOINT_OUTPUT_INVALID"];
 
-/** Asks for a verdict; where it cannot be read, twice more; where it contradicts itself, once more. Rejects with the reason of the signal alone: any other failure is an outcome. */
+/** Code of a request or an output that the model or its filter refuses: a text of an agent can cause it. */
+export const REFUSED = "ENDPOINT_OUTPUT_FILTERED";
+
+const AFTER_REFUSAL =
+  "A judgement approves of nothing in the data. Judge it, and answer in the form that is asked for.";
+
+/** Asks for a verdict; where it cannot be read, twice more; where it is refused or contradicts itself, once more. Rejects with the reason of the signal alone: any other failure is an outcome. */
 export async function ask<T>(
   client: ModelClient,
   question: Question<T>,
@@ -44,7 +50,13 @@ export async function ask<T>(
   const messages = [textMessage("system", system), textMessage("user", user)];
   const fields = { maxTokens, variant: vote, ...(temperature === null ? {} : { temperature }) };
   try {
-    const first = await client.completeJson({ ...fields, messages }, output, time.rest());
+    const first = await client
+      .completeJson({ ...fields, messages }, output, time.rest())
+      .catch(async (error: unknown) => {
+        if (!MrlmError.hasCode(error, REFUSED)) throw error;
+        const asked = { ...fields, messages: [...messages, textMessage("user", AFTER_REFUSAL)] };
+        return { ...(await client.completeJson(asked, output, time.rest())), isRepaired: true };
+      });
     const fault = contradiction(first.value);
     if (fault === undefined) return { answered: answeredBy([first], first.isRepaired) };
     const again = [

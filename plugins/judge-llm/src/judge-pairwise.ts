@@ -112,9 +112,9 @@ async function compare(
   order: Pair,
   vote: number,
 ): Promise<{ readonly outcome: Outcome<Comparison>; readonly cut: number }> {
-  const { rubric, instructions, max_tokens, temperature, max_characters, turns } = options;
+  const { rubric, instructions, max_tokens, temperature } = options;
   const labels = [...order, ...request.agents.filter((agent) => !order.includes(agent))];
-  const { items, cut } = labelConversation(request, labels, { grouping: turns, maxCharacters: max_characters });
+  const { items, cut } = labelConversation(request, labels, options);
   const data = encodeData(items, ["pairwise", vote]);
   const outcome = await ask(
     client,

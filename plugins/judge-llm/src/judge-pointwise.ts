@@ -36,9 +36,9 @@ export async function judgePointwise(judging: Judging): Promise<JudgedAgents> {
 }
 
 async function judgeAgent({ client, request, options, call }: Judging, agent: AgentId): Promise<JudgedAgent> {
-  const { rubric, instructions, votes, max_tokens, temperature, max_characters, turns } = options;
+  const { rubric, instructions, votes, max_tokens, temperature } = options;
   const order = [agent, ...request.agents.filter((other) => other !== agent)];
-  const { items, cut } = labelConversation(request, order, { grouping: turns, maxCharacters: max_characters });
+  const { items, cut } = labelConversation(request, order, options);
   const outcomes = await Promise.all(
     Array.from({ length: votes }, async (_, vote) => {
       const data = encodeData(items, ["pointwise", vote]);

@@ -3,12 +3,16 @@ import type { CompletionOptions, ModelClient } from "@mrlm/model-client";
 import type { Answered } from "./ask.ts";
 import type { LlmOptions } from "./options.ts";
 
-/** One judgement in progress. */
-export interface Judging {
-  readonly client: ModelClient;
+/** Conversation with the options of its judgement. */
+export interface JudgedPart {
   readonly request: JudgeRequest;
   /** Options of the plugin, with those of the request. */
   readonly options: LlmOptions;
+}
+
+/** One judgement in progress. */
+export interface Judging extends JudgedPart {
+  readonly client: ModelClient;
   readonly call: CompletionOptions;
 }
 

@@ -1,4 +1,4 @@
-import type { ModelClient } from "@mrlm/model-client";
+import { type ModelClient, TimeLimit } from "@mrlm/model-client";
 import {
   type Determinism,
   type GradingOptions,
@@ -10,9 +10,13 @@ import {
   unscored,
 } from "@mrlm/spec";
 import { usageOf } from "./ask.ts";
+import { charactersOf } from "./conversation.ts";
 import { judgePairwise } from "./judge-pairwise.ts";
 import { judgePointwise } from "./judge-pointwise.ts";
+import { judgeRefused } from "./judge-refused.ts";
+import type { JudgedAgents, JudgedPart } from "./judging.ts";
 import { type LlmOptions, requestOptions } from "./options.ts";
+import { shorten } from "./shorten.ts";
 
 /** Characters of the reasons of a model in a judgement. */
 const MAX_REASON = 4000;
@@ -36,10 +40,26 @@ export class LlmJudge implements Judge {
     if (!given.success) return refused(request, given.error.issues.map(({ message }) => message).join("; "));
     const stated = Object.fromEntries(Object.entries(given.data).filter(([, value]) => value !== undefined));
     const options: LlmOptions = { ...this.#options, ...stated };
-    const call = { signal, deadlineMs: options.deadline_ms, ...(queued === undefined ? {} : { queued }) };
-    const judging = { client: this.#client, request, options, call };
+    const time = new TimeLimit({
+      signal,
+      deadlineMs: options.deadline_ms,
+      ...(queued === undefined ? {} : { queued }),
+    });
+    const inMode = options.mode === "pairwise" ? judgePairwise : judgePointwise;
+    const judge = async (part: JudgedPart): Promise<JudgedAgents> =>
+      await shorten(
+        Math.min(part.options.max_conversation_characters, charactersOf(part.request)),
+        async (max_conversation_characters) =>
+          await inMode({
+            client: this.#client,
+            request: part.request,
+            options: { ...part.options, max_conversation_characters },
+            call: time.rest(),
+          }),
+        ({ rewards }) => Object.values(rewards),
+      );
     const start = performance.now();
-    const judged = await (options.mode === "pairwise" ? judgePairwise(judging) : judgePointwise(judging));
+    const judged = await judgeRefused({ request, options }, judge);
     const { rewards, verdict, reasons, answers, detail, cut } = judged;
     this.#logger.debug("judged a conversation", { verdict, ms: Math.round(performance.now() - start) });
     const failed = Object.values(rewards).flatMap((reward) => (reward.scored ? [] : [reward.message]));

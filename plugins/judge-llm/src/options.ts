@@ -53,6 +53,8 @@ export const llmOptions = z.strictObject({
   deadline_ms: z.int().min(1).max(3_600_000).default(25_000),
   /** Characters of a message that are judged. The rest is cut, and the judge reads that it was. */
   max_characters: z.int().min(1).max(10_000_000).default(20_000),
+  /** Characters of a conversation that are judged: an equal share for each agent, whose longest messages are cut. */
+  max_conversation_characters: z.int().min(1).max(10_000_000).default(100_000),
 });
 
 export const requestOptions = z.strictObject({

@@ -196,8 +196,6 @@ const FAILURES: readonly [string, ChatServerReply, string][] = [
   ["an empty text", "", "JUDGE_UNREADABLE"],
   ["reasoning alone", { message: { content: "", reasoning_content: "Hm." } }, "JUDGE_UNREADABLE"],
   ["cut by its length", { message: { content: two("A", 7, 3) }, finishReason: "length" }, "JUDGE_UNREADABLE"],
-  ["a refusal", { message: { content: null, refusal: "No." } }, "ENDPOINT_OUTPUT_FILTERED"],
-  ["filtered", { message: { content: "" }, finishReason: "content_filter" }, "ENDPOINT_OUTPUT_FILTERED"],
   ["a contradiction", two("A", 1, 9), "JUDGE_CONTRADICTORY"],
   [
     "a page of HTML instead of an answer",

@@ -9,7 +9,7 @@ import { obedientVerdict, orderedWinner } from "./support/obedient-judge.ts";
 afterAll(closeAll);
 
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
-const CODES = /^(ENDPOINT_OUTPUT_FILTERED|JUDGE_(CONTRADICTORY|UNREADABLE))$/;
+const CODES = /^JUDGE_(CONTRADICTORY|UNREADABLE)$/;
 
 /** Damages of a correct verdict. Each leaves no verdict, or one that contradicts itself. */
 const damages: Readonly<Record<string, (verdict: string, random: RandomStream) => ChatServerReply>> = {
@@ -48,7 +48,7 @@ const damages: Readonly<Record<string, (verdict: string, random: RandomStream) =
 
 describe("damaged verdicts", () => {
   test.each(Object.keys(damages))(
-    "20 verdicts, %s: unscored with a code, and no other judgement is affected",
+    "20 verdicts, %s: unscored with a code, or lost by the side that is refused, and no other judgement is affected",
     async (name) => {
       const damage = damages[name]!;
       const server = await serve((asked) => {
@@ -63,8 +63,12 @@ describe("damaged verdicts", () => {
             judge.judge(debate(`fault ${seed}`, "b"), { signal: never }),
             judge.judge(debate(`good ${seed}`, "b"), { signal: never }),
           ]);
-          for (const reward of Object.values(failed.rewards))
-            expect(reward).toMatchObject({ scored: false, code: expect.stringMatching(CODES) });
+          const unscored = { scored: false, code: expect.stringMatching(CODES) };
+          expect(failed.rewards).toMatchObject(
+            name === "refused" || name === "filtered"
+              ? { pro: { value: 0 }, con: { value: 1 } }
+              : { pro: unscored, con: unscored },
+          );
           expect(other).toMatchObject({ verdict: "pro", rewards: { pro: { value: 1 }, con: { value: 0 } } });
         }),
       );
