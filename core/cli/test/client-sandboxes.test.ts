@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import { definePlugin, silentLogger } from "@mrlm/kit";
+import { Tokens } from "@mrlm/kit/access";
 import { PluginHost } from "@mrlm/runtime";
-import type { Sandbox, SandboxLayers } from "@mrlm/spec";
+import type { Sandbox, SandboxCallOptions, SandboxLayers, Submission } from "@mrlm/spec";
 import { sandboxesOfClients } from "../src/services/sandboxes.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -56,8 +58,31 @@ test("U9: programs have half of a sandbox that an environment of the server uses
   await installed.close();
 });
 
-test("a server beyond loopback refuses to run programs without a jail", async () => {
-  await expect(
-    sandboxesOfClients(plugins, "named", { mustBeJailed: true, logger: silentLogger, environments }),
-  ).rejects.toMatchObject({ code: "SANDBOX_UNSAFE", message: expect.stringContaining("javascript") });
-});
+test.each([
+  [true, undefined, ["a", "b"]],
+  [false, undefined, ["a", "a"]],
+  [true, Tokens.of("secret"), ["a", "a"]],
+])(
+  "U9: of 2 places, reached by other machines: %s, tokens: %j, programs of %j run",
+  async (isPublic, tokens, names) => {
+    const running: string[] = [];
+    const open = {
+      ...sandbox("python", true),
+      children: 2,
+      run: async ({ code }: Submission, { signal }: SandboxCallOptions = {}) => {
+        running.push(code);
+        await once(signal as AbortSignal, "abort");
+        return none();
+      },
+    };
+    const host = await PluginHost.of([definePlugin({ name: "sandboxes", sandboxes: { python: () => open } })]);
+    const server = { mustBeJailed: false, isPublic, logger: silentLogger, environments, ...(tokens && { tokens }) };
+    const { python } = await sandboxesOfClients(host, "named", server);
+    const ended = new AbortController();
+    const calls = ["a", "a", "b"].map(async (client) => await python?.run(client, { code: client }, ended.signal));
+    await new Promise(setImmediate);
+    expect(running).toEqual(names);
+    ended.abort();
+    await Promise.allSettled(calls);
+  },
+);

@@ -70,7 +70,8 @@ export async function serveEnvironmentHost(
   const { host, sessions, workers } = hosted;
   try {
     const offered = (await host.list()).map(({ id }) => id);
-    const mustBeJailed = !isLoopback(options.host) && options.unsafeSandbox !== true;
+    const isPublic = !isLoopback(options.host);
+    const mustBeJailed = isPublic && options.unsafeSandbox !== true;
     if (mustBeJailed) await requireJails(plugins, offered);
     const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
     const shared = { host, logger, ...access };
@@ -83,7 +84,7 @@ export async function serveEnvironmentHost(
     });
     try {
       const sandboxes = await sandboxesOfClients(plugins, http?.runsCode, {
-        ...{ mustBeJailed, logger, environments: offered },
+        ...{ mustBeJailed, isPublic, logger, environments: offered },
         ...(access.tokens !== undefined && { tokens: access.tokens }),
       });
       const dialects = http && (await http.start(at, { ...shared, ...(await hosted.forDialects()), sandboxes }));

@@ -42,6 +42,8 @@ export async function sandboxesOfClients(
   runsCode: "named" | "default" | undefined,
   server: {
     readonly mustBeJailed: boolean;
+    /** Whether other machines reach the server. */
+    readonly isPublic?: boolean;
     readonly logger: Logger;
     /** Ids of the environments of the server. */
     readonly environments: readonly string[];
@@ -49,7 +51,7 @@ export async function sandboxesOfClients(
   },
 ): Promise<Record<string, ClientSandbox>> {
   if (runsCode === undefined) return {};
-  const { mustBeJailed, logger, environments, tokens } = server;
+  const { mustBeJailed, isPublic = false, logger, environments, tokens } = server;
   const dialects = await import("@mrlm/dialects");
   const languages = plugins.registry.ids("sandbox");
   const used = new Set(environments.flatMap((id) => requiredSandboxes(plugins.registry.entries, `environment:${id}`)));
@@ -67,7 +69,8 @@ export async function sandboxesOfClients(
     } else
       sandboxes[sandbox.language] = new dialects.ClientSandbox(sandbox, {
         isShared: used.has(language),
-        clientCount: () => tokens?.names.length ?? 1,
+        // Without tokens a client is an address: all clients of one machine are one, and others may come at any time.
+        clientCount: () => tokens?.names.length ?? (isPublic ? Infinity : 1),
       });
   }
   return sandboxes;

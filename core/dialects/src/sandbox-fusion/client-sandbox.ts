@@ -10,7 +10,7 @@ const QUEUE_MS = 600_000;
 export interface ClientSandboxOptions {
   /** Whether environments of the server run code in the same sandbox. Programs of clients then have half of its children. */
   readonly isShared?: boolean;
-  /** Number of names that clients may have. One of several has at most half of the places. Default: all clients are one. */
+  /** Number of names that clients may have; Infinity where they are addresses of any machine. One of several has at most half of the places. Default: all clients are one. */
   clientCount?(): number;
 }
 
