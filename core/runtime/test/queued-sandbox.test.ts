@@ -60,13 +60,16 @@ test.each(["step", "reset"] as const)("U4: a wait for a place does not count in 
   expect(await stepWith(() => after(2 * STEP_MS).then(() => RESULT), undefined, { phase })).toBe("DEADLINE_EXCEEDED");
 });
 
-test("U4: a full queue delays a call, for longer than the deadline of its step", async () => {
+test.each([
+  ["call", (sandbox: Sandbox) => sandbox.run({ code: "" })],
+  ["session", (sandbox: Sandbox) => sandbox.session({ idleMs: 1 })],
+])("U4: a full queue delays a %s, for longer than the deadline of its step", async (_name, call) => {
   let calls = 0;
   const full = async (): Promise<SandboxResult> => {
     if (++calls < 3) throw new MrlmError("RESOURCE_EXHAUSTED", "the queue is full", { retryDelayMs: STEP_MS });
     return RESULT;
   };
-  expect(await stepWith(full)).toBe("none");
+  expect(await stepWith(full, call)).toBe("none");
   expect(calls).toBe(3);
 });
 

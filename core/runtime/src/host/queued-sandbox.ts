@@ -44,7 +44,7 @@ export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock): Sandbox {
     ...(sandbox.children !== undefined && { children: sandbox.children }),
     run: (submission, options) => run(options, (own) => sandbox.run(submission, own)),
     test: (submission, suite, options) => run(options, (own) => sandbox.test(submission, suite, own)),
-    session: (options = {}) => sandbox.session(withQueue(options)),
+    session: (options) => run(options, (own) => sandbox.session({ ...options, ...own })),
     warm: () => sandbox.warm(),
     layers: () => sandbox.layers(),
     close: () => sandbox.close(),
