@@ -147,6 +147,13 @@ describe("stored episodes are judged again", () => {
   });
 });
 
+test("an environment that cannot be described loses no episode of another one", async () => {
+  const host = await hostOf(talk(), {}, byLength(1));
+  const environments = [{ id: "gone@1" }, { id: "counter" }];
+  const outcomes = await Array.fromAsync(judgeRun(host, environments, await played(), new AbortController().signal));
+  expect(outcomes.map(({ kind }) => kind)).toEqual(Array(8).fill("judged"));
+});
+
 describe("D21: stored episodes are scored again by their environments", () => {
   const scored = async (definition: EnvironmentDefinition<any>, trajectories: readonly Trajectory[]) => {
     const host = await hostOf(definition, { "first@1": byLength(1) });

@@ -95,10 +95,11 @@ async function firstThatFits(
     "ENVIRONMENT_NOT_FOUND",
     `Environment ${played} of episode ${trajectory.id} is not in the configuration of the run.`,
   );
-  for (const environment of environments) {
-    const { id, determinism } = await host.describe(environment);
-    if (id !== played) continue;
+  // Another environment may be gone, which does not matter here.
+  for (const environment of environments.filter(({ id }) => nameOf(id) === nameOf(played))) {
     try {
+      const { id, determinism } = await host.describe(environment);
+      if (id !== played) continue;
       if (determinism === "none" && !needsJudge)
         throw new MrlmError("USAGE", `Environment ${id} promises no determinism: its episodes cannot be repeated.`, {
           hint: "Score their answers instead: mrlm score --scorer ID --run RUN --query SQL.",
@@ -110,3 +111,5 @@ async function firstThatFits(
   }
   throw failure;
 }
+
+const nameOf = (id: string): string | undefined => id.split("@")[0];
