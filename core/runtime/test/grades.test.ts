@@ -6,6 +6,7 @@ import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { overGrpc } from "@mrlm/testing";
 import { counterEnvironment, messageOf, never } from "./support/counter-environment.ts";
 import { collect, runner } from "./support/rollouts.ts";
+import { SessionJudgements } from "../src/host/session-judgements.ts";
 
 /** Host of an environment with two turns, each of which is graded `times` times. */
 async function hostOf(scorer: Scorer, { times = 1, expected = "right", deadlines = {} } = {}): Promise<LocalHost> {
@@ -102,4 +103,11 @@ describe("the grades of a scorer", () => {
       expect([name, text.length, text.isWellFormed()]).toEqual([name, length + 3, true]);
     }
   });
+});
+
+test("a judgement after many grades of a step is recorded", () => {
+  const judgements = new SessionJudgements();
+  for (let i = 0; i < 100; i++) judgements.begin({ scorer: "test@1" })(grade);
+  judgements.begin({ judge: "test@1" })({ rewards: {}, verdict: "tie", reason: "" });
+  expect(judgements.take(0, "agent")?.slice(63)).toMatchObject([{ scorer: "test@1" }, { judge: "test@1" }]);
 });

@@ -8,7 +8,7 @@ interface Call {
   graded?: Judgement | Grade;
 }
 
-/** Most calls of one step that are recorded: an environment may grade many texts at once. */
+/** Most calls of judges, and of scorers, of one step that are recorded: an environment may grade many texts at once. */
 const MAX_CALLS = 64;
 /** Most characters of the texts of a record, which each step sends and each episode stores. */
 const MAX_VERDICT = 100;
@@ -22,7 +22,8 @@ export class SessionJudgements {
   /** Records a call of a judge or a scorer. The returned function adds the judgement or grade. */
   begin(asked: Asked): (graded: Judgement | Grade) => void {
     const call: Call = { asked };
-    if (this.#calls.length < MAX_CALLS) this.#calls.push(call);
+    const others = this.#calls.filter((each) => "judge" in each.asked === "judge" in asked);
+    if (others.length < MAX_CALLS) this.#calls.push(call);
     return (graded) => void (call.graded = graded);
   }
 
