@@ -1,11 +1,13 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import type { Finding } from "@mrlm/testing";
 import { checkPackage, findPackage } from "../src/services/check-package.ts";
 import { BROKEN, BROKEN_PROVIDERS, findingsOf, findingsWithProvider, statedDefect } from "./support/broken-plugins.ts";
+
+const BROKEN_ENTRY = fileURLToPath(new URL("../../testing/fixtures/broken/keyword-missing/index.js", import.meta.url));
 
 /** A sample of the broken plugins. `npm run test:faults -- broken` checks all of them. */
 const SAMPLE = [
@@ -34,18 +36,26 @@ test.each(SAMPLE)("the check of %s survives it, and names its defect with the pl
   expect(place === undefined ? message : `${place.file}:${place.line}: ${message}`).toMatch(text);
 });
 
-test("U13: an entry that is a link out of the package is named", async () => {
+test.each([
+  ["a link out of the package", "index.js", BROKEN_ENTRY, /entry of \S+ is a link to .*index\.js\.$/],
+  ["a link to a file of the package", "index.js", "./file.js", /entry of \S+ is a link to .*file\.js\.$/],
+  ["in a linked folder", "lib", "./dist", /entry of \S+ is in lib, a link to .*dist\.$/],
+])("U13: an entry that is %s is named", async (_name, link, target, message) => {
   const folder = mkdtempSync(join(tmpdir(), "mrlm-linked-"));
-  const broken = new URL("../../testing/fixtures/broken/keyword-missing/", import.meta.url);
-  cpSync(new URL("package.json", broken), join(folder, "package.json"));
-  symlinkSync(fileURLToPath(new URL("index.js", broken)), join(folder, "index.js"));
+  const json = JSON.parse(readFileSync(join(dirname(BROKEN_ENTRY), "package.json"), "utf8")) as { mrlm: object };
+  const entry = link === "lib" ? "./lib/index.js" : "./index.js";
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ ...json, exports: entry, mrlm: { ...json.mrlm, entry } }),
+  );
+  mkdirSync(join(folder, "dist"));
+  for (const copy of ["file.js", "dist/index.js"]) cpSync(BROKEN_ENTRY, join(folder, copy));
+  symlinkSync(target, join(folder, link));
   const findings: Finding[] = [];
-  for await (const message of checkPackage(findPackage(folder, folder), { quick: true }))
-    if (message.event === "finding") findings.push(message.finding);
+  for await (const each of checkPackage(findPackage(folder, folder), { quick: true }))
+    if (each.event === "finding") findings.push(each.finding);
   rmSync(folder, { recursive: true });
-  expect(findings).toMatchObject([
-    { code: "MANIFEST_INVALID", message: expect.stringMatching(/is a link to .*, outside of the package/) },
-  ]);
+  expect(findings).toMatchObject([{ code: "MANIFEST_INVALID", message: expect.stringMatching(message) }]);
 });
 
 test("a package that is no plugin, and a folder without a package, are errors", () => {

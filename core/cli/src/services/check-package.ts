@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   asOutputFault,
@@ -79,14 +79,21 @@ export function findPackage(target: string, from: string): CheckedPackage {
   return { directory, name, version, json };
 }
 
-/** Throws PLUGIN_INVALID for a manifest that cannot be read, and for an entry that `npm pack` leaves out because it is a link. */
+/** Throws PLUGIN_INVALID for a manifest that cannot be read, and for an entry that `npm pack` leaves out: one outside of the package, or behind a link. */
 function assertOwnEntry(directory: string): void {
   const { name, entry } = readPluginPackage(directory) ?? {};
   if (entry === undefined || !existsSync(fileURLToPath(entry))) return;
-  const target = realpathSync(fileURLToPath(entry));
-  if (!relative(realpathSync(directory), target).startsWith("..")) return;
-  throw new MrlmError("PLUGIN_INVALID", `The entry of ${name} is a link to ${target}, outside of the package.`, {
-    hint: "Replace the link by the file: npm packs no links.",
+  const own = relative(directory, fileURLToPath(entry));
+  const parts = own.split(sep);
+  const paths = parts.map((_, index) => join(directory, ...parts.slice(0, index + 1)));
+  const link = paths.find((path) => lstatSync(path).isSymbolicLink());
+  if (link === undefined && parts[0] !== "..") return;
+  const what =
+    link === undefined
+      ? `${own}, outside of the package`
+      : `${link === paths.at(-1) ? "" : `in ${relative(directory, link)}, `}a link to ${realpathSync(link)}`;
+  throw new MrlmError("PLUGIN_INVALID", `The entry of ${name} is ${what}.`, {
+    hint: "Put the file itself into the package: npm packs no links, and nothing outside of it.",
   });
 }
 
