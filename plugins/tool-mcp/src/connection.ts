@@ -4,6 +4,7 @@ import {
   ProtocolError,
   SdkError,
   SdkErrorCode,
+  type Tool,
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { JsonObject, ToolCallOptions } from "@mrlm/spec";
@@ -19,7 +20,7 @@ const PING_MS = 5000;
 const LIST_MS = 10_000;
 /** Largest number of times that one change makes the client read the tools. */
 const MAX_READINGS = 3;
-/** Largest definition of a tool, and of all offered tools of a server: definitions are in each prompt. */
+/** Largest definition of a tool, and of all offered tools of a server: definitions are in each prompt. The schemas of results, which are in none, have the same limits. */
 const DEFINITION_BYTES = 65_536;
 const DEFINITIONS_BYTES = 2 ** 20;
 /** Largest number of messages of a chain of errors. */
@@ -215,25 +216,37 @@ export class Connection {
 }
 
 /** Throws for tools that share a name, by which policies call them, and for definitions that are too large for a prompt. */
-function assertDefinitions(tools: readonly { readonly name: string }[]): void {
+function assertDefinitions(tools: readonly Tool[]): void {
   const names = new Set<string>();
+  for (const { name } of tools) {
+    if (names.has(name)) throw new Error(`it lists two tools with the name ${quoted(name)}`);
+    names.add(name);
+  }
+  assertSizes("definition", tools, ({ name, title, description = title, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
+  assertSizes("schema of results", tools, ({ outputSchema }) => outputSchema);
+}
+
+function assertSizes(what: string, tools: readonly Tool[], partOf: (tool: Tool) => unknown): void {
   let total = 0;
   for (const tool of tools) {
-    const name = JSON.stringify(tool.name.slice(0, 100));
-    if (names.has(tool.name)) throw new Error(`it lists two tools with the name ${name}`);
-    names.add(tool.name);
-    const bytes = Buffer.byteLength(JSON.stringify(tool));
+    const bytes = Buffer.byteLength(JSON.stringify(partOf(tool)) ?? "");
     total += bytes;
     if (bytes > DEFINITION_BYTES)
       throw new Error(
-        `the definition of its tool ${name} has ${bytes} bytes, where ${DEFINITION_BYTES} are allowed; choose others by \`tools\` of the server`,
+        `the ${what} of its tool ${quoted(tool.name)} has ${bytes} bytes, where ${DEFINITION_BYTES} are allowed; choose others by \`tools\` of the server`,
       );
   }
   if (total > DEFINITIONS_BYTES)
     throw new Error(
-      `the definitions of its ${tools.length} tools have ${total} bytes, where ${DEFINITIONS_BYTES} are allowed; choose some by \`tools\` of the server`,
+      `its ${tools.length} tools have ${total} bytes of ${what}, where ${DEFINITIONS_BYTES} are allowed; choose some by \`tools\` of the server`,
     );
 }
+
+const quoted = (name: string): string => JSON.stringify(name.slice(0, 100));
 
 /** Whether a server answered with something that is no result of a tool. It is broken, and its connection is not. */
 function isMalformed(error: unknown): boolean {

@@ -53,6 +53,7 @@ describe("servers that do not start", () => {
     ["whose list never ends", ["--endless-pages"], "MCP server s did not start"],
     ["with two tools of one name (U13)", ["--twins"], 'it lists two tools with the name "echo"'],
     ["with a description of 2 MB (U13)", ["--long=echo"], 'the definition of its tool "echo" has 2000'],
+    ["with a large schema of results", ["--results=echo"], 'the schema of results of its tool "echo" has 70'],
     ["with 20,000 tools (U13)", ["--many"], "where 1048576 are allowed; choose some by `tools` of the server"],
   ])("a server %s is an error that states why", async (_, flags, message) => {
     const settings = { s: { start_timeout_ms: flags[0] === "--silent" ? 300 : 30_000 } };
@@ -68,6 +69,11 @@ describe("servers that do not start", () => {
 });
 
 describe("definitions", () => {
+  test("U13: what is in no prompt, such as an icon, is no part of the limit", async () => {
+    tools = await toolset({ mcpServers: { s: scripted("--icon=echo") } });
+    expect(tools.definitions.map(({ name }) => name)).toContain("s__echo");
+  });
+
   test("U13: tools that are not offered may have any definition", async () => {
     const servers = { s: { tools: ["count"] } };
     tools = await toolset({ mcpServers: { s: scripted("--twins", "--long=echo", "--many") }, servers });
