@@ -9,7 +9,8 @@ const accepting = new WeakMap<object, () => void>();
 
 /**
  * Limits the connections of a server. One without an accepted request is closed, the oldest one first, when its address has more than an eighth of `total`
- * such connections, or when the server has more than `total` connections: the newest client is always served. Addresses of one IPv6 network (/64) count as one.
+ * such connections, or when the server has more than `total` connections. So the newest client is served while another connection has no accepted request; else it is
+ * closed itself. Addresses of one IPv6 network (/64) count as one.
  */
 export function limitConnections(server: Server, total: number): void {
   const waiting = new Map<string, Set<Socket>>();
