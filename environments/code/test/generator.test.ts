@@ -109,6 +109,21 @@ describe("the tasks", () => {
       }
   });
 
+  test.each([
+    ["strings", "f(x):text,"],
+    ["matrices", "f(x):sort rows,"],
+    ["arithmetic", "f(x,y):6*(x+y)"],
+    ["number_theory", "f(x):sum 1..x "],
+  ])("a terse question of %s begins, as the policy reads it, with %s", async (family, start) => {
+    const questions = await publicOf(
+      { families: [family], style: "terse", difficulty_range: [1, 4], tests: 8 },
+      "train",
+      400,
+    );
+    expect(questions.map(({ question }) => question).find((question) => question.startsWith(start))).toBeDefined();
+    expect(questions.filter(({ question }) => /:x,|rows? x|sort x/.test(question))).toEqual([]);
+  });
+
   test("D7: no question of eval stands in train, whatever its style and difficulty", async () => {
     for (const difficulty of [1, 3]) {
       const given = { style: "terse", difficulty_range: difficulty, tests: 8 };
