@@ -19,7 +19,7 @@ async function run(result: object): Promise<{ trained: TrainStepResult; calls: u
     units: [],
     outputs: { value: true },
     normalizer: 5,
-    // N19: the type says that what is selected is there, and the rest may not be.
+    // N19: by the type, what is selected is there, and the rest may not be.
     loss: (_unit, { value, logprob }) => ({ value: value.map(Number), ...(logprob && { logprob }) }),
     optimizer,
     step: 3,

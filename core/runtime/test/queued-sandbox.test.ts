@@ -73,6 +73,16 @@ test.each([
   expect(calls).toBe(3);
 });
 
+test("U4: an episode that holds a session does not wait without end for another", async () => {
+  let calls = 0;
+  const full = async (): Promise<SandboxResult> => {
+    if (++calls > 1) throw new MrlmError("RESOURCE_EXHAUSTED", "no place");
+    return RESULT;
+  };
+  const both = async (sandbox: Sandbox): Promise<unknown> => [await sandbox.session(), await sandbox.session()];
+  expect([await stepWith(full, both), calls]).toEqual(["ENVIRONMENT_FAILED", 2]);
+});
+
 test("U4: a call ends with its phase, also where the environment gives no signal", async () => {
   const caller = new AbortController();
   const ended = Promise.withResolvers<void>();

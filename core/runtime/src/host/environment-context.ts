@@ -4,6 +4,7 @@ import {
   type Logger,
   MrlmError,
   type Sandbox,
+  type SandboxSession,
   type Scorer,
   type TaskSource,
   type Toolset,
@@ -44,6 +45,7 @@ export function environmentContext(parts: {
   readonly trace?: CallTrace;
 }): EnvironmentContext {
   const { environment, requirements, clock, tools, judgements, trace } = parts;
+  const sandboxSessions: SandboxSession[] = [];
   return {
     logger: parts.logger,
     get trace() {
@@ -60,7 +62,7 @@ export function environmentContext(parts: {
       return guardJudge(id, service, { clock, judgements });
     },
     sandbox: (language) =>
-      queuedSandbox(declared<Sandbox>(environment, requirements, "sandbox", language).service, clock),
+      queuedSandbox(declared<Sandbox>(environment, requirements, "sandbox", language).service, clock, sandboxSessions),
     tools: (name) => tools.of(name, declared<Toolset>(environment, requirements, "tool", name).service),
     dataPath: (path) => parts.files.pathOf(path),
   };

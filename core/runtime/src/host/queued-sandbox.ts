@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { MrlmError, type Sandbox, type SandboxCallOptions } from "@mrlm/spec";
+import { MrlmError, type Sandbox, type SandboxCallOptions, type SandboxSession } from "@mrlm/spec";
 import type { PhaseClock } from "./phase-clock.ts";
 
 /** Default delay in milliseconds between two tries. */
@@ -7,9 +7,10 @@ const DELAY_MS = 200;
 
 /**
  * Returns a sandbox for the environment of a session. The deadline of the running phase is paused while a call waits for a place, and while the queue of
- * the sandbox is full: such a call is repeated. The end of the phase ends the call too.
+ * the sandbox is full: such a call is repeated. The end of the phase ends the call too. An episode that holds a session does not wait without end for another:
+ * episodes that do could wait for each other. @param sessions of the episode, to which new ones are added
  */
-export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock): Sandbox {
+export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock, sessions: SandboxSession[]): Sandbox {
   const queued = <T>(wait: () => Promise<T>): Promise<T> => clock.paused(wait);
   const withQueue = <Options extends SandboxCallOptions>(options: Options): Options => {
     const signals = new Set([options.signal, clock.signal].filter((each) => each !== undefined));
@@ -44,7 +45,13 @@ export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock): Sandbox {
     ...(sandbox.children !== undefined && { children: sandbox.children }),
     run: (submission, options) => run(options, (own) => sandbox.run(submission, own)),
     test: (submission, suite, options) => run(options, (own) => sandbox.test(submission, suite, own)),
-    session: (options) => run(options, (own) => sandbox.session({ ...options, ...own })),
+    async session(options) {
+      const open = (own: SandboxCallOptions): Promise<SandboxSession> => sandbox.session({ ...options, ...own });
+      const isFirst = sessions.every(({ end }) => end !== undefined);
+      const session = await (isFirst ? run(options, open) : open(withQueue({ ...options })));
+      sessions.push(session);
+      return session;
+    },
     warm: () => sandbox.warm(),
     layers: () => sandbox.layers(),
     close: () => sandbox.close(),
