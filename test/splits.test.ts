@@ -1,11 +1,11 @@
-// What a policy reads first in a task of eval stands in no task of train, in every built-in environment whose questions stand in the first prompt. The others: nim has the
+// First prompts of eval stand in no task of train, in every built-in environment whose questions stand in the first prompt. The others: nim has the
 // same positions in both splits, signals the same meanings, and patients of consultation differ in what they answer.
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import code from "@mrlm/environment-code";
-import debate from "@mrlm/environment-debate";
-import math from "@mrlm/environment-math";
-import research from "@mrlm/environment-research";
-import tools from "@mrlm/environment-tools";
+import codePlugin from "@mrlm/environment-code";
+import debatePlugin from "@mrlm/environment-debate";
+import mathPlugin from "@mrlm/environment-math";
+import researchPlugin from "@mrlm/environment-research";
+import toolsPlugin from "@mrlm/environment-tools";
 import judgeRules from "@mrlm/judge-rules";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import sandboxJavascript from "@mrlm/sandbox-javascript";
@@ -23,7 +23,7 @@ const EVAL = 100;
 let host: LocalHost;
 
 beforeAll(async () => {
-  const environments = [code, debate, math, research, tools];
+  const environments = [codePlugin, debatePlugin, mathPlugin, researchPlugin, toolsPlugin];
   const services = [
     judgeRules,
     sandboxJavascript,

@@ -77,7 +77,7 @@ describe("a name", () => {
   });
 });
 
-test.each(["@mrlm/chess", "mrlm"])("U13: %s is a name of mrlm itself, which the report says", async (name) => {
+test.each(["@mrlm/chess", "mrlm"])("U13: %s is a name of mrlm itself, which the report states", async (name) => {
   expect((await environment(name)).report).toContain(`note: ${name} is a name of mrlm itself`);
   expect((await environment("go")).report).not.toContain("note:");
 });
