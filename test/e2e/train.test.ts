@@ -47,7 +47,7 @@ describeWithEngine(
         expect(finished.stderr).toMatch(line);
       for (const line of [
         /^mean reward, steps 4 to 6$/m,
-        /^math@2, 8 held-out tasks$/m,
+        /^math@2, 8 held-out tasks \(4 different\)$/m,
         /greedy accuracy +sampled reward +cut answers$/m,
         /^before training +0 /m,
         /^after sft +3 /m,
