@@ -129,9 +129,10 @@ function decide(
   if (choice) return choice;
   if (left.error !== undefined || right.error !== undefined) {
     const words = compareTexts(reference.answer, given.answer);
-    // Words have neither signs nor operators: `*8` is not -8.
-    const isInWords = left.error !== undefined || left.node.kind === "text" || /[a-z]/i.test(reference.answer);
-    if (words.verdict === "equivalent" && isInWords) return words;
+    // Words have neither signs nor operators: `*8` is not -8, and `5-` is not `-5`.
+    const isInWords = left.error === undefined ? left.node.kind === "text" : !isMathematics(reference.answer);
+    if (words.verdict === "equivalent" && (isInWords || signsOf(reference.answer) === signsOf(given.answer)))
+      return words;
     if (
       (left.error === undefined && left.node.kind === "text") ||
       (right.error === undefined && right.node.kind === "text")
@@ -196,6 +197,14 @@ function underItsName(expected: Node, answer: Node, given: Found, context: Conte
   const areUnknowns = [a, b].every((names) => /^[xyz]$/.test(names as string));
   if (a === "" || (a !== b && !areUnknowns)) return undefined;
   return context.compare(expected, { kind: "relation", operators: ["="], operands: [name, answer] });
+}
+
+/** Returns the signs and digits of a text, with one letter in place of words, without delimiters and the punctuation at the end. */
+function signsOf(source: string): string {
+  return source
+    .replace(/\\(?:text|mathrm|textbf|mathbf|mbox|textit|quad|left|right|[,;! ])|[$.\s]+$/g, "")
+    .replace(/[$"“”]/g, "")
+    .replace(/[a-zA-Z\s]+/g, "a");
 }
 
 /** Whether unreadable text is a formula rather than words. */

@@ -15,6 +15,6 @@ export function asChoice(source: string): Choice | undefined {
     .replace(/^(.{1,20}?)\s+is\s+(?:the\s+)?(?:correct|right)(?:\s+(?:answer|choice|option|one))?[.\s]*$/i, "$1")
     .trim();
   const match = CHOICE.exec(bare);
-  if (!match || /\(\s*[a-j]\s*\)/i.test(match[3] ?? "")) return undefined;
+  if (!match || /\(\s*[a-j]\s*\)|(?:^|\s)[A-J](?:[).:]|\s*$)|^(?:or|and|is)\b/i.test(match[3] ?? "")) return undefined;
   return { letter: ((match[1] ?? match[2]) as string).toUpperCase(), rest: (match[3] ?? "").replace(/[.\s]+$/, "") };
 }

@@ -46,6 +46,13 @@ export function compareAsSets(c: Context, expected: readonly Node[], answer: rea
   return isOpen && open ? open : equivalent("structure", "the same items");
 }
 
+/** Compares two lists in any order. An item that the reference repeats has to be repeated as often: the prime factors `2, 2, 3`. */
+export function compareAsLists(c: Context, expected: readonly Node[], answer: readonly Node[]): Outcome {
+  const outcome = compareAsSets(c, expected, answer);
+  if (outcome.verdict !== "equivalent" || new Set(expected.map(show)).size === expected.length) return outcome;
+  return expected.length === answer.length ? outcome : different("structure", "another number of items");
+}
+
 /** Compares tuples: brackets matter only where two items may be the ends of an interval. */
 export function compareTuples(c: Context, expected: TupleNode, answer: TupleNode): Outcome {
   const isPair = expected.items.length === 2 && answer.items.length === 2;

@@ -6,7 +6,7 @@ import { isName } from "../tree/name.ts";
 import { children, some, variables } from "../tree/walk.ts";
 import { different, equivalent, type Outcome } from "../verdict.ts";
 import { assignedValue, componentwise, hasRelation, isVariable, shortened, withoutCurveName } from "./assignment.ts";
-import { compareAsSets, compareInOrder, compareTuples } from "./collection.ts";
+import { compareAsLists, compareAsSets, compareInOrder, compareTuples } from "./collection.ts";
 import { withArgumentsOf } from "./bound.ts";
 import { conditionOf, hasAlternative } from "./condition.ts";
 import type { Context } from "./context.ts";
@@ -271,7 +271,8 @@ function compareValues(c: Context, expected: Node, answer: Node): Outcome {
   if (isCollection(expected) || isCollection(answer)) {
     const left = itemsOf(expected);
     const right = itemsOf(answer);
-    if (left && right) return compareAsSets(c, left, right);
+    const compare = expected.kind === "list" ? compareAsLists : compareAsSets;
+    if (left && right) return compare(c, left, right);
     return different("structure", `a ${answer.kind} where the reference is a ${expected.kind}`);
   }
   if (expected.kind === "tuple" || answer.kind === "tuple")
@@ -320,7 +321,7 @@ function compareWithMatrix(c: Context, expected: Node, answer: Node): Outcome {
         ? compareInOrder(c, items, other.items, "components")
         : compareInOrder(c, other.items, items, "components");
   }
-  if (expected.kind === "list" && answer.kind === "list") return compareAsSets(c, expected.items, answer.items);
+  if (expected.kind === "list" && answer.kind === "list") return compareAsLists(c, expected.items, answer.items);
   return single && !hasMatrix(other)
     ? different("structure", "a matrix on one side only")
     : compareScalars(c, expected, answer);

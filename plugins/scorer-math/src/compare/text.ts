@@ -16,7 +16,7 @@ const SYNONYMS: readonly (readonly [RegExp, string])[] = [
   [/^none of (?:above|these|choices|options)$/, "none of these"],
   [/^(?:all (?:real )?numbers|all reals|any real number|every real number|all real values)$/, "all reals"],
   [/^(?:infinity|infinitely many|infinite|infinite(?:ly many)? solutions)$/, "infinite"],
-  [/^(?:true|yes|correct|right)$/, "yes"],
+  [/^(?:true|yes|correct)$/, "yes"],
   [/^(?:false|no|incorrect|wrong)$/, "no"],
 ];
 /** A property with the kind of thing that has it: `odd function`. */
@@ -34,6 +34,8 @@ export function normaliseText(value: string): string {
     )
     .replace(/\\[,;:! ]|~/g, " ")
     .replace(/[{}$*"“”]/g, "")
+    // `Team A`: a name, and no article.
+    .replace(/(?<=[a-z]\s)A(?=[\s.]*$)/, "(a)")
     .toLowerCase()
     .replace(/[-_]/g, " ")
     .replace(/(?<![.,;:!?])[.,;:!?]+(?=\s|$)/g, " ")

@@ -82,7 +82,7 @@ function fromTag(source: string, tag: string, isStrict: boolean, isReference: bo
   const end = lower.lastIndexOf(close);
   const start = lower.lastIndexOf(open, end < 0 ? undefined : end);
   if (start < 0 || (end < 0 && isStrict)) return missing(NOTHING);
-  const content = source.slice(start + open.length, end < start ? undefined : end);
+  const content = withoutEmphasis(source.slice(start + open.length, end < start ? undefined : end));
   if (content.trim() === "") return missing("the answer is empty");
   if (!isReference && isContradicted(content)) return missing("another value stands beside the answer");
   const inner =
@@ -185,5 +185,11 @@ function fromHashes(source: string): Extraction {
     .trim()
     .replace(/^\$\s*(?=[\d.-])/, "")
     .replace(/^\$(.*)\$$/, "$1");
-  return found(price, false, "gsm8k");
+  return found(withoutEmphasis(price), false, "gsm8k");
+}
+
+/** Removes the marks of Markdown around an answer: `**20**`. */
+function withoutEmphasis(content: string): string {
+  const [, , inner] = /^\s*(\*\*|__|\*|`)([^*_`]+)\1\s*$/.exec(content) ?? [];
+  return inner ?? content;
 }

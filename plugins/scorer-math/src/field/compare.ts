@@ -11,7 +11,7 @@ import type { Work } from "../work.ts";
 
 const PRIME = (1n << 61n) - 1n;
 const TRIALS = 2;
-const LARGEST_EXPONENT = 1n << 64n;
+const LARGEST_EXPONENT = 1n << 20n;
 
 /** Error for an expression that is not a rational function over the rationals. */
 class NotRational extends Error {}

@@ -3,7 +3,7 @@ import { asQuantity } from "../compare/quantity.ts";
 import { approximate } from "../numeric/approximate.ts";
 import * as q from "../exact/rational.ts";
 import type { Node, QuantityNode } from "../tree/node.ts";
-import { children, some, variables } from "../tree/walk.ts";
+import { anywhere, children, some, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
 import { type AnswerForm, baseOf, formOf, isInForm, isLooser, type ValueForm } from "./form.ts";
 import { computationsOf } from "./question.ts";
@@ -47,11 +47,29 @@ export function missingForm({ expected, answer, form, question, work, equals }: 
       else return `operations are left to do: ${NAMES[demanded.form]} is asked for`;
     }
   }
+  if ((given.values.some(isUndone) && !isUndone(expected)) || (isCut(answer) && !isCut(expected)))
+    return "an operation is left to do";
   const stated = isOpen ? given : { ...given, values: accepted };
   return question !== undefined && isCopied(partsOf(expected, wanted), partsOf(answer, stated), question)
     ? "the answer is a part of the question that has yet to be computed"
     : undefined;
 }
+
+/** Whether a derivative, an integral, a sum, a limit, a determinant, or a product of matrices is still to be computed. */
+const isUndone = anywhere(
+  (part) =>
+    (part.kind === "call" && /^(?:derivative.*|i*o?int_.*|sum|prod|lim|det)(?:\(\))?$/.test(part.name)) ||
+    (part.kind === "multiply" && part.factors.filter(({ kind }) => kind === "matrix").length > 1),
+);
+
+/** Whether an intersection or a difference of sets that are known is still to be found; one without some points is a way to write it. */
+const isCut = anywhere(
+  (part) =>
+    part.kind === "setOperation" &&
+    part.name !== "union" &&
+    !(part.name === "difference" && part.sets.at(-1)?.kind === "set") &&
+    part.sets.every(({ kind }) => kind !== "namedSet" && kind !== "symbol"),
+);
 
 /** Returns true for `\sin^2 x + \cos^2 x = 1` beside a value: a chain without an unknown is equal to a value for all values of its letters. */
 function isIdentity(expected: Node, answer: Node): boolean {
@@ -155,14 +173,18 @@ function isCopied(expected: readonly Node[], answer: readonly Node[], question: 
   const isConverted = (part: Node): boolean =>
     part.kind === "quantity" &&
     (units.length > 0 ? !units.some((unit) => isSameUnit(unit, part)) : isInRadians && part.unit.hasPi);
-  const parts = answer.filter((part) => isComputation(part) || isConverted(part));
+  const parts = answer.flatMap(withInner).filter((part) => isComputation(part) || isConverted(part));
   if (parts.length === 0) return false;
-  const own = new Set(expected.map(written));
+  const own = new Set(expected.flatMap(withInner).map(written));
   const foreign = parts.map(written).filter((spelling) => !own.has(spelling));
   if (foreign.length === 0) return false;
   const copied = computationsOf(question);
   return foreign.some((spelling) => copied.has(spelling));
 }
+
+/** Returns a part, and the value before its unit or percent sign. */
+const withInner = (part: Node): readonly Node[] =>
+  part.kind === "quantity" || part.kind === "percent" ? [part, part.value] : [part];
 
 /** Returns a statement, the items of its collections, and the values and relations in them. */
 function partsOf(node: Node, { values, unsolved }: Statement): readonly Node[] {

@@ -2,7 +2,7 @@
  * Equality of expressions by evaluation at random points, at two precisions: a true difference stays when the
  * precision doubles, a rounding error shrinks. Two different analytic expressions agree at a random point with 40 random
  * bits per variable only on a set of measure zero; for polynomials of degree d by chance with probability below
- * d/2^40 a point (Schwartz and Zippel), and three points are used.
+ * d/2^40 a point (Schwartz and Zippel), and three points are used; where a formula differs by region, as |x| does, up to 16 of all signs and several sizes, which is no proof.
  */
 import type { Node } from "../tree/node.ts";
 import { some, variables } from "../tree/walk.ts";
@@ -10,7 +10,7 @@ import type { Work } from "../work.ts";
 import * as cx from "./complex.ts";
 import { OutOfRange, UndefinedAtPoint, Unevaluable } from "./errors.ts";
 import { Evaluator } from "./evaluate.ts";
-import { isDiscrete, samplePoint } from "./points.ts";
+import { isDiscrete, isPiecewise, samplePoint } from "./points.ts";
 import * as real from "./real.ts";
 
 export type NumericOutcome = { readonly verdict: "equal" | "different" | "undecided"; readonly reason: string };
@@ -18,6 +18,8 @@ export type NumericOutcome = { readonly verdict: "equal" | "different" | "undeci
 const LOW_BITS = 128;
 const HIGH_BITS = 256;
 const POINTS_WANTED = 3;
+/** For formulas that differ by region, and for naturals, which are few. */
+const MORE_POINTS_WANTED = 16;
 const MOST_ATTEMPTS = 24;
 
 export function compareNumerically(a: Node, b: Node, work: Work): NumericOutcome {
@@ -49,7 +51,8 @@ function comparePoints(
   work: Work,
 ): NumericOutcome | undefined {
   let agreed = 0;
-  const wanted = names.length === 0 ? 1 : POINTS_WANTED;
+  const needsMore = discrete.size > 0 || isPiecewise(a) || isPiecewise(b);
+  const wanted = names.length === 0 ? 1 : needsMore ? MORE_POINTS_WANTED : POINTS_WANTED;
   for (let attempt = 0; attempt < (names.length === 0 ? 1 : MOST_ATTEMPTS) && agreed < wanted; attempt++) {
     const point = samplePoint(names, discrete, attempt);
     try {
@@ -62,7 +65,7 @@ function comparePoints(
       if (!(error instanceof UndefinedAtPoint)) throw error;
     }
   }
-  if (agreed === 0 || (agreed < wanted && isRealOnly)) return undefined;
+  if (agreed === 0 || (agreed < Math.min(wanted, POINTS_WANTED) && isRealOnly)) return undefined;
   return {
     verdict: "equal",
     reason: names.length === 0 ? `equal to ${LOW_BITS} bits` : `equal at ${agreed} random points to ${LOW_BITS} bits`,

@@ -1,6 +1,6 @@
 /** Evaluation points, equal on every machine and for both orders of a pair. */
 import type { Node } from "../tree/node.ts";
-import { some } from "../tree/walk.ts";
+import { anywhere, some } from "../tree/walk.ts";
 import type { Point } from "./evaluate.ts";
 import type { Complex } from "./complex.ts";
 
@@ -31,7 +31,17 @@ export function isDiscrete(node: Node, name: string): boolean {
   });
 }
 
-/** Draws values of the variables: reals of both signs with 40 random bits, or small naturals if `discrete`. */
+/** Whether an expression has other formulas in other regions, as `|x|` and `\max(a, b)` do. */
+export const isPiecewise = anywhere(
+  (part) =>
+    (part.kind === "call" && /^(?:abs|norm|max|min|sign|sgn|floor|ceil|ln|log)/.test(part.name)) ||
+    (part.kind === "power" && part.exponent.kind === "number" && part.exponent.value.d % 2n === 0n),
+);
+
+/**
+ * Draws values of the variables: reals of both signs with 40 random bits, or small naturals if `discrete`. From the eighth attempt on the signs and the sizes, up to
+ * some thousand, are those of the bits of `attempt`.
+ */
 export function samplePoint(names: readonly string[], discrete: ReadonlySet<string>, attempt: number): Point {
   const next = generator(0x9e3779b9 + attempt * 0x85ebca6b);
   const point = new Map<string, Complex>();
@@ -43,8 +53,10 @@ export function samplePoint(names: readonly string[], discrete: ReadonlySet<stri
     }
     const bits = (BigInt(next()) << 8n) | BigInt(next() & 0xff);
     // Attempts alternate: positive, mixed signs, in the unit interval, larger.
-    const isNegative = attempt % 2 === 1 && (next() & 1) === 1;
-    const exponent = -40 + (attempt % 3 === 2 ? 0 : attempt % 3 === 1 ? 2 : 3);
+    const place = point.size;
+    const isNegative = attempt < 8 ? attempt % 2 === 1 && (next() & 1) === 1 : ((attempt >> (place % 3)) & 1) === 1;
+    const size = attempt < 8 ? (attempt % 3 === 2 ? 0 : attempt % 3 === 1 ? 2 : 3) : [0, 12, 5][(attempt + place) % 3];
+    const exponent = -40 + (size as number);
     point.set(name, { re: { mantissa: isNegative ? -bits : bits, exponent }, im: zero });
   }
   return point;

@@ -1,4 +1,5 @@
 /** Marks that belong to the name of a symbol: subscripts, primes, stars. */
+import { E, product, symbol, type Node } from "../tree/node.ts";
 import type { Parser } from "./state.ts";
 
 /** Takes a subscript into the name: `x_1`, `a_{n+1}`. */
@@ -29,4 +30,16 @@ export function primed(p: Parser, name: string): string {
     marks += "'".repeat(ending.match(/'|\\prime/g)?.length ?? 1);
     p.lexer.moveTo(p.lexer.token.start + ending.length);
   }
+}
+
+/** Returns all letters but the last, which is left for what comes after it: the exponent of `gt^2` belongs to t. */
+export function productOfLetters(p: Parser, word: string): Node {
+  const { lexer } = p;
+  lexer.moveTo(lexer.token.start + word.length - 1);
+  const letters = [...word.slice(0, -1)];
+  return product(
+    letters.map((letter): Node =>
+      letter === "e" ? E : letter === "i" ? { kind: "constant", name: "i" } : symbol(letter),
+    ),
+  );
 }

@@ -2,7 +2,8 @@
 import * as q from "../exact/rational.ts";
 import { number, product, quotient, type Node, type QuantityNode } from "../tree/node.ts";
 import { parseUnit } from "../units/unit.ts";
-import { partsWord, scaleWord } from "./number-words.ts";
+import { partsWord, scaleWord, readNumberWords } from "./number-words.ts";
+import { productOfLetters } from "./name.ts";
 import type { Parser } from "./state.ts";
 import { FUNCTIONS } from "./token.ts";
 
@@ -32,7 +33,16 @@ export function readTail(p: Parser, value: Node, prefix = ""): Node | undefined 
 
 /** Words that change or deny the value before them. They are no label. */
 const CHANGES =
-  /\b(?:plus|minus|squared|cubed|factorial|half|inverse|at (?:most|least)|ish|false|no|none|never)\b(?!-)/i;
+  /\b(?:plus|minus|squared|cubed|factorial|half|halves|inverse|at (?:most|least)|ish|false|no|none|never|bn|mil|lakh|crore|point|below|halved|doubled|tripled|root|vs|or|\w+ionths?)\b(?!-)/i;
+
+/** Whether words change a value, or name another number. */
+function isChange(words: string, value: Node): boolean {
+  const isOther = (word: string): boolean => {
+    const named = readNumberWords(word, 0)?.value;
+    return named !== undefined && !(value.kind === "number" && q.equals(named, value.value));
+  };
+  return CHANGES.test(words) || words.split(/[^a-zA-Z]+/).some(isOther);
+}
 
 /** Returns `5 million`, `$3 million`, `3 tenths`: the value times the scale. */
 function scaled(value: Node, word: string): Node | undefined {
@@ -118,7 +128,7 @@ function readMarkedTail(p: Parser, value: Node): Node | undefined {
       return found;
     }
   }
-  if (/\d/.test(content) || CHANGES.test(content)) return undefined;
+  if (/\d/.test(content) || isChange(content, value)) return undefined;
   lexer.moveTo(lexer.token.end + (/^\s*\^\s*\{?\s*[23]\s*\}?/.exec(ending)?.[0].length ?? 0));
   if (content !== "") p.droppedWords++;
   return value;
@@ -141,7 +151,11 @@ function readPlainTail(p: Parser, value: Node): Node | undefined {
   }
   const found = readUnit(p, value);
   if (found) return found;
-  if (value.kind === "symbol" || CHANGES.test(lexer.token.value)) return undefined;
+  // `3xy` is a product; a label stands behind a space, but for the ending of an ordinal.
+  const isGlued = !lexer.token.hasSpace && !/^(?:st|nd|rd|th)$/i.test(lexer.token.value);
+  if (isGlued && /^(?:[a-z]{2,3}|[A-Z]{2,3})$/.test(lexer.token.value) && !(lexer.token.value in FUNCTIONS))
+    return product([value, productOfLetters(p, lexer.token.value)]);
+  if (isGlued || value.kind === "symbol" || isChange(lexer.token.value, value)) return undefined;
   lexer.next();
   p.droppedWords++;
   return value;

@@ -1,8 +1,8 @@
 /** Words of plain text: names of functions and constants, numbers in words, short products of variables. */
-import { E, INFINITY, negated, number, PI, product, symbol, type Node } from "../tree/node.ts";
+import { INFINITY, negated, number, PI, symbol, type Node } from "../tree/node.ts";
 import { parseUnit, type Unit } from "../units/unit.ts";
 import { parseFunction } from "./function.ts";
-import { primed, subscripted } from "./name.ts";
+import { primed, productOfLetters, subscripted } from "./name.ts";
 import { ordinalWord, readNumberWords } from "./number-words.ts";
 import type { Parser } from "./state.ts";
 import { isConnective } from "./tail.ts";
@@ -65,17 +65,5 @@ function isInProse(p: Parser): boolean {
   const after = /^\s+([a-zA-Z]{2,})(?![a-zA-Z])/.exec(source.slice(token.end, token.end + 30))?.[1];
   return [before, after].some(
     (word) => word !== undefined && !(word in FUNCTIONS) && !GREEK.has(word) && !isConnective(word) && !parseUnit(word),
-  );
-}
-
-/** Returns all letters but the last, which is left for what comes after it: the exponent of `gt^2` belongs to t. */
-function productOfLetters(p: Parser, word: string): Node {
-  const { lexer } = p;
-  lexer.moveTo(lexer.token.start + word.length - 1);
-  const letters = [...word.slice(0, -1)];
-  return product(
-    letters.map((letter): Node =>
-      letter === "e" ? E : letter === "i" ? { kind: "constant", name: "i" } : symbol(letter),
-    ),
   );
 }
