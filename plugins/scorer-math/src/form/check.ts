@@ -49,10 +49,34 @@ export function missingForm({ expected, answer, form, question, work, equals }: 
   }
   if ((given.values.some(isUndone) && !isUndone(expected)) || (isCut(answer) && !isCut(expected)))
     return "an operation is left to do";
+  const name = solvedFor(expected);
+  // "Solve V = ... for h" asks for h alone; `a = 2b` otherwise states the same as `b = a/2`.
+  const [, asked] = /\bfor\s+[$\\(]*([a-zA-Z]\w*)/.exec(question ?? "") ?? [];
+  if (name !== undefined && name === asked && answer.kind === "relation" && solvedFor(answer) !== name)
+    return `the relation is not solved for ${name}`;
   const stated = isOpen ? given : { ...given, values: accepted };
   return question !== undefined && isCopied(partsOf(expected, wanted), partsOf(answer, stated), question)
     ? "the answer is a part of the question that has yet to be computed"
     : undefined;
+}
+
+/** Returns h for `h = \frac{3V}{\pi r^2}`, on either side. An equation in x, y or z may be a curve, which has no name on a side of its own. */
+function solvedFor(node: Node): string | undefined {
+  if (node.kind !== "relation" || node.operators.join() !== "=") return undefined;
+  const [left, right] = node.operands as [Node, Node];
+  for (const [side, other] of [
+    [left, right],
+    [right, left],
+  ] as const)
+    if (
+      side.kind === "symbol" &&
+      !/^[xyz]/.test(side.name) &&
+      other.kind !== "symbol" &&
+      variables(other).size > 0 &&
+      !variables(other).has(side.name)
+    )
+      return side.name;
+  return undefined;
 }
 
 /** Whether a derivative, an integral, a sum, a limit, a determinant, or a product of matrices is still to be computed. */
