@@ -4,7 +4,7 @@
  */
 import { counted } from "../read/combination.ts";
 import { number, product, symbol, type MatrixNode, type Node, type TupleNode } from "../tree/node.ts";
-import { anywhere, mapChildren, some } from "../tree/walk.ts";
+import { anywhere, factorsOf, mapChildren, some } from "../tree/walk.ts";
 import { asMatrix, vectorItems } from "./matrix.ts";
 
 /** Returns both sides with ambiguous notation of one side rewritten by the reading of the other side. */
@@ -97,7 +97,7 @@ function asBasisSum(node: Node, length: number): TupleNode | undefined {
     return undefined;
   const items: (Node | undefined)[] = Array.from({ length }, () => undefined);
   for (const term of node.kind === "add" ? node.terms : [node]) {
-    const factors = term.kind === "multiply" ? term.factors : [term];
+    const factors = factorsOf(term);
     const at = factors.findIndex((factor) => basisIndex(factor) !== undefined);
     const index = at < 0 ? undefined : basisIndex(factors[at] as Node);
     if (index === undefined || index >= length || items[index]) return undefined;

@@ -1,7 +1,7 @@
 /** Forms of values: how far an answer has to be computed. */
 import { isInteger } from "../exact/rational.ts";
 import type { Node, NumberNode } from "../tree/node.ts";
-import { anywhere, children, infinitySign, some } from "../tree/walk.ts";
+import { anywhere, children, factorsOf, infinitySign, some } from "../tree/walk.ts";
 
 /**
  * Forms from the strictest to the loosest; each contains those before it. `integer`: digits with sign, grouping, a fraction of zeros, percent, a unit, or
@@ -131,10 +131,6 @@ function isSurd(value: Node, canNest: boolean, inFraction = false): boolean {
     ) &&
     below.every(({ base }) => isSurd(base, canNest, true))
   );
-}
-
-function factorsOf(value: Node): readonly Node[] {
-  return value.kind === "multiply" ? value.factors.flatMap(factorsOf) : [value];
 }
 
 function isSurdFactor(factor: Node, canNest: boolean): boolean {

@@ -2,7 +2,7 @@
 import { comparedSide } from "../compare/assignment.ts";
 import { isLabel } from "../compare/solutions.ts";
 import { isBasisVector, isName } from "../tree/name.ts";
-import { children, some, variables } from "../tree/walk.ts";
+import { children, factorsOf, some, variables } from "../tree/walk.ts";
 import { product, type Node, type RelationNode } from "../tree/node.ts";
 import type { Work } from "../work.ts";
 
@@ -75,8 +75,9 @@ function coordinatesOf(node: Node): readonly Node[] | undefined {
     return undefined;
   const coordinates = node.terms.map((term) => {
     if (isBasisVector(term)) return [];
-    if (term.kind !== "multiply" || !isBasisVector(term.factors.at(-1) as Node)) return undefined;
-    const others = term.factors.slice(0, -1);
+    const factors = factorsOf(term);
+    if (factors.length < 2 || !isBasisVector(factors.at(-1) as Node)) return undefined;
+    const others = factors.slice(0, -1);
     return others.some((factor) => variables(factor).size > 0) ? undefined : [product(others)];
   });
   return coordinates.includes(undefined) ? undefined : (coordinates as (readonly Node[])[]).flat();

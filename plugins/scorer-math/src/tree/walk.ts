@@ -108,3 +108,8 @@ export function infinitySign(node: Node): -1 | 0 | 1 {
     ? -1
     : 0;
 }
+
+/** Returns the factors of a product, also of the products in it: `-3j` is a product in a product. */
+export function factorsOf(node: Node): readonly Node[] {
+  return node.kind === "multiply" ? node.factors.flatMap(factorsOf) : [node];
+}
