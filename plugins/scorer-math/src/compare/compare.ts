@@ -167,6 +167,10 @@ function compareWithRelation(c: Context, expected: Node, answer: Node): Outcome 
 }
 
 function comparePairOfRelations(c: Context, expected: RelationNode, answer: RelationNode): Outcome {
+  // `a = b = c` states more than `a = c`.
+  const [wanted, given] = [expected, answer].map(({ operands }) => operands.filter(({ kind }) => kind === "symbol"));
+  if (expected.operators.join("") === "==" && (given as Node[]).length < (wanted as Node[]).length)
+    return different("structure", "a name of the reference is missing");
   const outcome = compareRelations(c, shortened(c, expected), shortened(c, answer));
   if (outcome.verdict === "equivalent") return outcome;
   if (looksLikeRegion(expected) || looksLikeRegion(answer)) return compareRegions(c, expected, answer) ?? outcome;
