@@ -247,9 +247,11 @@ test(`${REQUESTS} hostile hosts, origins and paths are refused`, async () => {
 test(`2 large episodes, of ${TURNS} turns and of ${TOKENS} tokens, are answered whole`, async () => {
   await addGroups(whole, "evaluation/large", [large("turns", TURNS, 1), large("tokens", 1, TOKENS)]);
   const base = `/api/runs/${encodeURIComponent(nameOf(whole))}/episodes`;
-  const { body } = await get(`${base}/turns`);
+  const keyOf = (id: string): unknown =>
+    rowsOf(whole, "SELECT episode_key FROM v_episodes WHERE episode = ?", id)[0]?.[0];
+  const { body } = await get(`${base}/${String(keyOf("turns"))}`);
   expect((JSON.parse(body) as { episode: { turns: unknown[] } }).episode.turns).toHaveLength(TURNS);
-  const { body: bytes } = await get(`${base}/tokens/tokens`);
+  const { body: bytes } = await get(`${base}/${String(keyOf("tokens"))}/tokens`);
   expect(bytes.length).toBe(5 * 4 * (TOKENS + 1) + 4 * Math.ceil((TOKENS + 1) / 4));
 }, 120_000);
 
