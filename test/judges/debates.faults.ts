@@ -120,7 +120,7 @@ describeWithEngine(
         expect(collection).toMatchObject({ episodes: EPISODES, failed: 0, unscored: 2 * EPISODES });
         for (const { reward, unscored, judgements } of rows) {
           expect(`${reward} ${unscored?.code} ${unscored?.message}`).toMatch(
-            /^null (?:ENDPOINT_OUTPUT_|ENDPOINT_TIMEOUT|DEADLINE_EXCEEDED)/,
+            /^null (?:JUDGE_UNREADABLE|ENDPOINT_TIMEOUT|DEADLINE_EXCEEDED)/,
           );
           expect(judgements).toMatchObject([{ judge: "llm@2", step: 11, reward: null }]);
         }
