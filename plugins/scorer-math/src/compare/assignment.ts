@@ -131,8 +131,8 @@ function isNamed({ operands }: RelationNode): boolean {
 export function comparedSide(work: Work, node: RelationNode): Node {
   const { operators, operands } = node;
   const approximation = operators.indexOf("~");
-  if (approximation >= (isNamed(node) ? 1 : 0)) return operands[approximation] as Node;
-  return beforeRounding(work, isNamed(node) ? operands.slice(1) : operands);
+  const from = isNamed(node) ? 1 : 0;
+  return approximation >= from ? (operands[approximation] as Node) : beforeRounding(work, operands.slice(from));
 }
 
 /** Whether each side behind an approximation sign is a rounding of the side before it, where both are known. */

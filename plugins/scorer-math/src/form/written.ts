@@ -1,7 +1,7 @@
 /** Spelling of a tree as it is written, up to the order of terms, factors and sides: what a copy of the question has in common with it. */
 import * as q from "../exact/rational.ts";
 import { show } from "../tree/show.ts";
-import { children } from "../tree/walk.ts";
+import { children, factorsOf } from "../tree/walk.ts";
 import type { Node, RelationOperator } from "../tree/node.ts";
 
 const MIRRORED: Readonly<Partial<Record<RelationOperator, RelationOperator>>> = { ">": "<", ">=": "<=" };
@@ -14,9 +14,9 @@ export function written(node: Node): string {
         ? `${node.value.n < 0n ? "-" : ""}${absolute(node.notation.top)}/${absolute(node.notation.bottom)}`
         : `${q.toText(node.value)}${node.notation?.kind === "computed" ? "/" : ""}`;
     case "add":
-      return joined("+", withoutNumbers(flat(node, "add"), q.add, q.ZERO).map(written), "0");
+      return joined("+", withoutNumbers(termsOf(node), q.add, q.ZERO).map(written), "0");
     case "multiply": {
-      const factors = withoutNumbers(flat(node, "multiply"), q.multiply, q.ONE).map(written);
+      const factors = withoutNumbers(factorsOf(node), q.multiply, q.ONE).map(written);
       return factors.includes("0") ? "0" : joined("*", factors, "1");
     }
     case "power": {
@@ -45,12 +45,7 @@ export function written(node: Node): string {
 
 const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
 
-function flat(node: Node, kind: "add" | "multiply"): readonly Node[] {
-  if (node.kind !== kind) return [node];
-  return (node.kind === "add" ? node.terms : node.kind === "multiply" ? node.factors : []).flatMap((part) =>
-    flat(part, kind),
-  );
-}
+const termsOf = (node: Node): readonly Node[] => (node.kind === "add" ? node.terms.flatMap(termsOf) : [node]);
 
 /** Removes the numbers among several terms or factors if together they change nothing: `+ 1 - 1`, `2 \cdot \frac12`. */
 function withoutNumbers(
