@@ -191,7 +191,7 @@ describe("the multiplexed stream", () => {
     ids.forEach((id, i) => stream.send(BigInt(i + 1_000), step(id, 0, i % 2 === 0 ? "wait" : `large ${100_000} y`)));
     await until(() => server.stats().steps === 100);
     const ended = new Promise((resolve) => stream.call.once("end", resolve));
-    await server.close(50);
+    await server.close(1_500);
     await ended;
     const codes = stream.answers.map(({ response }) =>
       response?.$case === "error" ? response.error.code : response?.$case,

@@ -119,6 +119,7 @@ export async function killProcesses(
     replay.steps += replayed.steps;
     replay.equal += replayed.equal;
     replay.mismatches += replayed.mismatches;
+    for (const fault of run.faults) print(fault);
     print(
       `${mode}, run ${result.runs}: ${describeSignals(run.signals)}; ${audit.twice.length} groups in two batches, ${audit.lost.length} lost, ${audit.late} late; ${replayed.steps} steps replayed, ${replayed.mismatches} mismatches; ${run.faults.length} unexplained ends`,
     );
