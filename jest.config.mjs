@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 
 const notSources = "<rootDir>/[^/]+/[^/]+/(dist|python)/";
 
-/** Every package's tests run from the sources: `@mrlm/*` resolves by the export condition `mrlm-source`. */
+/** Every package's tests run from the sources, as native modules: the runner resolves `@mrlm/*` by the export condition `mrlm-source`. */
 export default {
   roots: ["core", "environments", "plugins", "algorithms", "scripts", "examples", "test"]
     .filter((folder) => existsSync(new URL(folder, import.meta.url)))
@@ -10,18 +10,11 @@ export default {
   testMatch: ["**/test/**/*.test.ts", "**/test/**/*.test.mjs"],
   testPathIgnorePatterns: ["/node_modules/", notSources],
   modulePathIgnorePatterns: [notSources],
-  extensionsToTreatAsEsm: [".ts"],
   moduleFileExtensions: ["ts", "mjs", "js", "cjs", "json", "node"],
   globalSetup: "<rootDir>/scripts/lib/temporary-folder.mjs",
   testEnvironment: "node",
-  testEnvironmentOptions: { customExportConditions: ["mrlm-source", "node", "node-addons"] },
-  moduleNameMapper: { "^fast-check$": "<rootDir>/scripts/fast-check.mjs" },
-  transform: {
-    "\\.ts$": [
-      "@swc/jest",
-      { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "es6" }, sourceMaps: "inline" },
-    ],
-  },
+  testRunner: "<rootDir>/scripts/lib/native-test-runner.mjs",
+  transform: {},
   // Tests of processes wait more than they compute: four files at a time keep two cores at work.
   maxWorkers: 4,
   // Node does not free the modules of a finished file: above this heap, collections cost more than a new worker.

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { pythonFolder } from "./engine.mjs";
 import { cacheDirectory, readJson, root } from "./repository.mjs";
 import { attempt, projectNode } from "./run.mjs";
@@ -18,14 +18,7 @@ export async function runJest(options) {
   const jest = join(root, "node_modules", "jest", "bin", "jest.js");
   const { exitCode } = await attempt(
     projectNode,
-    [
-      "--experimental-vm-modules", // jest runs ES modules by node:vm
-      "--disable-warning=ExperimentalWarning",
-      jest,
-      "--json",
-      `--outputFile=${report}`,
-      ...options,
-    ],
+    ["--disable-warning=ExperimentalWarning", jest, "--json", `--outputFile=${report}`, ...options],
     { stdout: "discard" },
   );
   const content = existsSync(report) ? readJson(report) : undefined;
@@ -34,14 +27,20 @@ export async function runJest(options) {
 
 /**
  * Prints the output of pytest at its end, so that it does not mix with that of jest.
- * @param {string} python the engine's interpreter @param {string[]} [options] of pytest @returns {Promise<TestResult>}
+ * @param {string} python the engine's interpreter @param {string[]} [options] of pytest
+ * @returns {Promise<TestResult & { durations: Duration[] }>}
  */
 export async function runPytest(python, options = []) {
   const report = freshReport("pytest.xml");
   const args = ["-m", "pytest", "-q", `--junitxml=${report}`, ...options];
   const { exitCode, stdout } = await attempt(python, args, { cwd: pythonFolder, stdout: "capture" });
   process.stderr.write(stdout);
-  return { ...(existsSync(report) ? countJunit(readFileSync(report, "utf8")) : nothing), exitCode };
+  const xml = existsSync(report) ? readFileSync(report, "utf8") : undefined;
+  return {
+    ...(xml === undefined ? nothing : countJunit(xml)),
+    exitCode,
+    durations: xml === undefined ? [] : junitDurations(xml),
+  };
 }
 
 const nothing = { passed: 0, failed: 0, skipped: 0 };
@@ -70,6 +69,28 @@ export function countCases(report) {
   return titles.reduce(
     (/** @type {number} */ sum, /** @type {string} */ title) => sum + Number(/^\d+/.exec(title)?.[0] ?? 1),
     0,
+  );
+}
+
+/**
+ * Test with the seconds that it took.
+ * @typedef {{ title: string, seconds: number }} Duration
+ */
+
+/** @param {any} report as written by `jest --json` @returns {Duration[]} */
+export function jestDurations(report) {
+  return (report?.testResults ?? []).flatMap((/** @type {any} */ { name, assertionResults }) =>
+    assertionResults.map((/** @type {any} */ { fullName, duration }) => ({
+      title: `${relative(root, name)}: ${fullName}`,
+      seconds: (duration ?? 0) / 1000,
+    })),
+  );
+}
+
+/** @param {string} xml as written by `pytest --junitxml` @returns {Duration[]} */
+export function junitDurations(xml) {
+  return [...xml.matchAll(/<testcase classname="([^"]*)" name="([^"]*)" time="([^"]*)"/g)].map(
+    ([, module, name, time]) => ({ title: `${module}: ${name}`, seconds: Number(time) }),
   );
 }
 

@@ -3,14 +3,15 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { fakePython } from "./support/fake-python.ts";
 import { run } from "./support/mrlm.ts";
+import { runHere } from "./support/run-here.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
 import { TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
 /** No process listens there: a run that reached its engine would fail with another error. */
 const REMOTE = { ...TINY, server: {}, engine: { address: "127.0.0.1:9" } };
-const train = (config: object, env?: NodeJS.ProcessEnv) =>
-  run(["train", "--config", writeConfig(directory, config), "--output", directory], env);
+const trainArguments = (config: object) => ["train", "--config", writeConfig(directory, config), "--output", directory];
+const train = (config: object, env?: NodeJS.ProcessEnv) => runHere(trainArguments(config), env);
 
 const NO_ENGINE = { MRLM_CACHE: join(directory, "empty-cache") };
 
@@ -72,14 +73,18 @@ test("players that do not exist are reported before the environment server is st
   expect(stderr).not.toContain("starting");
 });
 
-test.each([{}, { spawn: true }])(
+// A server is started with the program of its parent: that is `mrlm` in a process of its own only.
+test.each([
+  [{}, runHere],
+  [{ spawn: true }, run],
+])(
   "a file that an environment's options name is looked for beside the configuration, with server: %j",
-  async (server) => {
+  async (server, start) => {
     writeFileSync(join(directory, "rows.jsonl"), '{"query": "1 + 1"}');
-    const { code, stderr } = await train(
-      { ...REMOTE, server, environments: [{ id: "math@2", options: { data: { path: "rows.jsonl" } } }] },
-      { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") },
-    );
+    const environments = [{ id: "math@2", options: { data: { path: "rows.jsonl" } } }];
+    const { code, stderr } = await start(trainArguments({ ...REMOTE, server, environments }), {
+      MRLM_ENGINE_PYTHON: fakePython(directory, "3.12"),
+    });
     expect([code, stderr]).toEqual([
       2,
       expect.stringMatching(/^error DATA_INVALID: \S+tiny\.yaml:\d+:\d+: \S+mrlm-e2e-\S+rows\.jsonl:1/m),
@@ -116,7 +121,7 @@ test.each([
 ])(
   "engine setup with a Python that is %s names the versions that it takes, with exit code 3",
   async (_, python, message) => {
-    const { code, stderr } = await run(["engine", "setup"], { ...NO_ENGINE, MRLM_PYTHON: python() });
+    const { code, stderr } = await runHere(["engine", "setup"], { ...NO_ENGINE, MRLM_PYTHON: python() });
     expect(stderr).toMatch(message);
     expect([code, stderr]).toEqual([3, expect.stringContaining("Python 3.10 to 3.13")]);
   },
@@ -131,10 +136,10 @@ test("a file, a run or a command that is not there: exit code 2, and with --json
     ["serve", "--port", "seven"],
     ["serve", "--environments", "mth"],
   ]) {
-    const { code, stderr } = await run(args);
+    const { code, stderr } = await runHere(args);
     expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(/^error/)]);
   }
-  const misspelt = await run(["train", "--json", "--confg", "x"]);
+  const misspelt = await runHere(["train", "--json", "--confg", "x"]);
   expect([misspelt.code, misspelt.stderr]).toEqual([
     2,
     expect.stringMatching(/^error USAGE: Unknown option '--confg'\. Did you mean --config\?\n/),
@@ -147,8 +152,8 @@ test("a file, a run or a command that is not there: exit code 2, and with --json
       hint: "See `npx mrlm train --help`.",
     },
   ]);
-  expect((await run(["train", "run.yaml"])).stderr).toContain("Did you mean --config run.yaml?");
-  const { events } = await run(["train", "--config", "nowhere.yaml", "--json"]);
+  expect((await runHere(["train", "run.yaml"])).stderr).toContain("Did you mean --config run.yaml?");
+  const { events } = await runHere(["train", "--config", "nowhere.yaml", "--json"]);
   expect(events).toEqual([
     {
       event: "error",
@@ -174,8 +179,8 @@ test("a plugin that a configuration names by its path is listed by info; the err
   writeFileSync(join(folder, "index.js"), 'import "no-such-package/part"; export default {};');
   const config = writeConfig(directory, { ...TINY, plugins: { [folder]: true } }, "lacking.yaml");
   const [info, serve] = await Promise.all([
-    run(["info", "--config", config]),
-    run(["serve", "--config", config, "--environments", "lacking"]),
+    runHere(["info", "--config", config]),
+    runHere(["serve", "--config", config, "--environments", "lacking"]),
   ]);
   expect([info.code, info.stdout]).toEqual([0, expect.stringMatching(/^lacking +1\.2\.3 +environment:lacking@1$/m)]);
   expect([serve.code, serve.stderr]).toEqual([

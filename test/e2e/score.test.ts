@@ -5,6 +5,7 @@ import { afterAll, expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
 import { openEpisodeStore } from "@mrlm/store";
 import { Mrlm, run } from "./support/mrlm.ts";
+import { runHere } from "./support/run-here.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "mrlm-score-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -42,9 +43,9 @@ test("mrlm score prints each row with its verdict", async () => {
 test("mrlm score takes rows from a query of a store, and refuses two sources of rows", async () => {
   const store = join(directory, "episodes.sqlite");
   await (await openEpisodeStore({ path: store, purpose: "eval", endsLeases: false })).close();
-  const score = (...flags: string[]): ReturnType<typeof run> => run(["score", "--scorer", "math", ...flags]);
+  const score = ["score", "--scorer", "math"];
   const query = "select '$\\\\frac12$' as expected, '0.5' as answer, 7 as id, '{}' as options";
-  const { code, stdout } = await score("--run", store, "--query", query);
+  const { code, stdout } = await run([...score, "--run", store, "--query", query]);
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: 7, verdict: "equivalent", reward: 1 }]);
   for (const [flags, message] of [
     [
@@ -56,7 +57,11 @@ test("mrlm score takes rows from a query of a store, and refuses two sources of 
     [["--run", store], /--run and --query/],
     [["--run", store, "--query", query, "--file", file(RIGHT)], /--file, or from --run and --query/],
   ] as const)
-    expect(await score(...flags)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(message) });
+    expect(await runHere([...score, ...flags])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(message),
+    });
 });
 
 test.each([
@@ -76,12 +81,12 @@ test.each([
   ["a directory", () => directory, /^error DATA_INVALID: .*it is a directory/],
   ["a file without rows", () => file(""), /^error DATA_INVALID: .*has no rows/],
 ])("%s is refused before the first verdict, with exit code 2", async (_, path, message) => {
-  const { code, stdout, stderr } = await run(["score", "--scorer", "math", "--file", path()]);
+  const { code, stdout, stderr } = await runHere(["score", "--scorer", "math", "--file", path()]);
   expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(message)]);
 });
 
 test("an unknown scorer is named with the nearest one", async () => {
-  const { code, stderr } = await run(["score", "--scorer", "mth", "--file", file(RIGHT)]);
+  const { code, stderr } = await runHere(["score", "--scorer", "mth", "--file", file(RIGHT)]);
   expect([code, stderr]).toEqual([
     2,
     expect.stringMatching(/^error REQUIREMENT_MISSING: The command .* scorer "mth".*math/),

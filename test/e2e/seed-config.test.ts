@@ -1,7 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { loadConfig } from "@mrlm/runtime";
 import { fakePython } from "./support/fake-python.ts";
-import { ROOT, run } from "./support/mrlm.ts";
+import { ROOT } from "./support/mrlm.ts";
+import { runHere } from "./support/run-here.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 test("a configuration in the legacy form loads unchanged", () => {
@@ -34,7 +35,7 @@ test("a configuration in the legacy form loads unchanged", () => {
 const directory = temporaryDirectory();
 
 test("the command takes it, and reports only that its model is missing", async () => {
-  const { code, stderr } = await run(["train", "--config", "examples/seed/math_grpo.yaml"], {
+  const { code, stderr } = await runHere(["train", "--config", "examples/seed/math_grpo.yaml"], {
     MRLM_ENGINE_PYTHON: fakePython(directory, "3.12"),
   });
   expect([code, stderr]).toEqual([2, expect.stringContaining("MODEL_DIRECTORY_MISSING")]);

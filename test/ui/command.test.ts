@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { Mrlm, run } from "../e2e/support/mrlm.ts";
+import { Mrlm } from "../e2e/support/mrlm.ts";
+import { runHere } from "../e2e/support/run-here.ts";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 
 const folder = temporaryDirectory();
@@ -20,8 +21,8 @@ test("mrlm ui serves the page until it is interrupted", async () => {
 
 test("mrlm ui names a missing folder, and refuses an address that other machines reach without a token", async () => {
   const [missing, open] = await Promise.all([
-    run(["ui", join(folder, "missing")]),
-    run(["ui", folder, "--host", "0.0.0.0"]),
+    runHere(["ui", join(folder, "missing")]),
+    runHere(["ui", folder, "--host", "0.0.0.0"]),
   ]);
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NOT_FOUND") });
   expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("ADDRESS_INSECURE") });

@@ -17,7 +17,7 @@ import type { ShowArguments } from "./commands/show.ts";
 import type { TrainArguments } from "./commands/train.ts";
 import type { UiArguments } from "./commands/ui.ts";
 import type { VerifyArguments } from "./commands/verify.ts";
-import { createConsole } from "./console/console.ts";
+import { createConsole, type OutputStreams } from "./console/console.ts";
 import { declarePlugins } from "./declarations/plugins.ts";
 import { declareServe } from "./declarations/serve.ts";
 import { declareWorkers } from "./declarations/workers.ts";
@@ -45,7 +45,10 @@ export interface Program {
  * Declares every command in the order of the help. Each action imports its module when it runs, so that no command loads the code of another.
  * @param finish receives an exit code other than 0 that is no error
  */
-export function createProgram(finish: (exitCode: number) => void): Program {
+export function createProgram(
+  finish: (exitCode: number) => void,
+  { stdout, stderr }: OutputStreams = process,
+): Program {
   const program = new Command("mrlm")
     .description("Reinforcement learning of language models in environments written in TypeScript")
     .version(VERSION, "-V, --version")
@@ -54,10 +57,10 @@ export function createProgram(finish: (exitCode: number) => void): Program {
       optionDescription: (option) => `${option.mandatory ? "(required) " : ""}${new Help().optionDescription(option)}`,
     })
     // run-cli.ts reports errors of the command line in the form of every other error.
-    .configureOutput({ outputError: () => undefined })
+    .configureOutput({ outputError: () => undefined, writeOut: (text) => void stdout.write(text) })
     .exitOverride();
   const context = (): CommandContext => ({
-    console: createConsole({ json: program.opts<{ json?: boolean }>().json === true }),
+    console: createConsole({ json: program.opts<{ json?: boolean }>().json === true, stdout, stderr }),
     directory: process.cwd(),
   });
 

@@ -1,16 +1,16 @@
 import { MrlmError } from "@mrlm/spec";
 import { CommanderError } from "commander";
-import { createConsole } from "./console/console.ts";
+import { createConsole, type OutputStreams } from "./console/console.ts";
 import { reportError } from "./console/report-error.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs one command line. Returns the exit code. */
-export async function runCli(args: readonly string[]): Promise<number> {
+export async function runCli(args: readonly string[], { stdout, stderr }: OutputStreams = process): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const { command, context } = createProgram((code) => (exitCode = code));
+  const { command, context } = createProgram((code) => (exitCode = code), { stdout, stderr });
   // A reader that closes the pipe early (`| head`) is no error.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+  stdout.on("error", (error: NodeJS.ErrnoException) =>
     error.code === "EPIPE" ? process.exit(EXIT.ok) : reportError(context().console, error),
   );
   try {
@@ -22,7 +22,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
       // Commander has already printed the help.
       if (error.code !== "commander.help")
         reportError(
-          createConsole({ json: args.includes("--json") }),
+          createConsole({ json: args.includes("--json"), stdout, stderr }),
           usageError(error, command.commands.find((each) => each.name() === args[0])?.name()),
         );
       return EXIT.invalid;

@@ -21,6 +21,8 @@ from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2
 from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.service.receive_weights import read_weights
 
+pytestmark = pytest.mark.slow
+
 ADDS = [add(i, prompt, max_tokens=12) for i, prompt in enumerate(([5, 6, 7], [5, 6, 7], [9], [3, 4, 8, 2, 1]))]
 CONFIGS = {
     c["model_type"] + ("-scaled" if c is SCALED else ""): c

@@ -17,11 +17,13 @@ export interface Console {
   readonly stderr: Writable & { readonly columns?: number };
 }
 
-export function createConsole(options: {
-  readonly json: boolean;
-  readonly stdout?: Writable;
-  readonly stderr?: Writable & { isTTY?: boolean; columns?: number };
-}): Console {
+/** Where a command writes: this process, or what a test reads. */
+export interface OutputStreams {
+  readonly stdout: Writable;
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+}
+
+export function createConsole(options: { readonly json: boolean } & Partial<OutputStreams>): Console {
   const { json, stdout = process.stdout, stderr = process.stderr } = options;
   return {
     json,

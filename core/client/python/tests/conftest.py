@@ -1,4 +1,4 @@
-"""Servers of the tests, which the environment names: test/python-client/python-client.test.ts starts them."""
+"""Servers of the tests, which the environment names: test/python-client/python-client.slow.ts starts them."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from client import sequence
 from tiny import GPT2, QWEN2, create_request
@@ -155,6 +156,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 def test_torch_allocates_about_what_is_estimated() -> None:
     peaks = {}
     for name, (config, fields) in CASES.items():

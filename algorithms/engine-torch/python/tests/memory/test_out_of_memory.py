@@ -19,6 +19,8 @@ from mrlm_engine.compute.out_of_memory import is_out_of_memory
 from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.sampling import Sampler
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 ROOMS_MIB = (48, 32, 20, 12)
 

@@ -17,7 +17,7 @@ from tiny import GPT2, create_request
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="prlimit is Linux's")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="prlimit is Linux's")]
 
 # A wide feed-forward: much memory and little work for each token. Products this narrow stay with MKL, which compiles
 # nothing.

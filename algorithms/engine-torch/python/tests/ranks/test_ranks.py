@@ -23,6 +23,8 @@ from tiny import LLAMA, QWEN2, create_request
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 
+pytestmark = pytest.mark.slow
+
 STEPS = 20
 
 

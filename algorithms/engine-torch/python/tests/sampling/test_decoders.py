@@ -19,6 +19,8 @@ from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder, module_decoder
 from sampling.architectures import BY_MODULE, FUSED, disturb, make
 
+pytestmark = pytest.mark.slow
+
 
 def decoder_of(name: str, model: LoadedModel) -> Decoder:
     weights = inference_weights(model)

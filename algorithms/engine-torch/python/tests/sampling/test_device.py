@@ -36,6 +36,8 @@ from mrlm_engine.training.trainable_model import TrainableModel
 from sampling.architectures import BY_MODULE, FUSED, MIXTURE, make
 from sampling.calls import prompts
 
+pytestmark = pytest.mark.slow
+
 META = torch.device("meta")
 # Operations that torch refuses on CUDA under use_deterministic_algorithms, of those that such models could contain; a
 # cumulative sum only of floating-point numbers.

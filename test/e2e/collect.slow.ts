@@ -6,6 +6,7 @@ import { loadConfig, MetricsFile } from "@mrlm/runtime";
 import { EpisodeReader } from "@mrlm/store";
 import { describeWithEngine } from "./support/engine.ts";
 import { Mrlm, run } from "./support/mrlm.ts";
+import { runHere } from "./support/run-here.ts";
 import { sharedEngine } from "./support/shared-engine.ts";
 import { pythonJson, pythonWith, testWith } from "./support/python.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
@@ -161,7 +162,7 @@ test("what cannot be collected is reported before anything is started, with exit
     [["-o", join(directory, "a.jsonl"), "--filter-reward", "much"], "--filter-reward much is not a number"],
     [["-o", join(directory, "a.jsonl")], "There is no model directory"],
   ] as const) {
-    const { code, stderr } = await run(["collect", "--model", model, "--environment", "math", ...args]);
+    const { code, stderr } = await runHere(["collect", "--model", model, "--environment", "math", ...args]);
     expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(message)]);
   }
 });

@@ -6,6 +6,7 @@ import { loadConfig, MetricsFile } from "@mrlm/runtime";
 import { EpisodeReader } from "@mrlm/store";
 import { describeWithEngine, installed } from "./support/engine.ts";
 import { type Finished, run } from "./support/mrlm.ts";
+import { runHere } from "./support/run-here.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
 import { TINY, writeConfig } from "./support/tiny-run.ts";
 
@@ -159,11 +160,11 @@ describeWithEngine(
       expect(events.slice(0, 6).map(({ event, step, stage }) => [event, step, stage])).toEqual(
         [0, 3, 6].flatMap((step) => ["greedy", "sampled"].map((kind) => ["episode", step, `evaluation/${kind}`])),
       );
-      expect(await run(["show", directory, "--task", "evil/0"])).toMatchObject({
+      expect(await runHere(["show", directory, "--task", "evil/0"])).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('Did you mean "eval/0"?'),
       });
-      expect(await run(["show", join(output, "nothing")])).toMatchObject({
+      expect(await runHere(["show", join(output, "nothing")])).toMatchObject({
         code: 2,
         stderr: expect.stringMatching(/^error RUN_NOT_FOUND/),
       });
@@ -183,10 +184,10 @@ describeWithEngine(
         prompt?.tokens.length,
       );
       expect([prompt?.tokens, prompt?.pieces.join("")]).toEqual([shown, prompt?.text]);
-      expect((await run([...render, "eval/0", "--ids"])).stdout).toMatch(
+      expect((await runHere([...render, "eval/0", "--ids"])).stdout).toMatch(
         /^math@2, task eval\/0: \d+ tokens of 64 positions\n\ntext\n<\|user\|>sort \d+.*\n\ntokens\nposition +id +token\n/,
       );
-      expect(await run([...render, "evl/0"])).toMatchObject({
+      expect(await runHere([...render, "evl/0"])).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('Did you mean "eval/0"?'),
       });
@@ -213,12 +214,12 @@ describeWithEngine(
         tasks: 2,
         greedy: { episodes: 2, cut: 1, truncated: 0 },
       });
-      expect(await run(["doctor", file])).toMatchObject({
+      expect(await runHere(["doctor", file])).toMatchObject({
         code: 4,
         stdout: expect.stringContaining("max_tokens cut 100 % of the answers"),
       });
       expect(
-        await run(["eval", "--model", directory, "--environment", "math", "-n", "2", "--num-episodes", "2"]),
+        await runHere(["eval", "--model", directory, "--environment", "math", "-n", "2", "--num-episodes", "2"]),
       ).toMatchObject({ code: 2, stderr: expect.stringContaining("two names of one number") });
     }, 300_000);
   },

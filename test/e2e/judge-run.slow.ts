@@ -11,6 +11,7 @@ import { episodesNotLearnt, RunDirectory } from "@mrlm/runtime";
 import { startChatServer, trainBigram } from "@mrlm/testing";
 import { verdictByLength } from "../judges/support/verdict-by-length.ts";
 import { run } from "./support/mrlm.ts";
+import { runHere } from "./support/run-here.ts";
 
 /** Trains a bigram model for one step, against stock arguments. */
 async function trained(
@@ -38,7 +39,7 @@ test("the debates of a run are judged again, and a run without a judge is refuse
   const directory = await trained([debate as never], {
     environments: [{ id: "debate", options: { turns: 2 }, players: { pro: "policy", con: { scripted: "stock" } } }],
   });
-  const judge = (...flags: string[]) => run(["score", "--run", directory, ...flags]);
+  const judge = (...flags: string[]) => runHere(["score", "--run", directory, ...flags]);
   const same = await judge("--judge", "rules", "--json");
   expect(same).toMatchObject({ code: 0 });
   const episodes = same.events.filter(({ event }) => event === "episode");
@@ -95,7 +96,7 @@ test("the debates of a run are judged again, and a run without a judge is refuse
   ] as const)
     expect(await judge(...flags)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(message) });
   const game = await trained([nim as never], { environments: [{ id: "nim" }] });
-  expect(await run(["score", "--run", game, "--judge", "rules"])).toMatchObject({
+  expect(await runHere(["score", "--run", game, "--judge", "rules"])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/USAGE: No environment of .* has a judge: nim/),
   });
