@@ -21,7 +21,7 @@ const RAN: SandboxResult = {
   peakMemoryBytes: 1,
 };
 
-/** Sandbox whose verdicts a test chooses, which real ones give in `test/e2e/run-code.test.ts`. */
+/** Sandbox whose verdicts a test chooses, which real ones give in `test/e2e/run-code.slow.ts`. */
 function scripted(run: (submission: Submission, signal: AbortSignal) => Promise<SandboxResult>, children = 2): Sandbox {
   const none = (): never => {
     throw new Error("not used");
