@@ -13,6 +13,7 @@ export default {
         "benchmarks/server/{bare-echo,health-probe,soak/main,soak/client}.ts", // processes
         "examples/**/*.ts",
         "test/**/*.test.ts",
+        "test/**/*.slow.ts",
         "test/**/*.learning.ts",
         "test/**/*.launchers.ts",
         "test/**/*.lifecycle.ts",
