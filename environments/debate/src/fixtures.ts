@@ -1,8 +1,8 @@
 import { divide } from "@mrlm/kit";
 import type { Fixture, FixtureRequest, Message } from "@mrlm/spec";
 import { debateOptions } from "./options.ts";
-import { propositions } from "./propositions/index.ts";
-import { workedDebate } from "./propositions/worked-debate.ts";
+import { propositions } from "./propositions.ts";
+import { workedDebate } from "./worked-debate.ts";
 import type { Side } from "./sides.ts";
 import type { PrivateTask, PublicTask } from "./tasks.ts";
 

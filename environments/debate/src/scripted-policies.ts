@@ -1,6 +1,6 @@
 import { messageText, textMessage } from "@mrlm/kit";
 import { type EnvironmentContext, MrlmError, type Observation, type Policy } from "@mrlm/spec";
-import { stockArguments } from "./propositions/stock-arguments.ts";
+import { stockArguments } from "./stock-arguments.ts";
 
 /** Policies without a model: no argument, the other side's last argument, and arguments that fit most propositions. */
 export const scriptedPolicies = {

@@ -2,7 +2,7 @@ import { divide, invalidRow, listedTasks, type Place, readJsonl } from "@mrlm/ki
 import type { EnvironmentContext, Task, TaskSource } from "@mrlm/spec";
 import { z } from "zod";
 import type { DebateOptions } from "./options.ts";
-import { type Proposition, propositions } from "./propositions/index.ts";
+import { type Proposition, propositions } from "./propositions.ts";
 
 /** Data that both sides receive. */
 export type PublicTask = {

@@ -17,7 +17,7 @@ import {
 import { bareEnvironment } from "@mrlm/testing";
 import fc from "fast-check";
 import { debate } from "../src/index.ts";
-import { propositions } from "../src/propositions/index.ts";
+import { propositions } from "../src/propositions.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "mrlm-debate-"));
 afterAll(() => rmSync(directory, { recursive: true }));
