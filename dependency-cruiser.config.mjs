@@ -23,17 +23,18 @@ const coreExcept = (...names) => `^core/(?!(${names.join("|")})/)`;
 /** Packages of core that the sources of each may import. The CLI may import all. @type {Record<string, string[]>} */
 const CORE_IMPORTS = {
   kit: ["spec"],
+  process: ["spec"],
   wire: ["spec", "store"],
   sandbox: ["spec"],
-  store: ["spec"],
+  store: ["spec", "process"],
   create: ["spec"],
-  runtime: ["spec", "kit", "store"],
+  runtime: ["spec", "kit", "store", "process"],
   client: ["spec", "wire"],
   server: ["spec", "kit", "wire"],
   "model-client": ["spec", "kit"],
   dialects: ["spec", "kit", "server"],
   "policy-server": ["spec", "kit", "client"],
-  ui: ["spec", "kit", "store", "runtime"],
+  ui: ["spec", "kit", "store", "runtime", "process"],
   testing: ["spec", "kit", "store", "runtime", "client", "server"],
 };
 
@@ -84,14 +85,20 @@ export default {
     forbid(
       "plugins-import-spec-and-kit",
       "A plugin receives everything else in its context from the host.",
-      { path: [packageFolders, sampleFolders], pathNot: [tests, "^plugins/"] },
+      { path: [packageFolders, sampleFolders], pathNot: [tests, "^plugins/", "^algorithms/engine-torch/"] },
       { path: coreExcept("spec", "kit") },
     ),
     forbid(
-      "plugins-import-model-client-too",
-      "A judge, a player or a tool may ask an endpoint.",
+      "engine-torch-imports-process-too",
+      "The engine is a process of its own.",
+      { path: "^algorithms/engine-torch/", pathNot: [tests] },
+      { path: coreExcept("spec", "kit", "process") },
+    ),
+    forbid(
+      "plugins-import-model-client-and-process-too",
+      "A judge, a player or a tool may ask an endpoint, or run a program.",
       { path: "^plugins/", pathNot: [tests, "^plugins/sandbox-"] },
-      { path: coreExcept("spec", "kit", "model-client") },
+      { path: coreExcept("spec", "kit", "model-client", "process") },
     ),
     forbid(
       "sandbox-plugins-import-sandbox-too",
@@ -118,7 +125,7 @@ export default {
       "tests-of-plugins-import-testing-too",
       "Tests of a plugin under plugins/ may also use the model client.",
       { path: `^plugins/[^/]+${tests}`, pathNot: ["^plugins/sandbox-"] },
-      { path: coreExcept("spec", "kit", "model-client", "testing") },
+      { path: coreExcept("spec", "kit", "model-client", "process", "testing") },
     ),
     forbid(
       "sandbox-plugin-tests-import-testing-too",

@@ -8,7 +8,7 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { tooLargeAnswer } from "./discarded-answers.ts";
-import { within } from "./within.ts";
+import { within } from "@mrlm/process";
 
 /** Time for a server to end its session. */
 const TERMINATE_MS = 1000;

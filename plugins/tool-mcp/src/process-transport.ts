@@ -1,16 +1,16 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
-import type { Guardian } from "./guardian.ts";
+import { type Child, type Grace, startChild } from "@mrlm/process";
 import { answeredId, Lines } from "./lines.ts";
-import { endGroup, MARK } from "./process-group.ts";
 import { tooLargeAnswer } from "./discarded-answers.ts";
 
 /** Bytes of stderr that are kept for error messages. */
 const STDERR_BYTES = 2048;
 /** Time for the last output of a server that has ended. */
 const DRAIN_MS = 200;
+/** Time for a server to end: after the end of its input, then after SIGTERM. */
+const GRACE: Grace = { inputMs: 500, termMs: 1000 };
 
 /** Command that starts a server, with its variables replaced. */
 export interface ServerCommand {
@@ -23,26 +23,22 @@ export interface ServerCommand {
 }
 
 /**
- * Connection with a server over its standard streams. The server is the leader of a process group, which ends with the connection. Unlike the transport
- * of the official client, it ends the processes that the command started, and survives messages above the limit.
+ * Connection with a server over its standard streams, with which the server ends. Unlike the transport of the official client, it ends the processes that the
+ * command started (`npx`, for example, is not the server), and survives messages above the limit.
  */
 export class ProcessTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #command: ServerCommand;
-  readonly #guardian: Guardian;
-  readonly #mark = randomUUID();
-  #child: ChildProcessWithoutNullStreams | undefined;
+  #child: Child | undefined;
   #drain: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
-  #ended = Promise.withResolvers<void>();
   #stderr = "";
   #ending: string | undefined;
 
-  constructor(command: ServerCommand, guardian: Guardian) {
+  constructor(command: ServerCommand) {
     this.#command = command;
-    this.#guardian = guardian;
   }
 
   /** Describes how the server ended, and the end of what it wrote to stderr; `undefined` if there is nothing to describe. */
@@ -55,30 +51,16 @@ export class ProcessTransport implements Transport {
     return parts.length === 0 ? undefined : parts.join("; ");
   }
 
-  start(): Promise<void> {
+  async start(): Promise<void> {
     const { command, args, env, cwd, messageBytes } = this.#command;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const child = spawn(command, args, {
-      cwd,
-      env: { ...getDefaultEnvironment(), ...env, [MARK]: this.#mark },
-      detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
-    });
+    const child = startChild({ command, args, env: { ...getDefaultEnvironment(), ...env }, cwd, hasInput: true });
     this.#child = child;
-    child.on("error", (error) => {
-      reject(error);
-      if (child.pid === undefined) this.#ended.resolve();
-    });
-    child.on("spawn", () => {
-      this.#guardian.add(child.pid as number);
-      resolve();
-    });
-    child.on("exit", (code, signal) => {
+    if (child.tree === undefined) throw (await child.ended).error as Error;
+    child.process.once("exit", (code, signal) => {
       this.#ending ??= signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
-      this.#ended.resolve();
       this.#closeSoon();
     });
-    child.on("close", () => void this.close());
+    void child.ended.then(() => this.close());
     const lines = new Lines(messageBytes, {
       line: (text) => this.#receive(text),
       tooLong: (head, tail) => {
@@ -88,18 +70,17 @@ export class ProcessTransport implements Transport {
         void this.close();
       },
     });
-    child.stdout.on("data", (chunk: Buffer) => lines.push(chunk));
-    child.stdout.on("end", () => this.#closeSoon());
-    child.stderr.on("data", (chunk: Buffer) => {
+    const { stdout, stderr } = child.process as { readonly stdout: Readable; readonly stderr: Readable };
+    stdout.on("data", (chunk: Buffer) => lines.push(chunk));
+    stdout.on("end", () => this.#closeSoon());
+    stderr.on("data", (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.subarray(-STDERR_BYTES).toString("utf8")).slice(-STDERR_BYTES);
     });
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => undefined);
-    return promise;
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const stdin = this.#child?.stdin;
-    if (stdin === undefined || !stdin.writable) throw new Error("The server has closed its input.");
+    const stdin: Writable | null | undefined = this.#child?.process.stdin;
+    if (!stdin?.writable) throw new Error("The server has closed its input.");
     if (stdin.write(`${JSON.stringify(message)}\n`)) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
@@ -123,16 +104,11 @@ export class ProcessTransport implements Transport {
 
   async #close(): Promise<void> {
     clearTimeout(this.#drain);
+    // The connection is over at once, whatever time the processes take.
+    queueMicrotask(() => this.onclose?.());
     const child = this.#child;
-    if (child?.pid !== undefined) {
-      child.stdin.end();
-      const group = { pid: child.pid, mark: this.#mark, ended: this.#ended.promise };
-      // The connection is over at once, whatever time the processes take.
-      queueMicrotask(() => this.onclose?.());
-      await endGroup(group);
-      this.#guardian.remove(child.pid);
-      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    } else this.onclose?.();
+    await child?.stop(GRACE);
+    for (const stream of [child?.process.stdin, child?.process.stdout, child?.process.stderr]) stream?.destroy();
   }
 
   #receive(line: string): void {

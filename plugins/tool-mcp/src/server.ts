@@ -1,6 +1,5 @@
 import type { Logger } from "@mrlm/spec";
 import { Connection, reasonOf, type ServerTransport } from "./connection.ts";
-import type { Guardian } from "./guardian.ts";
 import { GuardedTransport } from "./guarded-transport.ts";
 import { HttpTransport, legacyTransport } from "./http-transport.ts";
 import { type ServerEntry, type ServerSettings, textsOf } from "./options.ts";
@@ -11,7 +10,6 @@ import { EPISODE_DIRECTORY, expand, type Redact, redactorOf, uses, type Variable
 /** Parts that all servers of a toolset share. */
 export interface Shared {
   readonly logger: Logger;
-  readonly guardian: Guardian;
   /** Places of servers that start at the same time. */
   readonly starts: Places;
   /** Returns the absolute path of a folder that the configuration names. */
@@ -103,7 +101,7 @@ export class Server {
         cwd: this.#shared.dataPath(value(cwd)),
         messageBytes,
       };
-      return [() => new ProcessTransport(process, this.#shared.guardian)];
+      return [() => new ProcessTransport(process)];
     }
     const address = { url: value(url ?? ""), headers: values(headers), messageBytes };
     const current = (): ServerTransport => new HttpTransport(address);

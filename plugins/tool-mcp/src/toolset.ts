@@ -11,7 +11,6 @@ import {
 import type { Connection, ListedTool } from "./connection.ts";
 import { episodeDirectory } from "./episode-directory.ts";
 import { EpisodeTools } from "./episode-tools.ts";
-import { Guardian } from "./guardian.ts";
 import { assertListed, definitionOf, offeredTools } from "./offered-tools.ts";
 import { type McpOptions, settingsOf } from "./options.ts";
 import { Places } from "@mrlm/kit";
@@ -24,7 +23,6 @@ export class McpToolset implements Toolset {
   readonly determinism: Determinism = "none";
   readonly #logger: Logger;
   readonly #servers: readonly Server[];
-  readonly #guardian = new Guardian();
   readonly #shared = new Map<Server, Pool>();
   /** Connections from the preparation that no episode has used. */
   readonly #unused = new Map<Server, Connection>();
@@ -37,7 +35,6 @@ export class McpToolset implements Toolset {
     this.#logger = context.logger;
     const shared = {
       logger: context.logger,
-      guardian: this.#guardian,
       starts: new Places(options.starts),
       dataPath: (path: string) => context.dataPath(path),
     };
@@ -100,7 +97,6 @@ export class McpToolset implements Toolset {
     const unused = [...this.#unused.values()];
     this.#unused.clear();
     await Promise.all([...this.#episodes, ...this.#shared.values(), ...unused].map((each) => each.close()));
-    await this.#guardian.close();
   }
 
   async #prepare(): Promise<void> {

@@ -1,0 +1,23 @@
+export {
+  type Child,
+  type ChildEnd,
+  type ChildOptions,
+  describeEnd,
+  type Grace,
+  onLines,
+  startChild,
+  within,
+} from "./child.ts";
+export { beforeEnd } from "./before-end.ts";
+export { moduleFile, type ModuleFile } from "./module-file.ts";
+export {
+  killTree,
+  killWholeTree,
+  listTree,
+  type ProcessTree,
+  signalGroup,
+  TREE,
+  type TreeProcess,
+} from "./process-tree.ts";
+export { isAlive } from "./running.ts";
+export { temporaryFolder, type TemporaryFolder, temporaryFolders } from "./temporary-folder.ts";
