@@ -43,8 +43,8 @@ test.each([
     const mrlm = new Mrlm(args, { TMPDIR: temporary }, undefined, ["env", "-C", plugin]);
     while (!existsSync(join(plugin, "blocks"))) await sleep(20);
     const tree = processTree(mrlm.child.pid as number);
-    // The command, its worker and the process of the plugin.
-    expect(tree).toHaveLength(3);
+    // The command, its guardian, its worker and the process of the plugin.
+    expect(tree).toHaveLength(4);
     expect(readdirSync(temporary)).toHaveLength(1);
     mrlm.child.kill(signal);
     expect((await mrlm.finished).signal).toBe(signal);

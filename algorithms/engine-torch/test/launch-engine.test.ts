@@ -97,6 +97,8 @@ describeWithPython("launchEngine with a process that implements the start-up pro
 
   test("what it has started ends with it", async () => {
     const engine = await launch("leave a child");
+    // The line is on another stream than the one that states that it is ready.
+    while (!/child \d+/.test(log())) await sleep(10);
     const child = Number(/child (\d+)/.exec(log())?.[1]);
     expect(isAlive(child)).toBe(true);
     await engine.stop();

@@ -69,7 +69,9 @@ describe("at the start", () => {
     await cleanups.pop()?.();
     const logger = record();
     const remote = await connect([here, { port }], { logger });
-    expect(logger.lines).toEqual([expect.stringMatching(`${port} gives no answer.*ECONNREFUSED`)]);
+    // On a busy machine the other one may answer late, which is reported too.
+    const about = logger.lines.filter((line) => line.includes(`:${port} `));
+    expect(about).toEqual([expect.stringMatching(`${port} gives no answer.*ECONNREFUSED`)]);
     const servers = (isConnected: boolean) => [
       { address: addressOf(here), isConnected: true },
       { address: addressOf({ port }), isConnected },

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, type ForkOptions, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { guard } from "./guardian.ts";
+import { guard, type OrphanGrace } from "./guardian.ts";
 import { killTree, killWholeTree, newMark, type ProcessTree, signalGroup, TREE } from "./process-tree.ts";
 import { beforeEnd } from "./before-end.ts";
 
@@ -22,8 +22,8 @@ export type ChildOptions = ChildCommand & {
   readonly execArgv?: readonly string[];
   /** A pipe as its input, which ends with this process at the latest. */
   readonly hasInput?: boolean;
-  /** Where this process is killed: seconds from SIGTERM to SIGKILL. Default 0: SIGKILL alone. */
-  readonly orphanGraceSeconds?: number;
+  /** For the end after that of this process, where this was killed. Default: SIGKILL at once. */
+  readonly orphanGrace?: OrphanGrace;
 };
 
 /** How a process ended. */
@@ -67,7 +67,7 @@ export function startChild(options: ChildOptions): Child {
   const tree = child.pid === undefined ? undefined : { pid: child.pid, mark };
   // The end of the process reports whatever breaks a pipe.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => undefined);
-  const release = tree === undefined ? (): void => undefined : guard(tree, options.orphanGraceSeconds);
+  const release = tree === undefined ? (): void => undefined : guard(tree, options.orphanGrace);
   const kill = (): void => {
     if (tree !== undefined) killTree(tree);
   };
@@ -81,6 +81,8 @@ export function startChild(options: ChildOptions): Child {
   });
   child.once("exit", () => {
     isOver = true;
+    // What it left could hold its output open.
+    if (tree !== undefined) signalGroup(tree, "SIGKILL");
   });
   const stop = async ({ inputMs = 0, termMs = 0 }: Grace = {}): Promise<ChildEnd> => {
     if (isOver || tree === undefined) return ended;
@@ -116,10 +118,10 @@ export function onLines(
   read(stderr, "stderr");
 }
 
-/** Describes an end: `ended with code 1`, `was ended by SIGKILL`, `could not be started: ...`. */
+/** Describes an end: `ended with code 1`, `ended by SIGKILL`, `could not be started: ...`. */
 export function describeEnd({ code, signal, error }: ChildEnd): string {
   if (error !== undefined) return `could not be started: ${error.message}`;
-  return signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+  return signal === null ? `ended with code ${code}` : `ended by ${signal}`;
 }
 
 /** Waits for work, but not longer than a time. Returns whether it ended, and leaves no timer. */

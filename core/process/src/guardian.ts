@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
-import { TREE, type ProcessTree } from "./process-tree.ts";
+import { GUARDIAN, type ProcessTree, TREE } from "./process-tree.ts";
 
 /**
- * Reads lines from its input. `+PID:SECONDS:MARK` and `+NAME` are a tree and a folder of temporary files, `-...` one that is gone. When the input ends, it ends
- * the trees that are left, by SIGTERM and after their seconds by SIGKILL, and removes the folders. Arguments: the directory of the folders, the variable of
+ * Reads lines from its input. `+PID:SECONDS:SIGNAL:MARK` and `+NAME` are a tree and a folder of temporary files, `-...` one that is gone. When the input ends, it ends
+ * the trees that are left, by their signal and after their seconds by SIGKILL, and removes the folders. Arguments: the directory of the folders, the variable of
  * the marks.
  */
 const SCRIPT = `
@@ -21,8 +21,8 @@ trees="" folders="" longest=0
 for entry in $left; do
   case $entry in
     *:*) trees="$trees $entry"
-      pid="\${entry%%:*}" seconds="\${entry#*:}" seconds="\${seconds%%:*}"
-      [ "$seconds" -gt 0 ] && kill -s TERM -- "-$pid"
+      pid="\${entry%%:*}" rest="\${entry#*:}" seconds="\${rest%%:*}" rest="\${rest#*:}"
+      [ "$seconds" -gt 0 ] && kill -s "\${rest%%:*}" -- "-$pid"
       [ "$seconds" -gt "$longest" ] && longest="$seconds" ;;
     */*|.*) ;;
     *) folders="$folders $entry" ;;
@@ -45,20 +45,32 @@ for round in 1 2 3; do
 done
 for entry in $folders; do rm -rf -- "$1/$entry"; done`;
 
+/** Time of a tree whose owner was killed. Its leader has got the end of its input already. */
+export interface OrphanGrace {
+  readonly seconds: number;
+  readonly signal?: "SIGTERM";
+}
+
 let guardian: { readonly child: ChildProcess; entries: number } | undefined;
 
 /**
  * Ends a tree, or removes a folder of temporary files, after this process, should that end without having done so: also by SIGKILL. One process without
  * work guards all of them; its input ends with this process.
- * @param graceSeconds for a tree, from SIGTERM to SIGKILL; 0: SIGKILL alone
+ * @param grace for a tree: seconds before SIGKILL, and the signal with which they begin. Default: SIGKILL at once
  * @returns a function that takes it back
  */
-export function guard(entry: ProcessTree | { readonly folder: string }, graceSeconds = 0): () => void {
+export function guard(
+  entry: ProcessTree | { readonly folder: string },
+  grace: OrphanGrace = { seconds: 0 },
+): () => void {
   if (process.platform === "win32") return () => undefined;
   guardian ??= { child: start(), entries: 0 };
   const own = guardian;
   own.entries++;
-  const name = "folder" in entry ? entry.folder : `${entry.pid}:${graceSeconds}:${entry.mark}`;
+  const name =
+    "folder" in entry
+      ? entry.folder
+      : `${entry.pid}:${grace.seconds}:${grace.signal?.slice("SIG".length) ?? 0}:${entry.mark}`;
   own.child.stdin?.write(`+${name}\n`);
   return () => {
     own.child.stdin?.write(`-${name}\n`);
@@ -70,7 +82,7 @@ export function guard(entry: ProcessTree | { readonly folder: string }, graceSec
 }
 
 function start(): ChildProcess {
-  const child = spawn("/bin/sh", ["-c", SCRIPT, "mrlm-guardian", tmpdir(), TREE], {
+  const child = spawn("/bin/sh", ["-c", SCRIPT, GUARDIAN, tmpdir(), TREE], {
     // Ctrl-C reaches the whole foreground group.
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],

@@ -14,6 +14,7 @@ export {
   killTree,
   killWholeTree,
   listTree,
+  ownTree,
   type ProcessTree,
   signalGroup,
   TREE,

@@ -10,6 +10,9 @@ import { parentOf, readProcess } from "./running.ts";
  */
 export const TREE = "MRLM_PROCESS_TREE";
 
+/** Name of the process that guards trees and folders of another one, and ends by itself after that. */
+export const GUARDIAN = "mrlm-guardian";
+
 /** Processes that end together: a leader with a process group of its own, and what descends from it. */
 export interface ProcessTree {
   /** Id of the leader, and of its group. */
@@ -34,14 +37,19 @@ export function newMark(): string {
   return outer === undefined ? own : `${outer}/${own}`;
 }
 
+/** Returns the tree that this process leads, as one that `startChild` started. */
+export function ownTree(): ProcessTree {
+  return { pid: process.pid, mark: process.env[TREE] ?? randomUUID() };
+}
+
 /** Sends a signal to the group of a tree. Returns false where it has ended. Windows has no groups: there it goes to the leader. */
 export function signalGroup({ pid }: Pick<ProcessTree, "pid">, signal: NodeJS.Signals | 0): boolean {
   return send(process.platform === "win32" ? pid : -pid, signal);
 }
 
 /**
- * Lists the running processes of a tree but its leader: those below it, and those with its mark, because a detached process whose parent has ended is below
- * no other. Only Linux has this information; elsewhere the list is empty.
+ * Lists the running processes of a tree but its leader and guardians: those below it, and those with its mark, because a detached process whose parent has
+ * ended is below no other. Only Linux has this information; elsewhere the list is empty.
  */
 export function listTree({ pid, mark }: ProcessTree): TreeProcess[] {
   if (process.platform !== "linux") return [];
@@ -56,7 +64,8 @@ export function listTree({ pid, mark }: ProcessTree): TreeProcess[] {
     each === pid || (each !== undefined && isBelow(parents.get(each)));
   return [...parents.keys()]
     .filter((each) => isBelow(each) || hasMark(readProcess(each, "environ"), (found) => isWithin(found, mark)))
-    .map((each) => ({ pid: each, command: readProcess(each, "cmdline").replaceAll("\0", " ").trim() }));
+    .map((each) => ({ pid: each, command: readProcess(each, "cmdline").replaceAll("\0", " ").trim() }))
+    .filter(({ command }) => !command.includes(GUARDIAN));
 }
 
 /** Kills a tree at once, without waiting for its end: for the exit of this process, and for the tree of this process itself. */

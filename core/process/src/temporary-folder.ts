@@ -38,15 +38,19 @@ export function temporaryFolders(purpose: string): string[] {
   });
 }
 
-/** Lists the folders of a purpose. A process that has the pid of an owner that ended started later. */
+/** Lists the folders of a purpose. */
 function foldersOf(purpose: string): { readonly path: string; readonly isOwned: boolean }[] {
   const prefix = prefixOf(purpose);
   return readdirSync(tmpdir()).flatMap((name) => {
     if (!name.startsWith(prefix)) return [];
-    const [, pid, started] = /^(\d+)-(\d+)-/.exec(name.slice(prefix.length)) ?? [];
-    const isOwned = pid === undefined || (isAlive(Number(pid)) && (startTimeOf(Number(pid)) ?? 0) === Number(started));
-    return [{ path: join(tmpdir(), name), isOwned }];
+    const [, pid, started] = /^(\d+)-(?:(\d+)-)?/.exec(name.slice(prefix.length)) ?? [];
+    return [{ path: join(tmpdir(), name), isOwned: pid === undefined || isOwner(Number(pid), Number(started ?? 0)) }];
   });
+}
+
+/** Whether a process runs that started at a time; a process that has the pid of one that ended started later. @param started 0: unknown */
+function isOwner(pid: number, started: number): boolean {
+  return isAlive(pid) && (started === 0 || startTimeOf(pid) === started);
 }
 
 function removeFolder(path: string): void {

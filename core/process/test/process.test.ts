@@ -39,7 +39,7 @@ describe("a child", () => {
     const child = await started(FAMILY);
     await until(() => listTree(child.tree as never).length === 2);
     const pids = listTree(child.tree as never).map(({ pid }) => pid);
-    expect(describeEnd(await child.stop())).toBe("was ended by SIGKILL");
+    expect(describeEnd(await child.stop())).toBe("ended by SIGKILL");
     expect(pids.filter((pid) => !isGone(pid))).toEqual([]);
   });
 

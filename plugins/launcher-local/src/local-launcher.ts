@@ -6,8 +6,8 @@ import { GpuPool } from "./gpu-pool.ts";
 type Report = (event: PartEvent) => void;
 
 const GRACE_MS = 10_000;
-/** Grace of the processes of a launcher that was killed, in seconds. */
-const ORPHAN_GRACE_SECONDS = 5;
+/** Grace of the processes of a launcher that was killed. */
+const ORPHAN_GRACE = { seconds: 5, signal: "SIGTERM" } as const;
 /** Longest line of an event, in characters. */
 const LINE_LENGTH = 8_192;
 
@@ -53,7 +53,7 @@ export class LocalLauncher implements Launcher {
       command,
       args,
       env: { ...process.env, ...devices, ...part.env },
-      orphanGraceSeconds: ORPHAN_GRACE_SECONDS,
+      orphanGrace: ORPHAN_GRACE,
     });
     if (child.tree === undefined) {
       this.#gpus.giveBack(gpus);

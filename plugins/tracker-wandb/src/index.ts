@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
 import { MrlmError, type TrackedRun, type Tracker, type TrackerDefinition } from "@mrlm/spec";
-import { type Child, killChild, pythonOf, startChild } from "./child.ts";
+import { pythonOf, startTracker, type Tracker as TrackerProcess } from "./child.ts";
 import { type Options, options } from "./options.ts";
 
 const CHECK_MS = 120_000;
@@ -18,8 +18,8 @@ export const wandb: TrackerDefinition<Options> = {
   description: "Metrics in Weights & Biases, online or offline.",
   options,
   async check({ python, mode }) {
-    const child = startChild(pythonOf(python), ["--check", mode ?? ""]);
-    const fault = await within(child, CHECK_MS, "it did not answer");
+    const tracker = startTracker(pythonOf(python), ["--check", mode ?? ""]);
+    const fault = await within(tracker, CHECK_MS, "it did not answer");
     if (fault === undefined) return;
     throw new MrlmError("TRACKER_UNAVAILABLE", `W&B cannot be used: ${fault}.`, {
       hint:
@@ -32,15 +32,15 @@ export const wandb: TrackerDefinition<Options> = {
 };
 
 function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...chosen }: Options): Tracker {
-  const child = startChild(pythonOf(python), []);
+  const tracker = startTracker(pythonOf(python), []);
   let fault: string | undefined;
   let ended = false;
-  void child.fault.then((text) => ([ended, fault] = [true, text]));
-  const { stdin } = child.process;
+  void tracker.fault.then((text) => ([ended, fault] = [true, text]));
+  const { stdin } = tracker.child.process;
   const send = (message: object): void => {
     if (ended) throw failure(fault ?? "its process ended early");
     if ((stdin?.writableLength ?? 0) > MAX_WAITING_BYTES) {
-      killChild(child.process);
+      tracker.child.kill();
       throw failure(`it does not keep up, and ${MAX_WAITING_BYTES} bytes wait`);
     }
     stdin?.write(`${JSON.stringify(message)}\n`);
@@ -66,7 +66,7 @@ function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...c
       send({ finish: EXIT_CODES[status] });
       stdin?.end();
       const late = await within(
-        child,
+        tracker,
         finish_seconds * 1000,
         `it was not done ${finish_seconds} s after the end of the run; \`wandb sync\` sends what lies in ${run}/wandb`,
       );
@@ -91,11 +91,11 @@ function runId(run: string): string {
 const failure = (fault: string): MrlmError => new MrlmError("TRACKER_FAILED", `W&B: ${fault}.`);
 
 /** Waits for the end of a child and returns its fault. Kills the child after `ms` and returns `late`. */
-async function within(child: Child, ms: number, late: string): Promise<string | undefined> {
+async function within(tracker: TrackerProcess, ms: number, late: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => (killChild(child.process), resolve(late)), ms);
+  const timer = setTimeout(() => (tracker.child.kill(), resolve(late)), ms);
   try {
-    return await Promise.race([child.fault, promise]);
+    return await Promise.race([tracker.fault, promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,5 +1,4 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { createInterface } from "node:readline";
+import { type ChildOptions, onLines, startChild } from "@mrlm/process";
 import { MrlmError } from "@mrlm/spec";
 import type { EngineLog } from "./engine-log.ts";
 import { type EngineMessage, type LauncherFailure, parseMessage } from "./launcher-message.ts";
@@ -24,48 +23,38 @@ export interface EngineChild {
   stop(): Promise<void>;
 }
 
-/** Follows a process and its process group until they exit. Writes standard error to the log and passes messages to `onMessage`. */
-export function followChild(
-  child: ChildProcessWithoutNullStreams,
+/** The engine ends with its input, as soon as a pass allows. */
+const ORPHAN_GRACE = { seconds: 10 };
+
+/** Starts a process whose input is open until this process ends. Writes its standard error to the log and passes messages to `onMessage`. */
+export function startEngineChild(
+  options: ChildOptions,
   log: EngineLog,
   graceMs: number,
   onMessage: (message: EngineMessage) => void,
 ): EngineChild {
   let asked = false;
   let failed: LauncherFailure | undefined;
-  const { promise: fate, resolve: settleFate } = Promise.withResolvers<Fate>();
-  const exited = new Promise<ChildExit>((resolve) => {
-    const settle = (code: number | null, signal: string | null, error?: Error): void => {
-      const ending = failed ?? { how: error?.message ?? describeExit(code, signal) };
-      settleFate(ending);
-      const cause = asked ? undefined : exitError(ending, log);
-      if (cause !== undefined) log.record(cause.message.split("\n", 1)[0] as string);
-      log.close();
-      resolve({ code, signal, ...(cause && { cause }) });
-    };
-    // Processes that the engine started must not outlive it. They would also keep its output open.
-    child.once("exit", () => signalGroup(child, "SIGKILL"));
-    child.once("error", (error) => child.pid === undefined && settle(null, null, error));
-    child.once("close", (code, signal) => settle(code, signal));
-  });
-
-  // The pipe is open until this process exits. It breaks when the engine exits first.
-  child.stdin.on("error", () => {});
-  createInterface({ input: child.stderr }).on("line", (line) => log.write(line));
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    const message = parseMessage(line);
+  const child = startChild({ ...options, hasInput: true, orphanGrace: ORPHAN_GRACE });
+  onLines(child, (line, from) => {
+    const message = from === "stdout" ? parseMessage(line) : undefined;
     if (message === undefined) log.write(line);
     else if ("failed" in message) failed = message.failed;
     else onMessage(message);
   });
-
+  const fate = child.ended.then(
+    ({ code, signal, error }): Fate => failed ?? { how: error?.message ?? describeExit(code, signal) },
+  );
+  const exited = child.ended.then(async ({ code, signal }): Promise<ChildExit> => {
+    const cause = asked ? undefined : exitError(await fate, log);
+    if (cause !== undefined) log.record(cause.message.split("\n", 1)[0] as string);
+    log.close();
+    return { code, signal, ...(cause && { cause }) };
+  });
   const stop = async (): Promise<void> => {
     asked = true;
-    child.stdin.end();
-    sendSignal(child, "SIGTERM");
-    const timer = setTimeout(() => sendSignal(child, "SIGKILL"), graceMs);
+    await child.stop({ termMs: graceMs });
     await exited;
-    clearTimeout(timer);
   };
   return { exited, fate, stop };
 }
@@ -82,20 +71,4 @@ function exitError(fate: Fate, log: EngineLog): MrlmError {
 function describeExit(code: number | null, signal: string | null): string {
   if (signal === "SIGKILL") return "killed by SIGKILL (by hand, or by the system because memory ran out)";
   return signal === null ? `exit code ${code}` : `killed by ${signal}`;
-}
-
-function sendSignal(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  if (process.platform === "win32") child.kill(signal);
-  else signalGroup(child, signal);
-}
-
-/** Sends a signal to the process group of the engine. Windows has no process groups. */
-function signalGroup({ pid }: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
-  if (pid === undefined || process.platform === "win32") return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group has no process left.
-  }
 }

@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
 import { type EngineProvider, type JoinedRanks, MrlmError } from "@mrlm/spec";
 import { locateEngine } from "../setup/locate-engine.ts";
-import { followChild } from "./engine-child.ts";
+import { startEngineChild } from "./engine-child.ts";
 import { engineEnvironment } from "./engine-environment.ts";
 import { launcherArguments } from "./launcher-arguments.ts";
 
@@ -31,12 +30,11 @@ export async function joinEngine({
   const executable = (await locateEngine({ ...(setup && { options: setup }) }))?.executable;
   if (executable === undefined)
     throw new MrlmError("ENGINE_NOT_SET_UP", "The engine's Python environment is not installed.");
-  const child = spawn(executable, [...launcherArguments(distributed, nodeRank)], {
+  const command = {
+    command: executable,
+    args: launcherArguments(distributed, nodeRank),
     env: engineEnvironment(),
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-    windowsHide: true,
-  });
+  };
   const engineLog = {
     file: undefined,
     write: (line: string) => log?.(line),
@@ -44,7 +42,7 @@ export async function joinEngine({
     tail: () => "",
     close: () => undefined,
   };
-  const { exited, stop } = followChild(child, engineLog, GRACE_MS, (message) => {
+  const { exited, stop } = startEngineChild(command, engineLog, GRACE_MS, (message) => {
     if ("notice" in message) notice?.(message.notice);
     else if ("joined" in message) started?.();
   });

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { writeTokenFile } from "@mrlm/kit";
 import { type EngineProcess, type EngineProvider, MrlmError } from "@mrlm/spec";
 import { locateEngine } from "../setup/locate-engine.ts";
@@ -42,19 +41,13 @@ export async function launchEngine(options: LaunchOptions = {}): Promise<EngineP
   if (signal?.aborted) throw new MrlmError("CANCELLED", "The engine was not started.", { cause: signal.reason });
   const log = openEngineLog(options.logDirectory);
   const secret = writeTokenFile();
-  const child = spawn(
-    executable,
-    [...programArguments(options.distributed), ...engineArguments(options), "--token-file", secret.path],
-    {
-      env: engineEnvironment(options.threads, env, options.pythonPath),
-      cwd: options.logDirectory,
-      // Ctrl-C in the terminal then reaches this process only, and the engine can complete its calls.
-      detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
-      windowsHide: true,
-    },
-  );
-  const started = superviseEngine(child, log, {
+  const command = {
+    command: executable,
+    args: [...programArguments(options.distributed), ...engineArguments(options), "--token-file", secret.path],
+    env: engineEnvironment(options.threads, env, options.pythonPath),
+    cwd: options.logDirectory,
+  };
+  const started = superviseEngine(command, log, {
     // Machines time out by themselves while they wait for each other, with a better error.
     startTimeoutMs: (options.startTimeoutMs ?? 180_000) + 1000 * (options.distributed?.joinSeconds ?? 0),
     graceMs: options.graceMs ?? 10_000,

@@ -1,6 +1,6 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import type { ChildOptions } from "@mrlm/process";
 import { type EngineProcess, MrlmError } from "@mrlm/spec";
-import { type Fate, followChild } from "./engine-child.ts";
+import { type Fate, startEngineChild } from "./engine-child.ts";
 import type { EngineLog } from "./engine-log.ts";
 import type { ReadyLine } from "./ready-line.ts";
 
@@ -14,14 +14,14 @@ export interface Supervision {
   readonly signal?: AbortSignal;
 }
 
-/** Follows an engine from its first line to its exit. */
+/** Starts an engine, and follows it from its first line to its exit. */
 export async function superviseEngine(
-  child: ChildProcessWithoutNullStreams,
+  options: ChildOptions,
   log: EngineLog,
   supervision: Supervision,
 ): Promise<Omit<EngineProcess, "token">> {
   const { promise: ready, resolve: isReady } = Promise.withResolvers<ReadyLine>();
-  const { exited, fate, stop } = followChild(child, log, supervision.graceMs, (message) => {
+  const { exited, fate, stop } = startEngineChild(options, log, supervision.graceMs, (message) => {
     if ("ready" in message) isReady(message.ready);
     else if ("notice" in message) supervision.notice?.(message.notice);
   });

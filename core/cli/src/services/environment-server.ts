@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { randomToken, writeTokenFile } from "@mrlm/kit";
+import { type Child, describeEnd, onLines, startChild } from "@mrlm/process";
 import { ERROR_CODES, type ErrorCode, MrlmError } from "@mrlm/spec";
 
 /** Environment server in a separate process, which is restarted after an unexpected exit. */
@@ -47,31 +46,28 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
   const token = randomToken();
   const { address, child: first } = await launch({ ...options, onBlocked, token }, 0);
   let child = first;
-  // A second Ctrl-C ends this process at once: the server must not outlive it.
-  const kill = (): void => killGroup(child);
-  process.on("exit", kill);
   watch();
 
   function watch(): void {
-    child.once("exit", (code, signal) => {
+    void child.ended.then((end) => {
       if (stopping || lost.signal.aborted) return;
-      const how = signal === null ? `with code ${code}` : `by ${signal}`;
+      const how = describeEnd(end);
       if (restarts++ >= MAX_RESTARTS) {
         const hint =
           "An environment that calls process.exit, or takes more memory than there is, ends its server. Its output before that is in the lines above.";
         return lost.abort(
           new MrlmError(
             "SERVER_UNAVAILABLE",
-            `The environment server ended ${how}, after ${MAX_RESTARTS} restarts; it is not restarted.`,
+            `The environment server ${how}, after ${MAX_RESTARTS} restarts; it is not restarted.`,
             { isRetryable: false, hint },
           ),
         );
       }
-      options.notice(`The environment server ended ${how}; restarting it on ${address}.`);
+      options.notice(`The environment server ${how}; restarting it on ${address}.`);
       launch({ ...options, onBlocked, token }, Number(address.split(":").at(-1))).then(
         (started) => {
           child = started.child;
-          if (stopping) return void child.stdin?.end();
+          if (stopping) return void child.stop({ inputMs: STOP_TIMEOUT_MS });
           watch();
           options.notice(`The environment server is ready again on ${address}.`);
         },
@@ -86,14 +82,8 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
     lost: lost.signal,
     async stop() {
       stopping = true;
-      process.off("exit", kill);
-      if (hasEnded(child)) return;
-      const ended = new Promise((resolve) => child.once("exit", resolve));
-      child.stdin?.end();
       // A server cannot read its standard input while an environment blocks the event loop.
-      const timer = setTimeout(() => killGroup(child), lost.signal.aborted ? 0 : STOP_TIMEOUT_MS);
-      await ended;
-      clearTimeout(timer);
+      await child.stop({ inputMs: lost.signal.aborted ? 0 : STOP_TIMEOUT_MS });
     },
   };
 }
@@ -103,7 +93,7 @@ type OneLaunch = LaunchOptions & { readonly token: string; readonly onBlocked: (
 async function launch(
   { configPath, overrides, directory, dataDirectory, token, onStarted, onBlocked, notice }: OneLaunch,
   port: number,
-): Promise<{ child: ChildProcess; address: string }> {
+): Promise<{ child: Child; address: string }> {
   const main = process.argv[1] as string;
   const secret = writeTokenFile(token);
   const flags = [
@@ -120,16 +110,13 @@ async function launch(
     "--config",
     configPath,
   ];
-  const child = spawn(
-    process.execPath,
-    [...process.execArgv, main, "serve", ...flags, ...overrides.flatMap((each) => ["--set", each])],
-    {
-      cwd: directory,
-      stdio: ["pipe", "pipe", "pipe"],
-      // Ctrl-C reaches the whole foreground group: the server must outlive it until its clients have drained.
-      detached: true,
-    },
-  );
+  const child = startChild({
+    command: process.execPath,
+    args: [...process.execArgv, main, "serve", ...flags, ...overrides.flatMap((each) => ["--set", each])],
+    cwd: directory,
+    hasInput: true,
+    orphanGrace: { seconds: STOP_TIMEOUT_MS / 1000 },
+  });
   const output: string[] = [];
   let isReady = false;
   // Output of environments on either stream is of interest to their authors.
@@ -138,13 +125,10 @@ async function launch(
     output.push(line);
     if (output.length > MAX_LINES) output.shift();
   };
-  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on("line", receive);
-  // The exit event reports a server that has ended.
-  child.stdin?.on("error", () => undefined);
   const address = await new Promise<string>((resolve, reject) => {
     const fail = (reason: string): void => {
       clearTimeout(timer);
-      child.kill("SIGKILL");
+      child.kill();
       reject(
         new MrlmError("SERVER_UNAVAILABLE", `The environment server ${reason}.\n${output.join("\n")}`, {
           isRetryable: false,
@@ -153,17 +137,18 @@ async function launch(
       );
     };
     const timer = setTimeout(() => fail(`was not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
-    child.once("error", (error) => fail(`could not be started: ${error.message}`));
     let fault: MrlmError | undefined;
-    child.once("close", (code) => {
-      if (fault === undefined) return fail(`ended with code ${code} before it was ready`);
+    void child.ended.then((end) => {
+      if (isReady) return;
+      if (fault === undefined)
+        return fail(`${describeEnd(end)}${end.error === undefined ? " before it was ready" : ""}`);
       clearTimeout(timer);
       // The error has the message of the server; only the notices have the lines before it.
       for (const line of linesBefore(output, fault)) notice(`environment server: ${line}`);
       reject(fault);
     });
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-      const event = eventOf(line);
+    onLines(child, (line, from) => {
+      const event = from === "stdout" ? eventOf(line) : undefined;
       if (event === undefined) return receive(line);
       if (event.event === "blocked") {
         const error = new MrlmError("DEADLINE_EXCEEDED", String(event.message), {
@@ -176,28 +161,12 @@ async function launch(
       if (event.event === "error") fault = faultOf(event);
       if (event.event !== "listening" || event.address === undefined) return;
       clearTimeout(timer);
-      child.removeAllListeners("close");
       isReady = true;
       resolve(event.address);
     });
   }).finally(() => secret.remove());
-  onStarted?.({ pid: child.pid as number, address });
+  onStarted?.({ pid: child.process.pid as number, address });
   return { child, address };
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
-}
-
-/** Kills the process group that the child leads. */
-function killGroup(child: ChildProcess): void {
-  if (hasEnded(child) || child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // The child has just ended, or the system has no process groups.
-    child.kill("SIGKILL");
-  }
 }
 
 /** Event of `mrlm serve --json`: `listening` has an address, `error` the reason of a failed start, `blocked` the environment that blocks a server, which then exits. */

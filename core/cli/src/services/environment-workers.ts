@@ -1,11 +1,8 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { randomToken } from "@mrlm/kit";
+import { type Child, moduleFile, startChild, temporaryFolder } from "@mrlm/process";
 import type { WorkerEnd, WorkerProcess } from "@mrlm/server";
-import { beforeEndBySignal } from "./end-by-signal.ts";
 import { readRecord } from "./work-record.ts";
 import { channelsTo, type WorkerChannels } from "./worker-channel.ts";
 import { forwardOutput } from "./worker-output.ts";
@@ -33,31 +30,18 @@ export interface EnvironmentWorkers {
 
 const MEMORY_CHECK_MS = 200;
 const PAGE_BYTES = 4_096;
-/** Time after its end in which a process's output is read. */
-const OUTPUT_MS = 500;
 
 /** Makes the starter of a server's workers. Their sockets and records are in a folder that only this user can open. */
 export function environmentWorkers(options: EnvironmentWorkersOptions): EnvironmentWorkers {
-  const folder = mkdtempSync(join(tmpdir(), "mrlm-workers-"));
-  const children = new Set<ChildProcess>();
-  const end = (): void => {
-    children.forEach((child) => kill(child));
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.on("exit", end);
-  // A server listens to signals once its workers are ready.
-  const keepEnd = beforeEndBySignal(end);
+  const folder = temporaryFolder("workers");
+  const children = new Set<Child>();
   let started = 0;
   return {
-    socket: join(folder, "server.sock"),
-    start: (name) => {
-      const number = ++started;
-      return startWorker(name, join(folder, String(number)), options, children);
-    },
+    socket: join(folder.path, "server.sock"),
+    start: (name) => startWorker(name, join(folder.path, String(++started)), options, children),
     close() {
-      process.off("exit", end);
-      keepEnd();
-      end();
+      for (const child of children) child.kill();
+      folder.remove();
     },
   };
 }
@@ -66,27 +50,22 @@ function startWorker(
   name: string,
   prefix: string,
   { request, memoryMb, print, onStarted }: EnvironmentWorkersOptions,
-  children: Set<ChildProcess>,
+  children: Set<Child>,
 ): WorkerProcess {
   const link = { path: `${prefix}.sock`, token: randomToken() };
   const record = `${prefix}.record`;
-  const isSource = import.meta.url.endsWith(".ts");
-  const file = fileURLToPath(new URL(isSource ? "../server-worker.ts" : "./server-worker.js", import.meta.url));
-  const child = fork(file, [], {
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  const { path, execArgv } = moduleFile(import.meta.url, "../server-worker");
+  const heap = memoryMb === undefined ? [] : [`--max-old-space-size=${memoryMb}`];
+  const child = startChild({
+    module: path,
     serialization: "advanced",
-    // In a group of its own, so that what it starts ends with it, and Ctrl-C reaches the server process alone.
-    detached: process.platform !== "win32",
-    execArgv: [
-      "--enable-source-maps",
-      ...(isSource ? ["--conditions=mrlm-source"] : []),
-      ...(memoryMb === undefined ? [] : [`--max-old-space-size=${memoryMb}`]),
-    ],
+    execArgv: ["--enable-source-maps", ...execArgv, ...heap],
   });
   children.add(child);
-  const channels = channelsTo(child);
+  const { process } = child;
+  const channels = channelsTo(process);
   let killedFor: string | undefined;
-  const outputs = [child.stdout, child.stderr].map((stream) =>
+  const outputs = [process.stdout, process.stderr].map((stream) =>
     forwardOutput(stream, (line) => {
       const blocked = blockedMessage(line);
       if (blocked === undefined) print(name, line);
@@ -95,37 +74,27 @@ function startWorker(
   );
   const end = (reason?: string): void => {
     killedFor ??= reason;
-    kill(child);
+    child.kill();
   };
   const memoryCheck =
     memoryMb === undefined
       ? undefined
       : setInterval(() => {
-          const usedMb = residentMb(child.pid);
+          const usedMb = residentMb(process.pid);
           if (usedMb > memoryMb) end(`it used ${Math.round(usedMb)} MiB of memory, of ${memoryMb} MiB allowed`);
         }, MEMORY_CHECK_MS).unref();
-  const ended = new Promise<WorkerEnd>((resolve) => {
-    let isEnded = false;
-    const onEnd = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
-      if (isEnded) return;
-      isEnded = true;
-      clearInterval(memoryCheck);
-      kill(child, true);
-      children.delete(child);
-      for (const endOutput of outputs) endOutput();
-      const { work, reason } = readRecord(record);
-      for (const path of [record, link.path]) rmSync(path, { force: true });
-      const why = killedFor ?? reason;
-      resolve({ exitCode, signal, ...(why !== undefined && { reason: why }), ...(work !== undefined && { work }) });
-    };
-    child.once("error", () => onEnd(null, null));
-    child.once("close", onEnd);
-    // A process that it started can hold the pipes open after its end.
-    child.once("exit", (exitCode, signal) => setTimeout(() => onEnd(exitCode, signal), OUTPUT_MS).unref());
+  const ended = child.ended.then(({ code: exitCode, signal }): WorkerEnd => {
+    clearInterval(memoryCheck);
+    children.delete(child);
+    for (const endOutput of outputs) endOutput();
+    const { work, reason } = readRecord(record);
+    for (const path of [record, link.path]) rmSync(path, { force: true });
+    const why = killedFor ?? reason;
+    return { exitCode, signal, ...(why !== undefined && { reason: why }), ...(work !== undefined && { work }) };
   });
   onStarted?.(channels);
   channels.channel("start").send({ ...request, name, link, record } satisfies WorkerRequest);
-  return { pid: child.pid ?? 0, link, channel: channels.channel("server"), ended, kill: end };
+  return { pid: process.pid ?? 0, link, channel: channels.channel("server"), ended, kill: end };
 }
 
 /** Returns the message of the watchdog's event; `undefined` for other output. */
@@ -145,16 +114,5 @@ function residentMb(pid: number | undefined): number {
     return (Number(pages) * PAGE_BYTES) / 2 ** 20;
   } catch {
     return 0;
-  }
-}
-
-/** Kills a process and its group. @param withGroup also after its own end, for what it started */
-function kill(child: ChildProcess, withGroup = false): void {
-  if (child.pid === undefined || (!withGroup && (child.exitCode !== null || child.signalCode !== null))) return;
-  try {
-    if (process.platform === "win32") child.kill("SIGKILL");
-    else process.kill(-child.pid, "SIGKILL");
-  } catch {
-    if (!withGroup) child.kill("SIGKILL");
   }
 }

@@ -1,7 +1,8 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectStore } from "@mrlm/client";
 import type { ClientFiles } from "@mrlm/kit/access";
+import { temporaryFolder } from "@mrlm/process";
 import {
   type EnginePlaces,
   idOfRun,
@@ -14,7 +15,6 @@ import {
 import { type EpisodeStore, MrlmError } from "@mrlm/spec";
 import { isPostgres, openEpisodeStore, RunDescription, withoutPassword } from "@mrlm/store";
 import { serverCredentials } from "./client-access.ts";
-import { ownFolder } from "./own-folder.ts";
 import { engineAddresses, hostOf, reachable } from "./reachable-engines.ts";
 import { findStoreToken } from "./store-token.ts";
 
@@ -189,14 +189,14 @@ interface RunElsewhere {
 }
 
 async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source: RunElsewhere): Promise<PlayedRun> {
-  const folder = ownFolder("play");
+  const folder = temporaryFolder("play");
   const close = async (): Promise<void> => {
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
     await source.close();
   };
   try {
     const { config } = await source.describe();
-    const configPath = join(folder, "config.yaml");
+    const configPath = join(folder.path, "config.yaml");
     writeFileSync(configPath, config, { mode: 0o600 });
     const loaded = loadConfig(configPath, { overrides: set });
     const reached = engineAddresses(engine, loaded.config);

@@ -1,11 +1,5 @@
-import { type ChildProcess, fork, type ForkOptions } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { type Child, type ChildEnd, moduleFile, startChild, temporaryFolder } from "@mrlm/process";
 import { type JsonValue, MrlmError } from "@mrlm/spec";
-import { beforeEndBySignal } from "./end-by-signal.ts";
-import { endProcesses } from "./end-processes.ts";
 import { addPrinted, type Printed } from "./printed-output.ts";
 
 /** Message of a worker that runs code of plugins. */
@@ -35,38 +29,30 @@ const START_MS = 30_000;
 export async function* pluginProcess<Message extends WorkerMessage>(
   worker: "check-worker" | "inspect-worker" | "play-worker",
   request: JsonValue,
-  { signal, env, cwd }: { readonly signal?: AbortSignal | undefined } & Pick<ForkOptions, "cwd" | "env"> = {},
+  {
+    signal,
+    env,
+    cwd,
+  }: { readonly signal?: AbortSignal | undefined; readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
 ): AsyncGenerator<Message, ProcessEnd> {
   const assertNotStopped = (): void => {
     if (signal?.aborted === true) throw new MrlmError("CANCELLED", "The check was stopped.");
   };
   assertNotStopped();
-  const isSource = import.meta.url.endsWith(".ts");
-  const file = isSource ? `../${worker}.ts` : `./${worker}.js`;
-  const temporary = mkdtempSync(join(tmpdir(), "mrlm-plugin-"));
-  // In a group of its own, so that what it starts ends with it.
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [String(process.pid), temporary], {
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-    serialization: "json",
-    env: { ...process.env, ...env, TMPDIR: temporary, TMP: temporary, TEMP: temporary },
-    ...(cwd !== undefined && { cwd }),
-    detached: process.platform !== "win32",
-    execArgv: ["--enable-source-maps", ...(isSource ? ["--conditions=mrlm-source"] : [])],
+  const { path, execArgv } = moduleFile(import.meta.url, `../${worker}`);
+  const temporary = temporaryFolder("plugin");
+  const directories = { TMPDIR: temporary.path, TMP: temporary.path, TEMP: temporary.path };
+  const child = startChild({
+    module: path,
+    env: { ...process.env, ...env, ...directories },
+    cwd,
+    execArgv: ["--enable-source-maps", ...execArgv],
   });
-  const stop = (): void => {
-    if (child.pid !== undefined) endProcesses(child.pid, temporary);
-  };
-  const queue = new MessageQueue<Message>(child, stop, START_MS);
-  const remove = (): void => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
-  const onExit = (): void => {
-    stop();
-    remove();
-  };
-  process.once("exit", onExit);
-  const offSignals = beforeEndBySignal(onExit);
+  const stop = (): void => child.kill();
+  const queue = new MessageQueue<Message>(child, START_MS);
   signal?.addEventListener("abort", stop, { once: true });
   try {
-    child.send(request as JsonValue & object, () => undefined);
+    child.process.send(request as JsonValue & object, () => undefined);
     for (;;) {
       const next = await queue.next();
       assertNotStopped();
@@ -75,22 +61,17 @@ export async function* pluginProcess<Message extends WorkerMessage>(
     }
   } finally {
     signal?.removeEventListener("abort", stop);
-    const ended = Promise.withResolvers<void>();
-    if (hasEnded(child)) ended.resolve();
-    else child.once("exit", () => ended.resolve());
     stop();
     // It could still write files.
-    await ended.promise;
-    process.off("exit", onExit);
-    offSignals();
-    remove();
+    await child.ended;
+    temporary.remove();
   }
 }
 
 /** Messages of a process in the order in which they came, then its end. */
 class MessageQueue<Message extends WorkerMessage> {
   readonly #messages: Message[] = [];
-  readonly #stop: () => void;
+  readonly #child: Child;
   #end: ProcessEnd | undefined;
   #isDone = false;
   #isLate = false;
@@ -98,15 +79,13 @@ class MessageQueue<Message extends WorkerMessage> {
   #timer: NodeJS.Timeout | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(child: ChildProcess, stop: () => void, startMs: number) {
-    this.#stop = stop;
-    child.on("message", (value) => this.#receive(value as unknown as Message));
-    for (const stream of [child.stdout, child.stderr])
+  constructor(child: Child, startMs: number) {
+    this.#child = child;
+    const { process } = child;
+    process.on("message", (value) => this.#receive(value as unknown as Message));
+    for (const stream of [process.stdout, process.stderr])
       stream?.on("data", (chunk: Buffer) => (this.#printed = addPrinted(this.#printed, chunk)));
-    child.on("error", () => this.#finish(null, null));
-    child.on("close", (exitCode, signal) => this.#finish(exitCode, signal));
-    // A process that it started can hold the pipes open after its end.
-    child.on("exit", (exitCode, signal) => setTimeout(() => this.#finish(exitCode, signal), 500).unref());
+    void child.ended.then((end) => this.#finish(end));
     this.#expect(startMs);
   }
 
@@ -132,18 +111,14 @@ class MessageQueue<Message extends WorkerMessage> {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#isLate = !this.#isDone;
-      this.#stop();
+      this.#child.kill();
     }, withinMs);
   }
 
-  #finish(exitCode: number | null, signal: NodeJS.Signals | null): void {
+  #finish({ code: exitCode, signal }: ChildEnd): void {
     clearTimeout(this.#timer);
     const kind = this.#isDone ? "done" : this.#isLate ? "silent" : "exited";
     this.#end ??= { kind, exitCode, signal, printed: this.#printed };
     this.#wake();
   }
-}
-
-function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
-  return pid === undefined || exitCode !== null || signalCode !== null;
 }

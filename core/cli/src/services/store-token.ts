@@ -1,9 +1,9 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomToken } from "@mrlm/kit";
+import { temporaryFolder, temporaryFolders } from "@mrlm/process";
 import { writeAtomically } from "@mrlm/runtime";
 import { fileFault, MrlmError } from "@mrlm/spec";
-import { ownFolder, ownFolders } from "./own-folder.ts";
 
 const NAME = "served.json";
 
@@ -30,14 +30,14 @@ function isPrivate({ uid, mode }: { readonly uid: number; readonly mode: number 
 
 /** Writes down for `mrlm play` of this user which token file belongs to the server at an address. Returns a function that removes the note. */
 export function announceStoreToken(address: string, tokenFile: string): () => void {
-  const folder = ownFolder("store");
-  writeFileSync(join(folder, NAME), JSON.stringify({ address, tokenFile }), { mode: 0o600 });
-  return () => rmSync(folder, { recursive: true, force: true });
+  const folder = temporaryFolder("store");
+  writeFileSync(join(folder.path, NAME), JSON.stringify({ address, tokenFile }), { mode: 0o600 });
+  return () => folder.remove();
 }
 
 /** Returns the token file of the store server that this user runs on this machine at an address, if there is one. */
 export function findStoreToken(address: string): string | undefined {
-  for (const folder of ownFolders("store")) {
+  for (const folder of temporaryFolders("store")) {
     try {
       const served = JSON.parse(readFileSync(join(folder, NAME), "utf8")) as Record<string, string>;
       if (served["address"] === address) return served["tokenFile"];

@@ -1,5 +1,4 @@
-import { endOrphan, type Orphan, watchParent } from "./parent-watch.ts";
-import { type StartedProcess, startedProcesses } from "./started-processes.ts";
+import { killTree, listTree, ownTree, type TreeProcess } from "@mrlm/process";
 
 /** Connection of a worker that runs code of plugins to the process that started it. */
 export interface WorkerPort<Request, Message> {
@@ -7,7 +6,7 @@ export interface WorkerPort<Request, Message> {
   /** Sends a message, in order. */
   send(message: Message): void;
   /** Lists the processes that code of plugins started, and that run. */
-  started(): StartedProcess[];
+  started(): TreeProcess[];
   /** Sends `done` and ends the process, with whatever a plugin left open. */
   end(): void;
 }
@@ -16,11 +15,8 @@ export interface WorkerPort<Request, Message> {
 export async function openWorkerPort<Request, Message extends object>(): Promise<WorkerPort<Request, Message>> {
   const post = process.send?.bind(process);
   if (post === undefined) throw new Error("This module runs as a worker of `mrlm` only.");
-  // Both are arguments, because the parent can end before this line.
-  const [parent, temporary = ""] = process.argv.slice(2);
-  const orphan: Orphan = { parent: Number(parent), temporary };
-  watchParent(orphan);
-  process.on("disconnect", () => endOrphan(orphan));
+  const tree = ownTree();
+  process.on("disconnect", () => killTree(tree));
   const request = await new Promise<Request>((resolve) =>
     process.once("message", (value) => resolve(value as Request)),
   );
@@ -29,7 +25,7 @@ export async function openWorkerPort<Request, Message extends object>(): Promise
   return {
     request,
     send: (message) => void post(message),
-    started: () => startedProcesses(process.pid, temporary),
+    started: () => listTree(tree),
     end: () => void post({ event: "done" }, () => exit.call(process, 0)),
   };
 }
