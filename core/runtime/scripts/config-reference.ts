@@ -128,9 +128,15 @@ function objectOf(schema: Schema): Schema | undefined {
 function table(rows: readonly Row[]): string {
   const lines = rows.map(
     ({ key, schema, isRequired }) =>
-      `| \`${key}\` | ${kindOf(schema)} | ${isRequired ? "**required**. " : ""}${(schema.description ?? "").replaceAll("|", "\\|")} |`,
+      `| \`${key}\` | ${kindOf(schema)} | ${defaultOf(schema)} | ${isRequired ? "**required**. " : ""}${(schema.description ?? "").replaceAll("|", "\\|")} |`,
   );
-  return ["| key | value | |", "| --- | --- | --- |", ...lines, ""].join("\n");
+  return ["| key | value | default | |", "| --- | --- | --- | --- |", ...lines, ""].join("\n");
+}
+
+/** Returns a default that is not empty. */
+function defaultOf({ default: value }: Schema): string {
+  const isEmpty = value === undefined || (typeof value === "object" && Object.keys(value as object).length === 0);
+  return isEmpty ? "" : `\`${String(value)}\``;
 }
 
 function kindOf(schema: Schema): string {

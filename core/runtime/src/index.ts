@@ -56,7 +56,7 @@ export type {
   ResolvedEnvironment,
   ResolvedModel,
   ResolvedPart,
-} from "./config/resolved-config.ts";
+} from "./config/resolve-config.ts";
 export { RolloutRunner, type RolloutRunnerOptions } from "./rollouts/rollout-runner.ts";
 export { totalReward } from "./rollouts/episode-record.ts";
 export { evaluate, type EvaluationResult, type MeasuredEnvironment } from "./evaluation/evaluate.ts";

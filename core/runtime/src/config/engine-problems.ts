@@ -1,6 +1,6 @@
 import { type ConfigProblem, showPath } from "./config-problems.ts";
-import { DEFAULT_POLICY } from "./policies.ts";
 import type { ConfigInput } from "./schema.ts";
+import { DEFAULT_POLICY } from "./sections/environments.ts";
 import type { ConfigPath } from "./source-text.ts";
 import { MAIN_ENGINE } from "./engines.ts";
 

@@ -1,5 +1,5 @@
 import type { ModelId } from "@mrlm/spec";
-import type { ResolvedConfig } from "./resolved-config.ts";
+import type { ResolvedConfig } from "./resolve-config.ts";
 
 /** Name of the engine that the key `engine` of a configuration stands for. It holds the models that no other engine has. */
 export const MAIN_ENGINE = "main";

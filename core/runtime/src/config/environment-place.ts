@@ -1,7 +1,6 @@
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import type { LoadedConfig } from "./load-config.ts";
-import type { ResolvedEnvironment } from "./resolved-config.ts";
-import { absolutePath, environmentKey, resolveEnvironment } from "./resolve-config.ts";
+import { environmentKey, type ResolvedEnvironment, resolveEnvironment } from "./resolve-config.ts";
 import type { ConfigPath } from "./source-text.ts";
 import { valueAt } from "../plugins/schema-messages.ts";
 import { namedOption } from "../plugins/standard-options.ts";
@@ -23,9 +22,7 @@ export function environmentPath({ source, config }: LoadedConfig, list: Environm
   const entries = (valueAt(source.value, place) ?? []) as Parameters<typeof resolveEnvironment>[0][];
   const wanted = environmentKey(resolved[index] as ResolvedEnvironment);
   const found = entries.findIndex((entry) => {
-    const { reward_sharing, ...measured } = resolveEnvironment(entry, (path) =>
-      absolutePath(config.base_directory, path),
-    );
+    const { reward_sharing, ...measured } = resolveEnvironment(entry, config.base_directory);
     const isTrained = list === "environments" && reward_sharing !== undefined;
     return environmentKey(isTrained ? { ...measured, reward_sharing } : measured) === wanted;
   });

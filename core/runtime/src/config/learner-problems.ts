@@ -1,7 +1,7 @@
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { type ConfigProblem, showPath } from "./config-problems.ts";
-import { DEFAULT_POLICY } from "./policies.ts";
 import type { ConfigInput } from "./schema.ts";
+import { DEFAULT_POLICY } from "./sections/environments.ts";
 import type { ConfigPath } from "./source-text.ts";
 
 type StageInput = NonNullable<ConfigInput["stages"]>[number];

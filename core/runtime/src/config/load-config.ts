@@ -4,13 +4,13 @@ import { decodeUtf8 } from "@mrlm/kit";
 import { fileFault, MrlmError, type PolicyId } from "@mrlm/spec";
 import { configError, type ConfigProblem, problemsOf } from "./config-problems.ts";
 import { translateLegacy } from "./legacy/translate-legacy.ts";
-import type { ResolvedConfig } from "./resolved-config.ts";
-import { resolveConfig } from "./resolve-config.ts";
+import { type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
 import { engineProblems, withoutAddress } from "./engine-problems.ts";
 import { learnerProblems } from "./learner-problems.ts";
 import { policyProblems } from "./policy-problems.ts";
 import { noteOverrides, type Override, withOverrides } from "./overrides.ts";
-import { type ConfigInput, configSchema } from "./schema.ts";
+import { type ConfigInput, configSchema, type ParsedConfig } from "./schema.ts";
+import { engineSection } from "./sections/operation.ts";
 import { type ConfigPath, readYaml, type SourceText } from "./source-text.ts";
 
 /** Configuration that matches the schema. `prepareRun` checks it against plugins, engine and environments. */
@@ -52,12 +52,12 @@ export function loadConfig(path: string, options: ConfigOptions = {}): LoadedCon
 /** Reads a configuration from a text. `path` is the file name in messages, the base of relative paths, and the default name of the run. */
 export function parseConfig(text: string, options: ConfigOptions & { readonly path: string }): LoadedConfig {
   const { overrides = [] } = options;
-  const given = withOverrides(readYaml(text, options.path), overrides);
-  const { source, problems: repeated, notices, dropsUnknownOptions } = translateLegacy(given);
-  const parsed = configSchema.safeParse(source.value ?? {});
-  if (!parsed.success) throw configError(source, problemsOf(configSchema, source.value ?? {}, parsed.error));
-  const config = parsed.data;
-  const problems = [...repeated, ...incompleteness(config, source)];
+  const written = withOverrides(readYaml(text, options.path), overrides);
+  const { source, problems: repeated, notices, dropsUnknownOptions } = translateLegacy(written);
+  const given = (source.value ?? {}) as ConfigInput;
+  const parsed = configSchema.safeParse(given);
+  if (!parsed.success) throw configError(source, problemsOf(configSchema, given, parsed.error));
+  const problems = [...repeated, ...incompleteness(given, parsed.data)];
   if (problems.length > 0) throw configError(source, problems);
   const place = {
     fallbackName: basename(options.path).replace(/\.[^.]*$/, "") || "run",
@@ -65,23 +65,23 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
     workingDirectory: options.workingDirectory ?? process.cwd(),
   };
   return {
-    config: resolveConfig(config, place),
+    config: resolveConfig(parsed.data, place),
     source,
     text: noteOverrides(text, overrides),
-    notices: [...notices, ...startNotices(config, source)],
-    learnerPath: (stage, policy, option) => learnerPath(config, stage, policy, option),
+    notices: [...notices, ...startNotices(given, source)],
+    learnerPath: (stage, policy, option) => learnerPath(given, stage, policy, option),
     dropsUnknownOptions,
   };
 }
 
-function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[] {
-  const problems: ConfigProblem[] = policyProblems(config, source.value);
+function incompleteness(config: ConfigInput, parsed: ParsedConfig): ConfigProblem[] {
+  const problems: ConfigProblem[] = policyProblems(config, parsed);
   if (config.stages === undefined)
     problems.push({ path: [], at: "value", text: "there is nothing to do: `stages` is missing" });
   if (config.server?.token_file !== undefined && config.server.address === undefined)
     problems.push(withoutAddress(["server", "token_file"]));
   problems.push(...engineProblems(config));
-  const { mode = "sync", lag, on_stale: onStale, in_flight: inFlight } = config.play ?? {};
+  const { mode, lag, on_stale: onStale, in_flight: inFlight } = parsed.play;
   if (onStale !== undefined && mode !== "async")
     problems.push({
       path: ["play", "on_stale"],
@@ -94,7 +94,7 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
       at: "key",
       text: `play.in_flight is for \`mode: async\`: with \`${mode}\` weights change when nothing is sampled`,
     });
-  if (lag !== undefined && (mode === "sync") !== (lag === 0))
+  if ((mode === "sync") !== (lag === 0))
     problems.push({
       path: ["play", "lag"],
       at: "value",
@@ -111,20 +111,20 @@ function incompleteness(config: ConfigInput, source: SourceText): ConfigProblem[
       at: "key",
       text: "server.tls has one of `cert` and `key`: mutual TLS needs both",
     });
-  if (config.eval?.tasks === 0 && (config.eval.every ?? 0) > 0)
+  if (parsed.eval.tasks === 0 && parsed.eval.every > 0)
     problems.push({
       path: ["eval", "every"],
       at: "key",
       text: "eval.every has no effect: eval.tasks is 0, and nothing is evaluated",
     });
-  problems.push(...samplingProblems(config));
+  problems.push(...samplingProblems(parsed));
   problems.push(...learnerProblems(config));
   return problems;
 }
 
 /** Finds sampling sections with a minimum of tokens above the maximum. */
-function samplingProblems({ sampling, policies = {}, stages = [] }: ConfigInput): ConfigProblem[] {
-  const all: { readonly path: ConfigPath; readonly own: typeof sampling }[] = [
+function samplingProblems({ sampling, policies = {}, stages = [] }: ParsedConfig): ConfigProblem[] {
+  const all: { readonly path: ConfigPath; readonly own: Partial<typeof sampling> | undefined }[] = [
     { path: ["sampling"], own: sampling },
     ...Object.entries(policies).map(([name, { sampling: own }]) => ({ path: ["policies", name, "sampling"], own })),
     ...stages.flatMap(({ sampling: own, learners = {} }, i) => [
@@ -136,7 +136,7 @@ function samplingProblems({ sampling, policies = {}, stages = [] }: ConfigInput)
     ]),
   ];
   return all.flatMap(({ path, own }) => {
-    const { min_tokens = 0, max_tokens = 256 } = { ...sampling, ...own };
+    const { min_tokens = 0, max_tokens } = { ...sampling, ...own };
     const isSetHere = own?.min_tokens !== undefined || own?.max_tokens !== undefined;
     return isSetHere && min_tokens > max_tokens
       ? [
@@ -152,13 +152,13 @@ function samplingProblems({ sampling, policies = {}, stages = [] }: ConfigInput)
 
 /** Returns notices of options for starting an engine or a server that is already running. Options at their defaults need none. */
 function startNotices({ engine, engines = {}, server }: ConfigInput, source: SourceText): string[] {
-  const standard = { provider: "torch", device: "auto", mode: "auto", threads: undefined };
+  const standard = engineSection.parse({});
   const started = (path: ConfigPath, entry: NonNullable<ConfigInput["engine"]>) =>
     entry.address === undefined
       ? []
-      : Object.entries(standard)
-          .filter(([key, value]) => (entry[key as keyof typeof standard] ?? value) !== value)
-          .map(([key]) => ({ path: [...path, key], address: entry.address }));
+      : (["provider", "device", "mode", "threads"] as const)
+          .filter((key) => (entry[key] ?? standard[key]) !== standard[key])
+          .map((key) => ({ path: [...path, key], address: entry.address }));
   const unused = [
     ...(engine === undefined ? [] : started(["engine"], engine)),
     ...Object.entries(engines).flatMap(([name, entry]) => started(["engines", name], entry)),

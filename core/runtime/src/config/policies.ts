@@ -5,10 +5,8 @@ import type {
   ResolvedModel,
   ResolvedSampling,
   ResolvedStage,
-} from "./resolved-config.ts";
-
-/** Name of the policy that the key `model` of a configuration stands for. */
-export const DEFAULT_POLICY: PolicyId = "policy";
+} from "./resolve-config.ts";
+import { DEFAULT_POLICY } from "./sections/environments.ts";
 
 /** A trained model of a configuration. */
 export interface TrainedPolicy {

@@ -1,8 +1,9 @@
+import type { PastVersions, PolicyId } from "@mrlm/spec";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { valueAt } from "../plugins/schema-messages.ts";
 import { type ConfigProblem, showPath } from "./config-problems.ts";
-import { DEFAULT_POLICY } from "./policies.ts";
-import type { ConfigInput } from "./schema.ts";
+import type { ConfigInput, ParsedConfig } from "./schema.ts";
+import { DEFAULT_POLICY } from "./sections/environments.ts";
 import type { ConfigPath } from "./source-text.ts";
 
 type EnvironmentInput = NonNullable<NonNullable<ConfigInput["eval"]>["environments"]>[number];
@@ -12,11 +13,8 @@ type PlayerInput = NonNullable<EnvironmentInput["players"]>[string];
 const RESERVED = /^(critic(-.+)?|(reference|frozen)-\d+(-.+)?|past-.+)$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/**
- * Finds faults of the trained models, and of the players of environments, that need no plugin.
- * @param written the configuration as it was given
- */
-export function policyProblems(config: ConfigInput, written: unknown): ConfigProblem[] {
+/** Finds faults of the trained models, and of the players of environments, that need no plugin. */
+export function policyProblems(config: ConfigInput, parsed: ParsedConfig): ConfigProblem[] {
   const { model, policies } = config;
   const names = policies === undefined ? [DEFAULT_POLICY] : Object.keys(policies);
   const lists: readonly (readonly [ConfigPath, readonly EnvironmentInput[]])[] = [
@@ -28,11 +26,11 @@ export function policyProblems(config: ConfigInput, written: unknown): ConfigPro
     ...names.flatMap((name) => nameProblems(name)),
     ...(model === undefined ? [] : sourceProblems(["model"], model)),
     ...Object.entries(policies ?? {}).flatMap(([name, each]) => sourceProblems(["policies", name], each)),
-    ...differingPools(lists),
+    ...differingPools(parsed),
     ...lists.flatMap(([list, environments]) =>
       environments.flatMap((environment, i) => [
-        ...droppedRoles([...list, i, "players"], written),
-        ...sharingPaths([...list, i, "reward_sharing"], written).flatMap((path) => droppedRoles(path, written)),
+        ...droppedRoles([...list, i, "players"], config),
+        ...sharingPaths([...list, i, "reward_sharing"], config).flatMap((path) => droppedRoles(path, config)),
         ...environmentProblems([...list, i], environment, names),
       ]),
     ),
@@ -40,13 +38,17 @@ export function policyProblems(config: ConfigInput, written: unknown): ConfigPro
 }
 
 /** Finds players whose pools of earlier versions differ from another one of the same policy: they share the copies. */
-function differingPools(lists: readonly (readonly [ConfigPath, readonly EnvironmentInput[]])[]): ConfigProblem[] {
-  const first = new Map<string, { readonly every: number; readonly keep: number }>();
+function differingPools(parsed: ParsedConfig): ConfigProblem[] {
+  const first = new Map<PolicyId, PastVersions>();
+  const lists = [
+    [["environments"], parsed.environments],
+    [["eval", "environments"], parsed.eval.environments ?? []],
+  ] as const;
   return lists.flatMap(([list, environments]) =>
     environments.flatMap(({ players = {} }, i) =>
       Object.entries(players).flatMap(([role, player]): ConfigProblem[] => {
-        if (typeof player === "string" || player.past === undefined) return [];
-        const { policy = DEFAULT_POLICY, past } = player;
+        if (!("policy" in player) || player.past === undefined) return [];
+        const { policy, past } = player;
         const known = first.get(policy) ?? past;
         first.set(policy, known);
         if (known.every === past.every && known.keep === past.keep) return [];

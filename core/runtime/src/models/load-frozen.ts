@@ -1,6 +1,6 @@
 import type { ModelId, ModelInfo, Trainer } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { type FrozenModel, frozenOptions } from "../players/frozen-models.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import { type LoadedModel, loadedModel } from "./loaded-model.ts";

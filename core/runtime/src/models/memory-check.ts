@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import { trainedPolicy } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { capitalised } from "../names/capitalised.ts";
 import type { RunMemory } from "./run-memory.ts";
 

@@ -1,6 +1,6 @@
 import type { CreateModelOptions, ModelId, PolicyId, Trainer } from "@mrlm/spec";
 import { trainedPolicy } from "../config/policies.ts";
-import type { ReferenceModel, ResolvedConfig } from "../config/resolved-config.ts";
+import type { ReferenceModel, ResolvedConfig } from "../config/resolve-config.ts";
 import { assertSameTokens, type TokenizerFiles } from "../prepare/same-tokens.ts";
 
 /** Returns the end of the ids of a policy's other models: empty in a run with one policy. */

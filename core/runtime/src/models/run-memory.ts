@@ -1,6 +1,6 @@
 import type { CreateModelOptions, MemoryEstimate, ModelId, PolicyId, Trainer } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { pastOptions, pastPools } from "../players/past-pools.ts";
 import { environmentsOf, frozenModels, frozenOptions } from "../players/frozen-models.ts";
 import { policyOptions } from "../prepare/model-source.ts";

@@ -3,7 +3,7 @@ import { MrlmError, SINGLE_AGENT } from "@mrlm/spec";
 import { configError } from "../config/config-problems.ts";
 import { isRemote } from "../config/engines.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
-import type { ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedEnvironment } from "../config/resolve-config.ts";
 import type { EnvironmentSource, PolicySources } from "../plugins/plugin-kinds.ts";
 import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import { assertModelDirectory } from "../run/model-directory.ts";

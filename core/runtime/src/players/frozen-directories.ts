@@ -2,7 +2,7 @@ import type { PlayerRef, RoleId } from "@mrlm/spec";
 import { isRemote } from "../config/engines.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { located } from "../config/located.ts";
-import type { ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedEnvironment } from "../config/resolve-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { assertModelDirectory, modelDirectory } from "../run/model-directory.ts";
 import { isFrozen } from "./frozen-models.ts";

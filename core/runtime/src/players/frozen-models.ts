@@ -1,6 +1,6 @@
 import type { CreateModelOptions, ModelId, PlayerRef } from "@mrlm/spec";
 import { trainedPolicy } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolve-config.ts";
 
 /** Model that plays in a run and is not trained. */
 export interface FrozenModel {

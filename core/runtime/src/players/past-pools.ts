@@ -1,5 +1,5 @@
 import type { CreateModelOptions, PlayerRef, PolicyId } from "@mrlm/spec";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { pastModel } from "../rollouts/past-versions.ts";
 import { environmentsOf } from "./frozen-models.ts";
 

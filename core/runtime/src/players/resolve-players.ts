@@ -7,7 +7,7 @@ import {
   type RolloutRequest,
 } from "@mrlm/spec";
 import { located } from "../config/located.ts";
-import type { ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedEnvironment } from "../config/resolve-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { ownMember } from "../names/own-member.ts";
 import { hasPast } from "./past-pools.ts";

@@ -2,7 +2,7 @@ import type { EnvironmentDescription, MrlmError, RewardSharing, RoleId } from "@
 import { configError, type ConfigProblem, showPath } from "../config/config-problems.ts";
 import { environmentPath } from "../config/environment-place.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
-import type { ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedEnvironment } from "../config/resolve-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { ownMember } from "../names/own-member.ts";

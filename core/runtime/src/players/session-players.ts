@@ -1,7 +1,7 @@
 import type { EnvironmentDescription, EnvironmentRef, Player, PolicyId, RolloutRequest } from "@mrlm/spec";
 import { configError } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
-import type { ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedEnvironment } from "../config/resolve-config.ts";
 import { environmentPath } from "../config/environment-place.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { directoryFinder, withFrozenDirectories } from "./frozen-directories.ts";

@@ -22,9 +22,10 @@ interface SchemaNode {
 
 /** Returns the keys that a schema allows at a path; none if it allows no object there. */
 export function knownKeys(schema: z.ZodType, path: Path): string[] {
-  return schemaNodesAt(schema, path).flatMap((node) =>
+  const keys = schemaNodesAt(schema, path).flatMap((node) =>
     Object.keys(node.def.shape ?? node.def.keyType?.def.entries ?? {}),
   );
+  return [...new Set(keys)];
 }
 
 /** Returns the objects that a schema allows at a path. */

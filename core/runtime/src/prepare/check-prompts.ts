@@ -13,7 +13,7 @@ import {
 } from "@mrlm/spec";
 import { isRemote } from "../config/engines.ts";
 import { samplingOf, trainedPolicies } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { ownMember } from "../names/own-member.ts";
 import { directoryRenderer } from "../run/directory-renderer.ts";
 import { policyOptions } from "./model-source.ts";

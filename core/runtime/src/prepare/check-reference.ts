@@ -6,7 +6,7 @@ import { isRemote } from "../config/engines.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { located } from "../config/located.ts";
 import { trainedPolicy } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { assertSameTokens, type TokenizerFiles } from "./same-tokens.ts";
 import { policyOptions } from "./model-source.ts";
 

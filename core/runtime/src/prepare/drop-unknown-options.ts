@@ -1,6 +1,6 @@
 import type { EnvironmentHost, JsonObject } from "@mrlm/spec";
 import type { LoadedConfig } from "../config/load-config.ts";
-import type { ResolvedConfig, ResolvedEnvironment, ResolvedLearner, ResolvedStage } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment, ResolvedLearner, ResolvedStage } from "../config/resolve-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { validateOptions } from "../plugins/standard-options.ts";

@@ -1,5 +1,5 @@
 import { trainedPolicies } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedModel } from "../config/resolve-config.ts";
 import { readConfig } from "./model-source.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { PolicyId } from "@mrlm/spec";
 import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { trainedPolicies } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedEnvironment, ResolvedLearner, ResolvedModel } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment, ResolvedLearner, ResolvedModel } from "../config/resolve-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import {
   type DirectoryFinder,

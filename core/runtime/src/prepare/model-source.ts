@@ -14,7 +14,7 @@ import { assertModelDirectory } from "../run/model-directory.ts";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import { isRemote } from "../config/engines.ts";
 import { trainedPolicy } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedModel } from "../config/resolve-config.ts";
 
 /**
  * Returns the options with which the engine creates a policy. Throws if files of its model are missing or of the wrong kind.

@@ -12,7 +12,7 @@ import { configError } from "../config/config-problems.ts";
 import { trainedPolicies } from "../config/policies.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { at, located } from "../config/located.ts";
-import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolve-config.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";

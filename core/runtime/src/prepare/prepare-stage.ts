@@ -12,7 +12,7 @@ import { readRows } from "../collection/rows.ts";
 import { configError, optionProblems } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { samplingOf } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedLearner, ResolvedStage } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedLearner, ResolvedStage } from "../config/resolve-config.ts";
 import { at } from "../config/located.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { keysOf, validateOptions } from "../plugins/standard-options.ts";

@@ -1,6 +1,6 @@
 import type { PolicyId, RolloutRequest, RolloutSampling } from "@mrlm/spec";
 import { samplingOf, trainedPolicies } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedSampling, ResolvedStage } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedSampling, ResolvedStage } from "../config/resolve-config.ts";
 
 /** Converts the sampling section of the configuration to the contract's type. */
 export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {

@@ -1,5 +1,5 @@
 import type { TrainingEnvironment } from "@mrlm/spec";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { isWithoutAgents } from "../evaluation/assert-scored.ts";
 import type { EvaluationResult, MeasuredEnvironment } from "../evaluation/evaluate.ts";
 

@@ -1,6 +1,6 @@
 import { type ModelInfo, MrlmError, type PolicyId, type Trainer } from "@mrlm/spec";
 import type { RecordedWeights } from "@mrlm/store";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { releaseModels } from "../models/loaded-policies.ts";
 import { policyOptions } from "../prepare/model-source.ts";
 import { loadState } from "../resume/run-state.ts";

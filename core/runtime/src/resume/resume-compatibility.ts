@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { withShortForms } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { type Change, describeChange, diffConfigs } from "./config-diff.ts";
 
 /** Returns the part of a configuration that decides what is learnt. */

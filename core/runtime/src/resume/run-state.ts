@@ -1,6 +1,6 @@
 import { type JsonObject, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
 import { z } from "zod";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";

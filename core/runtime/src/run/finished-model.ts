@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { trainedPolicies, type TrainedPolicy } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import type { RunDirectory } from "./run-directory.ts";
 
 /** Returns the path of the trained model, or of the folder with those of several policies. */

@@ -5,7 +5,7 @@ import { fileFault, type JsonObject, type ModelId, MrlmError, type PolicyId } fr
 import { EpisodeReader, isPostgres, STORE_FILE } from "@mrlm/store";
 import { stringify } from "yaml";
 import { withShortForms } from "../config/policies.ts";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { Checkpoints, modelFolder } from "./checkpoints.ts";
 import { makeDirectory, writeAtomically } from "./atomic-write.ts";
 import { reading } from "./read-failure.ts";

@@ -8,7 +8,7 @@ import {
   MrlmError,
 } from "@mrlm/spec";
 import { placeOfRun, runOfStore } from "@mrlm/store";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import { finishedModel } from "../run/finished-model.ts";
 import type { RunDirectory } from "../run/run-directory.ts";

@@ -10,7 +10,7 @@ import {
   type Trainer,
   type TrainingEnvironment,
 } from "@mrlm/spec";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { learningEngine } from "../play/learning-engine.ts";
 import { ownSuffix, type Reference } from "../models/reference-model.ts";
 import type { RandomStreams } from "./random-streams.ts";

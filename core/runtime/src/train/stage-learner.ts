@@ -1,5 +1,5 @@
 import { type AlgorithmRun, type IterationReport, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
-import type { ResolvedStage } from "../config/resolved-config.ts";
+import type { ResolvedStage } from "../config/resolve-config.ts";
 import { Learner, learnerId, type LearnerParts, type TimedBatch } from "../play/learner.ts";
 import type { PreparedLearner, PreparedStage } from "../prepare/prepare-stage.ts";
 import { stageSampling } from "../prepare/rollout-sampling.ts";

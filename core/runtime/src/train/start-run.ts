@@ -10,7 +10,7 @@ import {
   type SamplerHost,
 } from "@mrlm/spec";
 import { trainedPolicies } from "../config/policies.ts";
-import type { ResolvedConfig, ResolvedModel } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedModel } from "../config/resolve-config.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { configSchema } from "../schema.ts";
-import { pluginOptions } from "../sections/json-schema.ts";
+import { pluginOptions } from "../sections/values.ts";
 import { modelSection } from "../sections/model.ts";
-import { distributedSection, outputSection } from "../sections/operation.ts";
+import { distributedKeys, outputSection } from "../sections/operation.ts";
 import type { ConfigPath } from "../source-text.ts";
 import { legacyModelKeys } from "./model-keys.ts";
 import { legacyAlgorithmSections, legacyTrainingSection } from "./training-keys.ts";
@@ -87,9 +87,9 @@ const withDescription = <S extends z.ZodType>(schema: S, { description = "" }: z
 export const fileSchema = configSchema.extend({
   model: withDescription(modelSection.extend(legacyModelKeys).optional(), model),
   output: withDescription(z.union([z.string().min(1), outputSection.extend(legacyOutputKeys)]).optional(), output),
-  distributed: withDescription(distributedSection.extend(legacyDistributedKeys).optional(), distributed),
+  distributed: withDescription(distributedKeys.extend(legacyDistributedKeys).optional(), distributed),
   ...legacyTopKeys,
 });
 
 /** Value that `fileSchema` accepts. */
-export type FileConfig = z.output<typeof fileSchema>;
+export type FileConfig = z.input<typeof fileSchema>;

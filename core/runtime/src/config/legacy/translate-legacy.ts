@@ -31,7 +31,7 @@ export function translateLegacy(source: SourceText): TranslatedSource {
     return { source, problems: [], notices: [], dropsUnknownOptions: { stages: false, environments: false } };
   const parsed = fileSchema.safeParse(source.value);
   if (!parsed.success) throw configError(source, problemsOf(fileSchema, source.value, parsed.error));
-  const file = parsed.data;
+  const file = source.value as FileConfig;
   const rewrite = new Rewrite(withoutLegacyKeys(file));
   for (const [from, to] of MOVED_KEYS) rewrite.set(to, valueAt(file, from), from);
   setEvaluation(rewrite, file);

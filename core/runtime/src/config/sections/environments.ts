@@ -1,65 +1,78 @@
+import type { PlayerRef, PolicyId } from "@mrlm/spec";
 import { z } from "zod";
 import { ENDPOINT_URL, isEndpointUrl } from "../endpoint-url.ts";
-import { pluginOptions } from "./json-schema.ts";
+import { pluginOptions, type RelativePath, relativePath, textOr } from "./values.ts";
 
-/** Player of a role. `policyProblems` checks which keys stand together. */
-const player = z.union([
-  z.string().min(1),
-  z.strictObject({
-    policy: z.string().min(1).optional().describe("Name of a trained model, as in `policies`"),
-    past: z
-      .strictObject({
-        every: z.int().positive().default(20).describe("Weight versions from one kept copy to the next"),
-        keep: z.int().positive().default(8).describe("Number of copies; a new one replaces the oldest"),
-        newest: z
-          .number()
-          .min(0)
-          .max(1)
-          .default(0.5)
-          .describe(
-            "Share of groups that meet the newest copy; the others meet any of them. 0: all alike; 1: always the newest",
-          ),
-      })
-      .optional()
-      .describe("Earlier versions of `policy` play, as copies that are not trained"),
-    model: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "A frozen model: a Hugging Face directory, a run or one of its checkpoints, relative to the config; with `endpoint`: the name of a model there",
-      ),
-    endpoint: z
-      .string()
-      .refine(isEndpointUrl, { error: ENDPOINT_URL })
-      .optional()
-      .describe("URL of an OpenAI-compatible API, mostly with /v1 at its end; `model` names the model"),
-    api_key_env: z
-      .string()
-      // The message does not quote the value, which may be a key.
-      .refine((name) => /^[A-Z_][A-Z0-9_]*$/.test(name), {
-        error: "must be the name of an environment variable in capitals, not the key itself",
-      })
-      .optional()
-      .describe("Environment variable that holds the key of `endpoint`"),
-    scripted: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("A scripted policy of the environment, by its name; or a policy of a plugin, `NAME@N`"),
-    options: pluginOptions.optional().describe("Options of the scripted policy, or of the policy that asks `endpoint`"),
-  }),
-]);
+/** Name of the policy that the key `model` of a configuration stands for. */
+export const DEFAULT_POLICY: PolicyId = "policy";
 
-/** Entry of `environments`. */
-export const environmentSection = z.strictObject({
-  id: z.string().min(1).describe("`math@2`, or `math` for the newest version installed"),
-  options: pluginOptions.optional().describe("Options of the environment"),
-  weight: z
-    .number()
-    .positive()
+/** Keys of the player of a role. `policyProblems` checks which of them stand together. */
+const playerKeys = z.strictObject({
+  policy: z.string().min(1).optional().describe("Name of a trained model, as in `policies`"),
+  past: z
+    .strictObject({
+      every: z.int().positive().default(20).describe("Weight versions from one kept copy to the next"),
+      keep: z.int().positive().default(8).describe("Number of copies; a new one replaces the oldest"),
+      newest: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(0.5)
+        .describe(
+          "Share of groups that meet the newest copy; the others meet any of them. 0: all alike; 1: always the newest",
+        ),
+    })
     .optional()
-    .describe("Share of the training tasks, relative to the other environments; default 1"),
+    .describe("Earlier versions of `policy` play, as copies that are not trained"),
+  model: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "A frozen model: a Hugging Face directory, a run or one of its checkpoints, relative to the config; with `endpoint`: the name of a model there",
+    ),
+  endpoint: z
+    .string()
+    .refine(isEndpointUrl, { error: ENDPOINT_URL })
+    .optional()
+    .describe("URL of an OpenAI-compatible API, mostly with /v1 at its end; `model` names the model"),
+  api_key_env: z
+    .string()
+    // The message does not quote the value, which may be a key.
+    .refine((name) => /^[A-Z_][A-Z0-9_]*$/.test(name), {
+      error: "must be the name of an environment variable in capitals, not the key itself",
+    })
+    .optional()
+    .describe("Environment variable that holds the key of `endpoint`"),
+  scripted: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("A scripted policy of the environment, by its name; or a policy of a plugin, `NAME@N`"),
+  options: pluginOptions.default({}).describe("Options of the scripted policy, or of the policy that asks `endpoint`"),
+});
+
+/** Player of a role: the name of a policy alone, or an object. */
+const player = textOr(playerKeys, z.string().min(1), (policy) => ({ policy })).transform(
+  ({
+    policy = DEFAULT_POLICY,
+    past,
+    model,
+    endpoint,
+    api_key_env,
+    scripted,
+    options,
+  }): PlayerRef | { readonly model: RelativePath } => {
+    if (endpoint !== undefined) return { endpoint, model: model as string, api_key_env, options };
+    if (model !== undefined) return { model: relativePath(model) };
+    return scripted === undefined ? { policy, past } : { scripted, options };
+  },
+);
+
+const environmentKeys = z.strictObject({
+  id: z.string().min(1).describe("`math@2`, or `math` for the newest version installed"),
+  options: pluginOptions.default({}).describe("Options of the environment"),
+  weight: z.number().positive().default(1).describe("Share of the training tasks, relative to the other environments"),
   max_turns: z.int().positive().optional().describe("Turn limit of an episode, beside the environment's own"),
   players: z
     .record(z.string().min(1), player)
@@ -68,7 +81,8 @@ export const environmentSection = z.strictObject({
   sides: z
     .enum(["fixed", "shuffle"])
     .optional()
-    .describe("`shuffle`: the players are assigned to the roles at random, anew in each group; default `fixed`"),
+    .describe("`shuffle`: the players are assigned to the roles at random, anew in each group")
+    .meta({ default: "fixed" }),
   reward_sharing: z
     .record(z.string().min(1), z.record(z.string().min(1), z.number()))
     .optional()
@@ -77,5 +91,16 @@ export const environmentSection = z.strictObject({
     ),
 });
 
+/** Sets `sides` only where there are players to assign. */
+function withSides<E extends Pick<z.output<typeof environmentKeys>, "players" | "sides">>(environment: E): E {
+  const { players, sides = "fixed" } = environment;
+  return { ...environment, sides: players && sides };
+}
+
+/** Entry of `environments`. */
+export const environmentSection = environmentKeys.transform(withSides);
+
 /** Entry of `eval.environments`. An evaluation measures the totals of the environment. */
-export const evaluationEnvironmentSection = environmentSection.omit({ weight: true, reward_sharing: true });
+export const evaluationEnvironmentSection = environmentKeys
+  .omit({ weight: true, reward_sharing: true })
+  .transform(withSides);

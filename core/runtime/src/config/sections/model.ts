@@ -1,10 +1,10 @@
 import { TOOL_FORMAT_NAMES } from "@mrlm/kit/renderer";
 import { z } from "zod";
-import { pluginOptions } from "./json-schema.ts";
+import { pluginOptions, relativePath } from "./values.ts";
 import { ownSampling } from "./stages.ts";
 
 const tokenizer = z.union([
-  z.string(),
+  z.string().transform((given) => (given === "characters" ? { characters: {} } : relativePath(given))),
   z.strictObject({
     characters: z.strictObject({
       alphabet: z
@@ -24,6 +24,7 @@ const lora = z
   .strictObject({
     path: z
       .string()
+      .transform(relativePath)
       .optional()
       .describe(
         "Continue from a saved adapter: a peft directory, a run or one of its checkpoints, relative to the config. Its rank, alpha and target modules are used",
@@ -57,6 +58,7 @@ const lora = z
 export const modelSection = z.strictObject({
   path: z
     .string()
+    .transform(relativePath)
     .optional()
     .describe(
       "Hugging Face directory (config.json, safetensors, tokenizer.json), a run or one of its checkpoints, relative to the config; nothing is downloaded",
@@ -64,10 +66,10 @@ export const modelSection = z.strictObject({
   random: z
     .strictObject({
       config: z
-        .union([z.string(), pluginOptions])
+        .union([z.string().transform(relativePath), pluginOptions])
         .describe("Hugging Face configuration, inline or the path of a config.json"),
       tokenizer: tokenizer
-        .default("characters")
+        .prefault("characters")
         .describe(
           "`characters` (a token for each character), `{ characters: { alphabet, tags } }`, or a directory with tokenizer files",
         ),
@@ -77,8 +79,8 @@ export const modelSection = z.strictObject({
     .describe("Random weights instead of a directory"),
   dtype: z
     .enum(["auto", "float32", "bfloat16", "float16"])
-    .optional()
-    .describe("Type of the weights; default `auto`: float32 on a CPU, bfloat16 on a GPU that supports it"),
+    .default("auto")
+    .describe("Type of the weights; `auto`: float32 on a CPU, bfloat16 on a GPU that supports it"),
   lora: lora.optional().describe("Train low-rank adapters instead of all weights"),
   tool_format: z
     .enum(TOOL_FORMAT_NAMES)

@@ -1,7 +1,7 @@
 import { type JsonValue, PART_KINDS } from "@mrlm/spec";
 import { hasPassword, isDatabase } from "@mrlm/store";
 import { z } from "zod";
-import { pluginOptions } from "./json-schema.ts";
+import { pluginOptions, relativePath, textOr } from "./values.ts";
 
 /** Longest delay of a timer: about 24 days. */
 const MAX_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
@@ -16,35 +16,36 @@ export const engineSection = z.strictObject({
   token_file: z
     .string()
     .min(1)
+    .transform(relativePath)
     .optional()
     .describe("File with the token that the engine at `address` requires, relative to the config"),
-  provider: z.string().min(1).optional().describe("Plugin that starts the engine; default `torch`"),
-  device: z.enum(["auto", "cpu", "cuda"]).optional().describe("Default `auto`"),
+  provider: z.string().min(1).default("torch").describe("Plugin that starts the engine"),
+  device: z.enum(["auto", "cpu", "cuda"]).default("auto").describe("`auto`: a GPU where there is one"),
   mode: z
     .enum(["auto", "deterministic", "throughput"])
-    .optional()
+    .default("auto")
     .describe("`deterministic`: bit-identical runs; `auto`: deterministic on a CPU"),
   check_memory: z
     .boolean()
-    .optional()
-    .describe("Estimate the run's memory first; lower the token budget or stop if it does not fit; default true"),
+    .default(true)
+    .describe("Estimate the run's memory first; lower the token budget or stop if it does not fit"),
   samplers: z
     .int()
     .nonnegative()
     .max(64)
-    .optional()
+    .default(0)
     .describe(
-      "Processes that sample beside the engine, on this machine, with the device, mode and threads of the engine; default 0. `mrlm sample --run` starts others",
+      "Processes that sample beside the engine, on this machine, with the device, mode and threads of the engine. `mrlm sample --run` starts others",
     ),
   sampler_wait_seconds: z
     .number()
     .nonnegative()
     .max(MAX_SECONDS)
-    .optional()
+    .default(0)
     .describe(
-      "Longest wait of a sequence for a sampler where none serves; the engine samples after it. For runs whose samplers come later or are started again. Default 0",
+      "Longest wait of a sequence for a sampler where none serves; the engine samples after it. For runs whose samplers come later or are started again",
     ),
-  gpu: z.int().nonnegative().optional().describe("Index of the CUDA device of a started engine; default 0"),
+  gpu: z.int().nonnegative().optional().describe("Index of the CUDA device of a started engine").meta({ default: 0 }),
   threads: z
     .int()
     .positive()
@@ -54,8 +55,9 @@ export const engineSection = z.strictObject({
 
 /** Entry of `engines`: a further engine, with the models that are on it. */
 export const enginesEntry = engineSection
-  .pick({ address: true, token_file: true, device: true, gpu: true, samplers: true, threads: true })
+  .pick({ address: true, token_file: true, gpu: true, samplers: true, threads: true })
   .extend({
+    device: engineSection.shape.device.unwrap().optional().describe("Default: that of `engine`"),
     models: z
       .array(z.string().min(1))
       .min(1)
@@ -73,6 +75,7 @@ export const serverSection = z.strictObject({
   token_file: z
     .string()
     .min(1)
+    .transform(relativePath)
     .optional()
     .describe("File with the token that each server at `address` requires, relative to the config"),
   tls: z
@@ -80,10 +83,16 @@ export const serverSection = z.strictObject({
       ca: z
         .string()
         .min(1)
+        .transform(relativePath)
         .optional()
         .describe("File with the authorities of the server's certificate; default: those that Node trusts"),
-      cert: z.string().min(1).optional().describe("File with the certificate of this client, for mutual TLS"),
-      key: z.string().min(1).optional().describe("File with the key of `cert`"),
+      cert: z
+        .string()
+        .min(1)
+        .transform(relativePath)
+        .optional()
+        .describe("File with the certificate of this client, for mutual TLS"),
+      key: z.string().min(1).transform(relativePath).optional().describe("File with the key of `cert`"),
       server_name: z
         .string()
         .min(1)
@@ -96,14 +105,14 @@ export const serverSection = z.strictObject({
     ),
   spawn: z
     .boolean()
-    .optional()
-    .describe("`true`: run the environments in a separate process; default: in this process"),
+    .default(false)
+    .describe("`true`: run the environments in a separate process; `false`: in this process"),
   reconnect_seconds: z
     .number()
     .positive()
-    .optional()
-    .describe("Seconds that every server may be unreachable before the run ends; default 60"),
-  max_sessions: z.int().positive().optional().describe("Open sessions at a time; default 4096"),
+    .default(60)
+    .describe("Seconds that every server may be unreachable before the run ends"),
+  max_sessions: z.int().positive().optional().describe("Open sessions at a time").meta({ default: 4096 }),
   max_sessions_by_environment: z
     .record(z.string().min(1), z.int().positive())
     .optional()
@@ -113,20 +122,28 @@ export const serverSection = z.strictObject({
     .positive()
     .optional()
     .describe("Open sessions of one client at a time; default: half of `max_sessions`, all of them with `spawn`"),
-  max_queue: z.int().nonnegative().optional().describe("Resets that may wait for a free place; default 1024"),
-  queue_seconds: z.number().nonnegative().max(MAX_SECONDS).optional().describe("Longest wait of a reset; default 30"),
+  max_queue: z.int().nonnegative().optional().describe("Resets that may wait for a free place").meta({ default: 1024 }),
+  queue_seconds: z
+    .number()
+    .nonnegative()
+    .max(MAX_SECONDS)
+    .optional()
+    .describe("Longest wait of a reset")
+    .meta({ default: 30 }),
   lease_seconds: z
     .number()
     .min(1)
     .max(MAX_SECONDS)
     .optional()
-    .describe("A session without a request for this long is closed, if its client states no other time; default 60"),
+    .describe("A session without a request for this long is closed, if its client states no other time")
+    .meta({ default: 60 }),
   drain_seconds: z
     .number()
     .nonnegative()
     .max(MAX_SECONDS)
     .optional()
-    .describe("Time for the open sessions when the server stops; default 10"),
+    .describe("Time for the open sessions when the server stops")
+    .meta({ default: 10 }),
 });
 
 /** `checkpoint`: interval and number of checkpoints. */
@@ -134,11 +151,9 @@ export const checkpointSection = z.strictObject({
   every: z
     .int()
     .nonnegative()
-    .optional()
-    .describe(
-      "Iterations between two checkpoints; default 50; 0: only at the end of each stage and when the run is stopped",
-    ),
-  keep: z.int().positive().optional().describe("Number of newest checkpoints to keep; default 2"),
+    .default(50)
+    .describe("Iterations between two checkpoints; 0: only at the end of each stage and when the run is stopped"),
+  keep: z.int().positive().default(2).describe("Number of newest checkpoints to keep"),
 });
 
 /** URL of a database of Postgres. The configuration is copied into the run's directory, so it holds no password. */
@@ -151,7 +166,7 @@ const storeUrl = z
   );
 
 /** `store`: place and retention of the episode store. */
-export const storeSection = z.strictObject({
+const storeSection = z.strictObject({
   url: storeUrl
     .optional()
     .describe(
@@ -160,32 +175,33 @@ export const storeSection = z.strictObject({
   keep_tokens: z
     .int()
     .nonnegative()
-    .optional()
+    .default(50)
     .describe(
-      "Steps before the oldest kept checkpoint whose episodes keep their tokens; conversations and rewards stay of all; default 50",
+      "Steps before the oldest kept checkpoint whose episodes keep their tokens; conversations and rewards stay of all",
     ),
 });
 
 /** `store`: the URL alone, or an object. */
-export const storeKey = z.union([storeUrl, storeSection]);
+export const storeKey = textOr(storeSection, storeUrl, (url) => ({ url }));
 
 /** `output` as an object. */
 export const outputSection = z.strictObject({
   directory: z
     .string()
     .min(1)
-    .optional()
-    .describe("Parent of the run directories, relative to the working directory; default `runs`"),
+    .default("runs")
+    .describe("Parent of the run directories, relative to the working directory"),
   trajectories: z
     .boolean()
-    .optional()
-    .describe(
-      "Keep the tokens of episodes after a checkpoint holds their step, and store those of evaluations; default true",
-    ),
+    .default(true)
+    .describe("Keep the tokens of episodes after a checkpoint holds their step, and store those of evaluations"),
 });
 
-/** `distributed`: several processes for one engine. */
-export const distributedSection = z.strictObject({
+/** `output`: the directory alone, or an object. */
+export const outputKey = textOr(outputSection, z.string().min(1), (directory) => ({ directory }));
+
+/** Keys of `distributed`. */
+export const distributedKeys = z.strictObject({
   enabled: z
     .boolean()
     .optional()
@@ -194,27 +210,36 @@ export const distributedSection = z.strictObject({
     ),
   strategy: z
     .enum(["ddp", "fsdp"])
-    .optional()
-    .describe("Each process holds all of a model (`ddp`, the default) or a part of it (`fsdp`)"),
-  nproc_per_node: z.int().positive().optional().describe("Number of processes on each machine"),
-  nnodes: z.int().positive().optional().describe("Number of machines"),
+    .default("ddp")
+    .describe("Each process holds all of a model (`ddp`) or a part of it (`fsdp`)"),
+  nproc_per_node: z.int().positive().default(1).describe("Number of processes on each machine"),
+  nnodes: z.int().positive().default(1).describe("Number of machines"),
   master_addr: z.string().optional().describe("Address of machine 0; needed for several machines"),
-  master_port: z.int().min(1).max(65535).optional().describe("Free port of machine 0; default 29500"),
+  master_port: z.int().min(1).max(65535).optional().describe("Free port of machine 0").meta({ default: 29500 }),
   join_seconds: z
     .number()
     .positive()
-    .optional()
-    .describe("Seconds that machines wait for each other before training begins; default 600"),
+    .default(600)
+    .describe("Seconds that machines wait for each other before training begins"),
 });
 
-/** Entry of `trackers`. */
-export const trackerSection = z.union([
-  z.string().min(1),
-  z.strictObject({
-    name: z.string().min(1).describe("`tensorboard`, `wandb`, or the name of another plugin's tracker"),
-    options: pluginOptions.optional().describe("Options of the tracker"),
+/** `distributed`: several processes for one engine. */
+export const distributedSection = distributedKeys.transform(
+  ({ nproc_per_node, nnodes, enabled = nproc_per_node > 1 || nnodes > 1, ...rest }) => ({
+    ...rest,
+    enabled,
+    nproc_per_node: enabled ? nproc_per_node : 1,
+    nnodes: enabled ? nnodes : 1,
   }),
-]);
+);
+
+const trackerKeys = z.strictObject({
+  name: z.string().min(1).describe("`tensorboard`, `wandb`, or the name of another plugin's tracker"),
+  options: pluginOptions.default({}).describe("Options of the tracker"),
+});
+
+/** Entry of `trackers`: the name alone, or an object. */
+export const trackerSection = textOr(trackerKeys, z.string().min(1), (name) => ({ name }));
 
 /** `launcher`: plugin that starts the processes of `parts`. */
 export const launcherSection = z
@@ -235,7 +260,7 @@ export const partSection = z.strictObject({
     .positive()
     .optional()
     .describe("Number of processes; default 1, of `environments` one for each `server.address`"),
-  args: z.array(z.string()).optional().describe("Further arguments of the command"),
+  args: z.array(z.string()).default([]).describe("Further arguments of the command"),
   command: z
     .array(z.string())
     .min(1)
@@ -244,10 +269,10 @@ export const partSection = z.strictObject({
   cpus: z.number().positive().optional().describe("CPU cores of each process, by which the launcher places it"),
   gpus: z.number().positive().optional().describe("GPUs of each process"),
   memory_mb: z.number().positive().optional().describe("Memory of each process, by which the launcher places it"),
-  env: z.record(z.string(), z.string()).optional().describe("Environment variables of each process"),
+  env: z.record(z.string(), z.string()).default({}).describe("Environment variables of each process"),
   restarts: z
     .int()
     .nonnegative()
-    .optional()
-    .describe("Times that processes of this part are started again after a fault; default 5"),
+    .default(5)
+    .describe("Times that processes of this part are started again after a fault"),
 });
