@@ -78,9 +78,14 @@ function recording(engine: Engine, keys: bigint[]): Engine {
 
 type Operation = Exclude<keyof EpisodeStore, "watch">;
 
-/** Opens a store after whose `nth` call of an operation, or before it, the process is killed: it makes no more calls. Of commits, the last one of each cohort counts. */
+type Moment = "before" | "within" | "after";
+
+/**
+ * Opens a store after whose `nth` call of an operation, before it or within it, the process is killed: it makes no more calls. Of commits, the last one of each
+ * cohort counts; within it, the cohort is committed and the batch is not taken.
+ */
 const dying =
-  (operation: Operation, nth: number, when: "before" | "after") =>
+  (operation: Operation, nth: number, when: Moment) =>
   async (settings: StoreSettings): Promise<EpisodeStore> => {
     let made = 0;
     let isDead = false;
@@ -108,7 +113,9 @@ const dying =
         const isLast = isCounted && ++made === nth;
         isDead ||= isLast && when === "before";
         if (isDead) throw killed;
-        const result = await call(...args);
+        const [lease, groups] = args;
+        const isWithin = isLast && when === "within";
+        const result = await (isWithin ? call(lease, groups, { isLast: true }) : call(...args));
         isDead = isLast;
         if (isDead) throw killed;
         return result;
@@ -135,10 +142,11 @@ const BATCHES = `SELECT steps.step, batches.refill, episodes.id, credits.advanta
 const whole = live();
 
 describe("a run that is killed between two operations of its store", () => {
-  test.each<[Operation, number, "before" | "after", number]>([
+  test.each<[Operation, number, Moment, number]>([
     ["open", 3, "before", 0],
     ["lease", 5, "after", 0],
     ["commit", 3, "before", EPISODES],
+    ["commit", 3, "within", 0],
     ["commit", 3, "after", 0],
     ["take", 4, "before", 0],
     ["take", 4, "after", 0],
@@ -213,8 +221,8 @@ describe("faults of a store or of an algorithm", () => {
     const repeating = async (settings: StoreSettings): Promise<EpisodeStore> => {
       const store = await openLocalStore(settings);
       return Object.assign(Object.create(store) as EpisodeStore, {
-        async take(...args: Parameters<EpisodeStore["take"]>) {
-          const taken = await store.take(...args);
+        async commit(...args: Parameters<EpisodeStore["commit"]>) {
+          const taken = await store.commit(...args);
           if (typeof taken === "string") return taken;
           const returned = earlier ?? taken;
           earlier = taken;

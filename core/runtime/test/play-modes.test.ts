@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GroupPlayer, LearnerState } from "@mrlm/runtime";
+import type { GroupPlayer, StagePlayState } from "@mrlm/runtime";
 import type { AgentTrajectory, Credit, EpisodeStore, RolloutRequest, Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import { environment, fakeRollouts, learnerOf, openStore, plan, type Setting, tasksOf } from "./support/learners.ts";
 
@@ -110,7 +110,7 @@ describe("pipelined", () => {
     const saved = await learnerOf(shape(2, { store, publish: first.publish }));
     await takeAll(saved, 2);
     await saved.learner.settled();
-    const state = JSON.parse(JSON.stringify(saved.learner.state())) as LearnerState;
+    const state = JSON.parse(JSON.stringify(saved.learner.state())) as StagePlayState;
     expect(state.ahead?.map(({ checksum }) => checksum)).toEqual(["sum-0", "sum-1"]);
     const rest = await takeAll(saved, 4);
     const again = publishing(2);
@@ -176,7 +176,7 @@ describe("async", () => {
       shape(1, { store, publish: publishing().publish, environments: [environment("e@1")] }),
     );
     const [first] = await takeAll(killed, 1);
-    const state = JSON.parse(JSON.stringify(killed.learner.state())) as LearnerState;
+    const state = JSON.parse(JSON.stringify(killed.learner.state())) as StagePlayState;
     const second = await killed.learner.take();
     await killed.learner.close();
     const again = await learnerOf(shape(1, { store: await openStore(path), publish: publishing(1).publish }), state);
@@ -194,7 +194,7 @@ describe("async", () => {
     const ended = await learnerOf(shape(1, { store: await openStore(path), publish: publishing().publish }));
     const before = await takeAll(ended, 3);
     await ended.learner.end();
-    const state = JSON.parse(JSON.stringify(ended.learner.state())) as LearnerState;
+    const state = JSON.parse(JSON.stringify(ended.learner.state())) as StagePlayState;
     const longer = await learnerOf(shape(1, { store: await openStore(path), publish: publishing(3).publish }), state);
     longer.at.iteration = 4;
     const after = await takeAll(longer, 3);
@@ -209,7 +209,7 @@ describe("async", () => {
     const ended = await learnerOf(shape(1, { store, publish: publishing().publish, iterations: 3 }));
     const before = await takeAll(ended, 3);
     expect(await store.buffer("2/policy")).toEqual({ open: 0, leased: 0, ready: 0 });
-    const state = JSON.parse(JSON.stringify(ended.learner.state())) as LearnerState;
+    const state = JSON.parse(JSON.stringify(ended.learner.state())) as StagePlayState;
     await ended.learner.end();
     const changes = { store: await openStore(path), publish: publishing(3).publish, iterations: 5 };
     const longer = await learnerOf(shape(1, changes), state);
@@ -254,7 +254,7 @@ describe("async", () => {
     };
     const maskOf = ({ trajectories }: TrajectoryGroup): number[] =>
       Array.from(trajectories[0]?.agents["agent"]?.segments[0]?.mask ?? []);
-    const learning = (on_stale: "drop" | "mask", store: EpisodeStore, restored?: LearnerState) =>
+    const learning = (on_stale: "drop" | "mask", store: EpisodeStore, restored?: StagePlayState) =>
       learnerOf(
         shape(2, { mode: { mode: "async", lag: 2, on_stale }, rollouts: aging, plan: plan({ groups: 3 }), store }),
         restored,
@@ -303,7 +303,7 @@ describe("async", () => {
         },
       };
       const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
-      const taken = async ([a, b]: readonly [number, number], restored?: LearnerState) => {
+      const taken = async ([a, b]: readonly [number, number], restored?: StagePlayState) => {
         const { learner } = await learnerOf(
           {
             algorithms: { a: "test@1", b: "test@1" },
@@ -315,7 +315,7 @@ describe("async", () => {
           },
           restored,
         );
-        const state = JSON.parse(JSON.stringify(learner.state())) as LearnerState;
+        const state = JSON.parse(JSON.stringify(learner.state())) as StagePlayState;
         const { groups, version } = await learner.source("b").take();
         const [{ agents }] = (groups[0] as TrajectoryGroup).trajectories as [Trajectory];
         const masks = ["a", "b"].map((agent) => Array.from(agents[agent]?.segments[0]?.mask ?? []));
@@ -349,7 +349,7 @@ describe("async", () => {
     test("a batch of the log has the same masks; credits are stored by sampled token", async () => {
       const path = join(mkdtempSync(join(tmpdir(), "mrlm-modes-")), "episodes.sqlite");
       const first = await learning("mask", await openStore(path));
-      const state = JSON.parse(JSON.stringify(first.learner.state())) as LearnerState;
+      const state = JSON.parse(JSON.stringify(first.learner.state())) as StagePlayState;
       const { groups } = await first.learner.take();
       await first.learner.close();
       const store = await openStore(path);

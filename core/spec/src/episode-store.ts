@@ -181,12 +181,13 @@ export interface EpisodeStore {
    * Adds episodes of a leased cohort, in several transactions where they are many. The last call makes the cohort visible, all of it at
    * once. An episode that the attempt has committed before is not added again. Idempotent: the repeated last call is accepted and changes nothing. `late`:
    * another worker has leased the cohort since, or it was committed by another one or abandoned; it does not change.
+   * @param options `take`: arguments of {@link take}, which the last call makes too. It returns the batch if no other cohort of it is missing
    */
   commit(
     lease: Lease,
     groups: readonly TrajectoryGroup[],
-    options: { readonly isLast: boolean },
-  ): Promise<"accepted" | "late">;
+    options: { readonly isLast: boolean; readonly take?: Parameters<EpisodeStore["take"]> },
+  ): Promise<"accepted" | "late" | TakenBatch>;
   /**
    * Logs and returns a learner's groups; with the same arguments again, the logged ones.
    * `unready`: fewer than `count` groups are visible; nothing is logged. `outdated`: the logged batch, or the cohorts of this position,

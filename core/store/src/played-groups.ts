@@ -19,13 +19,15 @@ export class PlayedGroups {
     for (const group of groups) played.groups.set(group.id, joined(played.groups.get(group.id), group));
   }
 
-  /** Returns a group of a batch, once; `undefined` where another process committed it, or it was taken before. */
+  /** Returns a group of a batch, once; `undefined` where another process committed some of it, or it was taken before. */
   remove({ cohort, id }: LoggedGroup): TrajectoryGroup | undefined {
     const played = this.#cohorts.get(cohort);
     const group = played?.groups.get(id);
     played?.groups.delete(id);
     if (played?.groups.size === 0) this.#cohorts.delete(cohort);
-    return group;
+    // After a last commit that is repeated the group may be here in part.
+    const planned = played?.lease.cohort.groups.find((each) => each.id === id);
+    return group?.trajectories.length === planned?.size ? group : undefined;
   }
 
   abandon(learner: string, fromStep: number): void {

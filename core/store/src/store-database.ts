@@ -2,6 +2,7 @@ import type {
   BufferCounts,
   Cohort,
   Credit,
+  EpisodeStore,
   JsonObject,
   LearnerId,
   Lease,
@@ -86,7 +87,12 @@ export class StoreDatabase {
     return this.#write(() => this.#cohorts.renew(leases, this.#now() + ttlMs));
   }
 
-  commit(lease: Lease, groups: EncodedGroups, isLast: boolean): "accepted" | "late" {
+  commit(
+    lease: Lease,
+    groups: EncodedGroups,
+    isLast: boolean,
+    take?: Parameters<EpisodeStore["take"]>,
+  ): "accepted" | "late" | LoggedBatch {
     const { id, step } = lease.cohort;
     const result = inTransactions<EncodedEpisode, "accepted" | "late">(
       this.#connection,
@@ -102,8 +108,12 @@ export class StoreDatabase {
         return undefined;
       },
     );
-    if (result === "late") this.#write(() => this.#log("late", id, step));
-    return result ?? "accepted";
+    if (result === "late") {
+      this.#write(() => this.#log("late", id, step));
+      return "late";
+    }
+    const batch = isLast && take !== undefined ? this.take(...take) : "unready";
+    return typeof batch === "string" ? "accepted" : batch;
   }
 
   take(

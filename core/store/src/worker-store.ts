@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { type EpisodeStore, MrlmError, type StoreEvent, type TrajectoryGroup } from "@mrlm/spec";
+import { type EpisodeStore, MrlmError, type StoreEvent, type TakenBatch, type TrajectoryGroup } from "@mrlm/spec";
 import { CHANGED, type StoreCall, type StoreReply } from "./answer-call.ts";
 import type { LoggedBatch } from "./batch-table.ts";
 import { LocalPort } from "./local-port.ts";
@@ -90,22 +90,25 @@ class WorkerStore implements EpisodeStore {
   members: EpisodeStore["members"] = () => this.#call("members", []);
   flush: EpisodeStore["flush"] = () => this.#call("flush", []);
 
-  commit: EpisodeStore["commit"] = async (lease, groups, { isLast }) => {
+  commit: EpisodeStore["commit"] = async (lease, groups, { isLast, take }) => {
     const encoded = encodeGroups(groups);
-    const args = [lease, encoded, isLast];
-    const result = await this.#write<"accepted" | "late">("commit", args, [encoded.bytes.buffer]);
-    if (result === "accepted" && this.#takes) this.#played.add(lease, groups);
-    return result;
+    const args = [lease, encoded, isLast, take];
+    const result = await this.#write<"accepted" | "late" | LoggedBatch>("commit", args, [encoded.bytes.buffer]);
+    if (result !== "late" && this.#takes) this.#played.add(lease, groups);
+    return typeof result === "string" ? result : this.#withGroups(result);
   };
 
-  take: EpisodeStore["take"] = async (learner, ...args) => {
-    const batch = await this.#write<LoggedBatch | "unready" | "outdated">("take", [learner, ...args]);
-    if (typeof batch === "string") return batch;
+  take: EpisodeStore["take"] = async (...args) => {
+    const batch = await this.#write<LoggedBatch | "unready" | "outdated">("take", args);
+    return typeof batch === "string" ? batch : this.#withGroups(batch);
+  };
+
+  async #withGroups(batch: LoggedBatch): Promise<TakenBatch> {
     const held = batch.groups.map((group) => this.#played.remove(group));
     const missing = batch.groups.filter((_group, i) => held[i] === undefined).map(({ key }) => key);
     const read = missing.length === 0 ? [] : await this.#call<TrajectoryGroup[]>("read", [missing]);
     return { ...batch, groups: held.map((group) => group ?? (read.shift() as TrajectoryGroup)) };
-  };
+  }
 
   abandon: EpisodeStore["abandon"] = async (learner, fromStep) => {
     await this.#write("abandon", [learner, fromStep]);

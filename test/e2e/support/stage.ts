@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { randomStream, silentLogger } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
-import { Learner, learningEngine, RolloutRunner } from "@mrlm/runtime";
+import { StagePlay, learningEngine, RolloutRunner } from "@mrlm/runtime";
 import type {
   AlgorithmContext,
   AlgorithmDefinition,
@@ -90,7 +90,7 @@ export async function* iterate(
   const path = join(temporaryDirectory(), "episodes.sqlite");
   const store = await openLocalStore({ path, run: algorithm.id, purpose: "train", endsLeases: true });
   let iteration = 1;
-  const learner = new Learner({
+  const learner = new StagePlay({
     algorithms: { [policy]: algorithm.id },
     plan: algorithm.plays?.(options.value, sampling),
     stage: 0,

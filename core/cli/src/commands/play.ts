@@ -6,7 +6,7 @@ import {
   prepareRun,
   type PreparedRun,
   processName,
-  type RunState,
+  type RunStatus,
 } from "@mrlm/runtime";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
@@ -78,7 +78,7 @@ export async function play({ console, directory }: CommandContext, args: PlayArg
   }
 }
 
-type FoundEngine = NonNullable<RunState["training"]>;
+type FoundEngine = NonNullable<RunStatus["training"]>;
 
 /** Waits for a training process that began after `last`. Returns `undefined` after the end of the run, or a stop. */
 async function trainingProcess(

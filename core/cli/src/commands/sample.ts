@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { hostname } from "node:os";
 import { rmSync } from "node:fs";
-import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory, stateOfRun } from "@mrlm/runtime";
+import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory, statusOfRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { jsonObject, realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -56,7 +56,7 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
     ...(args.threads === undefined ? {} : { threads: wholeNumber(args.threads, "--threads", 1) }),
   };
   const engines = engineAddresses(args.engine ?? [], loaded.config);
-  if (stateOfRun(run).hasEnded) {
+  if (statusOfRun(run).hasEnded) {
     notice(`${run.path} has finished`);
     return EXIT.ok;
   }
@@ -70,7 +70,7 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
   );
   const plugins = await PluginHost.discover({ directory, logger: lineLogger(notice), ...configuredPlugins(loaded) });
   try {
-    if (!isNear) await lookAtEngines(stateOfRun(run).training);
+    if (!isNear) await lookAtEngines(statusOfRun(run).training);
     const parts = { config: loaded.config, plugins, run, name, notice, reach, signal: interrupts.drain };
     const { plugin } = args;
     const started =
@@ -91,7 +91,7 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
       console.emit({ event: "sampling", name, run: run.path, address, pid });
       const either = AbortSignal.any([interrupts.drain, ended]);
       const waiting = waitingNotice(run.path, notice);
-      for (let state = stateOfRun(run); !either.aborted && !state.hasEnded; state = stateOfRun(run)) {
+      for (let state = statusOfRun(run); !either.aborted && !state.hasEnded; state = statusOfRun(run)) {
         waiting(state.isLocked);
         if (!isNear) await lookAtEngines(state.training);
         await setTimeout(LOOK_MS, undefined, { signal: either }).catch(() => undefined);

@@ -9,8 +9,8 @@ import {
   loadConfig,
   type LoadedConfig,
   RunDirectory,
-  type RunState,
-  stateOfRun,
+  type RunStatus,
+  statusOfRun,
 } from "@mrlm/runtime";
 import { type EpisodeStore, MrlmError } from "@mrlm/spec";
 import { isPostgres, openEpisodeStore, RunDescription, withoutPassword } from "@mrlm/store";
@@ -43,7 +43,7 @@ export interface PlayedRun {
   /** File of the configuration. */
   readonly configPath: string;
   /** Returns the state of the run; `undefined` where the server does not answer. */
-  find(): Promise<RunState | undefined>;
+  find(): Promise<RunStatus | undefined>;
   openStore(): Promise<EpisodeStore>;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
     directory: run,
     loaded: loadConfig(run.configPath, { overrides: set }),
     configPath: run.configPath,
-    find: async () => stateOfRun(run),
+    find: async () => statusOfRun(run),
     openStore() {
       const id = idOfRun(run);
       const about = { path: run.episodesPath, purpose: "train", endsLeases: false } as const;
@@ -183,7 +183,7 @@ interface RunElsewhere {
   /** Host of the store. */
   readonly host: string;
   readonly name: string;
-  describe(waitMs?: number): Promise<RunState & { readonly config: string }>;
+  describe(waitMs?: number): Promise<RunStatus & { readonly config: string }>;
   openStore(): Promise<EpisodeStore>;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import {
   enginesOf,
   MAIN_ENGINE,
   type ResolvedConfig,
-  type RunState,
+  type RunStatus,
 } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { isLoopback } from "./server-access.ts";
@@ -59,7 +59,7 @@ export function reachable<Places extends EnginePlaces>(
 export function engineNotice(
   reach: ReachEngines,
   notice: (text: string) => void,
-): (training: RunState["training"]) => Promise<void> {
+): (training: RunStatus["training"]) => Promise<void> {
   let last: number | undefined;
   return async (training) => {
     if (training === undefined || training.since === last) return;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { idOfRun, joinRun, type Membership, RunDirectory, stateOfRun, thisProcess } from "@mrlm/runtime";
+import { idOfRun, joinRun, type Membership, RunDirectory, statusOfRun, thisProcess } from "@mrlm/runtime";
 import type { StoreSource } from "@mrlm/server";
 import { type EpisodeStore, type Logger, MrlmError } from "@mrlm/spec";
 import { openEpisodeStore, runOfStore } from "@mrlm/store";
@@ -71,7 +71,7 @@ export class ServedStore implements StoreSource {
     const now = performance.now();
     if (this.#described !== undefined && now - this.#described.at < DESCRIBED_MS) return this.#described.run;
     const config = readFileSync(this.#run.configPath, "utf8");
-    const run = { path: this.#run.path, config, ...stateOfRun(this.#run) };
+    const run = { path: this.#run.path, config, ...statusOfRun(this.#run) };
     this.#described = { run, at: now };
     return run;
   };

@@ -1,5 +1,5 @@
 import type { ClientDuplexStream, ClientReadableStream, MethodDefinition } from "@grpc/grpc-js";
-import { type EpisodeStore, MrlmError, type StoreEvent } from "@mrlm/spec";
+import { type EpisodeStore, type Lease, MrlmError, type StoreEvent, type TrajectoryGroup } from "@mrlm/spec";
 import {
   decodeEvent,
   decodeGroups,
@@ -60,8 +60,15 @@ export class RemoteStore implements ServedStore {
   renew: EpisodeStore["renew"] = async (leases, ttlMs) =>
     (await this.#write(STORE_SERVICE.renew, { leases: leases.map(encodeLease), ttlMs })).lost;
 
-  commit: EpisodeStore["commit"] = (lease, groups, { isLast }) =>
-    this.#inOrder(async () => {
+  commit: EpisodeStore["commit"] = async (lease, groups, { isLast, take }) => {
+    const result = await this.#commit(lease, groups, isLast);
+    if (result === "late" || !isLast || take === undefined) return result;
+    const batch = await this.take(...take);
+    return typeof batch === "string" ? result : batch;
+  };
+
+  #commit(lease: Lease, groups: readonly TrajectoryGroup[], isLast: boolean): Promise<"accepted" | "late"> {
+    return this.#inOrder(async () => {
       const about = { lease: encodeLease(lease) };
       let message: wire.Group[] | undefined;
       for (const next of groupMessages(groups)) {
@@ -74,6 +81,7 @@ export class RemoteStore implements ServedStore {
       const { late } = await this.#send(STORE_SERVICE.commit, { ...about, groups: message ?? [], last: isLast });
       return late ? "late" : "accepted";
     });
+  }
 
   take: EpisodeStore["take"] = (learner, { step, refill }, count, { from, checksum }, record, appliedBefore) =>
     this.#inOrder(async () => {

@@ -7,7 +7,7 @@ import {
   type TakePosition,
   type TakeRecord,
 } from "@mrlm/spec";
-import type { CohortWorker } from "./cohort-worker.ts";
+import type { CohortWorker, TakeArguments } from "./cohort-worker.ts";
 import { stopped } from "./play-clock.ts";
 import { playLeases } from "./play-leases.ts";
 
@@ -46,9 +46,8 @@ export class BatchLog {
   ): Promise<PlayedBatch> {
     const count = cohorts.reduce((sum, { groups }) => sum + groups.length, 0);
     const rule = { from: "cohorts", checksum: cohorts[0]?.checksum ?? null } as const;
-    const take = (): ReturnType<EpisodeStore["take"]> =>
-      this.#store.take(this.#learner, at, count, rule, record, appliedBefore);
-    const logged = await take();
+    const take: TakeArguments = [this.#learner, at, count, rule, record, appliedBefore];
+    const logged = await this.#store.take(...take);
     if (typeof logged !== "string") return { ...logged, playedSeconds: 0 };
     if (!mayPlay) throw gone(`${this.#learner}/${at.step}/${at.refill}`);
     if (logged === "outdated") await this.#store.abandon(this.#learner, at.step);
@@ -57,11 +56,8 @@ export class BatchLog {
     const taken = await playLeases(this.#worker, {
       limit: this.#parallel,
       signal,
+      take,
       onPlayed: ({ seconds }) => void (playedSeconds += seconds),
-      until: async () => {
-        const batch = await take();
-        return batch === "unready" ? undefined : batch;
-      },
     });
     if (taken === undefined) throw stopped(signal);
     if (taken === "outdated") throw outdated(`${this.#learner}/${at.step}/${at.refill}`);

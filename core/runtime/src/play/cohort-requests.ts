@@ -1,8 +1,20 @@
-import { type Cohort, MrlmError, type PolicyId, type RolloutRequest, type RolloutSampling } from "@mrlm/spec";
-import type { PlayedEnvironment } from "./played-environment.ts";
+import {
+  type Cohort,
+  MrlmError,
+  type PolicyId,
+  type RolloutRequest,
+  type RolloutSampling,
+  type TrainingEnvironment,
+} from "@mrlm/spec";
+
+/** Training environment with the players of its roles. */
+export interface PlayedEnvironment extends TrainingEnvironment, Pick<RolloutRequest, "sides" | "rewardSharing"> {
+  /** Default: the learner's policy plays every role. */
+  readonly players?: RolloutRequest["players"];
+}
 
 /** Facts of a stage that decide how its cohorts are played. */
-export interface StagePlay {
+export interface StageFacts {
   /** Plays the roles of environments that name no players. */
   readonly policy: PolicyId;
   readonly sampling: RolloutSampling;
@@ -20,7 +32,7 @@ export type PlayedTasks = Pick<RolloutRequest, "tasks" | "groupSize" | "label"> 
 };
 
 /** Returns the request that plays some groups of a stage. */
-export function stageRequest(stage: StagePlay, { environment: index, ...groups }: PlayedTasks): RolloutRequest {
+export function stageRequest(stage: StageFacts, { environment: index, ...groups }: PlayedTasks): RolloutRequest {
   const { policy, sampling, policySampling, environments } = stage;
   const environment = environments[index];
   if (environment === undefined)
@@ -33,7 +45,7 @@ export function stageRequest(stage: StagePlay, { environment: index, ...groups }
 }
 
 /** Returns the request that plays a cohort, in any process of the run. */
-export function cohortRequest(stage: StagePlay, { id, place, groups, versions }: Cohort): RolloutRequest {
+export function cohortRequest(stage: StageFacts, { id, place, groups, versions }: Cohort): RolloutRequest {
   const sizes = new Set(groups.map(({ size }) => size));
   if (sizes.size !== 1) throw new MrlmError("STORE_CONFLICT", `Cohort ${id} has groups of ${sizes.size} sizes.`);
   const [groupSize] = sizes as unknown as [number];

@@ -1,4 +1,4 @@
-import type { Cohort, EpisodeStore, Lease, TrajectoryGroup } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, Lease, TakenBatch, TrajectoryGroup } from "@mrlm/spec";
 import { type PlayClock, stopped, systemClock } from "./play-clock.ts";
 
 /** Time for which a cohort is leased, in milliseconds. The lease is renewed three times in it. */
@@ -23,7 +23,12 @@ export interface PlayedCohort {
   readonly result: "accepted" | "late";
   /** Seconds of the play. */
   readonly seconds: number;
+  /** The batch that was taken with the commit. */
+  readonly batch?: TakenBatch;
 }
+
+/** Batch that a store is asked for. */
+export type TakeArguments = Parameters<EpisodeStore["take"]>;
 
 /** A lease has passed to another worker. */
 class LeaseLost extends Error {}
@@ -44,13 +49,20 @@ export class CohortWorker {
     return store.lease(name, limit, leaseMs);
   }
 
-  /** Plays a leased cohort and commits it. Rejects with the error of the play, or of the store. */
-  async play(lease: Lease, signal: AbortSignal): Promise<PlayedCohort> {
+  take(batch: TakeArguments): ReturnType<EpisodeStore["take"]> {
+    return this.#parts.store.take(...batch);
+  }
+
+  /**
+   * Plays a leased cohort and commits it. Rejects with the error of the play, or of the store.
+   * @param take batch that is taken with the commit, if no other process plays a cohort of it
+   */
+  async play(lease: Lease, signal: AbortSignal, take?: TakeArguments): Promise<PlayedCohort> {
     const lost = new AbortController();
     const ended = new AbortController();
     void this.#renew(lease, ended.signal).catch((error: unknown) => lost.abort(error));
     try {
-      return { cohort: lease.cohort, ...(await this.#play(lease, AbortSignal.any([signal, lost.signal]))) };
+      return { cohort: lease.cohort, ...(await this.#play(lease, AbortSignal.any([signal, lost.signal]), take)) };
     } catch (error) {
       if (!lost.signal.aborted || signal.aborted) throw error;
       // The lease may still be ours where the store does not answer.
@@ -72,17 +84,20 @@ export class CohortWorker {
   }
 
   /** Commits groups while later ones are played. */
-  async #play(lease: Lease, signal: AbortSignal): Promise<Omit<PlayedCohort, "cohort">> {
+  async #play(lease: Lease, signal: AbortSignal, take?: TakeArguments): Promise<Omit<PlayedCohort, "cohort">> {
     const { store, play } = this.#parts;
     const began = this.clock.now();
     let waiting: TrajectoryGroup[] = [];
     let writing: Promise<void> | undefined;
     let failure: { readonly error: unknown } | undefined;
     let isLate = false;
+    let batch: TakenBatch | undefined;
     const write = async (isLast: boolean): Promise<void> => {
       const groups = waiting;
       waiting = [];
-      if ((await store.commit(lease, groups, { isLast })) === "late") isLate = true;
+      const committed = await store.commit(lease, groups, { isLast, ...(isLast && take && { take }) });
+      if (committed === "late") isLate = true;
+      else if (committed !== "accepted") batch = committed;
     };
     for await (const group of play(lease.cohort, signal)) {
       // The last group waits for the commit that makes the cohort visible.
@@ -99,6 +114,6 @@ export class CohortWorker {
     if (failure !== undefined) throw failure.error;
     if (signal.aborted) throw stopped(signal);
     if (!isLate) await write(true);
-    return { result: isLate ? "late" : "accepted", seconds };
+    return { result: isLate ? "late" : "accepted", seconds, ...(batch && { batch }) };
   }
 }

@@ -4,7 +4,7 @@ import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
 /** Parts of a pipeline. */
 export interface PipelineParts {
   readonly player: TakePlayer;
-  /** Number of takes that are played while the one before them is learnt from; at least 1. */
+  /** Number of takes that are played while the one before them is learnt from. */
   readonly lag: number;
   /** Number of the last take of the stage. */
   readonly lastTake: number;
@@ -22,8 +22,8 @@ interface AheadTake {
 }
 
 /**
- * Plays later takes while an earlier one is learnt from. Take n, from 1, is played with the policy after max(0, n - 1 - lag) takes of the stage, so that every
- * bit follows from the configuration. Takes are played one after the other: the tasks of one follow from the replacements of the one before. Weights are
+ * Plays up to `lag` later takes while an earlier one is learnt from; with a lag of 0, the mode `sync`, nothing is learnt while a take is played. Take n, from
+ * 1, is played with the policy after max(0, n - 1 - lag) takes of the stage, so that every bit follows from the configuration. Takes are played one after the other: the tasks of one follow from the replacements of the one before. Weights are
  * published between two takes only, when nothing is played.
  */
 export class PipelinedTakes implements TakeSource {
@@ -63,6 +63,7 @@ export class PipelinedTakes implements TakeSource {
   }
 
   state(): SourceState {
+    if (this.#parts.lag === 0) return {};
     return { ahead: [...this.#ahead.map(({ weights }) => weights), ...this.#restored] };
   }
 

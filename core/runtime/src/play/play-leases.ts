@@ -1,41 +1,45 @@
-import type { CohortWorker, PlayedCohort } from "./cohort-worker.ts";
+import type { TakenBatch } from "@mrlm/spec";
+import type { CohortWorker, PlayedCohort, TakeArguments } from "./cohort-worker.ts";
 import { pause } from "./play-clock.ts";
 
 /** Options of {@link playLeases}. */
-export interface PlayLeasesOptions<T> {
+export interface PlayLeasesOptions {
   /** Returns the number of cohorts that may be played at the same time now. */
   limit(): number;
   /** Aborted to stop. Cohorts under way are not committed. */
   readonly signal: AbortSignal;
   /** Resolves when there may be more to play; the store is looked at after a while in any case. */
   wake?(): Promise<void>;
-  /** Called while there is nothing to play and nothing is played. The play ends with its result, unless that is `undefined`. */
-  until?(): Promise<T | undefined>;
+  /** Batch with which the play ends. It is taken with the last commit of this process, or after other processes have played their cohorts of it. */
+  readonly take?: TakeArguments;
   onPlayed?(played: PlayedCohort): void;
   /** Receives seconds in which there was nothing to play. */
   onIdle?(seconds: number): void;
 }
 
 /**
- * Leases cohorts and plays them until `until` has a result, or until it is stopped: `undefined`. A place is filled again as soon as its cohort was played.
+ * Leases cohorts and plays them until the batch of `take` is taken, or until it is stopped: `undefined`. A place is filled again as soon as its cohort was played.
  * Rejects with the first error of a play, after the others have ended.
  */
-export async function playLeases<T = never>(
+export async function playLeases(
   worker: CohortWorker,
-  { limit, signal, wake, until, onPlayed, onIdle }: PlayLeasesOptions<T>,
-): Promise<T | undefined> {
+  { limit, signal, wake, take, onPlayed, onIdle }: PlayLeasesOptions,
+): Promise<TakenBatch | "outdated" | undefined> {
   const { clock } = worker;
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
   const running = new Set<Promise<void>>();
+  const taken: TakenBatch[] = [];
   const play = async (lease: Parameters<CohortWorker["play"]>[0]): Promise<void> => {
     try {
-      onPlayed?.(await worker.play(lease, either));
+      const played = await worker.play(lease, either, take);
+      if (played.batch !== undefined) taken.push(played.batch);
+      onPlayed?.(played);
     } catch (error) {
       failed.abort(error);
     }
   };
-  while (!either.aborted) {
+  while (!either.aborted && taken.length === 0) {
     const woken = wake?.();
     const free = limit() - running.size;
     const leases = free > 0 ? await worker.lease(free) : [];
@@ -45,8 +49,8 @@ export async function playLeases<T = never>(
     }
     if (leases.length > 0) continue;
     const [since, isIdle] = [clock.now(), running.size === 0];
-    const result = isIdle ? await until?.() : undefined;
-    if (result !== undefined) return result;
+    const batch = isIdle && take !== undefined ? await worker.take(take) : "unready";
+    if (batch !== "unready") return batch;
     await Promise.race([
       ...running,
       ...(woken === undefined ? [] : [woken]),
@@ -55,6 +59,7 @@ export async function playLeases<T = never>(
     if (isIdle) onIdle?.((clock.now() - since) / 1000);
   }
   await Promise.all(running);
-  if (!signal.aborted) throw failed.signal.reason;
-  return undefined;
+  const [batch] = taken;
+  if (batch === undefined && !signal.aborted) throw failed.signal.reason;
+  return batch;
 }

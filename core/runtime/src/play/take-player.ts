@@ -13,7 +13,7 @@ import {
   type TrajectoryGroup,
 } from "@mrlm/spec";
 import { BatchLog } from "./batch-log.ts";
-import { type StagePlay, stageRequest } from "./cohort-requests.ts";
+import { type StageFacts, stageRequest } from "./cohort-requests.ts";
 import type { CohortWorker } from "./cohort-worker.ts";
 import { cohortsOf } from "./cohorts.ts";
 import { groupLabel } from "./labels.ts";
@@ -62,7 +62,7 @@ export interface PlayedTake {
 }
 
 /** Parts of a player of takes. */
-export interface TakePlayerParts extends StagePlay {
+export interface TakePlayerParts extends StageFacts {
   readonly plan: PlayPlan;
   /** Names of the algorithms, for errors. */
   readonly algorithms: readonly string[];

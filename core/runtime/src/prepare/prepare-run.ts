@@ -17,7 +17,7 @@ import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { emptyHint, splitSize } from "../evaluation/split-size.ts";
-import type { PlayedEnvironment } from "../play/played-environment.ts";
+import type { PlayedEnvironment } from "../play/cohort-requests.ts";
 import { environmentsOf, frozenModels } from "../players/frozen-models.ts";
 import type { PlayerSource, ScriptSource } from "../players/player-source.ts";
 import { resolvePlayers } from "../players/resolve-players.ts";

@@ -18,7 +18,7 @@ import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { keysOf, validateOptions } from "../plugins/standard-options.ts";
 import { checkReference } from "./check-reference.ts";
 import { rolloutSampling } from "./rollout-sampling.ts";
-import type { PlayMode } from "../play/learner.ts";
+import type { PlayMode } from "../play/stage-play.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
 
 /** Learner of a stage that is ready to start. */

@@ -3,7 +3,7 @@ import type { RecordedWeights } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { releaseModels } from "../models/loaded-policies.ts";
 import { policyOptions } from "../prepare/model-source.ts";
-import { loadState } from "../resume/run-state.ts";
+import { loadState } from "../resume/checkpoint-state.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 import { LoggedBatches, STORE_FILE } from "@mrlm/store";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
-import { loadState } from "../resume/run-state.ts";
+import { loadState } from "../resume/checkpoint-state.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { idOfRun } from "../train/run-recorder.ts";

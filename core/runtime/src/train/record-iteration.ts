@@ -1,5 +1,5 @@
 import { type IterationReport, MrlmError } from "@mrlm/spec";
-import type { TimedBatch } from "../play/learner.ts";
+import type { TimedBatch } from "../play/stage-play.ts";
 import { plainMetrics } from "../run/metrics-file.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import { addSeconds, appendMetrics, type RunContext } from "./run-context.ts";

@@ -16,7 +16,7 @@ import type { RewardWatch } from "../rollouts/reward-watch.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import type { RunEvent } from "./run-events.ts";
-import type { RunState } from "../resume/run-state.ts";
+import type { CheckpointState } from "../resume/checkpoint-state.ts";
 import type { PublishedWeights } from "../models/watched-engine.ts";
 
 /** Everything that stages, evaluations and checkpoints of one training run share. */
@@ -24,7 +24,7 @@ export interface RunContext {
   readonly prepared: PreparedRun;
   readonly run: RunDirectory;
   /** Progress of the run. Stages, evaluations and checkpoints update it; checkpoints save it. */
-  readonly state: RunState;
+  readonly state: CheckpointState;
   /** The engine as a trainer: the rollouts alone sample. It records publications in `state` and memory shortages in `memory`. */
   readonly engine: Trainer;
   readonly duties: RunDuties;

@@ -11,7 +11,7 @@ import {
   type TrainingEnvironment,
 } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
-import { learningEngine } from "../play/learning-engine.ts";
+import { learningEngine } from "./learning-engine.ts";
 import { ownSuffix, type Reference } from "../models/reference-model.ts";
 import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";

@@ -1,9 +1,9 @@
 import { type AlgorithmRun, type IterationReport, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { ResolvedStage } from "../config/resolve-config.ts";
-import { Learner, learnerId, type LearnerParts, type TimedBatch } from "../play/learner.ts";
+import { StagePlay, learnerId, type StagePlayParts, type TimedBatch } from "../play/stage-play.ts";
 import type { PreparedLearner, PreparedStage } from "../prepare/prepare-stage.ts";
 import { stageSampling } from "../prepare/rollout-sampling.ts";
-import type { RunState } from "../resume/run-state.ts";
+import type { CheckpointState } from "../resume/checkpoint-state.ts";
 import { tokenizerOwner } from "../models/loaded-policies.ts";
 import { Reference } from "../models/reference-model.ts";
 import { mergeReports } from "./merge-reports.ts";
@@ -32,9 +32,9 @@ interface Member {
 export class StageLearner {
   readonly #id: string;
   readonly #members: readonly Member[];
-  readonly #episodes: Learner;
+  readonly #episodes: StagePlay;
 
-  private constructor(id: string, members: readonly Member[], episodes: Learner) {
+  private constructor(id: string, members: readonly Member[], episodes: StagePlay) {
     this.#id = id;
     this.#members = members;
     this.#episodes = episodes;
@@ -44,7 +44,7 @@ export class StageLearner {
   static async start(context: RunContext, stage: PreparedStage): Promise<StageLearner> {
     const parts = playParts(context, stage);
     const id = learnerId(parts);
-    const episodes = new Learner(parts, context.state.learners[id]);
+    const episodes = new StagePlay(parts, context.state.learners[id]);
     const members: Member[] = [];
     for (const learner of stage.learners) members.push(await startMember(context, learner, episodes));
     return new StageLearner(id, members, episodes);
@@ -87,7 +87,9 @@ export class StageLearner {
   }
 
   /** Returns the state to resume from. */
-  state(): Pick<RunState, "random" | "learners"> & { readonly algorithms: NonNullable<RunState["algorithms"]> } {
+  state(): Pick<CheckpointState, "random" | "learners"> & {
+    readonly algorithms: NonNullable<CheckpointState["algorithms"]>;
+  } {
     const byPolicy = (of: (member: Member) => JsonObject): Record<PolicyId, JsonObject> =>
       Object.fromEntries(this.#members.map((member) => [member.policy, of(member)]));
     return {
@@ -101,7 +103,7 @@ export class StageLearner {
 async function startMember(
   context: RunContext,
   { policy, definition, options, sampling }: PreparedLearner,
-  episodes: Learner,
+  episodes: StagePlay,
 ): Promise<Member> {
   const { prepared, run, state, engine, policies, restored, logger, stop } = context;
   const { config, environments } = prepared;
@@ -138,7 +140,7 @@ async function startMember(
   return { policy, algorithm, reference, streams, reports: algorithm.run()[Symbol.asyncIterator]() };
 }
 
-function playParts(context: RunContext, { name, learners, iterations }: PreparedStage): LearnerParts {
+function playParts(context: RunContext, { name, learners, iterations }: PreparedStage): StagePlayParts {
   const { prepared, state, rollouts, samplers, episodes, stop } = context;
   const { seed, stages, play, sampling } = prepared.config;
   const stage = stages[state.stage] as ResolvedStage;

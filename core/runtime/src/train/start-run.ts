@@ -28,7 +28,7 @@ import { RewardWatch } from "../rollouts/reward-watch.ts";
 import { MemoryWatch } from "../models/memory-watch.ts";
 import { describeExtension, type Extension } from "../resume/resume-compatibility.ts";
 import { announce, type RunContext } from "./run-context.ts";
-import { identitiesOf, initialState, loadState, type RunState } from "../resume/run-state.ts";
+import { identitiesOf, initialState, loadState, type CheckpointState } from "../resume/checkpoint-state.ts";
 import { watchEngine } from "../models/watched-engine.ts";
 
 /** Parts from which a run starts. */
@@ -196,7 +196,7 @@ function changedMemoryOptions(extension: Extension | undefined, config: Resolved
 }
 
 /** Whether a row of metrics.jsonl remains: the resumed run does not write it again. */
-function isKept({ kind, step }: MetricsRow, state: RunState): boolean {
+function isKept({ kind, step }: MetricsRow, state: CheckpointState): boolean {
   return (
     step < state.step || (step === state.step && state.step > 0 && !(kind === "evaluation" && state.isEvaluationDue))
   );

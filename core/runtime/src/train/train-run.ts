@@ -11,7 +11,7 @@ import { checkEpisodeStore, openEpisodeStore, type StoreSettings } from "@mrlm/s
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { isFaultOfModel } from "../evaluation/failure-advice.ts";
 import { withBackgroundWrites } from "../play/background-writes.ts";
-import { TRAINING_WORKER } from "../play/learner.ts";
+import { TRAINING_WORKER } from "../play/stage-play.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { assertFree } from "../run/run-lock.ts";
@@ -26,7 +26,7 @@ import { workerReports } from "../workers/worker-reports.ts";
 import type { RunDuties } from "./run-context.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { learningSettings } from "../resume/resume-compatibility.ts";
-import { loadState } from "../resume/run-state.ts";
+import { loadState } from "../resume/checkpoint-state.ts";
 import { finishedSummary, idOfRun, RunRecorder } from "./run-recorder.ts";
 import { runStages } from "./run-stages.ts";
 import { startRun } from "./start-run.ts";

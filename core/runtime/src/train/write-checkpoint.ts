@@ -1,5 +1,5 @@
 import { addSeconds, exportPolicies, type RunContext } from "./run-context.ts";
-import { identitiesOf, saveState } from "../resume/run-state.ts";
+import { identitiesOf, saveState } from "../resume/checkpoint-state.ts";
 
 /** Writes a checkpoint of the engine's models and of the run's state, after the rows and episodes up to it are on the disk. */
 export async function writeCheckpoint(context: RunContext): Promise<void> {

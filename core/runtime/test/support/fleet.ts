@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomStream } from "@mrlm/kit";
-import { Learner, type LearnerState } from "@mrlm/runtime";
+import { StagePlay, type StagePlayState } from "@mrlm/runtime";
 import { type EpisodeStore, type RandomStream, type RolloutRequest, score, type TrajectoryGroup } from "@mrlm/spec";
 import { openLocalStore } from "@mrlm/store";
 import { cohortRequest } from "../../src/play/cohort-requests.ts";
@@ -68,7 +68,7 @@ const refuses = ({ task }: { readonly task: string }): boolean => Number(task.sp
 
 /**
  * Simulates an asynchronous run: a training process that is killed and resumed, and rollout workers of several speeds that are killed, stopped for longer than
- * a lease, and started again. Learner, workers, leases, task order and store (a file of SQLite with a connection for each process) are the real ones; episodes
+ * a lease, and started again. Stage play, workers, leases, task order and store (a file of SQLite with a connection for each process) are the real ones; episodes
  * and time are not.
  */
 export async function simulateFleet(shape: FleetShape): Promise<FleetOutcome> {
@@ -141,7 +141,7 @@ class Fleet {
 
   /** Training processes, each of which continues from the last checkpoint of the one before. */
   async #train(first: EpisodeStore): Promise<void> {
-    let saved: { readonly state: LearnerState; readonly iteration: number } | undefined;
+    let saved: { readonly state: StagePlayState; readonly iteration: number } | undefined;
     for (let store = first; ;) {
       this.#trainings++;
       const killed = new AbortController();
@@ -157,7 +157,7 @@ class Fleet {
           await this.#take(learner, at.iteration);
           await this.#clock.sleep(LEARNING_MS, killed.signal);
           if (at.iteration % CHECKPOINT_EVERY === 0)
-            saved = { state: JSON.parse(JSON.stringify(learner.state())) as LearnerState, iteration: at.iteration };
+            saved = { state: JSON.parse(JSON.stringify(learner.state())) as StagePlayState, iteration: at.iteration };
         }
         return await this.#finish(learner, store);
       } catch (error) {
@@ -175,10 +175,10 @@ class Fleet {
     at: { readonly iteration: number },
     publish: () => number,
     signal: AbortSignal,
-    saved: LearnerState | undefined,
-  ): Learner {
+    saved: StagePlayState | undefined,
+  ): StagePlay {
     const { groups, groupSize, lag, takes } = this.#shape;
-    return new Learner(
+    return new StagePlay(
       {
         algorithms: { policy: "test@1" },
         plan: { name: "test", groups, groupSize, refills: 2, accept: (group) => !refuses(group) },
@@ -206,7 +206,7 @@ class Fleet {
     );
   }
 
-  async #take(learner: Learner, number: number): Promise<void> {
+  async #take(learner: StagePlay, number: number): Promise<void> {
     const { groups, played, version } = await learner.source("policy").take();
     const ids = groups.map(({ id }) => id);
     for (const group of played) if (!groups.includes(group) && !refuses(group)) this.#tooOld.add(group.id);
@@ -221,7 +221,7 @@ class Fleet {
   }
 
   /** Ends the stage, for which nothing is played beyond its last take. */
-  async #finish(learner: Learner, store: EpisodeStore): Promise<void> {
+  async #finish(learner: StagePlay, store: EpisodeStore): Promise<void> {
     const { open, leased, ready } = await store.buffer(LEARNER);
     if (open + leased + ready !== 0)
       this.#faults.push(`${open + leased + ready} groups are outstanding after the last take`);

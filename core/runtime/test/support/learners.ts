@@ -11,7 +11,7 @@ import {
   type Trajectory,
   type TrajectoryGroup,
 } from "@mrlm/spec";
-import { type GroupPlayer, Learner, type LearnerParts, type LearnerState } from "@mrlm/runtime";
+import { type GroupPlayer, StagePlay, type StagePlayParts, type StagePlayState } from "@mrlm/runtime";
 import { openLocalStore } from "@mrlm/store";
 
 export const environment = (id: string, weight = 1): TrainingEnvironment => ({
@@ -71,7 +71,7 @@ export function fakeRollouts(versionOf: (task: number) => number = () => 10): {
 }
 
 /** Parts of a learner that differ from the usual ones. */
-export interface Setting extends Partial<LearnerParts> {
+export interface Setting extends Partial<StagePlayParts> {
   readonly plan: PlayPlan | undefined;
 }
 
@@ -90,10 +90,10 @@ export async function openStore(
 }
 
 /** Returns a learner whose iteration is that of `at`. */
-export async function learnerOf(parts: Setting, restored?: LearnerState) {
+export async function learnerOf(parts: Setting, restored?: StagePlayState) {
   const at = { iteration: 1 };
   const { rollouts, requests } = fakeRollouts();
-  const learner = new Learner(
+  const learner = new StagePlay(
     {
       algorithms: { policy: "test@1" },
       stage: 2,

@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import type { Cohort, EpisodeStore, Lease } from "@mrlm/spec";
 import { cohort, playedGroups, record } from "../support/episodes.ts";
 import type { StoreHarness } from "./store-place.ts";
 import { LEARNER, leased, play, take, usePlace } from "./use-place.ts";
@@ -25,6 +26,24 @@ export function describeBatches(harness: StoreHarness): void {
     const again = await second.take(LEARNER, ONLY, 2, rule, record(9));
     expect(again).toEqual({ groups, refused, isReplayed: true, record: record(1) });
     await expect(second.take(LEARNER, ONLY, 1, rule, record(1))).rejects.toMatchObject({ code: "STORE_CONFLICT" });
+  });
+
+  test("the last commit of a batch takes it, and the log has it for a process that starts later", async () => {
+    const store = await open();
+    const [first, second] = [0, 1].map((part) => cohort(LEARNER, 1, 0, { part, groups: 1 })) as [Cohort, Cohort];
+    const rule = { from: "cohorts", checksum: "sum-1" } as const;
+    const request: Parameters<EpisodeStore["take"]> = [LEARNER, ONLY, 2, rule, record(1)];
+    await store.open(first);
+    await store.open(second);
+    const leases = await store.lease("worker", 2, 60_000);
+    const commit = (i: number) =>
+      store.commit(leases[i] as Lease, playedGroups(leases[i]?.cohort as Cohort, 1), { isLast: true, take: request });
+    expect(await commit(0)).toBe("accepted");
+    const groups = [first, second].flatMap((each) => playedGroups(each, 1));
+    expect(await commit(1)).toEqual({ groups, refused: [], isReplayed: false, record: record(1) });
+    await place().crash();
+    const again = await open();
+    expect(await again.take(...request)).toEqual({ groups, refused: [], isReplayed: true, record: record(1) });
   });
 
   test("members that were committed in several calls are in their order", async () => {

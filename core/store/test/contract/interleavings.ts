@@ -1,5 +1,12 @@
 import { expect, test } from "@jest/globals";
-import { type EpisodeStore, type Lease, MrlmError, type TakeRule, type TrajectoryGroup } from "@mrlm/spec";
+import {
+  type EpisodeStore,
+  type Lease,
+  MrlmError,
+  type TakenBatch,
+  type TakeRule,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
 import fc from "fast-check";
 import { cohort, playedGroups, record } from "../support/episodes.ts";
 import { StoreModel } from "./model.ts";
@@ -18,6 +25,8 @@ const rule = fc.record({
   from: fc.constantFrom("cohorts" as const, "oldest" as const),
   isOther: fc.integer({ max: 9, min: 0 }).map((value) => value === 0),
 });
+
+const taking = { learner, step, refill, count: fc.integer({ min: 1, max: 2 }), rule };
 
 /** Milliseconds of a unit of time in an operation: the clock of a server also advances by itself. */
 const MS = 100_000;
@@ -50,18 +59,12 @@ const operation = fc.oneof(
       kind: fc.constant("commit" as const),
       index: fc.nat(),
       play: fc.constantFrom("whole" as const, "parts" as const, "begun" as const),
+      take: fc.option(fc.record(taking), { nil: undefined }),
     }),
   },
   {
     weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant("take" as const),
-      learner,
-      step,
-      refill,
-      count: fc.integer({ min: 1, max: 2 }),
-      rule,
-    }),
+    arbitrary: fc.record({ kind: fc.constant("take" as const), ...taking }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("refuse" as const), learner, step, refill, index: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("abandon" as const), learner, step }) },
@@ -69,6 +72,7 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("crash" as const) }) },
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+type Taking = Omit<Extract<Operation, { readonly kind: "take" }>, "kind">;
 
 /** Runs random sequences of operations on a store and on its model, with crashes between them, and compares every result. */
 export function checkInterleavings(harness: StoreHarness, { seed, runs }: { seed: number; runs: number }): void {
@@ -131,12 +135,13 @@ class Bench {
       if (lease === undefined) return;
       const groups = playedGroups(lease.cohort, lease.attempt);
       // The first member alone shows nothing, and a later lease leaves nothing of it.
-      const { play } = operation;
-      const commit = (part: readonly TrajectoryGroup[], isLast: boolean) => store.commit(lease, part, { isLast });
-      if (play !== "whole") expect(await commit(firstMember(groups), false)).toEqual(model.commit(lease, false));
-      if (play !== "begun") expect(await commit(groups, true)).toEqual(model.commit(lease, true));
+      const { play, take } = operation;
+      if (play !== "whole")
+        expect(await store.commit(lease, firstMember(groups), { isLast: false })).toEqual(model.commit(lease, false));
+      if (play !== "begun") await this.#commit(lease, groups, take);
     } else if (operation.kind === "take") {
-      await this.#take(operation);
+      const batch = await attempt(() => this.#taker.take(...argumentsOf(operation)));
+      this.#compare(batch, operation);
     } else if (operation.kind === "refuse") {
       const { learner, step, refill, index } = operation;
       const batch = model.batches.find((each) => each.learner === learner && !each.isAbandoned);
@@ -157,12 +162,20 @@ class Bench {
     }
   }
 
-  async #take({ learner, step, refill, count, rule }: Extract<Operation, { readonly kind: "take" }>): Promise<void> {
-    const at = { step, refill };
-    const wanted: TakeRule = { from: rule.from, checksum: rule.isOther ? null : `sum-${step}` };
-    const batch = await attempt(() => this.#taker.take(learner, at, count, wanted, record(step)));
-    const expected = this.#model.take(learner, at, count, wanted);
-    if (batch === undefined || typeof batch === "string") return expect(batch).toEqual(expected);
+  /** Makes the last commit of a lease, and with it a take. */
+  async #commit(lease: Lease, groups: readonly TrajectoryGroup[], taking: Taking | undefined): Promise<void> {
+    const take = taking && argumentsOf(taking);
+    const result = await attempt(() => this.#store.commit(lease, groups, { isLast: true, ...(take && { take }) }));
+    const expected = this.#model.commit(lease, true);
+    if (taking === undefined || expected === "late") expect(result).toEqual(expected);
+    else this.#compare(result === "accepted" ? "unready" : result, taking, true);
+  }
+
+  #compare(batch: TakenBatch | string, taking: Taking, isCommit = false): void {
+    const [learner, at, count, wanted] = argumentsOf(taking);
+    const taken = this.#model.take(learner, at, count, wanted);
+    const expected = isCommit && taken === "outdated" ? "unready" : taken;
+    if (typeof batch === "string") return expect(batch).toEqual(expected);
     expect(batch.groups.map(({ id }) => id)).toEqual(expected);
     expect(batch.refused).toEqual(this.#model.refusedOf(learner, at));
     for (const group of batch.groups) {
@@ -175,6 +188,11 @@ class Bench {
   #pick(index: number): Lease | undefined {
     return this.#leases.at(-1 - (index % 4));
   }
+}
+
+function argumentsOf({ learner, step, refill, count, rule }: Taking): Parameters<EpisodeStore["take"]> {
+  const wanted: TakeRule = { from: rule.from, checksum: rule.isOther ? null : `sum-${step}` };
+  return [learner, { step, refill }, count, wanted, record(step)];
 }
 
 function firstMember([first]: readonly TrajectoryGroup[]): TrajectoryGroup[] {

@@ -7,22 +7,22 @@ import {
   MrlmError,
   type PlayPlan,
   type PolicyId,
+  type Trajectory,
+  type TrajectoryGroup,
 } from "@mrlm/spec";
 import { AsyncTakes } from "./async-takes.ts";
-import { cohortRequest, type StagePlay } from "./cohort-requests.ts";
+import { cohortRequest, type StageFacts } from "./cohort-requests.ts";
 import { CohortWorker } from "./cohort-worker.ts";
 import { assertCredits, type LearnableParts, learnableParts, overSampledTokens } from "./credits.ts";
 import type { PlayClock } from "./play-clock.ts";
 import { PipelinedTakes } from "./pipelined-takes.ts";
-import { playSeconds } from "./play-seconds.ts";
 import { agesOf } from "./staleness.ts";
-import { SyncTakes } from "./sync-takes.ts";
 import { type GroupPlayer, type PlayingWeights, TakePlayer } from "./take-player.ts";
 import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
 import { type TaskOrder, taskOrder, type TaskPosition } from "./task-order.ts";
 
-/** Progress of a learner as of the last batch that it took. */
-export interface LearnerState extends SourceState {
+/** Progress of the play of a stage as of the last batch that was taken. */
+export interface StagePlayState extends SourceState {
   readonly takes: number;
   /** `null` for a stage that plays nothing. */
   readonly tasks: TaskPosition | null;
@@ -41,8 +41,8 @@ export interface PlayMode {
   readonly on_stale?: "drop" | "mask";
 }
 
-/** Parts of a learner. */
-export interface LearnerParts extends Omit<StagePlay, "policy"> {
+/** Parts of the play of a stage. */
+export interface StagePlayParts extends Omit<StageFacts, "policy"> {
   /** Returns the number of cohorts that this process may play at the same time now; default 1. */
   parallel?(): number;
   /** Algorithm of each policy that learns from the play, by its id, for errors. At least one. */
@@ -93,10 +93,10 @@ export const TRAINING_WORKER = "trainer";
  * Plays the batches of one stage, inside `take` or ahead of it. A batch is in the store's log before it is returned. Where several policies learn, the first
  * that takes the batch of an iteration plays it, and the others get the same episodes.
  */
-export class Learner {
-  readonly #parts: LearnerParts;
+export class StagePlay {
+  readonly #parts: StagePlayParts;
   readonly #takes: TakeSource | undefined;
-  #state: LearnerState;
+  #state: StagePlayState;
   /** Iteration in which each policy took its last batch. */
   readonly #takenIn = new Map<PolicyId, number>();
   /** Iteration in which the last batch was played. */
@@ -106,7 +106,7 @@ export class Learner {
   #unreported: TimedBatch | undefined;
 
   /** @param restored result of `state` */
-  constructor(parts: LearnerParts, restored?: LearnerState) {
+  constructor(parts: StagePlayParts, restored?: StagePlayState) {
     const { plan, environments, seed } = parts;
     this.#parts = parts;
     const order = plan === undefined ? undefined : taskOrder(environments, `${plan.name}/tasks`, seed);
@@ -115,7 +115,7 @@ export class Learner {
     if (plan !== undefined && order !== undefined) this.#takes = takeSource(parts, plan, order, this.#state);
   }
 
-  state(): LearnerState {
+  state(): StagePlayState {
     return { ...this.#state, ...this.#takes?.state() };
   }
 
@@ -147,7 +147,7 @@ export class Learner {
     // Batches that were played ahead were in the log before these were learnt from.
     for (let step = Math.max(1, takes - mode.lag); step <= takes; step++)
       await store.settle(learner, step, { credits: [], isApplied: true });
-    if (mode.mode !== "sync" && this.#takes !== undefined) await store.abandon(learner, takes + 1);
+    if (mode.lag > 0 && this.#takes !== undefined) await store.abandon(learner, takes + 1);
   }
 
   /** Stops the play, after which nothing uses the store. */
@@ -225,7 +225,7 @@ export class Learner {
   }
 }
 
-function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state: LearnerState): TakeSource {
+function takeSource(parts: StagePlayParts, plan: PlayPlan, order: TaskOrder, state: StagePlayState): TakeSource {
   const { algorithms, mode, iterations, store, rollouts, concurrency, publish, signal, clock } = parts;
   const policies = Object.keys(algorithms);
   const [policy] = policies as [PolicyId];
@@ -246,7 +246,6 @@ function takeSource(parts: LearnerParts, plan: PlayPlan, order: TaskOrder, state
     worker,
     parallel: () => parts.parallel?.() ?? 1,
   };
-  if (mode.mode === "sync") return new SyncTakes(new TakePlayer(player, order), publish, signal);
   const { lag, on_stale: onStale = "drop" } = mode;
   const lastTake = every === 0 ? 1 : Math.ceil(iterations / every);
   if (mode.mode === "async") {
@@ -277,6 +276,22 @@ function playMetrics(
   };
 }
 
+/** Divides the seconds of play between sampler, environment and policies of plugins, in proportion to the time that episodes waited for each. */
+function playSeconds(groups: readonly TrajectoryGroup[], seconds: number): Trajectory["seconds"] {
+  let [sampling, environment, players] = [0, 0, 0];
+  for (const trajectory of groups.flatMap(({ trajectories }) => trajectories)) {
+    environment += trajectory.seconds.environment;
+    sampling += trajectory.seconds.sampling;
+    players += trajectory.seconds.players ?? 0;
+  }
+  const each = seconds / Math.max(1e-9, environment + sampling + players);
+  return {
+    sampling: seconds - each * (environment + players),
+    environment: each * environment,
+    ...(players > 0 ? { players: each * players } : {}),
+  };
+}
+
 /** Whether an iteration takes a batch by a plan. */
 function isTakeDue({ every = 1 }: PlayPlan, iteration: number): boolean {
   return every === 0 ? iteration === 1 : (iteration - 1) % every === 0;
@@ -291,6 +306,6 @@ function describeEvery({ every = 1 }: PlayPlan): string {
 }
 
 /** Returns the name of the learners of a stage in the store and in the state of a run: `STAGE/POLICY`, `STAGE/POLICY+POLICY`. */
-export function learnerId({ stage, algorithms }: Pick<LearnerParts, "stage" | "algorithms">): LearnerId {
+export function learnerId({ stage, algorithms }: Pick<StagePlayParts, "stage" | "algorithms">): LearnerId {
   return `${stage}/${Object.keys(algorithms).join("+")}`;
 }

@@ -4,7 +4,7 @@ import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
-import type { LearnerState } from "../play/learner.ts";
+import type { StagePlayState } from "../play/stage-play.ts";
 import type { EvaluationPoint } from "../evaluation/evaluate.ts";
 import type { PublishedWeights } from "../models/watched-engine.ts";
 
@@ -26,7 +26,7 @@ export function identitiesOf({ environments, stages }: PreparedRun): Identities 
 }
 
 /** Progress of a run. With the engine's models it is everything that a checkpoint needs for a bit-identical continuation. */
-export interface RunState {
+export interface CheckpointState {
   /** Index of the current or next stage. */
   stage: number;
   /** Completed iterations of that stage. */
@@ -48,7 +48,7 @@ export interface RunState {
   /** Positions of the random streams of the stage's learners, by policy. */
   random: Readonly<Record<PolicyId, JsonObject>>;
   /** Progress of the stage's play, by `STAGE/POLICIES`. */
-  learners: Readonly<Record<string, LearnerState>>;
+  learners: Readonly<Record<string, StagePlayState>>;
   /** SHA-256 of each data file that the stage has read, by path. */
   data: Record<string, string>;
   /** State of the last stage at its end, so that it can be extended. */
@@ -56,7 +56,7 @@ export interface RunState {
     readonly iteration: number;
     readonly algorithms: Readonly<Record<PolicyId, JsonObject>>;
     readonly random: Readonly<Record<PolicyId, JsonObject>>;
-    readonly learners: Readonly<Record<string, LearnerState>>;
+    readonly learners: Readonly<Record<string, StagePlayState>>;
     readonly data: Readonly<Record<string, string>>;
   } | null;
   seconds: Record<string, number>;
@@ -64,7 +64,7 @@ export interface RunState {
   evaluations: EvaluationPoint[];
 }
 
-/** Version of the state's format. Raise it with each change of `RunState`. */
+/** Version of the state's format. Raise it with each change of `CheckpointState`. */
 const FORMAT_VERSION = 8;
 
 const jsonObject = z.record(z.string(), z.json());
@@ -119,7 +119,7 @@ const savedState = z.object({
   evaluations: z.array(z.custom<EvaluationPoint>((value) => typeof value === "object" && value !== null)),
 });
 
-export function initialState(): RunState {
+export function initialState(): CheckpointState {
   return {
     stage: 0,
     iteration: 0,
@@ -140,7 +140,7 @@ export function initialState(): RunState {
   };
 }
 
-export function saveState(state: RunState, config: ResolvedConfig, identities: Identities): JsonObject {
+export function saveState(state: CheckpointState, config: ResolvedConfig, identities: Identities): JsonObject {
   return JSON.parse(
     JSON.stringify({ formatVersion: FORMAT_VERSION, learning: learningSettings(config), identities, ...state }),
   ) as JsonObject;
@@ -156,7 +156,7 @@ export function loadState(
   saved: JsonObject,
   config: ResolvedConfig,
   identities?: Identities,
-): { readonly state: RunState; readonly extension: Extension } {
+): { readonly state: CheckpointState; readonly extension: Extension } {
   if (saved["formatVersion"] !== FORMAT_VERSION)
     throw new MrlmError(
       "CHECKPOINT_MISMATCH",

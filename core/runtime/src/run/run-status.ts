@@ -1,7 +1,7 @@
 import type { EnginePlaces, RunDirectory } from "./run-directory.ts";
 
 /** Training process of a run, as other processes find it. */
-export interface RunState {
+export interface RunStatus {
   /** Places of its engines, and the time at which it announced them, in milliseconds since 1970. Absent while no process trains the run. */
   readonly training?: EnginePlaces & { readonly since: number };
   /** Whether the run has finished, and nothing trains it. */
@@ -11,7 +11,7 @@ export interface RunState {
 }
 
 /** Reads the state of a run. Writes nothing. */
-export function stateOfRun(run: RunDirectory): RunState {
+export function statusOfRun(run: RunDirectory): RunStatus {
   const training = run.readEngine();
   const { isLocked } = run;
   // The training process makes the store after it has locked the run.

@@ -6,7 +6,7 @@ import { type PlayPlan, score, type TrainingEnvironment, type Trajectory, unscor
 import { learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
 import fc from "fast-check";
 import { learnableParts } from "../src/play/credits.ts";
-import type { GroupPlayer, LearnerState } from "@mrlm/runtime";
+import type { GroupPlayer, StagePlayState } from "@mrlm/runtime";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { environment, fakeRollouts, learnerOf, openStore, plan, type Setting, tasksOf } from "./support/learners.ts";
 import { runner, localHost } from "./support/rollouts.ts";
@@ -132,7 +132,7 @@ test("numerics 52: a restored learner takes the batch that the saved one would h
   const shape = { plan: plan({ refills: 0 }), environments };
   const { learner, at, requests } = await learnerOf(shape);
   await learner.take();
-  const saved = JSON.parse(JSON.stringify(learner.state())) as LearnerState;
+  const saved = JSON.parse(JSON.stringify(learner.state())) as StagePlayState;
   at.iteration = 2;
   await learner.take();
   const second = requests.slice(-2).map(({ label, tasks }) => [label, tasks]);
