@@ -23,9 +23,9 @@ export {
   isPlayedBy,
   type LearnableEpisode,
   learnableEpisodes,
+  learntReward,
   noEpisodeCounts,
 } from "./learning/learnable-episodes.ts";
-export { learntReward } from "./learning/learnt-reward.ts";
 export { type Match, matchesOf, type MatchPart, matchParts, ZeroSum } from "./learning/matches.ts";
 export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
 export { MismatchMetrics } from "./learning/mismatch-metrics.ts";

@@ -1,5 +1,13 @@
-import { learntReward } from "./learnt-reward.ts";
-import type { AgentId, AgentTrajectory, EngineSequence, PolicyId, RoleId, Segment, Trajectory } from "@mrlm/spec";
+import type {
+  AgentId,
+  AgentTrajectory,
+  EngineSequence,
+  PolicyId,
+  Reward,
+  RoleId,
+  Segment,
+  Trajectory,
+} from "@mrlm/spec";
 
 /** Episode of one agent, ready for training. */
 export interface LearnableEpisode {
@@ -125,4 +133,9 @@ function oldestVersion({ segments }: AgentTrajectory): number {
   for (const { versions, mask } of segments)
     versions.forEach((version, t) => (oldest = mask[t] === 1 ? Math.min(oldest, version) : oldest));
   return oldest;
+}
+
+/** Returns the reward that an agent learns from: the shared one where roles share rewards, else the total of the environment. */
+export function learntReward({ shared, total }: Pick<AgentTrajectory, "shared" | "total">): Reward {
+  return shared ?? total;
 }

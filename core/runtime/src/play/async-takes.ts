@@ -11,7 +11,7 @@ import {
 import { stageRequest } from "./cohort-requests.ts";
 import { pause } from "./play-clock.ts";
 import { groupLabel } from "./labels.ts";
-import { playLeases } from "./play-leases.ts";
+import { playLeases } from "./cohort-worker.ts";
 import { learnableParts } from "./credits.ts";
 import { isStale, withoutStale } from "./staleness.ts";
 import {

@@ -7,9 +7,8 @@ import {
   type TakePosition,
   type TakeRecord,
 } from "@mrlm/spec";
-import type { CohortWorker, TakeArguments } from "./cohort-worker.ts";
+import { type CohortWorker, playLeases, type TakeArguments } from "./cohort-worker.ts";
 import { stopped } from "./play-clock.ts";
-import { playLeases } from "./play-leases.ts";
 
 /** Groups of a part of a batch, and the seconds in which this process played episodes for it. */
 export interface PlayedBatch extends TakenBatch {

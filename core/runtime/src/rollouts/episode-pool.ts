@@ -1,7 +1,6 @@
 import { type Logger, type ModelId, MrlmError, type Renderer, type Sampler, type Trajectory } from "@mrlm/spec";
-import { type EpisodePorts, type EpisodeSession, playEpisode } from "./episode.ts";
+import { EpisodeLost, type EpisodePorts, type EpisodeSession, playEpisode } from "./episode.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
-import { EpisodeLost } from "./episode-lost.ts";
 import { PromptCache } from "./prompt-cache.ts";
 import { TurnGate } from "./turn-gate.ts";
 

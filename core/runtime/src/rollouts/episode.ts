@@ -12,7 +12,6 @@ import {
   type StepResult,
   type Trajectory,
 } from "@mrlm/spec";
-import { EpisodeLost } from "./episode-lost.ts";
 import type { ActingPlayer } from "./assign-players.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
@@ -26,6 +25,13 @@ export interface EpisodeSession {
   reset(): Promise<Observation>;
   step(action: Action): Promise<StepResult>;
   close(): Promise<void>;
+}
+
+/** Thrown if an episode cannot continue and must begin again. */
+export class EpisodeLost extends MrlmError {
+  constructor(episode: string, reason: string) {
+    super("SESSION_NOT_FOUND", `Episode ${episode} lost its session: ${reason}.`);
+  }
 }
 
 /** Parts with which an episode is played. */
