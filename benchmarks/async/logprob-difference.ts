@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectEngine } from "@mrlm/client";
 import { launchEngine } from "@mrlm/engine-torch";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { ProvedSampler } from "@mrlm/runtime";
 import { vllm, vllmOptions } from "@mrlm/sampler-vllm";
-import type { Engine, EngineUnit, SampleRequest, SampleResult } from "@mrlm/spec";
+import type { EngineUnit } from "@mrlm/spec";
+import type { Engine, SampleRequest, SampleResult } from "@mrlm/spec/host";
 import { VllmProcess } from "./vllm-process.ts";
 
 const UPDATES = 10;

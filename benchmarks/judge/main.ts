@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { LlmJudge } from "@mrlm/judge-llm";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { createModelClient } from "@mrlm/model-client";
 import { llmOptions } from "../../plugins/judge-llm/src/options.ts";
 import { measureJudge } from "./measure.ts";

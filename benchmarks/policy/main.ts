@@ -5,7 +5,7 @@
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { locateEngine } from "@mrlm/engine-torch";
-import type { Sampler } from "@mrlm/spec";
+import type { Sampler } from "@mrlm/spec/host";
 import { load, type Load, TOKENS } from "./requests.ts";
 import { makeModel, peerPython, type Running, serveOurs, serveTransformers, startEngine } from "./servers.ts";
 

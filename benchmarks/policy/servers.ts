@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { connectEngine } from "@mrlm/client";
 import { launchEngine } from "@mrlm/engine-torch";
-import type { Engine } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import type { Endpoint } from "./requests.ts";
 import { freePort } from "../ports/free-port.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { bodyStatements } from "../../environments/code/src/python/statements.ts";
-import type { SandboxTest, SandboxTestSuite, Submission } from "@mrlm/spec";
+import type { SandboxTest, SandboxTestSuite, Submission } from "@mrlm/spec/host";
 
 /** A HumanEval problem with its reference solution, and the first asserts of its test as tests. */
 export interface Problem {

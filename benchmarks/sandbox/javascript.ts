@@ -1,5 +1,6 @@
 import plugin from "@mrlm/sandbox-javascript";
-import type { Sandbox, SandboxTestSuite } from "@mrlm/spec";
+import type { Sandbox } from "@mrlm/spec";
+import type { SandboxTestSuite } from "@mrlm/spec/host";
 import { barePluginContext } from "@mrlm/testing";
 import { round } from "./measure.ts";
 import type { Figures } from "./python.ts";

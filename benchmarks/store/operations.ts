@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Cohort, Credit, EpisodeStore, JsonObject, PlayedBy, TrajectoryGroup } from "@mrlm/spec";
+import type { Credit, JsonObject, TrajectoryGroup } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, PlayedBy } from "@mrlm/spec/host";
 import { EpisodeReader, openEpisodeStore } from "@mrlm/store";
 import { median } from "../train/measurement.ts";
 

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PlayedBy, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { PlayedBy } from "@mrlm/spec/host";
 import { openEpisodeStore, queryStore } from "@mrlm/store";
 import { median } from "../train/measurement.ts";
 import { writeStep } from "./operations.ts";

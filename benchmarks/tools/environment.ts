@@ -1,6 +1,7 @@
 /** Environment that runs the tool calls of each message and does nothing else, so that only the host and the tools take time. */
-import { callTools, defineEnvironment, definePlugin, observe, singleStep, statelessTools } from "@mrlm/kit";
-import type { EpisodeTools, Tool } from "@mrlm/spec";
+import { callTools, defineEnvironment, definePlugin, observe, singleStep, toolset } from "@mrlm/kit";
+import type { Tool } from "@mrlm/spec";
+import type { EpisodeTools } from "@mrlm/spec/host";
 import { z } from "zod";
 
 const options = z.strictObject({
@@ -64,5 +65,5 @@ const echo: Tool = {
 export const callsPlugin = definePlugin({
   name: "@mrlm/benchmark-tools",
   environments: [calls],
-  tools: { "echo@1": () => statelessTools(echo) },
+  tools: { "echo@1": () => toolset([echo]) },
 });

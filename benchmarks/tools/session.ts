@@ -1,5 +1,6 @@
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import type { EnvironmentSession, JsonObject, Plugin, ToolResultPart } from "@mrlm/spec";
+import type { JsonObject, Plugin, ToolResultPart } from "@mrlm/spec";
+import type { EnvironmentSession } from "@mrlm/spec/host";
 import { callsPlugin } from "./environment.ts";
 
 const never = new AbortController().signal;

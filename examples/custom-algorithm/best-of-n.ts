@@ -1,21 +1,19 @@
-import { definePlugin } from "@mrlm/kit";
 import {
+  type AlgorithmContext,
+  type AlgorithmDefinition,
+  type AlgorithmRun,
+  definePlugin,
   episodeMetrics,
+  type IterationReport,
   type LearnableEpisode,
   learnableEpisodes,
   noEpisodeCounts,
   optimizerOptions,
+  type PolicyId,
   trainStep,
   type TrainStepResult,
+  type TrajectoryGroup,
 } from "@mrlm/kit/learning";
-import type {
-  AlgorithmContext,
-  AlgorithmDefinition,
-  AlgorithmRun,
-  IterationReport,
-  PolicyId,
-  TrajectoryGroup,
-} from "@mrlm/spec";
 import { z } from "zod";
 
 const options = z.strictObject({

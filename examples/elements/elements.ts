@@ -10,11 +10,11 @@ import {
   messageText,
   observe,
   readJsonl,
+  score,
   singleStep,
   taskById,
   textMessage,
 } from "@mrlm/kit";
-import { score } from "@mrlm/spec";
 import { z } from "zod";
 
 const OWN_DATA = fileURLToPath(new URL("elements.jsonl", import.meta.url));

@@ -1,4 +1,4 @@
-import type { Fixture } from "@mrlm/spec";
+import type { Fixture } from "@mrlm/kit";
 
 /** Episodes with a known outcome. `mrlm check` and the contract suite play them. */
 export const fixtures: readonly Fixture<{ number: string }, { answer: string }>[] = [

@@ -2,13 +2,14 @@ import {
   defineEnvironment,
   definePlugin,
   generatedTasks,
+  type Message,
   messageText,
   observe,
+  score,
   singleStep,
   taskById,
   textMessage,
 } from "@mrlm/kit";
-import { type Message, score } from "@mrlm/spec";
 
 const LENGTH = 9;
 const STEPS = 4;

@@ -2,12 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { debate } from "@mrlm/environment-debate";
 import judgeLlm from "@mrlm/judge-llm";
 import judgeRules from "@mrlm/judge-rules";
-import { definePlugin, silentLogger } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { EndpointSource, endpointOptions } from "@mrlm/policy-openai";
 import { type PolicyServer, servePolicies } from "@mrlm/policy-server";
 import { LocalHost, outsidePlayer, PluginHost, RolloutRunner, summariseEpisodes } from "@mrlm/runtime";
-import type { EnvironmentHost, Player, Trajectory } from "@mrlm/spec";
+import type { Trajectory } from "@mrlm/spec";
+import type { EnvironmentHost, Player } from "@mrlm/spec/host";
 import { BigramEngine, inProcess, overGrpc, startChatServer } from "@mrlm/testing";
 
 const EPISODES = 2;

@@ -7,7 +7,8 @@ import { grpo } from "@mrlm/grpo";
 import { ppo } from "@mrlm/ppo";
 import { diagnose, readRun } from "@mrlm/runtime";
 import { sft } from "@mrlm/sft";
-import { type Engine, type JsonObject, type Sampler, score, unscored } from "@mrlm/spec";
+import { type JsonObject, score, unscored } from "@mrlm/spec";
+import type { Engine, Sampler } from "@mrlm/spec/host";
 import { BigramEngine, lettersEnvironment, type LettersReward, trainBigram } from "@mrlm/testing";
 
 interface Run {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from "@jest/globals";
-import type { CreateModelOptions, Engine } from "@mrlm/spec";
+import type { CreateModelOptions, Engine } from "@mrlm/spec/host";
 import { engineContract } from "@mrlm/testing";
 import { installed, startEngine } from "./support/real-engine.ts";
 

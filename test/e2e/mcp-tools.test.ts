@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import environmentTools from "@mrlm/environment-tools";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import scorerMath from "@mrlm/scorer-math";
-import type { EnvironmentSession, Observation, Part, StepResult } from "@mrlm/spec";
+import type { Observation, Part, StepResult } from "@mrlm/spec";
+import type { EnvironmentSession } from "@mrlm/spec/host";
 import toolMcp from "@mrlm/tool-mcp";
 
 const script = join(

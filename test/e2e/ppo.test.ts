@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ppo } from "@mrlm/ppo";
-import type { Engine, IterationReport, Mean } from "@mrlm/spec";
+import type { IterationReport, Mean } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { lettersEnvironment } from "@mrlm/testing";
 import { localEnvironment } from "./support/local-environment.ts";
 import { installed, startEngine } from "./support/real-engine.ts";

@@ -5,7 +5,8 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { grpo } from "@mrlm/grpo";
-import { type Engine, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { BigramEngine, trainBigram } from "@mrlm/testing";
 import { Mrlm, ROOT } from "./support/mrlm.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Launcher, PartEvent, RunPart } from "@mrlm/spec";
+import type { Launcher, PartEvent, RunPart } from "@mrlm/spec/host";
 import { launcherContract } from "@mrlm/testing";
 import { PluginHost } from "@mrlm/runtime";
 import { installed } from "../e2e/support/engine.ts";

@@ -1,15 +1,7 @@
 import { callTools, defineEnvironment, definePlugin, observe, singleStep, textMessage, toolCalls } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import {
-  type Action,
-  type EnvironmentHost,
-  type EnvironmentSession,
-  score,
-  type StepResult,
-  type Tool,
-  type ToolDefinition,
-  unscored,
-} from "@mrlm/spec";
+import { type Action, score, type StepResult, type Tool, type ToolDefinition, unscored } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import { z } from "zod";
 
 const hint: ToolDefinition = {

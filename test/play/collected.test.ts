@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "@jest/globals";
 import { dpo } from "@mrlm/dpo";
-import { definePlugin, silentLogger } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles } from "@mrlm/kit/renderer";
 import type { RecordedRow } from "@mrlm/kit/learning";
 import {

@@ -11,11 +11,11 @@ import type {
   EnvironmentDefinition,
   JsonObject,
   ModelId,
-  PlayedBy,
   Plugin,
   Trajectory,
   TrajectoryGroup,
 } from "@mrlm/spec";
+import type { PlayedBy } from "@mrlm/spec/host";
 import { recordingEngine, trainBigram } from "@mrlm/testing";
 import { opponentDirectory, RIVAL_TOKENIZER } from "./support/opponent.ts";
 import { playFaults, Provenance, trainedTokens } from "./support/provenance.ts";

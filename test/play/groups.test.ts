@@ -1,8 +1,10 @@
 import { beforeAll, expect, test } from "@jest/globals";
-import { definePlugin, silentLogger } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { LocalHost, PluginHost, RolloutRunner } from "@mrlm/runtime";
-import type { AgentTrajectory, PlayedBy, Player, RoleId, RolloutRequest, TrajectoryGroup } from "@mrlm/spec";
+import type { AgentTrajectory, RoleId, TrajectoryGroup } from "@mrlm/spec";
+import type { PlayedBy, Player, RolloutRequest } from "@mrlm/spec/host";
 import { duelEnvironment, recordingEngine } from "@mrlm/testing";
 import { opponentDirectory, RIVAL_TOKENIZER } from "./support/opponent.ts";
 import { playFaults } from "./support/provenance.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { grpo } from "@mrlm/grpo";
-import type { JsonObject, MemoryEstimate, MemoryWorkload, PlayedBy, TrajectoryGroup } from "@mrlm/spec";
+import type { JsonObject, TrajectoryGroup } from "@mrlm/spec";
+import type { MemoryEstimate, MemoryWorkload, PlayedBy } from "@mrlm/spec/host";
 import {
   BigramEngine,
   type BigramTraining,

@@ -6,7 +6,8 @@ import { grpo } from "@mrlm/grpo";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { ppo } from "@mrlm/ppo";
 import { openRun } from "@mrlm/runtime";
-import type { Engine, JsonObject, MemoryEstimate, MemoryWorkload } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/spec";
+import type { Engine, MemoryEstimate, MemoryWorkload } from "@mrlm/spec/host";
 import {
   BigramEngine,
   type BigramOutcome,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { grpo } from "@mrlm/grpo";
-import { statelessTools } from "@mrlm/kit";
+import { toolset } from "@mrlm/kit";
 import type { EnvironmentDefinition, JsonObject, Tool } from "@mrlm/spec";
 import { lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 
@@ -39,7 +39,7 @@ function calling(): EnvironmentDefinition {
 const training = {
   algorithms: [grpo],
   environments: [calling()],
-  tools: { "echo@1": () => statelessTools(echo) },
+  tools: { "echo@1": () => toolset([echo]) },
   stages: [{ algorithm: "grpo", steps: 3, prompts_per_step: 2, group_size: 2 }],
   config: { eval: { tasks: 2, samples: 0 } },
 };

@@ -1,7 +1,7 @@
 // npm run test:faults -- async-kills kills rollout workers of real runs.
 import { expect, test } from "@jest/globals";
 import { dirname } from "node:path";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { playRun } from "@mrlm/runtime";
 import { openLocalStore } from "@mrlm/store";
 import { BigramEngine, type BigramTraining, trainBigram } from "@mrlm/testing";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
-import { cacheDirectory } from "@mrlm/kit";
+import { cacheDirectory } from "@mrlm/kit/service";
 import type { CaseConfig } from "./cases.ts";
 import { isAlive } from "../e2e/support/mrlm.ts";
 

@@ -2,14 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "@jest/globals";
 import { textMessage } from "@mrlm/kit";
-import {
-  type GradeRecord,
-  type JsonValue,
-  type PlayedBy,
-  score,
-  type Trajectory,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import { type JsonValue, score, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
+import type { GradeRecord, PlayedBy } from "@mrlm/spec/host";
 import { serveUi } from "@mrlm/ui";
 import { run } from "../e2e/support/mrlm.ts";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectEngine, SamplerPool } from "@mrlm/client";
 import { grpo } from "@mrlm/grpo";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { ProvedSampler } from "@mrlm/runtime";
 import { vllm, vllmOptions } from "@mrlm/sampler-vllm";
 import { serveEngine, serveSampler } from "@mrlm/server";

@@ -2,10 +2,10 @@ import { afterEach, expect, test } from "@jest/globals";
 import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { ProvedSampler } from "@mrlm/runtime";
 import { vllm, vllmOptions } from "@mrlm/sampler-vllm";
-import type { SampleRequest, WeightsUpdate } from "@mrlm/spec";
+import type { SampleRequest, WeightsUpdate } from "@mrlm/spec/host";
 import { DirectoryTrainer } from "./support/directory-trainer.ts";
 import { FakeVllm, type Fault } from "./support/fake-vllm.ts";
 

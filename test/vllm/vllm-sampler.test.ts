@@ -3,7 +3,7 @@ import { mkdtempSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import type { ExternalSampler, InFlight, SampleRequest } from "@mrlm/spec";
+import type { ExternalSampler, InFlight, SampleRequest } from "@mrlm/spec/host";
 import { vllm, vllmOptions } from "@mrlm/sampler-vllm";
 import { type Bigram, writeBigram } from "./support/bigram-directory.ts";
 import { FakeVllm, type Fault } from "./support/fake-vllm.ts";

@@ -1,5 +1,4 @@
-import { meanOf, meanValue } from "@mrlm/kit/learning";
-import type { Mean, Metrics } from "@mrlm/spec";
+import { type Mean, meanOf, meanValue, type Metrics } from "@mrlm/kit/learning";
 import { lossEntry } from "./losses/index.ts";
 import { type AnswerLogprobs, isPresent } from "./losses/pair-loss.ts";
 import type { DpoOptions } from "./options.ts";

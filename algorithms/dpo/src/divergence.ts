@@ -1,4 +1,4 @@
-import type { AlgorithmContext, EngineSequence, ModelId } from "@mrlm/spec";
+import type { AlgorithmContext, EngineSequence, ModelId } from "@mrlm/kit/learning";
 import type { Pair } from "./pair.ts";
 import { logprobSums } from "./reference.ts";
 

@@ -1,5 +1,15 @@
-import { episodeMetrics, meanOf, trainStep, type TrainStepResult } from "@mrlm/kit/learning";
-import type { AlgorithmContext, AlgorithmRun, Credit, IterationReport, JsonObject, Metrics } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type AlgorithmRun,
+  type Credit,
+  episodeMetrics,
+  type IterationReport,
+  type JsonObject,
+  meanOf,
+  type Metrics,
+  trainStep,
+  type TrainStepResult,
+} from "@mrlm/kit/learning";
 import { batchMetrics, type PairOutcome } from "./batch-metrics.ts";
 import { type Divergence, mismatchedDivergence } from "./divergence.ts";
 import type { CollectedPairs } from "./episode-pairs.ts";

@@ -1,5 +1,11 @@
-import { type EpisodeCounts, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import type { AlgorithmContext, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type EngineSequence,
+  type EpisodeCounts,
+  learnableEpisodes,
+  noEpisodeCounts,
+  type TrajectoryGroup,
+} from "@mrlm/kit/learning";
 import type { DpoOptions } from "./options.ts";
 import type { EpisodePart, Pair } from "./pair.ts";
 import { singleOf } from "./preference-row.ts";

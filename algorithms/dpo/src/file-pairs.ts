@@ -1,13 +1,16 @@
 import {
-  type RecordedRow,
-  recordedSequences,
-  isRecordedRow,
+  type AlgorithmContext,
   isLearnable,
   isOfOtherPlayer,
+  isRecordedRow,
+  type JsonValue,
   learntRowReward,
+  MrlmError,
   parseRecordedRow,
+  type RecordedRow,
+  recordedSequences,
+  type Renderer,
 } from "@mrlm/kit/learning";
-import { type AlgorithmContext, type JsonValue, MrlmError, type Renderer } from "@mrlm/spec";
 import { pairsOfMembers } from "./episode-pairs.ts";
 import { lossEntry } from "./losses/index.ts";
 import type { DpoOptions } from "./options.ts";

@@ -1,14 +1,12 @@
-import { definePlugin } from "@mrlm/kit";
-import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
+import { type AlgorithmDefinition, definePlugin, MrlmError } from "@mrlm/kit/learning";
 import { startDpo } from "./dpo-run.ts";
 import { lossEntry } from "./losses/index.ts";
 import { checkPairRows } from "./file-pairs.ts";
 import { holdsReference } from "./reference.ts";
 import { type DpoOptions, dpoOptions } from "./options.ts";
 
-export { type DpoOptions, dpoOptions } from "./options.ts";
-export { preferenceLoss, type PreferenceLossOptions } from "./losses/index.ts";
-export type { AnswerLogprobs, PreferenceLoss } from "./losses/pair-loss.ts";
+export { dpoOptions } from "./options.ts";
+export { preferenceLoss } from "./losses/index.ts";
 
 /** `dpo@1`: direct preference optimization and its family. */
 export const dpo: AlgorithmDefinition<DpoOptions> = {

@@ -1,4 +1,4 @@
-import type { Credit, EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/spec";
+import type { Credit, EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/kit/learning";
 
 /**
  * Two answers to one prompt, or a single judged answer: the other one is then empty. An episode whose template rewrote its history has several sequences.

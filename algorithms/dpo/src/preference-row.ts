@@ -1,6 +1,13 @@
-import { textMessage } from "@mrlm/kit";
-import { chatMessage, fromChatMessage } from "@mrlm/kit/learning";
-import { type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
+import {
+  chatMessage,
+  fromChatMessage,
+  type JsonValue,
+  type Message,
+  MrlmError,
+  type Renderer,
+  type SupervisedSequence,
+  textMessage,
+} from "@mrlm/kit/learning";
 import { z } from "zod";
 import type { Pair } from "./pair.ts";
 

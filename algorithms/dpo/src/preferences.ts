@@ -1,5 +1,4 @@
-import { epochOrder, type EpochOrder } from "@mrlm/kit/learning";
-import { type AlgorithmContext, type JsonObject, MrlmError } from "@mrlm/spec";
+import { type AlgorithmContext, epochOrder, type EpochOrder, type JsonObject, MrlmError } from "@mrlm/kit/learning";
 import { collectPairs, type CollectedPairs } from "./episode-pairs.ts";
 import { pairsFromFile } from "./file-pairs.ts";
 import type { DpoOptions } from "./options.ts";

@@ -1,4 +1,4 @@
-import type { AlgorithmContext, JsonObject, ModelId } from "@mrlm/spec";
+import type { AlgorithmContext, JsonObject, ModelId } from "@mrlm/kit/learning";
 import { lossEntry } from "./losses/index.ts";
 import type { DpoOptions } from "./options.ts";
 import { type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";

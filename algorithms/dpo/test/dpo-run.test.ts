@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import type { JsonObject, Mean } from "@mrlm/spec";
-import { score } from "@mrlm/spec";
+import { score } from "@mrlm/kit";
+import type { JsonObject, Mean } from "@mrlm/kit/learning";
 import {
   BigramEngine,
   type BigramOutcome,

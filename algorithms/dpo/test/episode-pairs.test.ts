@@ -1,6 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { type AgentTrajectory, score, type SharedReward, type Trajectory, unscored } from "@mrlm/spec";
-import type { AlgorithmContext } from "@mrlm/spec";
+import { score, unscored } from "@mrlm/kit";
+import type { AlgorithmContext } from "@mrlm/kit/learning";
+import type { AgentTrajectory, Trajectory } from "@mrlm/spec";
+import type { SharedReward } from "@mrlm/spec/host";
 import { collectPairs } from "../src/episode-pairs.ts";
 import { dpoOptions } from "../src/options.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import type { JsonObject, TrainingEnvironment } from "@mrlm/spec";
+import type { JsonObject, TrainingEnvironment } from "@mrlm/kit/learning";
 import { dpo, dpoOptions } from "../src/index.ts";
 
 test.each<[JsonObject, string, RegExp]>([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { silentLogger, textMessage } from "@mrlm/kit";
+import { type AlgorithmContext, type JsonValue, textMessage } from "@mrlm/kit/learning";
+import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
-import type { AlgorithmContext, JsonValue } from "@mrlm/spec";
 import fc from "fast-check";
 import { pairMembers, type Ranked } from "../src/episode-pairs.ts";
 import { checkPairRows, pairsFromFile, type RowOptions } from "../src/file-pairs.ts";

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { type AnswerLogprobs, preferenceLoss, type PreferenceLossOptions } from "../src/index.ts";
+import type { AnswerLogprobs } from "../src/losses/pair-loss.ts";
+import { preferenceLoss } from "../src/index.ts";
+import type { PreferenceLossOptions } from "../src/losses/index.ts";
 import { lossNames } from "../src/losses/index.ts";
 
 const base: PreferenceLossOptions = {

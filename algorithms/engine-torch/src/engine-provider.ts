@@ -1,4 +1,4 @@
-import type { EngineProvider } from "@mrlm/spec";
+import type { EngineProvider } from "@mrlm/spec/host";
 import { joinEngine } from "./launch/join-engine.ts";
 import { launchEngine } from "./launch/launch-engine.ts";
 import { locateEngine } from "./setup/locate-engine.ts";

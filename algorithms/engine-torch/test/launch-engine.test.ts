@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import type { EngineProcess } from "@mrlm/spec";
+import type { EngineProcess } from "@mrlm/spec/host";
 import { engineEnvironment } from "../src/launch/engine-environment.ts";
 import { launchEngine, type LaunchOptions } from "../src/launch/launch-engine.ts";
 import { machinePython } from "./support/python.ts";

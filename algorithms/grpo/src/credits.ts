@@ -1,4 +1,4 @@
-import type { Credit } from "@mrlm/spec";
+import type { Credit } from "@mrlm/kit/learning";
 import { distilledAdvantage } from "./distill.ts";
 import type { GrpoOptions } from "./options.ts";
 import type { GroupSample } from "./samples.ts";

@@ -1,5 +1,12 @@
-import { episodeMetrics, stepMetrics } from "@mrlm/kit/learning";
-import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject, TrajectoryGroup } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type AlgorithmRun,
+  episodeMetrics,
+  type IterationReport,
+  type JsonObject,
+  stepMetrics,
+  type TrajectoryGroup,
+} from "@mrlm/kit/learning";
 import type { GrpoOptions } from "./options.ts";
 import { RoleAverages } from "./role-averages.ts";
 import { rewardedGroups, rewardsOf, toSamples } from "./samples.ts";

@@ -1,21 +1,19 @@
-import { definePlugin } from "@mrlm/kit";
-import { assertWholeDistribution, uncorrected } from "@mrlm/kit/learning";
 import {
   type AlgorithmDefinition,
+  assertWholeDistribution,
+  definePlugin,
   MrlmError,
   type RolloutSampling,
   type TrainingEnvironment,
   type TrajectoryGroup,
+  uncorrected,
   type WeightVersion,
-} from "@mrlm/spec";
+} from "@mrlm/kit/learning";
 import { startGrpo } from "./grpo-run.ts";
 import { evaluatesReference, type GrpoOptions, grpoOptions } from "./options.ts";
 import { rewardedGroups } from "./samples.ts";
 
-export { type Baseline, groupAdvantages, type Scale } from "./advantages.ts";
-export { type GrpoOptions, grpoOptions } from "./options.ts";
-export { policyLosses, type PolicyLossOptions } from "./losses/index.ts";
-export type { TokenLosses } from "./losses/policy-loss.ts";
+export { grpoOptions } from "./options.ts";
 
 /** `grpo@1`: group relative policy optimization and its family. */
 export const grpo: AlgorithmDefinition<GrpoOptions> = {

@@ -1,5 +1,4 @@
-import { klEstimate, MismatchMetrics } from "@mrlm/kit/learning";
-import type { Mean, Metrics } from "@mrlm/spec";
+import { klEstimate, type Mean, type Metrics, MismatchMetrics } from "@mrlm/kit/learning";
 import type { TokenLosses } from "./losses/policy-loss.ts";
 
 /** Sums over tokens, from which metrics follow that do not depend on how a batch was split. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit/learning";
 
 /** Rewards of the episodes of one role in one group. */
 export interface RoleRewards {

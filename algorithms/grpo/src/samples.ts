@@ -1,5 +1,13 @@
-import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import type { AlgorithmContext, Credit, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type Credit,
+  type EngineSequence,
+  type EpisodeCounts,
+  type LearnableEpisode,
+  learnableEpisodes,
+  noEpisodeCounts,
+  type TrajectoryGroup,
+} from "@mrlm/kit/learning";
 import { groupAdvantages, hasSignal } from "./advantages.ts";
 import type { GrpoOptions } from "./options.ts";
 import type { RoleAverages } from "./role-averages.ts";

@@ -1,5 +1,4 @@
-import { klEstimate, mismatchWeights, weightedKl } from "@mrlm/kit/learning";
-import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
+import { klEstimate, mismatchWeights, type UnitGradients, type UnitOutputs, weightedKl } from "@mrlm/kit/learning";
 import { tokenWeight } from "./aggregation.ts";
 import { distilledAdvantage } from "./distill.ts";
 import type { LossMetrics } from "./loss-metrics.ts";

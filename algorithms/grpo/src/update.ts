@@ -1,5 +1,14 @@
-import { minibatches, ratioOf, type StepReport, trainStep } from "@mrlm/kit/learning";
-import type { AlgorithmContext, Credit, EngineUnit, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type Credit,
+  type EngineUnit,
+  minibatches,
+  ratioOf,
+  type StepReport,
+  trainStep,
+  type UnitGradients,
+  type UnitOutputs,
+} from "@mrlm/kit/learning";
 import { normalizerOf } from "./aggregation.ts";
 import { creditsOf, type GroupLogprobs } from "./credits.ts";
 import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import type { Engine, Mean, Sampler } from "@mrlm/spec";
+import type { Mean } from "@mrlm/kit/learning";
+import type { Engine, Sampler } from "@mrlm/spec/host";
 import { BigramEngine, recordingEngine, trainBigram } from "@mrlm/testing";
 import { normalizerOf } from "../src/aggregation.ts";
 import { dropMismatched } from "../src/drop-mismatched.ts";

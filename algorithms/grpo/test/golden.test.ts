@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { klEstimate, mismatchWeight, weightedKl } from "@mrlm/kit/learning";
-import { groupAdvantages, type PolicyLossOptions, policyLosses } from "../src/index.ts";
+import { groupAdvantages } from "../src/advantages.ts";
+import { type PolicyLossOptions, policyLosses } from "../src/losses/index.ts";
 import { overlongPenalty } from "../src/overlong.ts";
 
 const reference = readFileSync(new URL("../../../docs/reference/algorithms.md", import.meta.url), "utf8");

@@ -1,13 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import type {
-  AlgorithmContext,
-  EngineUnit,
-  EpisodeBatch,
-  IterationReport,
-  PlayPlan,
-  TrajectoryGroup,
-} from "@mrlm/spec";
-import { grpo, type GrpoOptions } from "../src/index.ts";
+import type { AlgorithmContext, EngineUnit, IterationReport, TrajectoryGroup } from "@mrlm/kit/learning";
+import type { EpisodeBatch, PlayPlan } from "@mrlm/spec/host";
+import { grpo } from "../src/index.ts";
+import type { GrpoOptions } from "../src/options.ts";
 import { startGrpo } from "../src/grpo-run.ts";
 import { episode, group, options, segment } from "./support/groups.ts";
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { score, type JsonObject, type Mean } from "@mrlm/spec";
+import { score } from "@mrlm/kit";
+import type { JsonObject, Mean } from "@mrlm/kit/learning";
 import {
   type BigramOutcome,
   BigramEngine,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { overlongPenalty } from "../src/overlong.ts";
 import { toBfloat16 } from "@mrlm/testing";
-import { policyLosses, type PolicyLossOptions } from "../src/index.ts";
+import { policyLosses, type PolicyLossOptions } from "../src/losses/index.ts";
 
 const clip: PolicyLossOptions = {
   policy_loss: "clip",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { groupAdvantages } from "../src/index.ts";
+import { groupAdvantages } from "../src/advantages.ts";
 import { RoleAverages } from "../src/role-averages.ts";
 
 describe("role averages", () => {

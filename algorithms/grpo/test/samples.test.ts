@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { score, type TrajectoryGroup, unscored } from "@mrlm/spec";
+import { score, unscored } from "@mrlm/kit";
+import type { TrajectoryGroup } from "@mrlm/kit/learning";
 import fc from "fast-check";
 import type { GrpoOptions } from "../src/options.ts";
 import { RoleAverages } from "../src/role-averages.ts";

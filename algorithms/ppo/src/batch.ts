@@ -1,5 +1,14 @@
-import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
-import type { AgentId, Credit, EngineUnit, PolicyId, TrajectoryGroup } from "@mrlm/spec";
+import {
+  type AgentId,
+  type Credit,
+  type EngineUnit,
+  type EpisodeCounts,
+  type LearnableEpisode,
+  learnableEpisodes,
+  noEpisodeCounts,
+  type PolicyId,
+  type TrajectoryGroup,
+} from "@mrlm/kit/learning";
 import type { PpoOptions } from "./options.ts";
 import { tokenRewards } from "./token-rewards.ts";
 

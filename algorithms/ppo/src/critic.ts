@@ -1,4 +1,4 @@
-import { type AlgorithmContext, type ModelId, MrlmError } from "@mrlm/spec";
+import { type AlgorithmContext, type ModelId, MrlmError } from "@mrlm/kit/learning";
 import type { PpoOptions } from "./options.ts";
 
 const CRITIC: ModelId = "critic";

@@ -1,5 +1,11 @@
-import { MismatchMetrics, mismatchWeights } from "@mrlm/kit/learning";
-import type { Credit, EngineUnit, Metrics, UnitOutputs } from "@mrlm/spec";
+import {
+  type Credit,
+  type EngineUnit,
+  type Metrics,
+  MismatchMetrics,
+  mismatchWeights,
+  type UnitOutputs,
+} from "@mrlm/kit/learning";
 import { byEpisode, type PpoEpisode, type PpoGroup, unitOf } from "./batch.ts";
 import { type Estimate, estimate } from "./estimate.ts";
 import { whiten } from "./gae.ts";

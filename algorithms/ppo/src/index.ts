@@ -1,13 +1,14 @@
-import { definePlugin } from "@mrlm/kit";
-import { assertWholeDistribution, uncorrected } from "@mrlm/kit/learning";
-import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
+import {
+  type AlgorithmDefinition,
+  assertWholeDistribution,
+  definePlugin,
+  MrlmError,
+  uncorrected,
+} from "@mrlm/kit/learning";
 import { type PpoOptions, ppoOptions } from "./options.ts";
 import { startPpo } from "./ppo-run.ts";
 
-export { explainedVariance } from "./explained-variance.ts";
-export { generalizedAdvantages, type TokenSteps, whiten } from "./gae.ts";
-export { type PpoOptions, ppoOptions } from "./options.ts";
-export { valueLoss } from "./value-loss.ts";
+export { ppoOptions } from "./options.ts";
 
 /** `ppo@1`: proximal policy optimization. */
 export const ppo: AlgorithmDefinition<PpoOptions> = {

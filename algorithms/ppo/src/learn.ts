@@ -1,14 +1,15 @@
-import { minibatches, stepMetrics } from "@mrlm/kit/learning";
-import type {
-  AlgorithmContext,
-  Credit,
-  EngineUnit,
-  Metrics,
-  ModelId,
-  OutputSelection,
-  UnitGradients,
-  UnitOutputs,
-} from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type Credit,
+  type EngineUnit,
+  type Metrics,
+  minibatches,
+  type ModelId,
+  type OutputSelection,
+  stepMetrics,
+  type UnitGradients,
+  type UnitOutputs,
+} from "@mrlm/kit/learning";
 import { FrozenBatch } from "./frozen-batch.ts";
 import { criticMetrics, PpoMetrics } from "./metrics.ts";
 import type { PpoGroup } from "./batch.ts";

@@ -1,5 +1,4 @@
-import { meanOf } from "@mrlm/kit/learning";
-import type { Mean, Metrics } from "@mrlm/spec";
+import { type Mean, meanOf, type Metrics } from "@mrlm/kit/learning";
 import type { Estimate } from "./estimate.ts";
 import { explainedVariance } from "./explained-variance.ts";
 

@@ -1,5 +1,12 @@
-import { clippedSurrogate, klEstimate, ratioOf, ratioSlope, weightedKl } from "@mrlm/kit/learning";
-import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
+import {
+  clippedSurrogate,
+  klEstimate,
+  ratioOf,
+  ratioSlope,
+  type UnitGradients,
+  type UnitOutputs,
+  weightedKl,
+} from "@mrlm/kit/learning";
 import { byEpisode } from "./batch.ts";
 import type { FrozenEpisode } from "./frozen-batch.ts";
 import type { PpoMetrics } from "./metrics.ts";

@@ -1,5 +1,11 @@
-import { episodeMetrics, meanOf } from "@mrlm/kit/learning";
-import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type AlgorithmRun,
+  episodeMetrics,
+  type IterationReport,
+  type JsonObject,
+  meanOf,
+} from "@mrlm/kit/learning";
 import { type PpoGroup, toEpisodes } from "./batch.ts";
 import { ensureCritic } from "./critic.ts";
 import { klController } from "./kl-controller.ts";

@@ -1,5 +1,4 @@
-import { isCut, type LearnableEpisode } from "@mrlm/kit/learning";
-import type { TokenSpan } from "@mrlm/spec";
+import { isCut, type LearnableEpisode, type TokenSpan } from "@mrlm/kit/learning";
 import type { PpoOptions } from "./options.ts";
 
 /**

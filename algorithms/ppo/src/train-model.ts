@@ -1,5 +1,13 @@
-import { type StepReport, trainStep } from "@mrlm/kit/learning";
-import type { AlgorithmContext, EngineUnit, ModelId, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type EngineUnit,
+  type ModelId,
+  type OutputSelection,
+  type StepReport,
+  trainStep,
+  type UnitGradients,
+  type UnitOutputs,
+} from "@mrlm/kit/learning";
 import { tokensOf } from "./batch.ts";
 import type { FrozenBatch } from "./frozen-batch.ts";
 import type { PpoOptions } from "./options.ts";

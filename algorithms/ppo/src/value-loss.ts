@@ -1,4 +1,4 @@
-import type { UnitGradients } from "@mrlm/spec";
+import type { UnitGradients } from "@mrlm/kit/learning";
 import type { Estimate } from "./estimate.ts";
 import type { PpoMetrics } from "./metrics.ts";
 import type { PpoOptions } from "./options.ts";

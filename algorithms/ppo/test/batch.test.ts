@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { type AgentEnd, type AgentTrajectory, score, unscored } from "@mrlm/spec";
+import { score, unscored } from "@mrlm/kit";
+import type { AgentEnd, AgentTrajectory } from "@mrlm/spec";
 import fc from "fast-check";
 import { toEpisodes } from "../src/batch.ts";
 import { FrozenBatch, type FrozenEpisode } from "../src/frozen-batch.ts";

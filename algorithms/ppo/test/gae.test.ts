@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { explainedVariance, generalizedAdvantages, valueLoss, whiten } from "../src/index.ts";
+import { explainedVariance } from "../src/explained-variance.ts";
+import { generalizedAdvantages, whiten } from "../src/gae.ts";
+import { valueLoss } from "../src/value-loss.ts";
 import { klController } from "../src/kl-controller.ts";
 
 const number = fc.double({ min: -3, max: 3, noNaN: true });

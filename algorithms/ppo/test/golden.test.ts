@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { explainedVariance, generalizedAdvantages, ppoOptions, valueLoss, whiten } from "../src/index.ts";
+import { explainedVariance } from "../src/explained-variance.ts";
+import { generalizedAdvantages, whiten } from "../src/gae.ts";
+import { ppoOptions } from "../src/index.ts";
+import { valueLoss } from "../src/value-loss.ts";
 
 const reference = readFileSync(new URL("../../../docs/reference/algorithms.md", import.meta.url), "utf8");
 const shown = (values: Iterable<number>): string => Array.from(values, (value) => Number(value.toFixed(6))).join(", ");

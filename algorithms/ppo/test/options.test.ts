@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit/learning";
 import { ppoOptions } from "../src/index.ts";
 
 test.each<[JsonObject, string, RegExp]>([

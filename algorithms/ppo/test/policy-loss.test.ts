@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { toEpisodes } from "../src/batch.ts";
 import { FrozenBatch, type FrozenEpisode } from "../src/frozen-batch.ts";
-import type { PpoOptions } from "../src/index.ts";
+import type { PpoOptions } from "../src/options.ts";
 import { PpoMetrics } from "../src/metrics.ts";
 import { policyGradients } from "../src/policy-loss.ts";
 import { episode, group, options, segment, turn } from "./support/episodes.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import type { JsonObject, Mean } from "@mrlm/spec";
+import type { JsonObject, Mean } from "@mrlm/kit/learning";
 import {
   type BigramOutcome,
   lettersEnvironment,

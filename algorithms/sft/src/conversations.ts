@@ -1,5 +1,4 @@
-import { epochOrder, weightedRoundRobin } from "@mrlm/kit/learning";
-import { type AlgorithmContext, type JsonObject, MrlmError } from "@mrlm/spec";
+import { type AlgorithmContext, epochOrder, type JsonObject, MrlmError, weightedRoundRobin } from "@mrlm/kit/learning";
 import { demonstrationSources } from "./demonstrations.ts";
 import { fileSource } from "./file-source.ts";
 import { type SftOptions, sourcesOf } from "./options.ts";

@@ -4,7 +4,7 @@ import {
   type TaskId,
   type ToolDefinition,
   type TrainingEnvironment,
-} from "@mrlm/spec";
+} from "@mrlm/kit/learning";
 import type { ConversationSource } from "./conversation-source.ts";
 import { lengthLimit } from "./length-limit.ts";
 import type { SftOptions, SftSource } from "./options.ts";

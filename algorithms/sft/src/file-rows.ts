@@ -1,25 +1,23 @@
-import { textMessage } from "@mrlm/kit";
 import {
   chatMessage,
   chatTools,
-  fromChatTools,
-  type RecordedRow,
-  recordedSequences,
   fromChatMessage,
-  isRecordedRow,
+  fromChatTools,
   isLearnable,
   isOfOtherPlayer,
-  learntRowReward,
-  parseRecordedRow,
-} from "@mrlm/kit/learning";
-import {
+  isRecordedRow,
   type JsonValue,
+  learntRowReward,
   type Message,
   MrlmError,
+  parseRecordedRow,
+  type RecordedRow,
+  recordedSequences,
   type Renderer,
   type SupervisedSequence,
+  textMessage,
   type ToolDefinition,
-} from "@mrlm/spec";
+} from "@mrlm/kit/learning";
 import { z } from "zod";
 
 const tools = chatTools.nullish();

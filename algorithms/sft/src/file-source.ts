@@ -1,4 +1,4 @@
-import type { AlgorithmContext } from "@mrlm/spec";
+import type { AlgorithmContext } from "@mrlm/kit/learning";
 import type { ConversationSource } from "./conversation-source.ts";
 import { readFileRows } from "./file-rows.ts";
 import { lengthLimit } from "./length-limit.ts";

@@ -1,12 +1,7 @@
-import { definePlugin } from "@mrlm/kit";
-import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
+import { type AlgorithmDefinition, definePlugin, MrlmError } from "@mrlm/kit/learning";
 import { checkFileRows } from "./file-rows.ts";
 import { type SftOptions, sftOptions, sourcesOf } from "./options.ts";
 import { startSft } from "./sft-run.ts";
-
-export { type Aggregation, sftBatch, type SftBatch } from "./loss.ts";
-export { type TargetSequence, targetSequence } from "./target-sequence.ts";
-export { type SftOptions, sftOptions } from "./options.ts";
 
 /** `sft@1`: supervised fine-tuning. */
 export const sft: AlgorithmDefinition<SftOptions> = {

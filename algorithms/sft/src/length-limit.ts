@@ -1,4 +1,4 @@
-import { type AlgorithmContext, MrlmError, type SupervisedSequence } from "@mrlm/spec";
+import { type AlgorithmContext, MrlmError, type SupervisedSequence } from "@mrlm/kit/learning";
 import type { SftOptions } from "./options.ts";
 
 /** Limit of the length of sequences, from the model's positions and the options. */

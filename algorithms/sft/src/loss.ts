@@ -1,4 +1,4 @@
-import type { EngineUnit, UnitGradients } from "@mrlm/spec";
+import type { EngineUnit, UnitGradients } from "@mrlm/kit/learning";
 import type { TargetSequence } from "./target-sequence.ts";
 
 /** A batch with the gradient of its loss, which is known before the forward pass. */

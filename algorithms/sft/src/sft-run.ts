@@ -1,5 +1,10 @@
-import { trainStep } from "@mrlm/kit/learning";
-import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type AlgorithmRun,
+  type IterationReport,
+  type JsonObject,
+  trainStep,
+} from "@mrlm/kit/learning";
 import { openConversations } from "./conversations.ts";
 import { sftBatch } from "./loss.ts";
 import type { SftOptions } from "./options.ts";

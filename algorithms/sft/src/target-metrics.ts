@@ -1,4 +1,4 @@
-import type { Mean, Metrics, UnitOutputs } from "@mrlm/spec";
+import type { Mean, Metrics, UnitOutputs } from "@mrlm/kit/learning";
 import type { SftBatch } from "./loss.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { SupervisedSequence } from "@mrlm/spec";
+import type { SupervisedSequence } from "@mrlm/kit/learning";
 
 /** A sequence with its target tokens. */
 export interface TargetSequence {

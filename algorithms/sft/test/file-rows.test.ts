@@ -1,7 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { textMessage } from "@mrlm/kit";
+import { type JsonValue, textMessage } from "@mrlm/kit/learning";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
-import type { JsonValue } from "@mrlm/spec";
 import { checkFileRows, readFileRows } from "../src/file-rows.ts";
 
 const TEMPLATE =

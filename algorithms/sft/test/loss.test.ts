@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { sftBatch, targetSequence } from "../src/index.ts";
+import { sftBatch } from "../src/loss.ts";
+import { targetSequence } from "../src/target-sequence.ts";
 
 const sequence = (mask: number[]) =>
   targetSequence({ tokens: new Int32Array(mask.length), mask: Uint8Array.from(mask) }, 1, 0);

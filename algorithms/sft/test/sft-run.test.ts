@@ -2,9 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { textMessage } from "@mrlm/kit";
+import { type JsonObject, type JsonValue, type Mean, type SupervisedSequence, textMessage } from "@mrlm/kit/learning";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
-import type { JsonObject, JsonValue, Mean, SupervisedSequence } from "@mrlm/spec";
 import {
   BigramEngine,
   type BigramOutcome,

@@ -25,7 +25,7 @@ import javascriptPlugin from "@mrlm/sandbox-javascript";
 import pythonPlugin from "@mrlm/sandbox-python";
 import scorerMathPlugin from "@mrlm/scorer-math";
 import sftPlugin from "@mrlm/sft";
-import type { Engine } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
 import tensorboardPlugin from "@mrlm/tracker-tensorboard";
 import reversePlugin from "../../../examples/reverse/reverse.ts";

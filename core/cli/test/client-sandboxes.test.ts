@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
-import { definePlugin, silentLogger } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { Tokens } from "@mrlm/kit/access";
 import { PluginHost } from "@mrlm/runtime";
-import type { Sandbox, SandboxCallOptions, SandboxLayers, Submission } from "@mrlm/spec";
+import type { Sandbox } from "@mrlm/spec";
+import type { SandboxCallOptions, SandboxLayers, Submission } from "@mrlm/spec/host";
 import { sandboxesOfClients } from "../src/services/sandboxes.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));

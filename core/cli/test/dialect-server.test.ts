@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { SessionTable } from "@mrlm/server/sessions";
 import { dialectServers } from "../src/services/dialect-server.ts";

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { setTimeout } from "node:timers/promises";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { parseConfig, PluginHost } from "@mrlm/runtime";
 import { serveEngine, serveSampler } from "@mrlm/server";
-import type { CreateModelOptions } from "@mrlm/spec";
+import type { CreateModelOptions } from "@mrlm/spec/host";
 import { BigramEngine, BigramExternalSampler } from "@mrlm/testing";
 import { connectEngines, openEngines } from "../src/services/engines.ts";
 import { closePools, samplerPools } from "../src/services/samplers.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { type Launcher, MrlmError, type PartEnd, type PartEvent, type RunPart } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Launcher, PartEnd, PartEvent, RunPart } from "@mrlm/spec/host";
 import { LaunchedParts } from "../src/services/launched-parts.ts";
 import type { PlannedPart } from "../src/services/part-commands.ts";
 

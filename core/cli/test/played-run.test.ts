@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { serveStore, type StoreServer, type StoreSource } from "@mrlm/server";
 import { openPlayedRun } from "../src/services/played-run.ts";
 import { ServedStore } from "../src/services/served-store.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { serveEngine, serveSampler } from "@mrlm/server";
 import { BigramEngine, BigramExternalSampler, createAuthority } from "@mrlm/testing";
 import { engineNotice, reachable } from "../src/services/reachable-engines.ts";

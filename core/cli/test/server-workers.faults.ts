@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import { LETHAL, lethalProject } from "./support/lethal-project.ts";
 import { act, begin, workerServer } from "./support/worker-server.ts";
 

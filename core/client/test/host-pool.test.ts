@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
-import { type Action, type EnvironmentHost, type JsonObject, MrlmError, type SimulatedEnvironment } from "@mrlm/spec";
+import { type Action, type JsonObject, MrlmError, type SimulatedEnvironment } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "@mrlm/server";

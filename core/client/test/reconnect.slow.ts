@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
-import type { Action, EnvironmentHost, Observation, SimulatedEnvironment, StepResult } from "@mrlm/spec";
+import type { Action, Observation, SimulatedEnvironment, StepResult } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "@mrlm/server";

@@ -2,18 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
-import {
-  type CreateModelOptions,
-  type Engine,
-  type EngineUnit,
-  MrlmError,
-  type SampledChunk,
-  type SampleRequest,
-  type SampleResult,
-  type Sampler,
-  type UnitGradients,
-  type UnitOutputs,
-} from "@mrlm/spec";
+import { type EngineUnit, MrlmError, type UnitGradients, type UnitOutputs } from "@mrlm/spec";
+import type { CreateModelOptions, Engine, SampledChunk, Sampler, SampleRequest, SampleResult } from "@mrlm/spec/host";
 import { serveEngine } from "@mrlm/server";
 import { BigramEngine } from "@mrlm/testing";
 import { connectEngine } from "../src/index.ts";

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import type { CreateModelOptions, Engine, MemoryWorkload } from "@mrlm/spec";
+import type { CreateModelOptions, Engine, MemoryWorkload } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
-import { type EngineRoute, routedEngine } from "../src/index.ts";
+import type { EngineRoute } from "../src/engine/routed-engine.ts";
+import { routedEngine } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-routed-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { serveStore } from "@mrlm/server";
-import type { Cohort } from "@mrlm/spec";
+import type { Cohort } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
 import { connectStore } from "../src/index.ts";
 import { fragileProxy } from "./support/fragile-proxy.ts";

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MrlmError, nearestName } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import { nearestName } from "@mrlm/spec/host";
 import type { ProjectName } from "./project-name.ts";
 
 /** Kinds of projects, and what each creates. */

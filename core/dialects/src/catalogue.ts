@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { SessionTable } from "@mrlm/server/sessions";
-import { type EnvironmentHost, MrlmError, type TaskId, type ToolDefinition } from "@mrlm/spec";
+import { MrlmError, type TaskId, type ToolDefinition } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { requireOneAgent } from "./one-agent.ts";
 import { SUBMIT } from "./submit.ts";
 

@@ -1,6 +1,7 @@
 import type { Exchange } from "@mrlm/kit/http";
 import type { SessionTable } from "@mrlm/server/sessions";
-import type { EnvironmentHost, Logger, MrlmError } from "@mrlm/spec";
+import type { Logger, MrlmError } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import type { WebSocket } from "ws";
 import type { Catalogue } from "./catalogue.ts";
 import type { ClientSandbox } from "./sandbox-fusion/client-sandbox.ts";

@@ -2,17 +2,16 @@ import { randomBytes } from "node:crypto";
 import { ownerOf, type SessionTable } from "@mrlm/server/sessions";
 import {
   type Action,
-  type EnvironmentDescription,
-  type EnvironmentRef,
   type Message,
   MrlmError,
   type Observation,
   type Reward,
-  type StepResult,
   score,
+  type StepResult,
   type TaskId,
   type ToolDefinition,
 } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef } from "@mrlm/spec/host";
 
 /** Choice of an episode by a client. */
 export interface EpisodeRequest {

@@ -1,4 +1,5 @@
-import { type EnvironmentDescription, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { EnvironmentDescription } from "@mrlm/spec/host";
 
 /** Throws ROLES_UNSUPPORTED for an environment with several agents. @param protocol whose clients act for one */
 export function requireOneAgent({ id, roles }: EnvironmentDescription, protocol: string): void {

@@ -1,9 +1,10 @@
 import { Exchange, HttpError, accessCheck, closeHttpServer, createHttpServer, listen } from "@mrlm/kit/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import { logFault, type SessionLimits, SessionTable } from "@mrlm/server/sessions";
-import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { Catalogue } from "./catalogue.ts";
 import { CommonRoutes } from "./common-routes.ts";
 import type { Call, Dialect, Route } from "./dialect.ts";

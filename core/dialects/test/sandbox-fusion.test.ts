@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
-import { MrlmError, type Sandbox, type SandboxResult, type Submission } from "@mrlm/spec";
+import { MrlmError, type Sandbox, type SandboxResult } from "@mrlm/spec";
+import type { Submission } from "@mrlm/spec/host";
 import { ClientSandbox } from "../src/index.ts";
 import { begin, raw, type RawResponse } from "./support/raw.ts";
 import { type Served, served, until } from "./support/served.ts";

@@ -2,13 +2,12 @@
 
 export { argumentTypes, typeOf } from "./argument-types.ts";
 export { BridgedEnvironment, type RemoteServer } from "./bridge/bridged-environment.ts";
-export { bridgeOptions, type BridgeOptions, tokenOf } from "./bridge/bridge-options.ts";
+export { bridgeOptions, tokenOf } from "./bridge/bridge-options.ts";
 export { type Catalogue, catalogueOf, pathOf, type TaskPlace } from "./bridge/catalogue.ts";
 export {
   type Fetch,
   HttpClient,
   type HttpRequest,
-  type HttpResponse,
   MAX_ANSWER_BYTES,
   reasonOf,
   statusError,
@@ -19,4 +18,4 @@ export { readRemoteJson } from "./bridge/remote-json.ts";
 export { readShape } from "./bridge/read-shape.ts";
 export { ActionMistake, type RemoteEpisode, type RemoteStep, ServerFull } from "./bridge/remote-episode.ts";
 export { whenAvailable } from "./bridge/when-available.ts";
-export { pause, within } from "./bridge/within.ts";
+export { pause } from "./bridge/within.ts";

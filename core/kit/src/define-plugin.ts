@@ -1,5 +1,6 @@
-import { PLUGIN_API_VERSION, type EnvironmentDefinition, type JsonObject, type Plugin } from "@mrlm/spec";
-import { optionsJsonSchemaOf } from "./options-json-schema.ts";
+import type { EnvironmentDefinition, JsonObject, Plugin } from "@mrlm/spec";
+import { PLUGIN_API_VERSION } from "@mrlm/spec/host";
+import { optionsJsonSchemaOf } from "./json-schema.ts";
 
 /** Plugin without the fields that `definePlugin` adds. */
 export type PluginInput<Options> = Omit<Plugin<Options>, "apiVersion">;

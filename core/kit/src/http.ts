@@ -1,6 +1,5 @@
 /** Entry for HTTP servers on `node:http`: access, bodies, limits, and the end of a server. */
 
-export { parseJson } from "@mrlm/spec";
 export { type AccessCheck, accessCheck } from "./http/access.ts";
 export { Exchange } from "./http/exchange.ts";
 export { HttpError } from "./http/http-error.ts";

@@ -1,36 +1,78 @@
-/** Entry for authors of environments and other plugins. Imports no tokenizer. */
+/** Entry for authors of environments, tools, scorers, judges and policies. Imports no tokenizer. */
 
-export { removedKeys } from "./removed-keys.ts";
-export { answerPlace, placeAnswer, requestAnswer } from "./answer-place.ts";
-export { cacheDirectory } from "./cache-directory.ts";
-export { callTools } from "./call-tools.ts";
-export { dataFile, refuseBesideData } from "./data/data-file.ts";
-export { divide, type Division } from "./data/divide.ts";
-export { invalidRow, type Place } from "./data/invalid-row.ts";
-export { listedTasks } from "./data/listed-tasks.ts";
-export { type JsonlRow, jsonlRows, readJsonl } from "./data/read-jsonl.ts";
-export { decodeUtf8 } from "./data/decode-utf8.ts";
-export { readLines } from "./data/read-lines.ts";
-export { defineEnvironment, definePlugin, type PluginInput } from "./define-plugin.ts";
-export { assertTaskIndex, type GeneratedTask, generatedTasks } from "./generated-tasks.ts";
-export { hash128, hash64, mix32 } from "./hash.ts";
-export { messageText, textMessage, toolCalls } from "./messages.ts";
 export {
-  difficultyRange,
-  type DifficultyRange,
-  familyMixture,
-  type FamilyMixture,
-  pickDifficulty,
-  pickFamily,
-} from "./mixture.ts";
-export { Places, type Queued, unqueued } from "./places.ts";
+  type Action,
+  type AgentId,
+  type Demonstration,
+  type Determinism,
+  type EnvironmentContext,
+  type EnvironmentDefinition,
+  type Fixture,
+  type FixturePolicy,
+  type FixtureRequest,
+  type Grade,
+  type ImagePart,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  type Judge,
+  type JudgedTurn,
+  type Judgement,
+  type JudgeRequest,
+  type Logger,
+  type Message,
+  MrlmError,
+  type Observation,
+  type OpenToolset,
+  type Part,
+  type Plugin,
+  type PluginContext,
+  type PluginExamples,
+  type Policy,
+  type PolicyEpisode,
+  type PolicySource,
+  type RandomStream,
+  type Requirement,
+  type ResetOptions,
+  type Reward,
+  roleOf,
+  type Sandbox,
+  type SandboxResult,
+  type SandboxSession,
+  type Score,
+  score,
+  type Scorer,
+  type ScoreRequest,
+  type SimulatedEnvironment,
+  SINGLE_AGENT,
+  type StepResult,
+  type Task,
+  type TaskId,
+  type TaskSource,
+  type TextPart,
+  type Tool,
+  type ToolCallOptions,
+  type ToolCallPart,
+  type ToolDefinition,
+  type ToolResult,
+  type Toolset,
+  type ToolsetEpisode,
+  type Unscored,
+  unscored,
+} from "@mrlm/spec";
+export { answerPlace, placeAnswer, requestAnswer } from "./answer-place.ts";
+export { callTools } from "./call-tools.ts";
+export { divide } from "./data/divide.ts";
+export { invalidRow } from "./data/invalid-row.ts";
+export { listedTasks } from "./data/listed-tasks.ts";
+export { type JsonlRow, readJsonl } from "./data/read-jsonl.ts";
+export { defineEnvironment, definePlugin } from "./define-plugin.ts";
+export { generatedTasks } from "./generated-tasks.ts";
+export { messageText, textMessage, toolCalls } from "./messages.ts";
+export { Places, unqueued } from "./places.ts";
 export { randomStream } from "./random.ts";
-export { type RecordedRequest, type RecordingMode, Recordings, type RecordingStore } from "./recordings.ts";
-export { repeatedHistory } from "./repeated-history.ts";
-export { limitsOf, sandboxLimits, sandboxOptions } from "./sandbox-options.ts";
-export { silentLogger } from "./silent-logger.ts";
-export { type ScoreContext, singleTurn, type SingleTurnDefinition } from "./single-turn.ts";
 export { observe, singleStep } from "./single-agent.ts";
-export { statelessTools } from "./stateless-tools.ts";
+export { singleTurn } from "./single-turn.ts";
 export { anyTask, taskById } from "./task-ids.ts";
-export { randomToken, type TokenFile, writeTokenFile } from "./token-file.ts";
+export { tool, toolError, toolset } from "./tool.ts";
+export { callMessage, toolEnvironment } from "./tool-environment.ts";

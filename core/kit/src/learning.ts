@@ -1,23 +1,48 @@
-/** Entry for authors of algorithms: episodes, order of rows, losses, options, metrics, and rows of recorded files. */
+/** Entry for authors of algorithms: contracts, episodes, order of rows, losses, options, metrics, and rows of recorded files. */
 
-export { chatMessage, type ChatMessage, fromChatMessage, toChatMessages } from "./recorded/chat-message.ts";
-export { chatTools, fromChatTools } from "./recorded/chat-tools.ts";
 export {
-  recordedRow,
-  type RecordedRow,
-  isRecordedRow,
-  parseRecordedRow,
-  toRecordedRows,
-} from "./recorded/recorded-row.ts";
+  type AgentId,
+  type AlgorithmContext,
+  type AlgorithmDefinition,
+  type AlgorithmRun,
+  type Credit,
+  type EngineSequence,
+  type EngineUnit,
+  type IterationReport,
+  type JsonObject,
+  type JsonValue,
+  type Mean,
+  type Message,
+  type Metrics,
+  type ModelId,
+  MrlmError,
+  type OutputSelection,
+  type PolicyId,
+  type Renderer,
+  type RolloutSampling,
+  type SupervisedSequence,
+  type TaskId,
+  type TokenSpan,
+  type ToolDefinition,
+  type TrainingEnvironment,
+  type TrajectoryGroup,
+  type UnitGradients,
+  type UnitOutputs,
+  type WeightVersion,
+} from "@mrlm/spec";
+export { definePlugin } from "./define-plugin.ts";
+export { textMessage } from "./messages.ts";
+export { chatMessage, fromChatMessage, toChatMessages } from "./recorded/chat-message.ts";
+export { chatTools, fromChatTools } from "./recorded/chat-tools.ts";
+export { type RecordedRow, isRecordedRow, parseRecordedRow, toRecordedRows } from "./recorded/recorded-row.ts";
 export { isOfOtherPlayer, learntRowReward, recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
 export { mismatchWeight, mismatchWeights } from "./learning/importance.ts";
 export { gradesOf, judgementsOf, withoutGrades } from "./learning/judgements.ts";
-export { klEstimate, type KlEstimator, weightedKl } from "./learning/kl.ts";
+export { klEstimate, weightedKl } from "./learning/kl.ts";
 export {
   type EpisodeCounts,
-  type EpisodeRules,
   isCut,
   isLearnt,
   isPlayedBy,
@@ -27,29 +52,16 @@ export {
   noEpisodeCounts,
 } from "./learning/learnable-episodes.ts";
 export { type Match, matchesOf, type MatchPart, matchParts, ZeroSum } from "./learning/matches.ts";
-export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
+export { meanOf, meanValue } from "./learning/mean.ts";
 export { MismatchMetrics } from "./learning/mismatch-metrics.ts";
-export {
-  type MismatchCorrection,
-  type MismatchOptions,
-  mismatchOptions,
-  mismatchRules,
-  uncorrected,
-} from "./learning/mismatch-options.ts";
+export { type MismatchOptions, mismatchOptions, mismatchRules, uncorrected } from "./learning/mismatch-options.ts";
 export { minibatches } from "./learning/minibatches.ts";
-export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./learning/optimizer-options.ts";
-export { optimizerRules, type OptionRule, withOptionRules } from "./learning/option-rules.ts";
+export { optimizerOptions } from "./learning/optimizer-options.ts";
+export { optimizerRules, withOptionRules } from "./learning/option-rules.ts";
 export { policyRoles } from "./learning/policy-roles.ts";
-export { learningRateAt, type Schedule, type ScheduleKind } from "./learning/schedule.ts";
-export { weightedRoundRobin, type WeightedRoundRobin } from "./learning/weighted-round-robin.ts";
+export { weightedRoundRobin } from "./learning/weighted-round-robin.ts";
 export { standardDeviation } from "./learning/standard-deviation.ts";
 export { type ClipOptions, clippedSurrogate, LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./learning/surrogate.ts";
-export {
-  type StepReport,
-  stepMetrics,
-  trainStep,
-  type TrainStepOptions,
-  type TrainStepResult,
-} from "./learning/train-step.ts";
-export { type ToolUsage, toolUsageOf, ToolUsageTally } from "./learning/tool-usage.ts";
+export { type StepReport, stepMetrics, trainStep, type TrainStepResult } from "./learning/train-step.ts";
+export { type ToolUsage, ToolUsageTally } from "./learning/tool-usage.ts";
 export { assertWholeDistribution } from "./learning/whole-distribution.ts";

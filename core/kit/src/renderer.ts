@@ -4,6 +4,5 @@ export { characterTokenizerFiles } from "./renderer/character-tokenizer.ts";
 export { type ChatRenderer, chatRenderer } from "./renderer/chat-renderer.ts";
 export type { CompletionStream } from "./renderer/completion-stream.ts";
 export { TOOL_FORMAT_NAMES, type ToolFormatName } from "./renderer/formats/formats.ts";
-export { parseCompletion } from "./renderer/parse-completion.ts";
-export { type TokenPiece, TokenText } from "./renderer/token-text.ts";
+export { TokenText } from "./renderer/token-text.ts";
 export { loadTokenizer, type TextTokenizer } from "./renderer/tokenizer.ts";

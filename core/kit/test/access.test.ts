@@ -9,9 +9,10 @@ import type { TLSSocket } from "node:tls";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Logger } from "@mrlm/spec";
 import { createAuthority } from "@mrlm/testing";
-import { type AccessFiles, clientToken, openServerAccess, ServerTls, Tokens } from "../src/access.ts";
+import type { AccessFiles } from "../src/access/server-access.ts";
+import { clientToken, openServerAccess, ServerTls, Tokens } from "../src/access.ts";
 import { closeHttpServer, createHttpServer, listen } from "../src/http.ts";
-import { silentLogger } from "../src/index.ts";
+import { silentLogger } from "../src/silent-logger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-access-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,14 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import {
-  assertWholeDistribution,
-  epochOrder,
-  learningRateAt,
-  meanOf,
-  meanValue,
-  mergeMeans,
-  minibatches,
-} from "../src/learning.ts";
+import { assertWholeDistribution, epochOrder, meanOf, meanValue, minibatches } from "../src/learning.ts";
+import { mergeMeans } from "../src/learning/mean.ts";
+import { learningRateAt } from "../src/learning/schedule.ts";
 
 describe("learningRateAt", () => {
   const base = { peak: 1, warmupSteps: 4, totalSteps: 12 } as const;

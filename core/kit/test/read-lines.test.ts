@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { decodeUtf8, jsonlRows, readLines } from "../src/index.ts";
+import { decodeUtf8 } from "../src/data/decode-utf8.ts";
+import { jsonlRows } from "../src/data/read-jsonl.ts";
+import { readLines } from "../src/data/read-lines.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-lines-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
-import type { Message, ParseContext, Renderer } from "@mrlm/spec";
+import type { Message, Renderer } from "@mrlm/spec";
+import type { ParseContext } from "@mrlm/spec/host";
 import fc from "fast-check";
 import { messageText, textMessage } from "../src/index.ts";
-import { characterTokenizerFiles, chatRenderer, loadTokenizer, parseCompletion } from "../src/renderer.ts";
+import { characterTokenizerFiles, chatRenderer, loadTokenizer } from "../src/renderer.ts";
+import { parseCompletion } from "../src/renderer/parse-completion.ts";
 
 /** Drops the reasoning of every turn but the last, as reasoning models' templates do. */
 const FORGETFUL =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
-import { limitsOf, sandboxLimits, sandboxOptions } from "../src/index.ts";
+import { limitsOf, sandboxLimits, sandboxOptions } from "../src/sandbox-options.ts";
 
 describe("the options of sandboxes", () => {
   test("limits in the units of their names become milliseconds and bytes", () => {

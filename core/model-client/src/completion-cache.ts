@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { RecordingMode, RecordingStore } from "@mrlm/kit";
+import type { RecordingMode, RecordingStore } from "@mrlm/kit/service";
 import { fileFault, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import { chatAnswer } from "./chat-answer.ts";

@@ -1,4 +1,5 @@
-import { Places, Recordings, silentLogger } from "@mrlm/kit";
+import { Places } from "@mrlm/kit";
+import { Recordings, silentLogger } from "@mrlm/kit/service";
 import { type Determinism, type Logger, MrlmError } from "@mrlm/spec";
 import { Agent } from "undici";
 import { Budget } from "./budget.ts";

@@ -1,4 +1,4 @@
-import type { Queued } from "@mrlm/kit";
+import type { Queued } from "@mrlm/kit/service";
 import type { Determinism, Message, ToolDefinition } from "@mrlm/spec";
 import type { z } from "zod";
 

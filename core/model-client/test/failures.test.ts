@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Socket } from "node:net";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { ChatServerReply } from "@mrlm/testing";

@@ -1,5 +1,6 @@
 import type { ChatRenderer } from "@mrlm/kit/renderer";
-import type { Engine, EngineInfo, ModelId, Sampler } from "@mrlm/spec";
+import type { ModelId } from "@mrlm/spec";
+import type { Engine, EngineInfo, Sampler } from "@mrlm/spec/host";
 import { WaveSampler } from "./sampling/waves.ts";
 
 /** Policy to serve. */

@@ -5,7 +5,7 @@ import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { ServerTls, Tokens } from "@mrlm/kit/access";
-import type { Sampler } from "@mrlm/spec";
+import type { Sampler } from "@mrlm/spec/host";
 import { BigramEngine, createAuthority } from "@mrlm/testing";
 import { events, served, type Served, writing } from "./support/served.ts";
 

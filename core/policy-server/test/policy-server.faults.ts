@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
 import { BigramEngine, engineOverGrpc } from "@mrlm/testing";
-import type { Sampler } from "@mrlm/spec";
+import type { Sampler } from "@mrlm/spec/host";
 import { served, type Served, testRenderer } from "./support/served.ts";
 
 const CHAT = "/v1/chat/completions";

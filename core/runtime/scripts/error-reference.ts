@@ -1,4 +1,4 @@
-import { ERROR_CODES } from "@mrlm/spec";
+import { ERROR_CODES } from "@mrlm/spec/host";
 
 const INTRODUCTION = `# Errors
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import {
   type Behaviour,
-  behaviourHash,
   behaviourOf,
   compareBehaviour,
   describeDifference,
@@ -9,6 +8,7 @@ import {
   parseBehaviour,
   type TranscriptLine,
 } from "../src/index.ts";
+import { behaviourHash } from "../src/plugins/behaviour.ts";
 
 /** Transcript from texts: observation, action, result, action, result, ... */
 const transcript = (...texts: string[]): TranscriptLine[] =>

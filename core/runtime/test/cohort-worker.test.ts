@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Cohort, type EpisodeStore, type Lease, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, Lease } from "@mrlm/spec/host";
 import { CohortWorker } from "../src/play/cohort-worker.ts";
 
 const lease = { cohort: { id: 1, groups: [] } as unknown as Cohort } as unknown as Lease;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import type { Engine, EngineInfo, ForwardBackwardOptions, ForwardBackwardResult, Sampler } from "@mrlm/spec";
+import type { ForwardBackwardOptions, ForwardBackwardResult } from "@mrlm/spec";
+import type { Engine, EngineInfo, Sampler } from "@mrlm/spec/host";
 import { textMessage } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { BigramEngine } from "@mrlm/testing";

@@ -13,7 +13,7 @@ import {
   RunDirectory,
   trainRun,
 } from "@mrlm/runtime";
-import type { EnvironmentPackage } from "@mrlm/spec";
+import type { EnvironmentPackage } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
 import { reinforce } from "./support/reinforce.ts";
 import { CONFIG, letters, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";

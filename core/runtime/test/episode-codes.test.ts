@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { ERROR_CODES, type ErrorCode, type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { type EnvironmentHost, ERROR_CODES } from "@mrlm/spec/host";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { collect, localHost, runner } from "./support/rollouts.ts";
 

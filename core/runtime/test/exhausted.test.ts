@@ -1,13 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { textMessage } from "@mrlm/kit";
-import {
-  type Action,
-  type EnvironmentDefinition,
-  type EnvironmentHost,
-  MrlmError,
-  type Policy,
-  score,
-} from "@mrlm/spec";
+import { type Action, type EnvironmentDefinition, MrlmError, type Policy, score } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { type EpisodeCounts, episodeMetrics, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
 import { overGrpc } from "@mrlm/testing";
 import { counterEnvironment } from "./support/counter-environment.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { definePlugin, messageText, observe, singleStep, textMessage } from "@mrlm/kit";
 import { gradesOf, judgementsOf } from "@mrlm/kit/learning";
-import { type EnvironmentHost, type Grade, type Scorer, score, unscored } from "@mrlm/spec";
+import { type Grade, score, type Scorer, unscored } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { overGrpc } from "@mrlm/testing";
 import { counterEnvironment, messageOf, never } from "./support/counter-environment.ts";

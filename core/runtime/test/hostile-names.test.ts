@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { LocalHost, parseConfig, PluginHost } from "@mrlm/runtime";
 import { definePlugin } from "@mrlm/kit";
-import { MrlmError, nearestName } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import { nearestName } from "@mrlm/spec/host";
 import { stringify } from "yaml";
 import { z } from "zod";
 import { describeIssues, validateOptions } from "../src/plugins/standard-options.ts";

@@ -3,14 +3,14 @@ import { definePlugin, observe, textMessage } from "@mrlm/kit";
 import { judgementsOf } from "@mrlm/kit/learning";
 import {
   type EnvironmentDefinition,
-  type EnvironmentHost,
   type Judge,
   type Judgement,
-  type Scorer,
   score,
+  type Scorer,
   type StepResult,
   unscored,
 } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { overGrpc } from "@mrlm/testing";
 import { counterEnvironment, never } from "./support/counter-environment.ts";

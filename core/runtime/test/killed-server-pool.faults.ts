@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
-import { randomStream, silentLogger } from "@mrlm/kit";
+import { randomStream } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { ReplayWatch } from "../src/rollouts/replay-watch.ts";
 import { collect, runner, withoutSeconds } from "./support/rollouts.ts";
 

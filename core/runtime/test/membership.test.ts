@@ -1,7 +1,8 @@
 import { afterAll, afterEach, describe, expect, jest, test } from "@jest/globals";
 import { join } from "node:path";
-import { silentLogger } from "@mrlm/kit";
-import { type EpisodeStore, type Member, MEMBER_LOST_MS, MrlmError } from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit/service";
+import { MrlmError } from "@mrlm/spec";
+import { type EpisodeStore, type Member, MEMBER_LOST_MS } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
 import { BigramEngine } from "@mrlm/testing";
 import { joinRun, thisProcess, trainRun } from "@mrlm/runtime";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { familyMixture, removedKeys } from "@mrlm/kit";
+import { familyMixture, removedKeys } from "@mrlm/kit/options";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { z } from "zod";
 import { describeIssues, namedOption, validateOptions } from "../src/plugins/standard-options.ts";

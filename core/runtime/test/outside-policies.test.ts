@@ -1,15 +1,10 @@
 import { expect, test } from "@jest/globals";
-import { definePlugin, silentLogger, textMessage } from "@mrlm/kit";
+import { definePlugin, textMessage } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { BigramEngine, duelEnvironment } from "@mrlm/testing";
 import { checkPlayers, LocalHost, parseConfig, PluginHost, prepareRun, RolloutRunner } from "@mrlm/runtime";
-import {
-  type Action,
-  MrlmError,
-  type Observation,
-  type PolicyEpisode,
-  type PolicySource,
-  type SampleRequest,
-} from "@mrlm/spec";
+import { type Action, MrlmError, type Observation, type PolicyEpisode, type PolicySource } from "@mrlm/spec";
+import type { SampleRequest } from "@mrlm/spec/host";
 import { z } from "zod";
 import { TurnGate } from "../src/rollouts/turn-gate.ts";
 import { outsidePlayer } from "../src/players/outside-policies.ts";

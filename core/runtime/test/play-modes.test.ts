@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GroupPlayer, StagePlayState } from "@mrlm/runtime";
-import type { AgentTrajectory, Credit, EpisodeStore, RolloutRequest, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { AgentTrajectory, Credit, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodeStore, RolloutRequest } from "@mrlm/spec/host";
 import { environment, fakeRollouts, learnerOf, openStore, plan, type Setting, tasksOf } from "./support/learners.ts";
 
 /** Weights whose version counts the publications from 0, and the number of plays under way at each of them. */

@@ -2,8 +2,9 @@ import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { definePlugin, statelessTools } from "@mrlm/kit";
-import type { MrlmError, Plugin, PluginManifest } from "@mrlm/spec";
+import { definePlugin, toolset } from "@mrlm/kit";
+import type { MrlmError, Plugin } from "@mrlm/spec";
+import type { PluginManifest } from "@mrlm/spec/host";
 import { z } from "zod";
 import { configuredPlugins, LocalHost, parseConfig, PluginHost } from "@mrlm/runtime";
 import { located } from "../src/config/located.ts";
@@ -367,12 +368,9 @@ describe("services", () => {
       tools: {
         "ruler@1": (_context, options) => (
           made.push(options),
-          statelessTools({
-            name: "ruler",
-            description: "",
-            parameters: {},
-            call: async () => ({ content: [], isError: false }),
-          })
+          toolset([
+            { name: "ruler", description: "", parameters: {}, call: async () => ({ content: [], isError: false }) },
+          ])
         ),
       },
     });

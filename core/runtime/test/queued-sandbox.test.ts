@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { definePlugin, observe, singleStep } from "@mrlm/kit";
-import { MrlmError, type Sandbox, type SandboxCallOptions, type SandboxResult } from "@mrlm/spec";
+import { MrlmError, type Sandbox, type SandboxResult } from "@mrlm/spec";
+import type { SandboxCallOptions } from "@mrlm/spec/host";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { counterEnvironment, messageOf, never } from "./support/counter-environment.ts";
 

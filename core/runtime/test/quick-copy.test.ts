@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { MAX_REWARD } from "@mrlm/spec";
+import { MAX_REWARD } from "@mrlm/spec/host";
 import { quickAction, quickObservation, quickStepResult } from "../src/host/quick-copy.ts";
 import { validateBySchema } from "../src/host/validate-result.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Determinism, type EnvironmentDefinition, type EnvironmentHost, MrlmError } from "@mrlm/spec";
-import { silentLogger } from "@mrlm/kit";
+import { type Determinism, type EnvironmentDefinition, MrlmError } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
+import { silentLogger } from "@mrlm/kit/service";
 import { recordingEngine } from "@mrlm/testing";
 import { ReplayWatch } from "../src/rollouts/replay-watch.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";

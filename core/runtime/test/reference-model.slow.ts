@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { characterTokenizerFiles } from "@mrlm/kit/renderer";
-import type { AverageOptions, CreateModelOptions } from "@mrlm/spec";
+import type { AverageOptions, CreateModelOptions } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
 import { BigramEngine } from "@mrlm/testing";
 import { openRun, type RunSummary, trainRun } from "@mrlm/runtime";

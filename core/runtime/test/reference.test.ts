@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ERROR_CODES } from "@mrlm/spec";
+import { ERROR_CODES } from "@mrlm/spec/host";
 import { parseConfig } from "@mrlm/runtime";
 import { configJsonSchema, configReference } from "../scripts/config-reference.ts";
 import { errorReference } from "../scripts/error-reference.ts";

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { type Engine, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
 import { modelDirectory } from "../src/run/model-directory.ts";
 import { RunDirectory } from "../src/run/run-directory.ts";

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Engine, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
 import { MetricsFile, openRun, RunDirectory, type RunEvent, trainRun } from "@mrlm/runtime";
 import { failure, QUICK, resume, stoppedAfter, train, weights } from "./support/resumes.ts";

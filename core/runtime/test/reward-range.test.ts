@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "@jest/globals";
 
-import { silentLogger } from "@mrlm/kit";
-import { type Logger, MAX_REWARD, score, type Trajectory } from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit/service";
+import { type Logger, score, type Trajectory } from "@mrlm/spec";
+import { MAX_REWARD } from "@mrlm/spec/host";
 import { lettersEnvironment, type LettersReward, trainBigram } from "@mrlm/testing";
 import { diagnose } from "../src/diagnosis/diagnose.ts";
 import { readRun } from "../src/diagnosis/run-record.ts";

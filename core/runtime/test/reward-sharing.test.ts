@@ -16,11 +16,11 @@ import {
   type AgentTrajectory,
   type EnvironmentDefinition,
   type Reward,
-  type RewardSharing,
   roleOf,
   score,
   unscored,
 } from "@mrlm/spec";
+import type { RewardSharing } from "@mrlm/spec/host";
 import { shareRewards } from "../src/rollouts/share-rewards.ts";
 import { FailureWatch } from "../src/train/failure-watch.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";

@@ -1,15 +1,8 @@
 import { describe, expect, jest, test } from "@jest/globals";
-import { observe, randomStream, silentLogger, singleStep, textMessage } from "@mrlm/kit";
-import {
-  type Engine,
-  type EnvironmentDefinition,
-  MrlmError,
-  score,
-  type Sampler,
-  type SampleRequest,
-  type TrajectoryGroup,
-  unscored,
-} from "@mrlm/spec";
+import { observe, randomStream, singleStep, textMessage } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
+import { type EnvironmentDefinition, MrlmError, score, type TrajectoryGroup, unscored } from "@mrlm/spec";
+import type { Engine, Sampler, SampleRequest } from "@mrlm/spec/host";
 import fc from "fast-check";
 import { totalReward } from "@mrlm/runtime";
 import { counterEnvironment } from "./support/counter-environment.ts";

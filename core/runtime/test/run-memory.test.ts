@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "@jest/globals";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CreateModelOptions, MemoryEstimate, MemoryWorkload } from "@mrlm/spec";
+import type { CreateModelOptions, MemoryEstimate, MemoryWorkload } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
 import { MetricsFile, RunDirectory, type RunEvent, trainRun } from "@mrlm/runtime";
 import { CONFIG, prepare, removeTemporaryDirectories } from "./support/training.ts";

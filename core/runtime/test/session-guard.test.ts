@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { definePlugin, observe, silentLogger, singleStep, statelessTools, textMessage } from "@mrlm/kit";
+import { definePlugin, observe, singleStep, toolset, textMessage } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import {
   type EnvironmentDefinition,
   type Logger,
@@ -308,7 +309,7 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
       definePlugin({
         name: "test",
         environments: [definition],
-        tools: { "calculator@1": () => statelessTools(brokenTool) },
+        tools: { "calculator@1": () => toolset([brokenTool]) },
         scorers: { "math@2": () => brokenScorer },
       }),
     ]);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "@jest/globals";
-import { definePlugin, observe, singleStep, statelessTools, textMessage } from "@mrlm/kit";
+import { definePlugin, observe, singleStep, toolset, textMessage } from "@mrlm/kit";
 import {
   type Determinism,
   type EnvironmentContext,
@@ -99,7 +99,7 @@ function counted(tools: readonly Tool[]): Toolset & { openCount: number; closed:
 
 describe("calls", () => {
   test("arguments that do not match the schema are a result that the policy reads, and the tool is not called", async () => {
-    const { reset, call } = await sessionWith({ "echo@1": statelessTools(echo) });
+    const { reset, call } = await sessionWith({ "echo@1": toolset([echo]) });
     await reset();
     expect(await call('echo {"n":"one","m":1}')).toMatchObject({ result: { isError: true } });
     expect(text((await call('echo {"n":"one","m":1}')).result)).toMatch(/arguments\.n must be integer/);
@@ -108,7 +108,7 @@ describe("calls", () => {
   });
 
   test("usage of each tool is in the info of the step, for the episode so far", async () => {
-    const { reset, call } = await sessionWith({ "echo@1": statelessTools(echo) });
+    const { reset, call } = await sessionWith({ "echo@1": toolset([echo]) });
     await reset();
     await call('echo {"n":1}');
     const { info } = await call('echo {"n":null}');
@@ -138,7 +138,7 @@ describe("calls", () => {
       },
       { timeoutMs: 30 },
     );
-    const { reset, call } = await sessionWith({ "a@1": statelessTools(slow, queued) });
+    const { reset, call } = await sessionWith({ "a@1": toolset([slow, queued]) });
     await reset();
     const { result } = await call("slow {}");
     expect([result?.isError, aborted, text(result)]).toEqual([true, true, expect.stringContaining("0.02 s")]);
@@ -159,11 +159,11 @@ describe("calls", () => {
       };
     const limits = { timeoutMs: 400, maxTimeoutMs: 8000 };
     const { call, reset } = await sessionWith({
-      "slow@1": statelessTools(
+      "slow@1": toolset([
         tool("long", advancing(8), limits),
         tool("longest", advancing(1000), { timeoutMs: 400, maxTimeoutMs: 900 }),
         tool("silent", advancing(0), limits),
-      ),
+      ]),
     });
     await reset();
     expect(text((await call("long {}")).result)).toBe("done");
@@ -284,7 +284,7 @@ describe("episodes", () => {
     ];
     const broken = results.map((result, i) => tool(`broken${i}`, async () => result as ToolResult));
     const rejects = tool("rejects", () => Promise.reject(new Error("gone")));
-    const { reset, step } = await sessionWith({ "a@1": statelessTools(...broken, rejects) });
+    const { reset, step } = await sessionWith({ "a@1": toolset([...broken, rejects]) });
     for (const { name } of [...broken, rejects]) {
       await reset();
       expect(await step(`${name} {}`)).toMatchObject({
@@ -300,7 +300,7 @@ describe("episodes", () => {
         /a@1 \(plugin test\) and b@1 \(plugin test\) both have a tool with the name "echo"/,
       ),
     };
-    await expect(sessionWith({ "a@1": statelessTools(echo), "b@1": statelessTools(echo) })).rejects.toMatchObject({
+    await expect(sessionWith({ "a@1": toolset([echo]), "b@1": toolset([echo]) })).rejects.toMatchObject({
       code: "TOOL_CONFLICT",
       ...both,
     });
@@ -315,9 +315,9 @@ describe("episodes", () => {
 });
 
 describe("determinism", () => {
-  const described = async (own: EnvironmentDefinition["determinism"], toolset: Partial<Toolset>) => {
+  const described = async (own: EnvironmentDefinition["determinism"], extra: Partial<Toolset>) => {
     const definition = counterEnvironment({ determinism: own, requires: ["tool:a@1"] });
-    const tools = { "a@1": () => ({ ...statelessTools(echo), ...toolset }) };
+    const tools = { "a@1": () => ({ ...toolset([echo]), ...extra }) };
     const source = await PluginHost.of([definePlugin({ name: "test", environments: [definition], tools })]);
     const host = new LocalHost({ source });
     const session = await host.open({ id: "counter" });
@@ -368,8 +368,8 @@ describe("services of plugins", () => {
     );
 
   test("a factory gets the services that its manifest requires, and no others", async () => {
-    const asks = async (context: PluginContext) => (await context.tools("b@1"), statelessTools(echo));
-    const tools = { "a@1": asks, "b@1": async () => statelessTools() };
+    const asks = async (context: PluginContext) => (await context.tools("b@1"), toolset([echo]));
+    const tools = { "a@1": asks, "b@1": async () => toolset([]) };
     expect(await failure(await source(["tool:b@1"], tools))).toBeUndefined();
     expect(await failure(await source([], tools))).toMatchObject({ code: "REQUIREMENT_UNDECLARED" });
   });

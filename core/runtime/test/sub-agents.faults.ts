@@ -6,11 +6,11 @@ import {
   type EnvironmentDefinition,
   type Reward,
   roleOf,
-  type RewardSharing,
   score,
   type Trajectory,
   unscored,
 } from "@mrlm/spec";
+import type { RewardSharing } from "@mrlm/spec/host";
 import { totalReward } from "../src/rollouts/episode-record.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { collect, localHost, runner } from "./support/rollouts.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { openEpisodeTools } from "@mrlm/runtime";
-import { statelessTools } from "@mrlm/kit";
+import { toolset } from "@mrlm/kit";
 import type { JsonObject, Tool } from "@mrlm/spec";
 import { argumentFaults } from "../src/host/tool-arguments.ts";
 
@@ -32,7 +32,7 @@ test("D11: a schema that refers to itself without end accepts all arguments, and
 
 test("the text about invalid arguments has the limit of the tool's output", async () => {
   const schema = { type: "object", additionalProperties: false };
-  const { tools, close } = await openEpisodeTools(statelessTools(tool(schema)), { seed: 0, signal });
+  const { tools, close } = await openEpisodeTools(toolset([tool(schema)]), { seed: 0, signal });
   const result = await tools[0]?.call({ ["x".repeat(200_000)]: 1 }, { signal });
   expect(result).toMatchObject({ isError: true, truncated: true });
   expect(JSON.stringify(result).length).toBeLessThan(1_200);
@@ -48,7 +48,7 @@ test("a timeout that is longer than any timer does not end a call", async () => 
         setTimeout(() => resolve({ content: [{ type: "text", text: "late" }], isError: false }), 20),
       ),
   };
-  const { tools, close } = await openEpisodeTools(statelessTools(endless), { seed: 0, signal });
+  const { tools, close } = await openEpisodeTools(toolset([endless]), { seed: 0, signal });
   expect(await tools[0]?.call({}, { signal })).toMatchObject({ isError: false });
   await close();
 });
@@ -59,7 +59,7 @@ test("an image in a data: URL counts for the limit of images", async () => {
     ...tool({}),
     call: async () => ({ content: [{ type: "image", mediaType: "image/png", source: { url } }], isError: false }),
   };
-  const { tools, close } = await openEpisodeTools(statelessTools(image), { seed: 0, signal });
+  const { tools, close } = await openEpisodeTools(toolset([image]), { seed: 0, signal });
   const result = await tools[0]?.call({}, { signal });
   expect(result).toMatchObject({ truncated: true, content: [{ type: "text" }] });
   await close();

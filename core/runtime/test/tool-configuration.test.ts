@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { definePlugin, statelessTools } from "@mrlm/kit";
+import { definePlugin, toolset } from "@mrlm/kit";
 import { type MrlmError, type Tool } from "@mrlm/spec";
 import { LocalHost, parseConfig, PluginHost, prepareRun } from "@mrlm/runtime";
 import { z } from "zod";
@@ -23,8 +23,8 @@ async function failureOf(toolsets: string): Promise<MrlmError | undefined> {
     name: "test",
     environments: [environment],
     tools: {
-      "calculator@1": () => statelessTools(tool("calculator")),
-      "abacus@1": () => statelessTools(tool("abacus"), tool("calculator")),
+      "calculator@1": () => toolset([tool("calculator")]),
+      "abacus@1": () => toolset([tool("abacus"), tool("calculator")]),
     },
   });
   const source = await PluginHost.of([plugin]);
@@ -64,7 +64,7 @@ test("two tools of one name are reported at the second toolset, with both", asyn
 
 test("an unknown option of a plugin is reported with the nearest one", async () => {
   const options = z.strictObject({ workers: z.int().default(1) }).prefault({});
-  const plugin = definePlugin({ name: "test", options, tools: { "calculator@1": () => statelessTools(tool("one")) } });
+  const plugin = definePlugin({ name: "test", options, tools: { "calculator@1": () => toolset([tool("one")]) } });
   await expect(PluginHost.of([plugin], { plugins: { test: { wrokers: 3 } } })).rejects.toMatchObject({
     code: "OPTIONS_INVALID",
     message: expect.stringContaining('unknown key "wrokers" (did you mean "workers"?)'),

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { characterTokenizerFiles, type ChatRenderer } from "@mrlm/kit/renderer";
 import { directoryRenderer, loadedModel, loadFrozen, parseConfig, RunDirectory } from "@mrlm/runtime";
-import type { CreatedModel } from "@mrlm/spec";
+import type { CreatedModel } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { silentLogger, textMessage } from "@mrlm/kit";
+import { textMessage } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer, TOOL_FORMAT_NAMES } from "@mrlm/kit/renderer";
 import type { JsonObject, JsonValue, Part } from "@mrlm/spec";
 import fc from "fast-check";

@@ -1,16 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { observe, singleStep, textMessage } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
-import {
-  type Engine,
-  type Message,
-  type Renderer,
-  type Sampler,
-  type SampleRequest,
-  type SampleResult,
-  score,
-  type TokenSpan,
-} from "@mrlm/spec";
+import { type Message, type Renderer, score, type TokenSpan } from "@mrlm/spec";
+import type { Engine, Sampler, SampleRequest, SampleResult } from "@mrlm/spec/host";
 import { PromptCache } from "../src/rollouts/prompt-cache.ts";
 import { Transcript } from "../src/rollouts/transcript.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";

@@ -1,15 +1,11 @@
+import type { Sandbox, SandboxLimits, SandboxResult, SandboxSession, SandboxTestReport } from "@mrlm/spec";
 import type {
-  Sandbox,
   SandboxCallOptions,
   SandboxLayers,
-  SandboxLimits,
-  SandboxResult,
-  SandboxSession,
   SandboxSessionOptions,
-  SandboxTestReport,
   SandboxTestSuite,
   Submission,
-} from "@mrlm/spec";
+} from "@mrlm/spec/host";
 import { detectJail } from "./jail/detect-jail.ts";
 import { rlimitsMissing } from "./jail/rlimits.ts";
 import { Pool, type PoolOptions } from "./pool/pool.ts";

@@ -1,11 +1,5 @@
-import type {
-  SandboxLimits,
-  SandboxResult,
-  SandboxTest,
-  SandboxTestReport,
-  SandboxTestResult,
-  SandboxVerdict,
-} from "@mrlm/spec";
+import type { SandboxLimits, SandboxResult, SandboxTestReport, SandboxTestResult } from "@mrlm/spec";
+import type { SandboxTest, SandboxVerdict } from "@mrlm/spec/host";
 import type { Outcome } from "./pool/exchange.ts";
 
 /** Converts an outcome to the result of a run. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from "@jest/globals";
-import type { SandboxSession, SandboxSessionOptions } from "@mrlm/spec";
+import type { SandboxSession } from "@mrlm/spec";
+import type { SandboxSessionOptions } from "@mrlm/spec/host";
 import { PooledSandbox } from "../src/index.ts";
 import { fragileBackend } from "./support/fragile-backend.ts";
 

@@ -1,13 +1,12 @@
 export { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "./serve-environments.ts";
-export type { SessionStats } from "./sessions/session-table.ts";
-export { serveWorker, type ServeWorkerOptions } from "./workers/serve-worker.ts";
+export { serveWorker } from "./workers/serve-worker.ts";
 export { startWorkers, type WorkerPool, type WorkerPoolOptions } from "./workers/worker-pool.ts";
 export type { LinkAddress } from "./workers/link.ts";
-export type { StartWorker, WorkerProcess } from "./workers/environment-worker.ts";
+export type { WorkerProcess } from "./workers/environment-worker.ts";
 export type { WorkerEnd } from "./workers/worker-end.ts";
 export type { WorkerChannel } from "./workers/worker-messages.ts";
-export { type EngineServer, serveEngine } from "./engine/serve-engine.ts";
-export { forwardPort, type ForwardedPort, type ForwardPortOptions } from "./forward-port.ts";
+export { serveEngine } from "./engine/serve-engine.ts";
+export { forwardPort } from "./forward-port.ts";
 export { serveSampler } from "./engine/serve-sampler.ts";
 export type { ServedEngine } from "./engine/served-engine.ts";
 export { serveStore, type ServeStoreOptions, type StoreServer } from "./store/serve-store.ts";

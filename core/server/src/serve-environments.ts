@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
-import type { EnvironmentHost, Logger } from "@mrlm/spec";
+import type { Logger } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import {
   ENVIRONMENT_SERVICE,
   FORWARDED_ENVIRONMENT_SERVICE,

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
-import { Tokens } from "@mrlm/kit/access";
-import { randomToken } from "@mrlm/kit";
+import { randomToken, Tokens } from "@mrlm/kit/access";
 import { ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, MAX_UNFINISHED, environmentProto as wire } from "@mrlm/wire";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
 import { reflectionMethods } from "../src/standard/reflection.ts";

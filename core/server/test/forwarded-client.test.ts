@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { environmentProto as wire } from "@mrlm/wire";
 import { ForwardedClient } from "../src/workers/forwarded-client.ts";
 import { RoutedSessions } from "../src/workers/routed-sessions.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
-import type { EpisodeStore } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
 import { STORE_SERVICE } from "@mrlm/wire";
 import { serveStore, type StoreServer } from "../src/index.ts";

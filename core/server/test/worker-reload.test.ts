@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
-import { silentLogger } from "@mrlm/kit";
-import { type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit/service";
+import { MrlmError } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import {
   type EnvironmentServer,
   serveEnvironments,
-  type StartWorker,
   startWorkers,
   type WorkerPool,
   type WorkerProcess,
 } from "../src/index.ts";
+import type { StartWorker } from "../src/workers/environment-worker.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { scriptedHost } from "./support/scripted-host.ts";
 import { localWorkers } from "./support/serve-by-worker.ts";

@@ -5,7 +5,7 @@ import type { RandomStream } from "./random.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
 import type { TaskSource } from "./task.ts";
-import type { Tool, ToolEpisode } from "./tool.ts";
+import type { Tool, ToolEpisode, Toolset } from "./tool.ts";
 
 /** Toolset in the hands of an environment. */
 export interface EpisodeTools {
@@ -29,8 +29,11 @@ export interface EnvironmentContext<Public extends JsonObject = JsonObject, Priv
   scorer(id: string): Scorer;
   judge(id: string): Judge;
   sandbox(language: string): Sandbox;
-  /** Returns the tools of one plugin. An environment opens them in `reset`. The host closes them with the episode, however it ends. */
-  tools(id: string): EpisodeTools;
+  /**
+   * Returns the tools of one plugin, or of the environment's own toolset. An environment opens them in `reset`. The host closes them with the episode, however
+   * it ends.
+   */
+  tools(source: string | Toolset): EpisodeTools;
   /**
    * Returns the absolute path of a file that an option names. A relative path starts at the folder of the host: that of the configuration, or the data folder
    * of a server, which throws DATA_FORBIDDEN for files outside of it. A resumed run compares the contents of the files that `tasks` opened.

@@ -1,15 +1,5 @@
-import {
-  type BufferCounts,
-  type Credit,
-  type LearnerId,
-  MrlmError,
-  type TakenBatch,
-  type TakePosition,
-  type TakeRecord,
-  type TakeRule,
-  type Trajectory,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import { type Credit, MrlmError, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
+import type { BufferCounts, LearnerId, TakenBatch, TakePosition, TakeRecord, TakeRule } from "@mrlm/spec/host";
 import { type Database, insertEach, type Row, type Statement } from "./database.ts";
 import type { EpisodeRows } from "./episode-rows.ts";
 import { decodeJson, encodeJson } from "./json.ts";

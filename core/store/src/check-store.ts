@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { type LearnerId, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { LearnerId } from "@mrlm/spec/host";
 import type { Database } from "./database.ts";
 import { assertStore, openDatabase, reported } from "./open-database.ts";
 import { openPostgresToRead } from "./postgres-connection.ts";

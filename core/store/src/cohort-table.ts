@@ -1,4 +1,5 @@
-import { type Cohort, type Lease, MrlmError, type PlayedRecord } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Cohort, Lease, PlayedRecord } from "@mrlm/spec/host";
 import { type Database, insertEach, type Row, type Statement } from "./database.ts";
 import type { EncodedEpisode, EncodedGroup, EncodedGroups } from "./encoded-groups.ts";
 import type { EpisodeRows } from "./episode-rows.ts";

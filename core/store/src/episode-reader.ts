@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { type Database, iterated } from "./database.ts";
-import type { EpisodePurpose, Trajectory } from "@mrlm/spec";
+import type { Trajectory } from "@mrlm/spec";
+import type { EpisodePurpose } from "@mrlm/spec/host";
 import { type EpisodeList, type EpisodePage, listChoices, listEpisodes } from "./episode-list.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { float32Of } from "./runs.ts";

@@ -3,10 +3,10 @@ import {
   type AgentTrajectory,
   type JsonObject,
   MrlmError,
-  type PlayedBy,
   type Segment,
   type Trajectory,
 } from "@mrlm/spec";
+import type { PlayedBy } from "@mrlm/spec/host";
 import { type Database, insertEach, type Row, type Statement } from "./database.ts";
 import type { EncodedEpisode } from "./encoded-groups.ts";
 import { decodeJson } from "./json.ts";

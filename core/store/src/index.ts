@@ -13,17 +13,16 @@ export {
   EpisodeReader,
   type NumberedEpisode,
   type StoredCredit,
-  type StoredEpisode,
 } from "./episode-reader.ts";
-export type { AgeCount, RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";
+export type { RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";
 export { isStore, runOfStore } from "./open-to-read.ts";
 export { hasPassword, isDatabase, isPostgres, placeOfRun, withoutPassword } from "./postgres-place.ts";
-export { type AnnouncedRun, type DescribedRun, RunAnnouncement, RunDescription } from "./postgres-run.ts";
+export { RunAnnouncement, RunDescription } from "./postgres-run.ts";
 export { checkEpisodeStore } from "./check-store.ts";
 export { LoggedBatches, type RecordedWeights } from "./logged-batches.ts";
 export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
 export { STORE_FILE } from "./store-database.ts";
 export type { StoreSettings } from "./store-settings.ts";
-export { type View, type ViewColumn, VIEWS } from "./views.ts";
+export { VIEWS } from "./views.ts";
 export { type SegmentPlace, StoredSegments, type StoredTokens } from "./stored-segments.ts";
 export { openEpisodeStore, openLocalStore } from "./worker-store.ts";

@@ -1,15 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Database } from "./database.ts";
-import {
-  type LearnerId,
-  type ModelId,
-  MrlmError,
-  type Segment,
-  type TakenBatch,
-  type TakePosition,
-  type TakeRule,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import { type ModelId, MrlmError, type Segment, type TrajectoryGroup } from "@mrlm/spec";
+import type { LearnerId, TakenBatch, TakePosition, TakeRule } from "@mrlm/spec/host";
 import { BatchTable, type LoggedGroup } from "./batch-table.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { assertStore, reported } from "./open-database.ts";

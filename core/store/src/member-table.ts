@@ -1,4 +1,5 @@
-import type { JsonObject, Member } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/spec";
+import type { Member } from "@mrlm/spec/host";
 import type { Database, Row, Statement } from "./database.ts";
 import { decodeJson, encodeJson } from "./json.ts";
 

@@ -1,4 +1,5 @@
-import type { Lease, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { Lease } from "@mrlm/spec/host";
 import type { LoggedGroup } from "./batch-table.ts";
 
 interface PlayedCohort {

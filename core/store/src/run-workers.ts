@@ -1,4 +1,4 @@
-import type { BufferCounts, LearnerId } from "@mrlm/spec";
+import type { BufferCounts, LearnerId } from "@mrlm/spec/host";
 import { bufferCounts } from "./batch-table.ts";
 import type { Database } from "./database.ts";
 import { either } from "./sql.ts";

@@ -1,21 +1,18 @@
 import type {
   BufferCounts,
   Cohort,
-  Credit,
   EpisodeStore,
-  JsonObject,
   LearnerId,
   Lease,
   Member,
-  ModelId,
   PlayedRecord,
   StoreEvent,
   TakePosition,
   TakeRecord,
   TakeRule,
-  TrajectoryGroup,
   WeightsRow,
-} from "@mrlm/spec";
+} from "@mrlm/spec/host";
+import type { Credit, JsonObject, ModelId, TrajectoryGroup } from "@mrlm/spec";
 import { BatchTable, type LoggedBatch } from "./batch-table.ts";
 import { CohortTable } from "./cohort-table.ts";
 import type { StoreConnection, Statement } from "./database.ts";

@@ -1,4 +1,4 @@
-import type { EpisodePurpose } from "@mrlm/spec";
+import type { EpisodePurpose } from "@mrlm/spec/host";
 
 /** Settings of an opened store. */
 export interface StoreSettings {

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { type EpisodeStore, MrlmError, type StoreEvent, type TakenBatch, type TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodeStore, StoreEvent, TakenBatch } from "@mrlm/spec/host";
+import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import { CHANGED, type StoreCall, type StoreReply } from "./answer-call.ts";
 import type { LoggedBatch } from "./batch-table.ts";
 import { LocalPort } from "./local-port.ts";

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import type { EpisodeStore } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import { openEpisodeStore } from "../src/index.ts";
 import { cohort, playedGroups, record } from "./support/episodes.ts";
 

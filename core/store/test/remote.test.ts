@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { connectStore } from "@mrlm/client";
 import { Tokens } from "@mrlm/kit/access";
 import { serveStore } from "@mrlm/server";
-import type { EpisodeStore, Lease, StoreEvent } from "@mrlm/spec";
+import type { EpisodeStore, Lease, StoreEvent } from "@mrlm/spec/host";
 import { EpisodeReader, openLocalStore } from "../src/index.ts";
 import { cohort, largeGroup, playedGroups } from "./support/episodes.ts";
 import { type Served, served } from "./support/served-store.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import type { EpisodeStore, PlayedRecord, TakenBatch } from "@mrlm/spec";
+import type { EpisodeStore, PlayedRecord, TakenBatch } from "@mrlm/spec/host";
 import { openEpisodeStore } from "../src/index.ts";
 import { runQuery } from "../src/run-query.ts";
 import type { StoreSettings } from "../src/store-settings.ts";

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { EpisodeStore, Lease, MrlmError } from "@mrlm/spec";
+import type { MrlmError } from "@mrlm/spec";
+import type { EpisodeStore, Lease } from "@mrlm/spec/host";
 import { Client } from "pg";
 import {
   EpisodeReader,

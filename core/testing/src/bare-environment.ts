@@ -1,4 +1,5 @@
-import { randomStream, silentLogger, textMessage } from "@mrlm/kit";
+import { randomStream, textMessage } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import {
   type EnvironmentContext,
   type EnvironmentDefinition,
@@ -73,9 +74,12 @@ function contextWith(tasks: TaskSource, { scorers, judges, sandboxes, tools }: B
     scorer: among("scorer", scorers),
     judge: among("judge", judges),
     sandbox: among("sandbox", sandboxes),
-    tools: (id) => ({
+    tools: (source) => ({
       open: (episode) =>
-        among("tool", tools)(id).open({ ...episode, random: (name) => randomStream(name, episode.seed ?? 0) }),
+        (typeof source === "string" ? among("tool", tools)(source) : source).open({
+          ...episode,
+          random: (name) => randomStream(name, episode.seed ?? 0),
+        }),
     }),
     dataPath: (path) => path,
   };

@@ -1,4 +1,4 @@
-import type { Engine } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { connectEngine } from "@mrlm/client";
 import { type ServedEngine, serveEngine } from "@mrlm/server";
 

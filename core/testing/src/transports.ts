@@ -1,4 +1,4 @@
-import type { EnvironmentHost } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { connectEnvironments } from "@mrlm/client";
 import { serveEnvironments } from "@mrlm/server";
 

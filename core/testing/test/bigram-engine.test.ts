@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
-import type { CreateModelOptions, EngineUnit, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import type { EngineUnit, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import type { CreateModelOptions } from "@mrlm/spec/host";
 import { BigramEngine } from "../src/index.ts";
 
 const config = { vocab_size: 5, eos_token_id: 4, initializer_range: 1 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { routedEngine } from "@mrlm/client";
-import type { CreateModelOptions, Sampler } from "@mrlm/spec";
+import type { CreateModelOptions, Sampler } from "@mrlm/spec/host";
 import { BigramEngine, engineContract, engineOverGrpc } from "../src/index.ts";
 
 const model: CreateModelOptions = {

@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { randomStream, textMessage } from "@mrlm/kit";
 import type { Action, Observation, PolicyEpisode, PolicySource } from "@mrlm/spec";
 import { z } from "zod";
-import { policyContract, type PolicyContractOptions } from "../src/index.ts";
+import { policyContract, type PolicyContractOptions } from "../src/policy-contract/policy-contract.ts";
 
 const answer = ({ agent }: Observation, text: string): Action => ({
   agent,

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import type { JsonObject, OpenToolset, Tool, ToolResult, Toolset, ToolsetEpisode } from "@mrlm/spec";
-import { statelessTools } from "@mrlm/kit";
-import { toolContract, type ToolContractOptions } from "../src/index.ts";
+import { toolset } from "@mrlm/kit";
+import { toolContract } from "../src/index.ts";
+import type { ToolContractOptions } from "../src/tool-contract/tool-contract.ts";
 
 const text = (value: string): ToolResult => ({ content: [{ type: "text", text: value }], isError: false });
 
@@ -139,7 +140,7 @@ test("tools without state need no sample of it", async () => {
   const names: string[] = [];
   toolContract({
     name: "stateless",
-    make: () => statelessTools(...tools),
+    make: () => toolset([...tools]),
     calls: options.calls,
     registry: { describe: (_name, body) => body(), test: (name) => void names.push(name) },
   });

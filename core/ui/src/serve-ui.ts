@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import { accessCheck, closeHttpServer, createHttpServer, Exchange, HttpError, listen } from "@mrlm/kit/http";
 import { type Logger, MrlmError } from "@mrlm/spec";

@@ -1,18 +1,18 @@
 import fc from "fast-check";
-import {
-  type Action,
-  type Demonstration,
-  type ImagePart,
-  type JsonObject,
-  MAX_REWARD,
-  type Message,
-  type Observation,
-  type Part,
-  type Reward,
-  type StepResult,
-  type TextPart,
-  type ToolDefinition,
+import type {
+  Action,
+  Demonstration,
+  ImagePart,
+  JsonObject,
+  Message,
+  Observation,
+  Part,
+  Reward,
+  StepResult,
+  TextPart,
+  ToolDefinition,
 } from "@mrlm/spec";
+import { MAX_REWARD } from "@mrlm/spec/host";
 
 /** Arbitrary Unicode text; keys include `__proto__`. */
 export const text = fc.oneof(fc.string({ unit: "binary", maxLength: 40 }), fc.constant("__proto__"));

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
-import type { CreateModelOptions, EngineInfo, MemoryEstimate, ModelInfo, SampledChunk, SampleResult } from "@mrlm/spec";
+import type {
+  CreateModelOptions,
+  EngineInfo,
+  MemoryEstimate,
+  ModelInfo,
+  SampledChunk,
+  SampleResult,
+} from "@mrlm/spec/host";
 import fc from "fast-check";
 import {
   bytesOf,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import type { EnvironmentDescription, Reward, Role } from "@mrlm/spec";
+import type { Reward, Role } from "@mrlm/spec";
+import type { EnvironmentDescription } from "@mrlm/spec/host";
 import fc from "fast-check";
 import {
   decodeAction,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { ERROR_CODES, type ErrorCode, MrlmError } from "@mrlm/spec";
+import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { ERROR_CODES } from "@mrlm/spec/host";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { decodeError, encodeError, errorOfStatus, isConnectionLoss, reasonOf, statusOfError } from "../src/index.ts";
 

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
-import { MrlmError, type SampleRequest, type SampleResult, type StepResult, score, unscored } from "@mrlm/spec";
+import { MrlmError, score, type StepResult, unscored } from "@mrlm/spec";
+import type { SampleRequest, SampleResult } from "@mrlm/spec/host";
 import {
   decodeEnvironmentRef,
   decodeError,

@@ -1,5 +1,12 @@
-import { taskById, textMessage } from "@mrlm/kit";
-import { type Demonstration, type EnvironmentContext, MrlmError, SINGLE_AGENT, type TaskId } from "@mrlm/spec";
+import {
+  type Demonstration,
+  type EnvironmentContext,
+  MrlmError,
+  SINGLE_AGENT,
+  taskById,
+  type TaskId,
+  textMessage,
+} from "@mrlm/kit";
 import type { CodeOptions } from "./options.ts";
 import { type Problem, problemOf } from "./problem/problem.ts";
 import { placed, promptOf } from "./prompt.ts";

@@ -1,15 +1,21 @@
-import { anyTask, limitsOf, messageText, observe, singleStep, taskById, textMessage } from "@mrlm/kit";
 import {
   type Action,
+  anyTask,
   type EnvironmentContext,
+  messageText,
   type Observation,
+  observe,
   type ResetOptions,
   type Sandbox,
   score,
   type SimulatedEnvironment,
+  singleStep,
   type StepResult,
   type Task,
-} from "@mrlm/spec";
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
+import { limitsOf } from "@mrlm/kit/options";
 import { extractCode } from "./answer/extract-code.ts";
 import { definesFunction } from "./answer/solution-code.ts";
 import { feedbackOn } from "./feedback.ts";

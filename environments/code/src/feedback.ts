@@ -1,4 +1,4 @@
-import type { SandboxError } from "@mrlm/spec";
+import type { SandboxError } from "@mrlm/kit/service";
 import type { Outcome, TestOutcome } from "./problem/outcome.ts";
 import type { CodeOptions } from "./options.ts";
 

@@ -1,4 +1,4 @@
-import { dataFile, difficultyRange, familyMixture, refuseBesideData, sandboxLimits } from "@mrlm/kit";
+import { dataFile, difficultyRange, familyMixture, refuseBesideData, sandboxLimits } from "@mrlm/kit/options";
 import { z } from "zod";
 import { FAMILY_NAMES } from "./generator/families/index.ts";
 import { LANGUAGES } from "./problem/problem.ts";

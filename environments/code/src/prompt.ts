@@ -1,5 +1,4 @@
-import { textMessage } from "@mrlm/kit";
-import type { Message, Task } from "@mrlm/spec";
+import { type Message, type Task, textMessage } from "@mrlm/kit";
 import type { CodeOptions } from "./options.ts";
 import { holdsCalls } from "./problem/calls.ts";
 import { type Problem, problemOf } from "./problem/problem.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { messageText } from "@mrlm/kit";
-import type { SandboxTestReport } from "@mrlm/spec";
+import type { SandboxTestReport } from "@mrlm/kit/service";
 import fc from "fast-check";
 import { problemOf, type FunctionProblem } from "../src/problem/problem.ts";
 import { prepare } from "./support/environment.ts";

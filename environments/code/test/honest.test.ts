@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 import { type HostileProgram, readCorpus } from "@mrlm/testing";
 import { hasPassed } from "../src/grade/rewards.ts";
 import { runFunction } from "../src/grade/run-function.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { MrlmError, type SandboxTestResult } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
+import type { SandboxTestResult } from "@mrlm/kit/service";
 import { prepare } from "./support/environment.ts";
 import { type Script, scriptedSandbox } from "./support/scripted-sandbox.ts";
 

@@ -1,14 +1,16 @@
-import { anyTask, messageText, taskById } from "@mrlm/kit";
-import type {
-  Action,
-  EnvironmentContext,
-  JudgedTurn,
-  Observation,
-  ResetOptions,
-  SimulatedEnvironment,
-  StepResult,
-  Task,
-} from "@mrlm/spec";
+import {
+  type Action,
+  anyTask,
+  type EnvironmentContext,
+  type JudgedTurn,
+  messageText,
+  type Observation,
+  type ResetOptions,
+  type SimulatedEnvironment,
+  type StepResult,
+  type Task,
+  taskById,
+} from "@mrlm/kit";
 import { CONDITIONS } from "./conditions.ts";
 import { diagnosisIn } from "./language.ts";
 import type { ConsultationOptions } from "./options.ts";

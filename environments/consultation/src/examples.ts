@@ -1,5 +1,4 @@
-import { textMessage } from "@mrlm/kit";
-import type { JudgedTurn, PluginExamples } from "@mrlm/spec";
+import { type JudgedTurn, type PluginExamples, textMessage } from "@mrlm/kit";
 
 const turn = (agent: string, text: string): JudgedTurn => ({ agent, message: textMessage("assistant", text) });
 

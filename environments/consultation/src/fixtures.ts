@@ -1,5 +1,4 @@
-import { messageText } from "@mrlm/kit";
-import type { Fixture, FixtureRequest } from "@mrlm/spec";
+import { type Fixture, type FixtureRequest, messageText } from "@mrlm/kit";
 import { CONDITIONS, findingsOf } from "./conditions.ts";
 import { codeOf, findingsIn } from "./language.ts";
 import type { PrivateCase, PublicCase } from "./tasks.ts";

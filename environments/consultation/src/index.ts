@@ -8,7 +8,7 @@ import { scriptedPolicies } from "./scripted-policies.ts";
 import { consultationTasks } from "./tasks.ts";
 
 /** `consultation@1`: a doctor questions a patient and makes a diagnosis; both learn from the same dialogue. */
-export const consultation = defineEnvironment({
+const consultation = defineEnvironment({
   id: "consultation@1",
   description: "A doctor questions a patient and makes a diagnosis; a judge scores both.",
   determinism: "full",

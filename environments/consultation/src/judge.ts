@@ -1,14 +1,14 @@
-import { messageText } from "@mrlm/kit";
 import {
   type AgentId,
   type Judge,
-  type Judgement,
   type JudgedTurn,
+  type Judgement,
   type JudgeRequest,
+  messageText,
   type Reward,
   score,
   unscored,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import { z } from "zod";
 import { CONDITIONS } from "./conditions.ts";
 import { conditionIn, diagnosisIn, findingsIn, polarityOf, type Style } from "./language.ts";

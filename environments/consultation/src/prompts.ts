@@ -1,5 +1,4 @@
-import { textMessage } from "@mrlm/kit";
-import type { Message } from "@mrlm/spec";
+import { type Message, textMessage } from "@mrlm/kit";
 import { CONDITIONS } from "./conditions.ts";
 import { codeOf } from "./language.ts";
 import type { ConsultationOptions } from "./options.ts";

@@ -1,5 +1,4 @@
-import { messageText, textMessage } from "@mrlm/kit";
-import { MrlmError, type Observation, type Policy } from "@mrlm/spec";
+import { messageText, MrlmError, type Observation, type Policy, textMessage } from "@mrlm/kit";
 import { CONDITIONS } from "./conditions.ts";
 import { findingsIn } from "./language.ts";
 

@@ -1,5 +1,4 @@
-import { generatedTasks } from "@mrlm/kit";
-import type { TaskSource } from "@mrlm/spec";
+import { generatedTasks, type TaskSource } from "@mrlm/kit";
 import { type Condition, CONDITIONS, findingsOf } from "./conditions.ts";
 import type { ConsultationOptions } from "./options.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { textMessage } from "@mrlm/kit";
-import type { AgentId, JsonObject } from "@mrlm/spec";
+import { type AgentId, type JsonObject, textMessage } from "@mrlm/kit";
 import { consultationJudge } from "../src/judge.ts";
 
 const { signal } = new AbortController();

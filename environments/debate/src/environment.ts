@@ -1,14 +1,17 @@
-import { anyTask, messageText, taskById, textMessage } from "@mrlm/kit";
-import type {
-  Action,
-  EnvironmentContext,
-  JudgedTurn,
-  Observation,
-  ResetOptions,
-  SimulatedEnvironment,
-  StepResult,
-  Task,
-} from "@mrlm/spec";
+import {
+  type Action,
+  anyTask,
+  type EnvironmentContext,
+  type JudgedTurn,
+  messageText,
+  type Observation,
+  type ResetOptions,
+  type SimulatedEnvironment,
+  type StepResult,
+  type Task,
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
 import type { DebateOptions } from "./options.ts";
 import { promptOf } from "./prompt.ts";
 import { bySide, changeOf, rewardsOf, type SideRewards, withComponents } from "./rewards.ts";

@@ -1,5 +1,4 @@
-import { divide } from "@mrlm/kit";
-import type { Fixture, FixtureRequest, Message } from "@mrlm/spec";
+import { divide, type Fixture, type FixtureRequest, type Message } from "@mrlm/kit";
 import { debateOptions } from "./options.ts";
 import { propositions } from "./propositions.ts";
 import { workedDebate } from "./worked-debate.ts";

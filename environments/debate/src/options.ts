@@ -1,4 +1,4 @@
-import { dataFile, refuseBesideData } from "@mrlm/kit";
+import { dataFile, refuseBesideData } from "@mrlm/kit/options";
 import { z } from "zod";
 
 /** Options of `debate@1`. */

@@ -1,5 +1,4 @@
-import { textMessage } from "@mrlm/kit";
-import type { Message } from "@mrlm/spec";
+import { type Message, textMessage } from "@mrlm/kit";
 import type { DebateOptions } from "./options.ts";
 import type { Side } from "./sides.ts";
 import type { PublicTask } from "./tasks.ts";

@@ -1,4 +1,4 @@
-import { type Judgement, type Reward, score, unscored } from "@mrlm/spec";
+import { type Judgement, type Reward, score, unscored } from "@mrlm/kit";
 import type { DebateOptions } from "./options.ts";
 import { otherSide, type Side, SIDES } from "./sides.ts";
 

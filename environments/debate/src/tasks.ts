@@ -1,5 +1,13 @@
-import { divide, invalidRow, listedTasks, type Place, readJsonl } from "@mrlm/kit";
-import type { EnvironmentContext, Task, TaskSource } from "@mrlm/spec";
+import {
+  divide,
+  type EnvironmentContext,
+  invalidRow,
+  listedTasks,
+  readJsonl,
+  type Task,
+  type TaskSource,
+} from "@mrlm/kit";
+import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { DebateOptions } from "./options.ts";
 import { type Proposition, propositions } from "./propositions.ts";

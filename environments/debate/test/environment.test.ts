@@ -2,18 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { messageText, textMessage } from "@mrlm/kit";
 import {
   type Action,
   type JsonObject,
   type Judge,
-  type JudgeRequest,
   type Judgement,
+  type JudgeRequest,
+  messageText,
   type Reward,
   score,
   type StepResult,
+  textMessage,
   unscored,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import { bareEnvironment } from "@mrlm/testing";
 import fc from "fast-check";
 import { debate } from "../src/index.ts";

@@ -1,5 +1,12 @@
-import { placeAnswer, taskById, textMessage } from "@mrlm/kit";
-import { type Demonstration, type EnvironmentContext, SINGLE_AGENT, type TaskId } from "@mrlm/spec";
+import {
+  type Demonstration,
+  type EnvironmentContext,
+  placeAnswer,
+  SINGLE_AGENT,
+  taskById,
+  type TaskId,
+  textMessage,
+} from "@mrlm/kit";
 import type { MathOptions } from "./options.ts";
 import { promptOf } from "./prompt.ts";
 import { schemaOf, solutionOf } from "./solution.ts";

@@ -1,15 +1,20 @@
-import { anyTask, messageText, observe, singleStep, taskById, textMessage } from "@mrlm/kit";
 import {
   type Action,
+  anyTask,
   type EnvironmentContext,
   type Message,
+  messageText,
   type Observation,
+  observe,
   type ResetOptions,
   score,
   type SimulatedEnvironment,
+  singleStep,
   type StepResult,
   type Task,
-} from "@mrlm/spec";
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
 import { gradeAttempt } from "./grade.ts";
 import type { MathOptions } from "./options.ts";
 import { promptOf } from "./prompt.ts";

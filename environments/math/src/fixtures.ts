@@ -1,5 +1,4 @@
-import { placeAnswer } from "@mrlm/kit";
-import type { Fixture, FixturePolicy } from "@mrlm/spec";
+import { type Fixture, type FixturePolicy, placeAnswer } from "@mrlm/kit";
 import { FAMILY_NAMES } from "./families/index.ts";
 import type { Solution } from "./solution.ts";
 

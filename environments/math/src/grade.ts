@@ -1,4 +1,4 @@
-import { type Grade, type Message, type Reward, type Score, type Scorer, score, type Task } from "@mrlm/spec";
+import { type Grade, type Message, type Reward, type Score, score, type Scorer, type Task } from "@mrlm/kit";
 import { intermediateResults, shareShown } from "./intermediate-results.ts";
 import type { MathOptions } from "./options.ts";
 import { schemaOf, type Solution, solutionOf } from "./solution.ts";

@@ -1,4 +1,5 @@
-import { answerPlace, dataFile, difficultyRange, familyMixture, refuseBesideData, removedKeys } from "@mrlm/kit";
+import { answerPlace } from "@mrlm/kit";
+import { dataFile, difficultyRange, familyMixture, refuseBesideData, removedKeys } from "@mrlm/kit/options";
 import { z } from "zod";
 import { FAMILY_NAMES } from "./families/index.ts";
 

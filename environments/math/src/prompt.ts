@@ -1,5 +1,4 @@
-import { requestAnswer, textMessage } from "@mrlm/kit";
-import type { Message, Task } from "@mrlm/spec";
+import { type Message, requestAnswer, type Task, textMessage } from "@mrlm/kit";
 import type { MathOptions } from "./options.ts";
 import { schemaOf } from "./solution.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject, Task } from "@mrlm/spec";
+import type { JsonObject, Task } from "@mrlm/kit";
 import type { MathOptions } from "./options.ts";
 
 /** Solution of a task, which only the environment may read. */

@@ -1,5 +1,5 @@
-import { generatedTasks, pickDifficulty, pickFamily } from "@mrlm/kit";
-import type { TaskSource } from "@mrlm/spec";
+import { generatedTasks, type TaskSource } from "@mrlm/kit";
+import { pickDifficulty, pickFamily } from "@mrlm/kit/options";
 import { FAMILIES } from "./families/index.ts";
 import { mixtureAt } from "./mixture.ts";
 import type { MathOptions } from "./options.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Reward, type Scorer, score, unscored } from "@mrlm/spec";
+import { type Reward, score, type Scorer, unscored } from "@mrlm/kit";
 import { intermediateResults, shareShown } from "../src/intermediate-results.ts";
 import { effectiveOptions } from "../src/options.ts";
 import { solutionOf } from "../src/solution.ts";

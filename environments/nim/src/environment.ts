@@ -1,14 +1,17 @@
-import { anyTask, messageText, taskById, textMessage } from "@mrlm/kit";
 import {
   type Action,
+  anyTask,
   type EnvironmentContext,
+  messageText,
   type Observation,
   type ResetOptions,
   type Reward,
   score,
   type SimulatedEnvironment,
   type StepResult,
-} from "@mrlm/spec";
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
 import type { NimOptions } from "./options.ts";
 import { isWon, LARGEST_TAKE, moveOf } from "./rules.ts";
 import type { NimTask } from "./tasks.ts";

@@ -1,5 +1,4 @@
-import { messageText } from "@mrlm/kit";
-import type { Fixture, FixtureRequest } from "@mrlm/spec";
+import { type Fixture, type FixtureRequest, messageText } from "@mrlm/kit";
 import { optimalMove } from "./rules.ts";
 import type { NimTask } from "./tasks.ts";
 

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 
 /** Largest number of objects at the beginning. */
 export const LARGEST_PILE = 21;

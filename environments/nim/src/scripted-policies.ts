@@ -1,5 +1,4 @@
-import { messageText, textMessage } from "@mrlm/kit";
-import { type EnvironmentContext, MrlmError, type Observation, type Policy } from "@mrlm/spec";
+import { type EnvironmentContext, messageText, MrlmError, type Observation, type Policy, textMessage } from "@mrlm/kit";
 import { optimalMove, randomMove } from "./rules.ts";
 
 /** Policies of the game: a uniformly random legal move, and the theory. */

@@ -1,5 +1,4 @@
-import { listedTasks } from "@mrlm/kit";
-import type { TaskSource } from "@mrlm/spec";
+import { listedTasks, type TaskSource } from "@mrlm/kit";
 import { isWon, LARGEST_PILE } from "./rules.ts";
 
 /** Number of objects at the beginning, and the end of the episode. */

@@ -1,5 +1,6 @@
 import { ActionMistake, argumentTypes, typeOf } from "@mrlm/kit/bridge";
-import { isObject, type JsonObject, type JsonValue, MrlmError, parseStrictJson } from "@mrlm/spec";
+import { isObject, type JsonObject, type JsonValue, MrlmError } from "@mrlm/kit";
+import { parseStrictJson } from "@mrlm/kit/service";
 
 /** Titles of actions by which servers offer tools. */
 const TOOL_TITLES = ["Action", "CallToolAction", "ListToolsAction"];

@@ -1,5 +1,6 @@
 import { readRemoteJson, readShape, ServerFull } from "@mrlm/kit/bridge";
-import { type ErrorCode, isErrorCode, type JsonObject, MrlmError } from "@mrlm/spec";
+import { type JsonObject, MrlmError } from "@mrlm/kit";
+import { type ErrorCode, isErrorCode } from "@mrlm/kit/service";
 import { z } from "zod";
 
 /** Object of a message, which was read from JSON. */

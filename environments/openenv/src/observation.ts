@@ -1,6 +1,13 @@
 import { contentOf, textOrJson } from "@mrlm/kit/bridge";
-import { textMessage } from "@mrlm/kit";
-import { type ImagePart, isObject, type JsonObject, type JsonValue, type Message, type TextPart } from "@mrlm/spec";
+import {
+  type ImagePart,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  textMessage,
+  type TextPart,
+} from "@mrlm/kit";
 
 /** Fields beside those that a policy reads. */
 const COMMON = ["done", "metadata", "reward"];

@@ -1,13 +1,13 @@
 import { ActionMistake, pause, type RemoteEpisode, type RemoteStep } from "@mrlm/kit/bridge";
-import { textMessage } from "@mrlm/kit";
 import {
   type Action,
   type JsonObject,
   type Message,
   MrlmError,
+  textMessage,
   type ToolCallPart,
   type ToolDefinition,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import type { ActionForm } from "./action-form.ts";
 import { ActionRefused, type Observed, readObserved, readState, StillAttached, toolsIn } from "./answers.ts";
 import { messagesOf, toolContent } from "./observation.ts";

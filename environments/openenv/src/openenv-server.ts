@@ -1,4 +1,4 @@
-import { Places } from "@mrlm/kit";
+import { type JsonObject, MrlmError, Places, type TaskSource } from "@mrlm/kit";
 import {
   catalogueOf,
   type Fetch,
@@ -9,7 +9,6 @@ import {
   tokenOf,
   whenAvailable,
 } from "@mrlm/kit/bridge";
-import { type JsonObject, MrlmError, type TaskSource } from "@mrlm/spec";
 import { Agent, fetch } from "undici";
 import { z } from "zod";
 import { type ActionForm, actionForm } from "./action-form.ts";

@@ -1,5 +1,5 @@
 import { MAX_ANSWER_BYTES, reasonOf, tooLarge } from "@mrlm/kit/bridge";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
 import { WebSocket } from "ws";
 
 const CLOSE_MS = 2_000;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 import { Tokens } from "@mrlm/kit/access";
 import { actionForm } from "../src/action-form.ts";
 import { messagesOf, toolContent } from "../src/observation.ts";

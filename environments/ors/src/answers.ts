@@ -1,5 +1,5 @@
 import { contentOf, readShape, textOrJson } from "@mrlm/kit/bridge";
-import type { ImagePart, JsonObject, JsonValue, Message, TextPart, ToolDefinition } from "@mrlm/spec";
+import type { ImagePart, JsonObject, JsonValue, Message, TextPart, ToolDefinition } from "@mrlm/kit";
 import { z } from "zod";
 
 const object = z.custom<JsonObject>(

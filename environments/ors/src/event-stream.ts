@@ -1,5 +1,5 @@
 import { MAX_ANSWER_BYTES, reasonOf, tooLarge } from "@mrlm/kit/bridge";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
 
 /** Event of a stream of server-sent events. */
 export interface ServerEvent {

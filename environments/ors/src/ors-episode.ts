@@ -1,6 +1,5 @@
 import { ActionMistake, type RemoteEpisode, type RemoteStep } from "@mrlm/kit/bridge";
-import { textMessage } from "@mrlm/kit";
-import type { JsonObject, Message, ToolCallPart, ToolDefinition } from "@mrlm/spec";
+import { type JsonObject, type Message, textMessage, type ToolCallPart, type ToolDefinition } from "@mrlm/kit";
 import { type OfferedTools, partsOf, readCall, readMessages, readPrompt, readTools, type TextTool } from "./answers.ts";
 import type { OrsOptions } from "./options.ts";
 import type { OrsSession } from "./ors-session.ts";

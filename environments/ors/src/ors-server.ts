@@ -1,4 +1,4 @@
-import { Places } from "@mrlm/kit";
+import { type JsonObject, MrlmError, Places, type TaskSource } from "@mrlm/kit";
 import {
   type Catalogue,
   catalogueOf,
@@ -11,7 +11,6 @@ import {
   tokenOf,
   whenAvailable,
 } from "@mrlm/kit/bridge";
-import { type JsonObject, MrlmError, type TaskSource } from "@mrlm/spec";
 import { Agent, fetch } from "undici";
 import { z } from "zod";
 import { OrsEpisode } from "./ors-episode.ts";

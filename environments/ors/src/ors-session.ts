@@ -1,5 +1,5 @@
 import { type HttpClient, type HttpRequest, readRemoteJson, ServerFull, statusError } from "@mrlm/kit/bridge";
-import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/kit";
 import { eventsOf } from "./event-stream.ts";
 
 /** Interval of pings. Servers end sessions without a request. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 import { partsOf, readMessages, readPrompt, readTools } from "../src/answers.ts";
 import { eventsOf } from "../src/event-stream.ts";
 import { FaultyProxy } from "./support/faulty-proxy.ts";

@@ -1,5 +1,4 @@
-import { callTools, toolCalls } from "@mrlm/kit";
-import type { JsonObject, Message, Tool, ToolDefinition } from "@mrlm/spec";
+import { callTools, type JsonObject, type Message, type Tool, toolCalls, type ToolDefinition } from "@mrlm/kit";
 
 /** Longest goal of a browser in characters. */
 const GOAL_CHARACTERS = 2_000;

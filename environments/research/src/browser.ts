@@ -1,5 +1,4 @@
-import { messageText, toolCalls } from "@mrlm/kit";
-import { type Message, type Reward, score } from "@mrlm/spec";
+import { type Message, messageText, type Reward, score, toolCalls } from "@mrlm/kit";
 import type { BrowseResult } from "./browse-calls.ts";
 import type { Conversation } from "./conversation.ts";
 import type { ResearchOptions } from "./options.ts";

@@ -1,5 +1,12 @@
-import { textMessage, toolCalls } from "@mrlm/kit";
-import type { AgentId, Message, Observation, Part, ToolDefinition } from "@mrlm/spec";
+import {
+  type AgentId,
+  type Message,
+  type Observation,
+  type Part,
+  textMessage,
+  toolCalls,
+  type ToolDefinition,
+} from "@mrlm/kit";
 import type { ResearchOptions } from "./options.ts";
 
 /** Request for a summary, with `context: summary`. */

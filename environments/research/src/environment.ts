@@ -1,9 +1,11 @@
-import { anyTask, callTools, messageText, taskById } from "@mrlm/kit";
 import {
   type Action,
   type AgentId,
+  anyTask,
+  callTools,
   type EnvironmentContext,
   type Message,
+  messageText,
   type Observation,
   type ResetOptions,
   type Reward,
@@ -11,8 +13,9 @@ import {
   type SimulatedEnvironment,
   type StepResult,
   type Task,
+  taskById,
   type Tool,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import { BROWSE, BrowseCalls } from "./browse-calls.ts";
 import { Browser } from "./browser.ts";
 import { Conversation } from "./conversation.ts";

@@ -1,5 +1,12 @@
-import { placeAnswer } from "@mrlm/kit";
-import { type Fixture, type FixturePolicy, type JsonObject, type Message, type Part, roleOf } from "@mrlm/spec";
+import {
+  type Fixture,
+  type FixturePolicy,
+  type JsonObject,
+  type Message,
+  type Part,
+  placeAnswer,
+  roleOf,
+} from "@mrlm/kit";
 import { research } from "./scripted-policies.ts";
 import { hiddenOf } from "./task.ts";
 

@@ -1,4 +1,5 @@
-import { answerPlace, dataFile, refuseBesideData } from "@mrlm/kit";
+import { answerPlace } from "@mrlm/kit";
+import { dataFile, refuseBesideData } from "@mrlm/kit/options";
 import { z } from "zod";
 
 const id = z.string().regex(/^[a-z][a-z0-9-]*(@\d+)?$/, "must be the id of a plugin's service, such as web@1");

@@ -1,5 +1,14 @@
-import { placeAnswer, textMessage, toolCalls } from "@mrlm/kit";
-import { type EnvironmentContext, type JsonObject, type Message, MrlmError, type Policy, roleOf } from "@mrlm/spec";
+import {
+  type EnvironmentContext,
+  type JsonObject,
+  type Message,
+  MrlmError,
+  placeAnswer,
+  type Policy,
+  roleOf,
+  textMessage,
+  toolCalls,
+} from "@mrlm/kit";
 import { SUMMARY_REQUEST, textOf } from "./conversation.ts";
 import { chainOf, sentenceOf } from "./relations.ts";
 

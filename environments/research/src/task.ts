@@ -1,4 +1,4 @@
-import type { JsonObject, Task } from "@mrlm/spec";
+import type { JsonObject, Task } from "@mrlm/kit";
 
 /** Public fields of a task. */
 export interface Shown {

@@ -1,5 +1,14 @@
-import { divide, generatedTasks, invalidRow, listedTasks, type Place, readJsonl } from "@mrlm/kit";
-import type { EnvironmentContext, RandomStream, TaskSource } from "@mrlm/spec";
+import {
+  divide,
+  type EnvironmentContext,
+  generatedTasks,
+  invalidRow,
+  listedTasks,
+  type RandomStream,
+  readJsonl,
+  type TaskSource,
+} from "@mrlm/kit";
+import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { ResearchOptions } from "./options.ts";
 import { questionOf } from "./relations.ts";

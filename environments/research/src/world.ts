@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { type Chain, FACTS, type Kind, KINDS, sentenceOf } from "./relations.ts";
 
 /** Thing that a page describes. */

@@ -1,16 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
-import { messageText, textMessage } from "@mrlm/kit";
 import {
   type Action,
   type AgentId,
   type JsonObject,
   type Message,
+  messageText,
   type Observation,
   type Part,
   roleOf,
   type StepResult,
+  textMessage,
   unscored,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import { SUMMARY_REQUEST, textOf } from "../src/conversation.ts";
 import { research } from "../src/index.ts";
 import { scriptedPolicies } from "../src/scripted-policies.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import type { JsonValue, Task } from "@mrlm/spec";
+import type { JsonValue, Task } from "@mrlm/kit";
 import { researchOptions } from "../src/options.ts";
 import { chainOf, questionOf } from "../src/relations.ts";
 import { prepare } from "./support/environment.ts";

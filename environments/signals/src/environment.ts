@@ -1,13 +1,16 @@
-import { anyTask, messageText, taskById, textMessage } from "@mrlm/kit";
 import {
   type Action,
+  anyTask,
   type EnvironmentContext,
+  messageText,
   type Observation,
   type ResetOptions,
   score,
   type SimulatedEnvironment,
   type StepResult,
-} from "@mrlm/spec";
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
 import { meaningOf, symbolAt, symbolOf } from "./code.ts";
 import type { SignalsOptions } from "./options.ts";
 import type { SignalsTask } from "./tasks.ts";

@@ -6,7 +6,7 @@ import { scriptedPolicies } from "./scripted-policies.ts";
 import { signalsTasks } from "./tasks.ts";
 
 /** `signals@1`: a sender and a receiver agree on a code (Lewis, Convention, 1969). */
-export const signals = defineEnvironment({
+const signals = defineEnvironment({
   id: "signals@1",
   description:
     "A sender transmits one of several meanings by a symbol; a receiver that is shown the symbol alone names the meaning.",

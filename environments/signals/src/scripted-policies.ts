@@ -1,5 +1,4 @@
-import { messageText, textMessage } from "@mrlm/kit";
-import { type EnvironmentContext, MrlmError, type Observation, type Policy } from "@mrlm/spec";
+import { type EnvironmentContext, messageText, MrlmError, type Observation, type Policy, textMessage } from "@mrlm/kit";
 import { symbolAt, symbolOf } from "./code.ts";
 import { LETTERS, scriptOptions } from "./options.ts";
 

@@ -1,5 +1,4 @@
-import { listedTasks } from "@mrlm/kit";
-import type { TaskSource } from "@mrlm/spec";
+import { listedTasks, type TaskSource } from "@mrlm/kit";
 import type { SignalsOptions } from "./options.ts";
 
 /** Meaning from 1 that the sender has to transmit. */

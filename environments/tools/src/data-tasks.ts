@@ -1,5 +1,12 @@
-import { divide, invalidRow, listedTasks, readJsonl } from "@mrlm/kit";
-import type { EnvironmentContext, Task, TaskSource } from "@mrlm/spec";
+import {
+  divide,
+  type EnvironmentContext,
+  invalidRow,
+  listedTasks,
+  readJsonl,
+  type Task,
+  type TaskSource,
+} from "@mrlm/kit";
 import { baseName, type ToolsOptions } from "./options.ts";
 import { readRow, type Row } from "./row.ts";
 import { jsonOf } from "./task.ts";

@@ -1,12 +1,15 @@
-import { callTools, placeAnswer, taskById, textMessage } from "@mrlm/kit";
 import {
+  callTools,
   type Demonstration,
   type EnvironmentContext,
   type Message,
   MrlmError,
+  placeAnswer,
   SINGLE_AGENT,
+  taskById,
   type TaskId,
-} from "@mrlm/spec";
+  textMessage,
+} from "@mrlm/kit";
 import { definitionOf } from "./environment.ts";
 import { openTools } from "./open-tools.ts";
 import type { ToolsOptions } from "./options.ts";

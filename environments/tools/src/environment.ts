@@ -1,18 +1,24 @@
-import { anyTask, callTools, messageText, observe, singleStep, taskById, toolCalls } from "@mrlm/kit";
 import {
   type Action,
+  anyTask,
+  callTools,
   type EnvironmentContext,
   type Message,
+  messageText,
   type Observation,
+  observe,
   type ResetOptions,
   type Reward,
   type SimulatedEnvironment,
   SINGLE_AGENT,
+  singleStep,
   type StepResult,
   type Task,
+  taskById,
   type Tool,
+  toolCalls,
   type ToolDefinition,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import { gradeOf } from "./grade.ts";
 import { type OpenTools, openTools } from "./open-tools.ts";
 import type { ToolsOptions } from "./options.ts";

@@ -1,5 +1,13 @@
-import { messageText, placeAnswer, randomStream } from "@mrlm/kit";
-import type { Fixture, FixturePolicy, JsonObject, Message, Part } from "@mrlm/spec";
+import {
+  type Fixture,
+  type FixturePolicy,
+  type JsonObject,
+  type Message,
+  messageText,
+  type Part,
+  placeAnswer,
+  randomStream,
+} from "@mrlm/kit";
 import { FAMILY_NAMES, GENERATORS } from "./generators/index.ts";
 import { plannedMessages } from "./plan.ts";
 import { hiddenOf } from "./task.ts";

@@ -1,4 +1,4 @@
-import type { EnvironmentContext, Message, Reward, Task } from "@mrlm/spec";
+import type { EnvironmentContext, Message, Reward, Task } from "@mrlm/kit";
 import type { ToolsOptions } from "./options.ts";
 import { schemaOf } from "./prompt.ts";
 import { hiddenOf, shownOf } from "./task.ts";

@@ -1,4 +1,4 @@
-import { type EnvironmentContext, MrlmError, type Task, type Tool } from "@mrlm/spec";
+import { type EnvironmentContext, MrlmError, type Task, type Tool } from "@mrlm/kit";
 import { baseName, type ToolsOptions } from "./options.ts";
 import { hiddenOf, shownOf } from "./task.ts";
 

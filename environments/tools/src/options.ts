@@ -1,12 +1,12 @@
+import { answerPlace } from "@mrlm/kit";
 import {
-  answerPlace,
   dataFile,
   difficultyRange,
   type FamilyMixture,
   familyMixture,
   refuseBesideData,
   removedKeys,
-} from "@mrlm/kit";
+} from "@mrlm/kit/options";
 import { z } from "zod";
 import { FAMILY_NAMES, type FamilyName, GENERATORS } from "./generators/index.ts";
 import { PRESET_NAMES, WEIGHTS } from "./rewards.ts";

@@ -1,4 +1,4 @@
-import type { Message } from "@mrlm/spec";
+import type { Message } from "@mrlm/kit";
 import type { PlannedCall } from "./task.ts";
 
 /** Returns the messages with the calls of a worked solution. Ids have 9 letters and digits, as chat templates require. */

@@ -1,4 +1,4 @@
-import { type Reward, score } from "@mrlm/spec";
+import { type Reward, score } from "@mrlm/kit";
 import { z } from "zod";
 
 /** Terms of the reward of an episode. `required_tool` and `other_tool` are paid for calls. */

@@ -1,4 +1,5 @@
-import { answerPlace, invalidRow, type Place } from "@mrlm/kit";
+import { answerPlace, invalidRow } from "@mrlm/kit";
+import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 
 const tool = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be the name of a tool");

@@ -1,4 +1,4 @@
-import type { JsonObject, Task } from "@mrlm/spec";
+import type { JsonObject, Task } from "@mrlm/kit";
 
 /** Tool that a task requires: its name, or the names of tools of which one is enough. */
 export type RequiredTool = string | readonly string[];

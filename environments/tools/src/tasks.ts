@@ -1,5 +1,5 @@
-import { generatedTasks, pickDifficulty, pickFamily } from "@mrlm/kit";
-import type { TaskSource } from "@mrlm/spec";
+import { generatedTasks, type TaskSource } from "@mrlm/kit";
+import { pickDifficulty, pickFamily } from "@mrlm/kit/options";
 import { GENERATORS } from "./generators/index.ts";
 import type { ToolsOptions } from "./options.ts";
 import { jsonOf } from "./task.ts";

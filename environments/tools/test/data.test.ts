@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import type { JsonValue, Task } from "@mrlm/spec";
+import type { JsonValue, Task } from "@mrlm/kit";
 import { prepare } from "./support/environment.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "mrlm-tools-"));

@@ -1,7 +1,15 @@
 import { expect, test } from "@jest/globals";
-import { statelessTools } from "@mrlm/kit";
-import type { Action, Part, Score, SimulatedEnvironment, StepResult, Tool, Toolset } from "@mrlm/spec";
-import { MrlmError } from "@mrlm/spec";
+import {
+  type Action,
+  MrlmError,
+  type Part,
+  type Score,
+  type SimulatedEnvironment,
+  toolset,
+  type StepResult,
+  type Tool,
+  type Toolset,
+} from "@mrlm/kit";
 import { tools } from "../src/index.ts";
 import { echo, type Prepared, prepare } from "./support/environment.ts";
 
@@ -35,7 +43,7 @@ test("calls of one turn run at the same time, and their results come in call ord
       return { content: [{ type: "text", text: String(text) }], isError: false };
     },
   };
-  const environment = await start(await prepare(families, { "calculator@1": statelessTools(slow) }));
+  const environment = await start(await prepare(families, { "calculator@1": toolset([slow]) }));
   const { observation } = await environment.step(
     acting(call("a", "calculator", "first"), call("b", "calculator", "second"), call("c", "nothing", "")),
     { signal },
@@ -52,9 +60,7 @@ test("calls of one turn run at the same time, and their results come in call ord
 test("an episode is truncated in its last turn, whose calls do not run", async () => {
   let calls = 0;
   const counted: Tool = { ...echo("calculator"), call: async () => (calls++, { content: [], isError: false }) };
-  const environment = await start(
-    await prepare({ ...families, turns: 2 }, { "calculator@1": statelessTools(counted) }),
-  );
+  const environment = await start(await prepare({ ...families, turns: 2 }, { "calculator@1": toolset([counted]) }));
   const first = await environment.step(acting(call("a", "calculator", "1")), { signal });
   const last = await environment.step(acting(call("b", "calculator", "1"), call("c", "nothing", "1")), { signal });
   expect([first.truncated, last.truncated, last.terminated]).toEqual([
@@ -84,7 +90,7 @@ test("a failed call of the required tool does not cover it", async () => {
 
 test("a broken tool makes the step fail as broken, not wrong", async () => {
   const broken: Tool = { ...echo("calculator"), call: () => Promise.reject(new MrlmError("TOOL_FAILED", "gone")) };
-  const environment = await start(await prepare(families, { "calculator@1": statelessTools(broken) }));
+  const environment = await start(await prepare(families, { "calculator@1": toolset([broken]) }));
   await expect(environment.step(acting(call("a", "calculator", "1")), { signal })).rejects.toMatchObject({
     code: "TOOL_FAILED",
   });

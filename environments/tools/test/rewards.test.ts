@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { Score } from "@mrlm/spec";
+import type { Score } from "@mrlm/kit";
 import { rewardOf } from "../src/rewards.ts";
 
 const none = { required_tool: 0, other_tool: 0, unknown_tool: 0, malformed: 0 };

@@ -1,5 +1,4 @@
-import { type JsonObject, MrlmError, type Unscored, unscored } from "@mrlm/spec";
-import { textMessage } from "@mrlm/kit";
+import { type JsonObject, MrlmError, textMessage, type Unscored, unscored } from "@mrlm/kit";
 import { type CompletionOptions, type JsonOutput, type ModelClient, TimeLimit } from "@mrlm/model-client";
 
 /** Question to the model. */

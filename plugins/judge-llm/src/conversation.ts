@@ -1,5 +1,4 @@
-import { messageText, toolCalls } from "@mrlm/kit";
-import type { AgentId, JsonValue, JudgeRequest, Message } from "@mrlm/spec";
+import { type AgentId, type JsonValue, type JudgeRequest, type Message, messageText, toolCalls } from "@mrlm/kit";
 import type { LlmOptions } from "./options.ts";
 
 /** Conversation under the labels of one request. */

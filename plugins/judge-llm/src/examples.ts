@@ -1,5 +1,5 @@
-import { textMessage } from "@mrlm/kit";
-import type { ExampleModelRequest, JsonValue, PluginExamples } from "@mrlm/spec";
+import { type JsonValue, type PluginExamples, textMessage } from "@mrlm/kit";
+import type { ExampleModelRequest } from "@mrlm/kit/service";
 
 /** Examples for the checks, with a model that compares texts by equality and prefers the agent "pro". */
 export const examples: PluginExamples = {

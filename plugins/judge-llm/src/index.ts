@@ -1,14 +1,12 @@
 /** A judge and a scorer by a language model behind an OpenAI-compatible endpoint. */
-import { definePlugin } from "@mrlm/kit";
+import { definePlugin, type PluginContext } from "@mrlm/kit";
 import { createModelClient, type ModelClient } from "@mrlm/model-client";
-import type { PluginContext } from "@mrlm/spec";
 import { examples } from "./examples.ts";
 import { LlmJudge } from "./llm-judge.ts";
 import { LlmScorer } from "./llm-scorer.ts";
 import { llmOptions, type LlmOptions } from "./options.ts";
 
 export { LlmJudge } from "./llm-judge.ts";
-export { LlmScorer } from "./llm-scorer.ts";
 export type { LlmOptions } from "./options.ts";
 
 /** The judge and the scorer of one host share a client: its places, budget and recordings are limits of both. */

@@ -1,5 +1,5 @@
 import { encodeData } from "@mrlm/model-client";
-import { type AgentId, type Reward, score, type Unscored, unscored } from "@mrlm/spec";
+import { type AgentId, type Reward, score, type Unscored, unscored } from "@mrlm/kit";
 import { type Answered, ask, type Outcome } from "./ask.ts";
 import { labelConversation } from "./conversation.ts";
 import { pairwisePrompt } from "./prompts.ts";

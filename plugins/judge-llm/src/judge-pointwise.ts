@@ -1,5 +1,5 @@
 import { encodeData } from "@mrlm/model-client";
-import { type AgentId, type Reward, score } from "@mrlm/spec";
+import { type AgentId, type Reward, score } from "@mrlm/kit";
 import { type Answered, ask } from "./ask.ts";
 import { labelConversation } from "./conversation.ts";
 import { pointwisePrompt } from "./prompts.ts";

@@ -1,4 +1,4 @@
-import { type AgentId, type Reward, score } from "@mrlm/spec";
+import { type AgentId, type Reward, score } from "@mrlm/kit";
 import { REFUSED } from "./ask.ts";
 import type { JudgedAgents, JudgedPart } from "./judging.ts";
 import { verdictOf } from "./verdict-of.ts";

@@ -1,4 +1,4 @@
-import type { AgentId, JudgeRequest, Reward } from "@mrlm/spec";
+import type { AgentId, JudgeRequest, Reward } from "@mrlm/kit";
 import type { CompletionOptions, ModelClient } from "@mrlm/model-client";
 import type { Answered } from "./ask.ts";
 import type { LlmOptions } from "./options.ts";

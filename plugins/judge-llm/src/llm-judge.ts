@@ -1,14 +1,14 @@
 import { type ModelClient, TimeLimit } from "@mrlm/model-client";
 import {
   type Determinism,
-  type GradingOptions,
+  type JsonObject,
   type Judge,
   type Judgement,
   type JudgeRequest,
-  type JsonObject,
   type Logger,
   unscored,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
+import type { GradingOptions } from "@mrlm/kit/service";
 import { usageOf } from "./ask.ts";
 import { charactersOf } from "./conversation.ts";
 import { judgePairwise } from "./judge-pairwise.ts";

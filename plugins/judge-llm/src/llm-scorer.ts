@@ -1,5 +1,5 @@
 import { encodeData, type ModelClient, TimeLimit } from "@mrlm/model-client";
-import { type Determinism, type Grade, type JsonObject, score, type Scorer, type ScoreRequest } from "@mrlm/spec";
+import { type Determinism, type Grade, type JsonObject, score, type Scorer, type ScoreRequest } from "@mrlm/kit";
 import { type Answered, ask, REFUSED, usageOf } from "./ask.ts";
 import type { LlmOptions } from "./options.ts";
 import { referencePrompt } from "./prompts.ts";

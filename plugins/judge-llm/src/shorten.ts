@@ -1,4 +1,4 @@
-import type { Reward } from "@mrlm/spec";
+import type { Reward } from "@mrlm/kit";
 
 /** Codes of a request that a shorter one may replace: a replay has no recording of a request that was too long. */
 const TOO_LONG: readonly string[] = ["ENDPOINT_CONTEXT_TOO_LONG", "ENDPOINT_RECORDING_MISSING"];

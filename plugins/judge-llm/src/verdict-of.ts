@@ -1,4 +1,4 @@
-import type { AgentId, Reward } from "@mrlm/spec";
+import type { AgentId, Reward } from "@mrlm/kit";
 
 /** Returns the agent with the highest reward, `tie` where several have it, and `undecided` where a reward is missing. */
 export function verdictOf(rewards: Readonly<Record<AgentId, Reward>>): string {

@@ -1,4 +1,4 @@
-import type { Unscored } from "@mrlm/spec";
+import type { Unscored } from "@mrlm/kit";
 
 /** Votes that have a verdict; or, where they are no majority, the failure of the first vote without one. */
 export type Votes<T> = { readonly answered: readonly T[] } | { readonly failure: Unscored };

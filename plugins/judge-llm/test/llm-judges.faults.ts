@@ -1,7 +1,6 @@
 /** Seeded faults of a judge's model: damaged verdicts, compositions of injections, and endpoints that fail in any order. */
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { randomStream } from "@mrlm/kit";
-import type { Judge, RandomStream } from "@mrlm/spec";
+import { type Judge, randomStream, type RandomStream } from "@mrlm/kit";
 import type { ChatServerReply, ChatServerRequest } from "@mrlm/testing";
 import { closeAll, comparison, debate, judgeOf, never, serve } from "./support/judge.ts";
 import { obedientVerdict, orderedWinner } from "./support/obedient-judge.ts";

@@ -1,5 +1,5 @@
 import { textMessage } from "@mrlm/kit";
-import type { JudgeExample } from "@mrlm/spec";
+import type { JudgeExample } from "@mrlm/kit/service";
 
 const QUESTION = "Cities should make bicycle helmets compulsory for all riders.";
 

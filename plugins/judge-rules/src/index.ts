@@ -4,10 +4,6 @@ import { RulesJudge } from "./judge.ts";
 import { rulesOptions } from "./options.ts";
 import { readPhrases } from "./read-phrases.ts";
 
-export { RulesJudge } from "./judge.ts";
-export type { RulesOptions } from "./options.ts";
-export type { Phrases } from "./phrases/phrases.ts";
-
 /** `judge:rules@1`: a debate judged by phrases, own words and key points, without a model. */
 export default definePlugin({
   name: "@mrlm/judge-rules",

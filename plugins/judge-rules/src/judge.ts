@@ -1,14 +1,14 @@
-import { messageText } from "@mrlm/kit";
 import {
   type AgentId,
+  type JsonValue,
   type Judge,
   type Judgement,
   type JudgeRequest,
-  type JsonValue,
+  messageText,
   roleOf,
   score,
   type Task,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import { type ArgumentScore, scoreArgument } from "./argument.ts";
 import { Lexicon } from "./lexicon.ts";
 import type { RulesOptions } from "./options.ts";

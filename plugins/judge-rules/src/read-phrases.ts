@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { decodeUtf8 } from "@mrlm/kit";
-import { fileFault, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
+import { decodeUtf8, fileFault } from "@mrlm/kit/service";
 import { z } from "zod";
 import { english } from "./phrases/english.ts";
 import { type Phrases, phraseFile } from "./phrases/phrases.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import type { Judgement } from "@mrlm/spec";
+import type { Judgement } from "@mrlm/kit";
 import plugin from "../src/index.ts";
 import { requestOf, rulesJudge } from "./support/debate.ts";
 import { type Topic, topics } from "./fixtures/topics.ts";

@@ -1,4 +1,5 @@
-import { MrlmError, type RunPart } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { RunPart } from "@mrlm/spec/host";
 
 /** GPUs of this machine, each of which one process uses at a time. */
 export class GpuPool {

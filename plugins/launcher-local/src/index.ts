@@ -1,10 +1,10 @@
 import { definePlugin } from "@mrlm/kit";
-import type { LauncherDefinition } from "@mrlm/spec";
+import type { LauncherDefinition } from "@mrlm/spec/host";
 import { LocalLauncher } from "./local-launcher.ts";
 import { type Options, options } from "./options.ts";
 
 /** `local`: processes on this machine. */
-export const local: LauncherDefinition<Options> = {
+const local: LauncherDefinition<Options> = {
   name: "local",
   description: "Processes on this machine.",
   options,

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { type Child, type ChildEnd, onLines, startChild } from "@mrlm/process";
-import { type Launcher, MrlmError, type RunPart, type PartEnd, type PartEvent, type PartProcess } from "@mrlm/spec";
+import type { Launcher, RunPart, PartEnd, PartEvent, PartProcess } from "@mrlm/spec/host";
+import { MrlmError } from "@mrlm/spec";
 import { GpuPool } from "./gpu-pool.ts";
 
 type Report = (event: PartEvent) => void;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { PartEvent } from "@mrlm/spec";
+import type { PartEvent } from "@mrlm/spec/host";
 import { launcherContract } from "@mrlm/testing";
 import plugin from "../src/index.ts";
 import { LocalLauncher } from "../src/local-launcher.ts";

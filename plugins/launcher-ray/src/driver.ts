@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { MrlmError, parseJson, type PartEnd } from "@mrlm/spec";
+import { MrlmError, parseJson } from "@mrlm/spec";
+import type { PartEnd } from "@mrlm/spec/host";
 import type { Options } from "./options.ts";
 
 const SCRIPT = fileURLToPath(new URL("../python/driver.py", import.meta.url));

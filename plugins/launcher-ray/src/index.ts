@@ -1,11 +1,11 @@
 import { definePlugin } from "@mrlm/kit";
-import type { LauncherDefinition } from "@mrlm/spec";
+import type { LauncherDefinition } from "@mrlm/spec/host";
 import { openDriver } from "./driver.ts";
 import { type Options, options } from "./options.ts";
 import { RayLauncher } from "./ray-launcher.ts";
 
 /** `ray`: processes on the machines of a cluster of Ray. */
-export const ray: LauncherDefinition<Options> = {
+const ray: LauncherDefinition<Options> = {
   name: "ray",
   description: "Processes on the machines of a cluster of Ray.",
   options,

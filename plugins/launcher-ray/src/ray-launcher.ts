@@ -1,4 +1,5 @@
-import { type Launcher, MrlmError, type PartEvent, type PartKind, type PartProcess, type RunPart } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Launcher, PartEvent, PartKind, PartProcess, RunPart } from "@mrlm/spec/host";
 import type { Driver, DriverMessage, DriverProcess } from "./driver.ts";
 
 type Report = (event: PartEvent) => void;

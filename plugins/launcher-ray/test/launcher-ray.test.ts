@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Launcher, PartEvent, RunPart } from "@mrlm/spec";
+import type { Launcher, PartEvent, RunPart } from "@mrlm/spec/host";
 import { launcherContract } from "@mrlm/testing";
 import { openDriver } from "../src/driver.ts";
 import { RayLauncher } from "../src/ray-launcher.ts";

@@ -1,6 +1,13 @@
-import { hash64, unqueued } from "@mrlm/kit";
+import {
+  type Action,
+  type Message,
+  type Observation,
+  type PolicyEpisode,
+  type ToolDefinition,
+  unqueued,
+} from "@mrlm/kit";
+import { hash64, type OpenPolicy } from "@mrlm/kit/service";
 import type { CompletionRequest, ModelClient } from "@mrlm/model-client";
-import type { Action, Message, Observation, OpenPolicy, PolicyEpisode, ToolDefinition } from "@mrlm/spec";
 import type { EndpointOptions } from "./options.ts";
 import { replyOf } from "./reply.ts";
 

@@ -1,5 +1,6 @@
 import { createModelClient, type ModelClient, modelClientOptions, type ModelClientSystem } from "@mrlm/model-client";
-import type { Determinism, OpenPolicy, PolicyEpisode, PolicySource } from "@mrlm/spec";
+import type { Determinism, PolicyEpisode, PolicySource } from "@mrlm/kit";
+import type { OpenPolicy } from "@mrlm/kit/service";
 import { EndpointPolicy } from "./endpoint-policy.ts";
 import { type EndpointOptions, endpointOptions } from "./options.ts";
 

@@ -3,7 +3,7 @@ import { definePlugin } from "@mrlm/kit";
 import { EndpointSource } from "./endpoint-source.ts";
 
 export { EndpointSource } from "./endpoint-source.ts";
-export { type EndpointOptions, endpointOptions } from "./options.ts";
+export { endpointOptions } from "./options.ts";
 
 export default definePlugin({
   name: "@mrlm/policy-openai",

@@ -1,5 +1,6 @@
 import type { Completion } from "@mrlm/model-client";
-import { type ErrorCode, type Message, MrlmError, type Part } from "@mrlm/spec";
+import { type Message, MrlmError, type Part } from "@mrlm/kit";
+import type { ErrorCode } from "@mrlm/kit/service";
 
 /** A server that ignores the limit of tokens may return any length. */
 const MAX_CHARACTERS = 1_000_000;

@@ -1,6 +1,13 @@
 import { afterEach, expect, test } from "@jest/globals";
-import { textMessage } from "@mrlm/kit";
-import type { JsonObject, MrlmError, Observation, Part, PolicyEpisode, ToolDefinition } from "@mrlm/spec";
+import {
+  type JsonObject,
+  type MrlmError,
+  type Observation,
+  type Part,
+  type PolicyEpisode,
+  textMessage,
+  type ToolDefinition,
+} from "@mrlm/kit";
 import { type ChatServer, type ChatServerReply, startChatServer } from "@mrlm/testing";
 import { EndpointSource, endpointOptions } from "../src/index.ts";
 

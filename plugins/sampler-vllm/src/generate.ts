@@ -1,5 +1,6 @@
-import { hash64 } from "@mrlm/kit";
-import { MrlmError, type SampleRequest } from "@mrlm/spec";
+import { hash64 } from "@mrlm/kit/service";
+import { MrlmError } from "@mrlm/spec";
+import type { SampleRequest } from "@mrlm/spec/host";
 import { z } from "zod";
 
 /** Tokens of one request, in the order in which they were sampled. */

@@ -1,6 +1,7 @@
 /** vLLM servers as samplers. */
 import { definePlugin } from "@mrlm/kit";
-import { MrlmError, type SamplerSource } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { SamplerSource } from "@mrlm/spec/host";
 import { VllmHttp } from "./http.ts";
 import { type VllmOptions, vllmOptions } from "./options.ts";
 import { VllmSampler } from "./vllm-sampler.ts";
@@ -31,6 +32,6 @@ export const vllm: SamplerSource<VllmOptions> = {
   },
 };
 
-export { type VllmOptions, vllmOptions } from "./options.ts";
+export { vllmOptions } from "./options.ts";
 
 export default definePlugin({ name: "@mrlm/sampler-vllm", samplers: { "vllm@1": () => vllm } });

@@ -1,17 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  type ExternalSampler,
-  type ModelId,
-  MrlmError,
-  type SampleOptions,
-  type Sampler,
-  type SampleRequest,
-  type SampleResult,
-  type SamplerInfo,
-  type UpdateResult,
-  type WeightsUpdate,
-} from "@mrlm/spec";
+import { type ModelId, MrlmError } from "@mrlm/spec";
+import type {
+  ExternalSampler,
+  SampleOptions,
+  Sampler,
+  SampleRequest,
+  SampleResult,
+  SamplerInfo,
+  UpdateResult,
+  WeightsUpdate,
+} from "@mrlm/spec/host";
 import { type Generated, generateBody, readGenerated, UnknownWeights } from "./generate.ts";
 import type { VllmHttp } from "./http.ts";
 import { StallWatch } from "./stall-watch.ts";

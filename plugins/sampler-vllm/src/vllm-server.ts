@@ -1,5 +1,5 @@
-import type { InFlight } from "@mrlm/spec";
 import { MrlmError } from "@mrlm/spec";
+import type { InFlight } from "@mrlm/spec/host";
 import { z } from "zod";
 import { readJson, refused, type VllmHttp } from "./http.ts";
 

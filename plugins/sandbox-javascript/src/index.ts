@@ -1,5 +1,6 @@
 /** Sandbox for JavaScript and TypeScript: isolated-vm inside supervised child processes. */
-import { definePlugin, limitsOf, sandboxOptions } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { limitsOf, sandboxOptions } from "@mrlm/kit/options";
 import { PooledSandbox } from "@mrlm/sandbox";
 import { z } from "zod";
 import { isolatedVmBackend } from "./backend.ts";

@@ -1,4 +1,4 @@
-import { limitsOf } from "@mrlm/kit";
+import { limitsOf } from "@mrlm/kit/options";
 import type { PooledSandboxOptions, SandboxBackend } from "@mrlm/sandbox";
 import { MrlmError } from "@mrlm/spec";
 import { nativeBackend, nativeMissing } from "./native-backend.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { cacheDirectory } from "@mrlm/kit";
+import { cacheDirectory } from "@mrlm/kit/service";
 import { MrlmError } from "@mrlm/spec";
 import { pyodideFolder } from "./pyodide/emscripten-module.ts";
 import { pythonFolder } from "./pyodide/python-folder.ts";

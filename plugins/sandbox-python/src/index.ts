@@ -4,9 +4,6 @@ import { PooledSandbox } from "@mrlm/sandbox";
 import { pythonBackend } from "./backend.ts";
 import { pythonOptions } from "./options.ts";
 
-export { nativeBackend, nativeMissing } from "./native-backend.ts";
-export { pyodideBackend } from "./pyodide-backend.ts";
-
 export default definePlugin({
   name: "@mrlm/sandbox-python",
   options: pythonOptions,

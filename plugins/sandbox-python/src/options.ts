@@ -1,4 +1,4 @@
-import { sandboxOptions } from "@mrlm/kit";
+import { sandboxOptions } from "@mrlm/kit/options";
 import { z } from "zod";
 
 /** Options of the plugin. */

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import type { SandboxLayers } from "@mrlm/spec";
+import type { SandboxLayers } from "@mrlm/spec/host";
 import { nativeMissing } from "../src/native-backend.ts";
 
 const missing = await nativeMissing();

@@ -4,13 +4,9 @@ import { z } from "zod";
 import { ANSWER_FORMS } from "./form/form.ts";
 import { MathScorer } from "./scorer.ts";
 
-export { extract, type AnswerSchema, type ExtractOptions } from "./extract/extract.ts";
-export type { AnswerSource, Extraction } from "./extract/extraction.ts";
-export type { AnswerForm } from "./form/form.ts";
+export { extract } from "./extract/extract.ts";
 export type { VerifyOptions } from "./options.ts";
-export { MathScorer, type MathScorerOptions } from "./scorer.ts";
-export type { Method, Verdict } from "./verdict.ts";
-export { verify, type Verification } from "./verify.ts";
+export { verify } from "./verify.ts";
 
 const options = z
   .strictObject({

@@ -1,5 +1,5 @@
 /** Scorer `math@2`: the verifier as an implementation of the scorer interface. */
-import { score, unscored, type Grade, type JsonObject, type Reward, type ScoreRequest, type Scorer } from "@mrlm/spec";
+import { type Grade, type JsonObject, type Reward, score, type Scorer, type ScoreRequest, unscored } from "@mrlm/kit";
 import type { VerifyOptions } from "./options.ts";
 import { isAnswerForm } from "./form/form.ts";
 import { verify, type Verification } from "./verify.ts";

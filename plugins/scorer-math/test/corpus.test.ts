@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { verify, type Verification, type VerifyOptions } from "../src/index.ts";
+import { verify, type VerifyOptions } from "../src/index.ts";
+import type { Verification } from "../src/verify.ts";
 import { rowsOf } from "./rows.ts";
 
 /** `directed`: the label holds for this order only (a decimal reference, or a text to extract from). */

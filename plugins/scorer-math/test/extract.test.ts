@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { extract, type ExtractOptions } from "../src/index.ts";
+import { extract } from "../src/index.ts";
+import type { ExtractOptions } from "../src/extract/extract.ts";
 
 const found = (text: string, options: ExtractOptions = {}): string | undefined => {
   const result = extract(text, options);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { verify, type Verdict, type VerifyOptions } from "../src/index.ts";
+import { verify, type VerifyOptions } from "../src/index.ts";
+import type { Verdict } from "../src/verdict.ts";
 import { rowsOf } from "./rows.ts";
 
 type Row = { kind: string; expected: string; answer: string; equivalent: boolean; options?: VerifyOptions };

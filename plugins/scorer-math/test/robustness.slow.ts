@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { extract, verify, type Verdict } from "../src/index.ts";
+import { extract, verify } from "../src/index.ts";
+import type { Verdict } from "../src/verdict.ts";
 import { WORK_LIMIT } from "../src/verify.ts";
 
 /** Pieces of LaTeX and text that mean something to the reader, in senseless orders. */

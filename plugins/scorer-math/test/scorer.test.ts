@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { barePluginContext } from "@mrlm/testing";
-import plugin, { MathScorer } from "../src/index.ts";
+import plugin from "../src/index.ts";
+import { MathScorer } from "../src/scorer.ts";
 import { rowsOf } from "./rows.ts";
 
 describe("the scorer math@2", () => {

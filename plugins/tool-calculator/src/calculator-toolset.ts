@@ -1,4 +1,4 @@
-import type { JsonObject, OpenToolset, Tool, ToolResult, Toolset } from "@mrlm/spec";
+import type { JsonObject, OpenToolset, Tool, ToolResult, Toolset } from "@mrlm/kit";
 import { type Answer, Calculator, type CalculatorOptions } from "./calculator.ts";
 import { longestMs } from "./messages.ts";
 

@@ -1,4 +1,4 @@
-import { MrlmError, type ToolCallOptions } from "@mrlm/spec";
+import { MrlmError, type ToolCallOptions } from "@mrlm/kit";
 import type { Outcome, WorkerLimits } from "./messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 

@@ -3,9 +3,6 @@ import { definePlugin } from "@mrlm/kit";
 import { z } from "zod";
 import { CalculatorToolset } from "./calculator-toolset.ts";
 
-export type { CalculatorOptions } from "./calculator.ts";
-export { CalculatorToolset } from "./calculator-toolset.ts";
-
 const options = z
   .strictObject({
     workers: z.int().min(1).max(64).default(2).describe("Worker processes: expressions evaluated at the same time"),

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import type { Tool, ToolResult } from "@mrlm/spec";
+import type { Tool, ToolResult } from "@mrlm/kit";
 import { Calculator } from "../src/calculator.ts";
 import plugin from "../src/index.ts";
 import { CalculatorToolset } from "../src/calculator-toolset.ts";

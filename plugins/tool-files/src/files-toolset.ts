@@ -5,10 +5,10 @@ import {
   type OpenToolset,
   type Tool,
   type ToolDefinition,
-  type ToolEpisode,
   type ToolResult,
   type Toolset,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
+import type { ToolEpisode } from "@mrlm/spec";
 import type { FileTree, Quota } from "./file-tree.ts";
 import { Refused } from "./refused.ts";
 import { type FileTool, fileTools } from "./tools.ts";

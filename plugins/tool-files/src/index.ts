@@ -3,8 +3,6 @@ import { definePlugin } from "@mrlm/kit";
 import { z } from "zod";
 import { FilesToolset } from "./files-toolset.ts";
 
-export { type FilesOptions, FilesToolset } from "./files-toolset.ts";
-
 const MIB = 2 ** 20;
 
 const options = z

@@ -1,4 +1,4 @@
-import type { JsonObject, ToolDefinition } from "@mrlm/spec";
+import type { JsonObject, ToolDefinition } from "@mrlm/kit";
 import type { FileTree } from "./file-tree.ts";
 import { listFiles } from "./list-files.ts";
 import { readLines } from "./read-lines.ts";

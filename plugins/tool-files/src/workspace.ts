@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
 import { Directory } from "./directory.ts";
 import { FileTree, type Quota } from "./file-tree.ts";
 import { removeEntry } from "./remove-entry.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 import fc from "fast-check";
 import { FilesToolset } from "../src/files-toolset.ts";
 import plugin from "../src/index.ts";

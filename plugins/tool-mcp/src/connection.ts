@@ -7,7 +7,7 @@ import {
   type Tool,
   type Transport,
 } from "@modelcontextprotocol/client";
-import type { JsonObject, ToolCallOptions } from "@mrlm/spec";
+import type { JsonObject, ToolCallOptions } from "@mrlm/kit";
 import { STREAM_ENDED } from "./http-transport.ts";
 import { internSchema } from "./schemas.ts";
 import { DISCARDED } from "./discarded-answers.ts";

@@ -1,4 +1,4 @@
-import { TOO_DEEP } from "@mrlm/spec";
+import { TOO_DEEP } from "@mrlm/kit/service";
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/client";
 
 /** Code of the error that stands in for a discarded answer. It is in the range that JSON-RPC leaves to implementations. */

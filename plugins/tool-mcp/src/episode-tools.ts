@@ -1,4 +1,4 @@
-import type { OpenToolset, Tool, ToolsetEpisode } from "@mrlm/spec";
+import type { OpenToolset, Tool, ToolsetEpisode } from "@mrlm/kit";
 import type { Connection, ListedTool } from "./connection.ts";
 import { type EpisodeDirectory, episodeDirectory } from "./episode-directory.ts";
 import { callableTool, offeredTools } from "./offered-tools.ts";

@@ -1,4 +1,4 @@
-import type { PluginExamples } from "@mrlm/spec";
+import type { PluginExamples } from "@mrlm/kit";
 
 /** MCP server of one tool, for `node -e`. */
 const SERVER = `

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { isTooDeep, TOO_DEEP } from "@mrlm/spec";
+import { isTooDeep, TOO_DEEP } from "@mrlm/kit/service";
 import type {
   JSONRPCMessage,
   MessageExtraInfo,

@@ -6,7 +6,7 @@ import {
   type ToolCallOptions,
   type ToolDefinition,
   type ToolResult,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import type { ListedTool } from "./connection.ts";
 import { internSchema } from "./schemas.ts";
 import type { Pool } from "./pool.ts";

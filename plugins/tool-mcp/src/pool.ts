@@ -1,4 +1,4 @@
-import type { JsonObject, ToolCallOptions } from "@mrlm/spec";
+import type { JsonObject, ToolCallOptions } from "@mrlm/kit";
 import type { Answer, Connection, ListedTool } from "./connection.ts";
 
 /** Opens a connection, and another one when that is lost. */

@@ -1,5 +1,5 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 
 /** Returns the fault of a value; `undefined` if it matches. */
 type Check = (value: unknown) => string | undefined;

@@ -1,9 +1,8 @@
-import type { Logger } from "@mrlm/spec";
+import { type Logger, Places } from "@mrlm/kit";
 import { Connection, reasonOf, type ServerTransport } from "./connection.ts";
 import { GuardedTransport } from "./guarded-transport.ts";
 import { HttpTransport, legacyTransport } from "./http-transport.ts";
 import { type ServerEntry, type ServerSettings, textsOf } from "./options.ts";
-import { Places } from "@mrlm/kit";
 import { NotAMessage, ProcessTransport } from "./process-transport.ts";
 import { EPISODE_DIRECTORY, expand, type Redact, redactorOf, uses, type Variables } from "./variables.ts";
 

@@ -1,4 +1,4 @@
-import { hash128 } from "@mrlm/kit";
+import { hash128 } from "@mrlm/kit/service";
 
 const MAX_LENGTH = 64;
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
-import { type ImagePart, parseJson, type TextPart, type ToolResult } from "@mrlm/spec";
+import type { ImagePart, TextPart, ToolResult } from "@mrlm/kit";
+import { parseJson } from "@mrlm/kit/service";
 import type { ListedTool } from "./connection.ts";
 import { outputFault } from "./schemas.ts";
 import type { Redact } from "./variables.ts";

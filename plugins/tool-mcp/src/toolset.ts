@@ -3,17 +3,17 @@ import {
   type Logger,
   MrlmError,
   type OpenToolset,
+  Places,
   type PluginContext,
   type ToolDefinition,
   type Toolset,
   type ToolsetEpisode,
-} from "@mrlm/spec";
+} from "@mrlm/kit";
 import type { Connection, ListedTool } from "./connection.ts";
 import { episodeDirectory } from "./episode-directory.ts";
 import { EpisodeTools } from "./episode-tools.ts";
 import { assertListed, definitionOf, offeredTools } from "./offered-tools.ts";
 import { type McpOptions, settingsOf } from "./options.ts";
-import { Places } from "@mrlm/kit";
 import { Pool } from "./pool.ts";
 import { Server } from "./server.ts";
 

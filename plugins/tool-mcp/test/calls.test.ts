@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { OpenToolset } from "@mrlm/spec";
+import type { OpenToolset } from "@mrlm/kit";
 import type { McpToolset } from "../src/toolset.ts";
 import { serverProcesses } from "./support/processes.ts";
 import { call, episode, recordingLogger, scripted, textOf, toolset } from "./support/toolset.ts";

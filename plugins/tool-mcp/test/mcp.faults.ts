@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { JsonObject, OpenToolset } from "@mrlm/spec";
+import type { JsonObject, OpenToolset } from "@mrlm/kit";
 import { toolContract } from "@mrlm/testing";
 import type { McpToolset } from "../src/toolset.ts";
 import { HttpServer } from "./support/http-server.ts";

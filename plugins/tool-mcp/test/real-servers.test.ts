@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { OpenToolset } from "@mrlm/spec";
+import type { OpenToolset } from "@mrlm/kit";
 import type { McpToolset } from "../src/toolset.ts";
 import { marked, serverProcesses } from "./support/processes.ts";
 import { call, episode, textOf, toolset } from "./support/toolset.ts";

@@ -1,13 +1,13 @@
 import {
   MrlmError,
   type Sandbox,
-  type SandboxLimits,
   type SandboxSession,
-  type SandboxSessionEnd,
   type ToolCallOptions,
   type ToolResult,
-} from "@mrlm/spec";
-import { unqueued } from "@mrlm/kit";
+  unqueued,
+} from "@mrlm/kit";
+import type { SandboxLimits } from "@mrlm/kit/options";
+import type { SandboxSessionEnd } from "@mrlm/kit/service";
 import { codeThatWrites, splitFiles, type TaskFiles } from "./task-files.ts";
 import { resultOf } from "./result-text.ts";
 

@@ -1,9 +1,8 @@
 /** Python for policies: the toolset `python@1`, with a session of `sandbox:python` for each episode. */
-import { definePlugin, limitsOf } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { limitsOf } from "@mrlm/kit/options";
 import { options } from "./options.ts";
 import { PythonToolset } from "./python-toolset.ts";
-
-export { type PythonToolOptions, PythonToolset } from "./python-toolset.ts";
 
 export default definePlugin({
   name: "@mrlm/tool-python",

@@ -1,4 +1,4 @@
-import { sandboxLimits } from "@mrlm/kit";
+import { sandboxLimits } from "@mrlm/kit/options";
 import { z } from "zod";
 
 /** Options of the plugin. */

@@ -1,13 +1,5 @@
-import type {
-  JsonObject,
-  OpenToolset,
-  Sandbox,
-  SandboxLimits,
-  Tool,
-  ToolDefinition,
-  Toolset,
-  ToolsetEpisode,
-} from "@mrlm/spec";
+import type { JsonObject, OpenToolset, Sandbox, Tool, ToolDefinition, Toolset, ToolsetEpisode } from "@mrlm/kit";
+import type { SandboxLimits } from "@mrlm/kit/options";
 import { durationText, memoryText } from "./amounts.ts";
 import { EpisodeSession } from "./episode-session.ts";
 

@@ -1,4 +1,6 @@
-import type { SandboxLimits, SandboxResult, SandboxSessionEnd, ToolResult } from "@mrlm/spec";
+import type { SandboxResult, ToolResult } from "@mrlm/kit";
+import type { SandboxLimits } from "@mrlm/kit/options";
+import type { SandboxSessionEnd } from "@mrlm/kit/service";
 import { durationText, memoryText } from "./amounts.ts";
 
 /** Characters of a longer trace of an error that are kept at its start and at its end. */

@@ -1,4 +1,4 @@
-import type { Plugin } from "@mrlm/spec";
+import type { Plugin } from "@mrlm/kit";
 import { pluginContract } from "@mrlm/testing";
 import plugin from "../src/index.ts";
 

@@ -1,10 +1,17 @@
 import { createModelClient, type ModelClient } from "@mrlm/model-client";
-import type { Determinism, OpenToolset, ToolDefinition, Toolset, ToolsetEpisode } from "@mrlm/spec";
+import {
+  type Determinism,
+  type OpenToolset,
+  Places,
+  type ToolDefinition,
+  type Toolset,
+  type ToolsetEpisode,
+  unqueued,
+} from "@mrlm/kit";
 import { type CassetteOptions, prepareCassette, withCassette } from "./cassette/cassette.ts";
 import { AllowList } from "./network/allow-list.ts";
 import { DenyList } from "./network/deny-list.ts";
 import { type Exchange, httpExchange } from "./network/http-exchange.ts";
-import { Places, unqueued } from "@mrlm/kit";
 import type { Resolve } from "./network/resolve-name.ts";
 import { type RobotsMatcher, robotsPolicy } from "./network/robots-policy.ts";
 import { WebClient } from "./network/web-client.ts";

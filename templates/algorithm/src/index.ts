@@ -1,13 +1,16 @@
-import { definePlugin } from "@mrlm/kit";
 import {
+  type AlgorithmContext,
+  type AlgorithmDefinition,
+  type AlgorithmRun,
+  definePlugin,
   episodeMetrics,
+  type IterationReport,
   type LearnableEpisode,
   learnableEpisodes,
   noEpisodeCounts,
   optimizerOptions,
   trainStep,
 } from "@mrlm/kit/learning";
-import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport } from "@mrlm/spec";
 import { z } from "zod";
 
 const options = z.strictObject({

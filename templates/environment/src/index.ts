@@ -5,11 +5,11 @@ import {
   generatedTasks,
   messageText,
   observe,
+  score,
   singleStep,
   taskById,
   textMessage,
 } from "@mrlm/kit";
-import { score } from "@mrlm/spec";
 import { z } from "zod";
 
 const LETTERS = [..."abcdefgh"];

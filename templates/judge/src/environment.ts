@@ -1,5 +1,4 @@
-import { generatedTasks, singleTurn, textMessage } from "@mrlm/kit";
-import { unscored } from "@mrlm/spec";
+import { generatedTasks, singleTurn, textMessage, unscored } from "@mrlm/kit";
 
 const NAME = "my-judge@1";
 const LETTERS = [..."abcdefgh"];

@@ -1,5 +1,4 @@
-import { messageText } from "@mrlm/kit";
-import { type Judge, type Judgement, type JudgeRequest, type Reward, score, unscored } from "@mrlm/spec";
+import { type Judge, type Judgement, type JudgeRequest, messageText, type Reward, score, unscored } from "@mrlm/kit";
 import { z } from "zod";
 
 /** Options of the plugin, in the section `plugins` of a configuration. */

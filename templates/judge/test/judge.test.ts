@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { textMessage } from "@mrlm/kit";
-import type { JudgeRequest } from "@mrlm/spec";
+import { type JudgeRequest, textMessage } from "@mrlm/kit";
 import { environmentContract, pluginContract } from "@mrlm/testing";
 import plugin from "../dist/index.js";
 import { lettersJudge } from "../dist/judge.js";

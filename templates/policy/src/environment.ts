@@ -1,5 +1,14 @@
-import { anyTask, defineEnvironment, generatedTasks, messageText, taskById, textMessage } from "@mrlm/kit";
-import { type Message, score, type StepResult } from "@mrlm/spec";
+import {
+  anyTask,
+  defineEnvironment,
+  generatedTasks,
+  type Message,
+  messageText,
+  score,
+  type StepResult,
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
 
 const LETTERS = [..."abcdefgh"];
 

@@ -1,5 +1,4 @@
-import { messageText, randomStream, textMessage } from "@mrlm/kit";
-import type { PolicySource } from "@mrlm/spec";
+import { messageText, type PolicySource, randomStream, textMessage } from "@mrlm/kit";
 import { z } from "zod";
 
 /** Options of the player, under `players` of a configuration: `{ scripted: my-policy@1, options: { noise: 0.1 } }`. */

@@ -1,4 +1,4 @@
-import { type Grade, type Scorer, score, type ScoreRequest, unscored } from "@mrlm/spec";
+import { type Grade, score, type Scorer, type ScoreRequest, unscored } from "@mrlm/kit";
 import { z } from "zod";
 
 /** Options of the plugin, in the section `plugins` of a configuration. */

@@ -3,14 +3,19 @@ import {
   callTools,
   defineEnvironment,
   generatedTasks,
+  type Message,
   messageText,
+  type Observation,
   observe,
+  score,
   singleStep,
+  type Task,
   taskById,
   textMessage,
+  type Tool,
+  type ToolCallPart,
   toolCalls,
 } from "@mrlm/kit";
-import { type Message, type Observation, score, type Task, type Tool, type ToolCallPart } from "@mrlm/spec";
 import { readNotes } from "./notes.ts";
 
 const TITLES = ["a", "b", "c"];

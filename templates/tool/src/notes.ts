@@ -1,4 +1,4 @@
-import type { JsonObject, Tool, ToolDefinition, ToolResult, Toolset, ToolsetEpisode } from "@mrlm/spec";
+import type { JsonObject, Tool, ToolDefinition, ToolResult, Toolset, ToolsetEpisode } from "@mrlm/kit";
 import { z } from "zod";
 
 /** Options of the plugin, in the section `plugins` of a configuration. */

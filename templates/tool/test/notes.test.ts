@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ToolResult } from "@mrlm/spec";
+import type { ToolResult } from "@mrlm/kit";
 import { environmentContract, pluginContract } from "@mrlm/testing";
 import plugin from "../dist/index.js";
 import { notes } from "../dist/notes.js";

@@ -1,6 +1,7 @@
 import { definePlugin } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import type { EnvironmentDefinition, EnvironmentHost, EnvironmentRef } from "@mrlm/spec";
+import type { EnvironmentDefinition } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import { lettersEnvironment } from "@mrlm/testing";
 
 /** Opens an environment in this process; by default the letters environment. */

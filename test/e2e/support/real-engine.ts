@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectEngine } from "@mrlm/client";
 import { launchEngine, locateEngine } from "@mrlm/engine-torch";
-import type { Engine } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 
 /** The engine's installed Python environment; `undefined` where `npm run setup` has not run. */
 export const installed = await locateEngine();

@@ -1,13 +1,11 @@
 import { join } from "node:path";
-import { randomStream, silentLogger } from "@mrlm/kit";
+import { randomStream } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { StagePlay, learningEngine, RolloutRunner } from "@mrlm/runtime";
 import type {
   AlgorithmContext,
   AlgorithmDefinition,
-  Engine,
-  EnvironmentHost,
-  EnvironmentRef,
   IterationReport,
   JsonObject,
   JsonValue,
@@ -17,6 +15,7 @@ import type {
   TrainingEnvironment,
   TrajectoryGroup,
 } from "@mrlm/spec";
+import type { Engine, EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
 import { temporaryDirectory } from "./real-engine.ts";
 

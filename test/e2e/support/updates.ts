@@ -3,15 +3,8 @@ import { dpo } from "@mrlm/dpo";
 import { grpo } from "@mrlm/grpo";
 import { ppo } from "@mrlm/ppo";
 import { sft } from "@mrlm/sft";
-import type {
-  AlgorithmDefinition,
-  Engine,
-  JsonObject,
-  JsonValue,
-  Mean,
-  SupervisedSequence,
-  TrajectoryGroup,
-} from "@mrlm/spec";
+import type { AlgorithmDefinition, JsonObject, JsonValue, Mean, SupervisedSequence, TrajectoryGroup } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { localEnvironment } from "./local-environment.ts";
 import { startEngine, temporaryDirectory } from "./real-engine.ts";
 import { letters, runStage, type StageReport, tinyConfig, tokenizerFiles } from "./stage.ts";

@@ -10,7 +10,8 @@ import {
   policyOptions,
   type ResolvedConfig,
 } from "@mrlm/runtime";
-import type { AlgorithmDefinition, Engine, IterationReport, JsonObject, Renderer } from "@mrlm/spec";
+import type { AlgorithmDefinition, IterationReport, JsonObject, Renderer } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { ROOT } from "../../e2e/support/mrlm.ts";
 import { startEngine } from "../../e2e/support/real-engine.ts";
 import { iterate, rolloutsOf } from "../../e2e/support/stage.ts";

@@ -1,4 +1,5 @@
-import type { ModelId, PlayedBy, Segment, TrajectoryGroup } from "@mrlm/spec";
+import type { ModelId, Segment, TrajectoryGroup } from "@mrlm/spec";
+import type { PlayedBy } from "@mrlm/spec/host";
 import type { RecordedLearning, RecordedSample } from "@mrlm/testing";
 
 /** Samples of each model, for the question which of them drew a token. */

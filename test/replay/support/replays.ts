@@ -16,7 +16,8 @@ import {
   replayRun,
 } from "@mrlm/runtime";
 import { sft } from "@mrlm/sft";
-import { type Engine, type EnvironmentDefinition, type JsonObject, score } from "@mrlm/spec";
+import { type EnvironmentDefinition, type JsonObject, score } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { BigramEngine, type BigramTraining, duelEnvironment, lettersEnvironment } from "@mrlm/testing";
 
 /** Groups of odd tasks have no signal, so that GRPO refills its batches. */

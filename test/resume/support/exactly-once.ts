@@ -5,14 +5,8 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { dpo } from "@mrlm/dpo";
 import { grpo } from "@mrlm/grpo";
-import {
-  type Engine,
-  type EngineUnit,
-  type ForwardBackwardOptions,
-  type JsonObject,
-  MrlmError,
-  score,
-} from "@mrlm/spec";
+import { type EngineUnit, type ForwardBackwardOptions, type JsonObject, MrlmError, score } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { BigramEngine, lettersEnvironment, trainBigram } from "@mrlm/testing";
 import { type BatchLog, batchLogOf } from "./batch-log.ts";
 import { differenceOf, type EngineCall, survivingCalls } from "./engine-calls.ts";

@@ -1,5 +1,5 @@
 // Process that has the services of the repository's plugins, for tests of their use by another.
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { PluginHost, serveServices } from "@mrlm/runtime";
 
 const plugins = await PluginHost.discover({ directory: process.argv[2] as string, logger: silentLogger });

@@ -1,4 +1,5 @@
-import type { Message, PlayedBy, Reward, Segment, Trajectory, TrajectoryGroup, TurnRecord } from "@mrlm/spec";
+import type { Message, Reward, Segment, Trajectory, TrajectoryGroup, TurnRecord } from "@mrlm/spec";
+import type { PlayedBy } from "@mrlm/spec/host";
 
 /** Returns a group of one episode with a text in every place that can hold one. */
 export function hostileGroup(text: string, index: number): TrajectoryGroup {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { grpo } from "@mrlm/grpo";
-import type { Cohort, Member } from "@mrlm/spec";
+import type { Cohort, Member } from "@mrlm/spec/host";
 import { openLocalStore, STORE_FILE } from "@mrlm/store";
 import { trainBigram } from "@mrlm/testing";
 

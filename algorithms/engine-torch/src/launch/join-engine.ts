@@ -1,4 +1,5 @@
-import { type EngineProvider, type JoinedRanks, MrlmError } from "@mrlm/spec";
+import type { EngineProvider, JoinedRanks } from "@mrlm/spec/host";
+import { MrlmError } from "@mrlm/spec";
 import { locateEngine } from "../setup/locate-engine.ts";
 import { startEngineChild } from "./engine-child.ts";
 import { engineEnvironment } from "./engine-environment.ts";

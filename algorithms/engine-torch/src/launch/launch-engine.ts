@@ -1,5 +1,6 @@
-import { writeTokenFile } from "@mrlm/kit";
-import { type EngineProcess, type EngineProvider, MrlmError } from "@mrlm/spec";
+import { writeTokenFile } from "@mrlm/kit/access";
+import type { EngineProcess, EngineProvider } from "@mrlm/spec/host";
+import { MrlmError } from "@mrlm/spec";
 import { locateEngine } from "../setup/locate-engine.ts";
 import { engineEnvironment } from "./engine-environment.ts";
 import { openEngineLog } from "./engine-log.ts";

@@ -1,4 +1,4 @@
-import type { DistributedOptions } from "@mrlm/spec";
+import type { DistributedOptions } from "@mrlm/spec/host";
 
 /** Returns the arguments of the launcher of ranks: the number of this machine and the address of machine 0. The arguments of the engine follow. */
 export function launcherArguments(

@@ -1,4 +1,5 @@
-import { ERROR_CODES, type ErrorCode } from "@mrlm/spec";
+import type { ErrorCode } from "@mrlm/spec";
+import { ERROR_CODES } from "@mrlm/spec/host";
 import type { ReadyLine } from "./ready-line.ts";
 
 /** Unexpected exit of a launcher of ranks: the failure of a rank or machine, or the reason why the ranks could not start. */

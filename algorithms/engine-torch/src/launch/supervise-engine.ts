@@ -1,5 +1,6 @@
 import type { ChildOptions } from "@mrlm/process";
-import { type EngineProcess, MrlmError } from "@mrlm/spec";
+import type { EngineProcess } from "@mrlm/spec/host";
+import { MrlmError } from "@mrlm/spec";
 import { type Fate, startEngineChild } from "./engine-child.ts";
 import type { EngineLog } from "./engine-log.ts";
 import type { ReadyLine } from "./ready-line.ts";

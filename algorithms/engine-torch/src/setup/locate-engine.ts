@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { cacheDirectory } from "@mrlm/kit";
-import type { EngineInstallation } from "@mrlm/spec";
+import { cacheDirectory } from "@mrlm/kit/service";
+import type { EngineInstallation } from "@mrlm/spec/host";
 import { pythonDirectory } from "../package-directory.ts";
 import { runProcess } from "../process/run-process.ts";
 import { gpuEvidence, hasNvidiaGpu } from "../torch/detect-gpu.ts";

@@ -1,5 +1,8 @@
-import { type PlayedBy, score, type Segment, type Trajectory, type TrajectoryGroup, type TurnRecord } from "@mrlm/spec";
-import { type GrpoOptions, grpoOptions } from "../../src/index.ts";
+import { score } from "@mrlm/kit";
+import type { TrajectoryGroup } from "@mrlm/kit/learning";
+import type { Segment, Trajectory, TurnRecord } from "@mrlm/spec";
+import type { PlayedBy } from "@mrlm/spec/host";
+import { type GrpoOptions, grpoOptions } from "../../src/options.ts";
 import type { EpisodeSample, GroupSample } from "../../src/samples.ts";
 
 /** The learning policy. */

@@ -1,5 +1,6 @@
 import { type LoadedConfig, loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
-import { type DistributedOptions, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { DistributedOptions } from "@mrlm/spec/host";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";

@@ -11,7 +11,8 @@ import {
   ReplacedJudge,
   RunDirectory,
 } from "@mrlm/runtime";
-import { type EnvironmentRef, type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
+import { type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
+import type { EnvironmentRef } from "@mrlm/spec/host";
 import type { NumberedEpisode } from "@mrlm/store";
 import { jsonObject, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";

@@ -8,7 +8,8 @@ import {
   processName,
   type RunStatus,
 } from "@mrlm/runtime";
-import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { PlayedCount } from "../console/played-count.ts";

@@ -1,4 +1,4 @@
-import { jsonlRows } from "@mrlm/kit";
+import { jsonlRows } from "@mrlm/kit/service";
 import { chatMessage, fromChatMessage } from "@mrlm/kit/learning";
 import { PluginHost } from "@mrlm/runtime";
 import {

@@ -1,5 +1,5 @@
 import { type RunMemory, shownBytes } from "@mrlm/runtime";
-import type { MemoryEstimate } from "@mrlm/spec";
+import type { MemoryEstimate } from "@mrlm/spec/host";
 import { table } from "./table.ts";
 
 /** Lines below this share of the sum are combined in one line. */

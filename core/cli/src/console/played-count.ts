@@ -1,4 +1,4 @@
-import type { PlannedGroup } from "@mrlm/spec";
+import type { PlannedGroup } from "@mrlm/spec/host";
 import type { Console } from "./console.ts";
 
 /** Shortest time between two printed lines, in milliseconds. */

@@ -1,7 +1,8 @@
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import type { SessionTable } from "@mrlm/server/sessions";
 import type { ClientSandbox } from "@mrlm/dialects";
-import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { portNumber } from "../arguments.ts";
 
 /** Options of `mrlm serve` that concern HTTP. */

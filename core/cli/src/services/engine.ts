@@ -1,6 +1,7 @@
 import { connectEngine, type SamplerPool } from "@mrlm/client";
 import { type EnginePlace, enginesOf, engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
-import { type DistributedOptions, type Engine, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { DistributedOptions, Engine } from "@mrlm/spec/host";
 import { engineToken } from "./client-access.ts";
 
 /** Engine with the function that releases it. */

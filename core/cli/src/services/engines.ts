@@ -8,7 +8,8 @@ import {
   type ResolvedConfig,
   type RunDirectory,
 } from "@mrlm/runtime";
-import { type Engine, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { type EngineService, openEngine, type OpenEngineOptions } from "./engine.ts";
 import type { SamplerPools } from "./samplers.ts";
 

@@ -1,6 +1,7 @@
-import { randomToken, writeTokenFile } from "@mrlm/kit";
+import { randomToken, writeTokenFile } from "@mrlm/kit/access";
 import { type Child, describeEnd, onLines, startChild } from "@mrlm/process";
-import { ERROR_CODES, type ErrorCode, MrlmError } from "@mrlm/spec";
+import { ERROR_CODES } from "@mrlm/spec/host";
+import { type ErrorCode, MrlmError } from "@mrlm/spec";
 
 /** Environment server in a separate process, which is restarted after an unexpected exit. */
 export interface EnvironmentServer {

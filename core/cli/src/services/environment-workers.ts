@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { randomToken } from "@mrlm/kit";
+import { randomToken } from "@mrlm/kit/access";
 import { type Child, moduleFile, startChild, temporaryFolder } from "@mrlm/process";
 import type { WorkerEnd, WorkerProcess } from "@mrlm/server";
 import { readRecord } from "./work-record.ts";

@@ -1,6 +1,7 @@
 import { connectEnvironments } from "@mrlm/client";
 import { LocalHost, type PluginHost, type ResolvedConfig, watchEventLoop } from "@mrlm/runtime";
-import { type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { lineLogger } from "../console/line-logger.ts";
 import { startEnvironmentServer } from "./environment-server.ts";
 import { serverCredentials } from "./client-access.ts";

@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { idOfRun, RunDirectory } from "@mrlm/runtime";
-import { type EpisodePurpose, type EpisodeStore, MrlmError, type TrajectoryGroup } from "@mrlm/spec";
+import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodePurpose, EpisodeStore } from "@mrlm/spec/host";
 import { isPostgres, openEpisodeStore } from "@mrlm/store";
 import type { Console } from "../console/console.ts";
 

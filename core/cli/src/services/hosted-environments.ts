@@ -2,7 +2,8 @@ import { connectEnvironments } from "@mrlm/client";
 import { type EnvironmentSource, LocalHost, serveServices, watchEventLoop } from "@mrlm/runtime";
 import { serveEnvironments, startWorkers, type WorkerPool } from "@mrlm/server";
 import { type SessionLimits, SessionTable } from "@mrlm/server/sessions";
-import type { EnvironmentHost, Logger } from "@mrlm/spec";
+import type { Logger } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { environmentWorkers } from "./environment-workers.ts";
 import type { WorkerRequest } from "./worker-request.ts";
 

@@ -1,4 +1,4 @@
-import type { EngineInstallation, SandboxLayers } from "@mrlm/spec";
+import type { EngineInstallation, SandboxLayers } from "@mrlm/spec/host";
 import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
 import { pluginProcess } from "./plugin-process.ts";
 

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Launcher, MrlmError, type PartEnd, type PartEvent, type PartKind, type PartProcess } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Launcher, PartEnd, PartEvent, PartKind, PartProcess } from "@mrlm/spec/host";
 import { EXIT } from "../exit-codes.ts";
 import type { PlannedPart } from "./part-commands.ts";
 

@@ -1,5 +1,6 @@
 import type { LoadedConfig, ResolvedPart } from "@mrlm/runtime";
-import { MrlmError, type RunPart, type PartKind } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { PartKind, RunPart } from "@mrlm/spec/host";
 
 /** Run whose parts are started. */
 export interface LaunchedRun {

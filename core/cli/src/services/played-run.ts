@@ -12,7 +12,8 @@ import {
   type RunStatus,
   statusOfRun,
 } from "@mrlm/runtime";
-import { type EpisodeStore, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import { isPostgres, openEpisodeStore, RunDescription, withoutPassword } from "@mrlm/store";
 import { serverCredentials } from "./client-access.ts";
 import { engineAddresses, hostOf, reachable } from "./reachable-engines.ts";

@@ -1,5 +1,6 @@
 import { configuredPlugins, type LoadedConfig, PluginHost } from "@mrlm/runtime";
-import { type Engine, type Logger, MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";

@@ -1,5 +1,6 @@
 import { parseManifest, PROVIDERS } from "@mrlm/runtime";
-import { MrlmError, nearestName, type PluginManifest } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import { nearestName, type PluginManifest } from "@mrlm/spec/host";
 import { queryNpm } from "./npm.ts";
 
 /** Version of a plugin in the registry. */

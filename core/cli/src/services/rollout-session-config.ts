@@ -18,7 +18,8 @@ import {
   trainedPolicies,
   type TrainedPolicy,
 } from "@mrlm/runtime";
-import { MrlmError, type PlayerRef, type PolicyId } from "@mrlm/spec";
+import { MrlmError, type PolicyId } from "@mrlm/spec";
+import type { PlayerRef } from "@mrlm/spec/host";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import { endpointOfFlags } from "./endpoint-flags.ts";
 

@@ -15,14 +15,14 @@ import {
   splitSize,
   trainedPolicy,
 } from "@mrlm/runtime";
-import {
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type PlayedBy,
-  type RolloutRequest,
-  type Rollouts,
-} from "@mrlm/spec";
+import type {
+  EnvironmentDescription,
+  EnvironmentHost,
+  EnvironmentRef,
+  PlayedBy,
+  RolloutRequest,
+  Rollouts,
+} from "@mrlm/spec/host";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { connectEngine } from "@mrlm/client";
-import { randomToken } from "@mrlm/kit";
-import { Tokens } from "@mrlm/kit/access";
+import { randomToken, Tokens } from "@mrlm/kit/access";
 import {
   openSamplerSource,
   type PluginHost,
@@ -10,7 +9,8 @@ import {
   type ResolvedConfig,
   type RunDirectory,
 } from "@mrlm/runtime";
-import { type EngineProvider, type ExternalSampler, type JsonObject, MrlmError } from "@mrlm/spec";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import type { EngineProvider, ExternalSampler } from "@mrlm/spec/host";
 import { serveSampler } from "@mrlm/server";
 import { lineLogger } from "../console/line-logger.ts";
 import type { ReachEngines } from "./reachable-engines.ts";

@@ -9,7 +9,8 @@ import {
   type ResolvedConfig,
   type RunDirectory,
 } from "@mrlm/runtime";
-import type { EngineProcess, EngineProvider, Logger } from "@mrlm/spec";
+import type { Logger } from "@mrlm/spec";
+import type { EngineProcess, EngineProvider } from "@mrlm/spec/host";
 
 /** Time between two looks for samplers that join a run, in milliseconds. */
 const LOOK_MS = 500;

@@ -1,7 +1,8 @@
 import type { ClientSandbox } from "@mrlm/dialects";
 import type { Tokens } from "@mrlm/kit/access";
 import { type PluginHost, requiredSandboxes } from "@mrlm/runtime";
-import { type Logger, MrlmError, type SandboxLayers } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { SandboxLayers } from "@mrlm/spec/host";
 
 /** Returns the isolation layers of each sandbox on this machine. */
 export async function sandboxLayers(

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { idOfRun, joinRun, type Membership, RunDirectory, statusOfRun, thisProcess } from "@mrlm/runtime";
 import type { StoreSource } from "@mrlm/server";
-import { type EpisodeStore, type Logger, MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import { openEpisodeStore, runOfStore } from "@mrlm/store";
 
 /** Time between two looks for a store that the training process has not made yet, in milliseconds. */

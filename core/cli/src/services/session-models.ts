@@ -8,7 +8,8 @@ import {
   type ResolvedConfig,
   trainedPolicy,
 } from "@mrlm/runtime";
-import { type EngineInfo, type ModelId, MrlmError, type SamplerHost } from "@mrlm/spec";
+import { type ModelId, MrlmError } from "@mrlm/spec";
+import type { EngineInfo, SamplerHost } from "@mrlm/spec/host";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 
 /** Properties of the engine of a session. */

@@ -1,5 +1,6 @@
 import { canonicalJson, type LoadedConfig, type RunDirectory } from "@mrlm/runtime";
-import { type EnvironmentRef, type JsonObject, MrlmError } from "@mrlm/spec";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import type { EnvironmentRef } from "@mrlm/spec/host";
 import type { NumberedEpisode } from "@mrlm/store";
 
 /** Returns the newest episodes of a run, or of a task or split of it, in order of play. Throws EPISODE_NOT_FOUND where there are none. */

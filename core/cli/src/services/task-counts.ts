@@ -1,5 +1,5 @@
 import { configuredPlugins, type LoadedConfig, PluginHost } from "@mrlm/runtime";
-import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import { openDescribed, unlessLost } from "./environments.ts";
 import { faultOf, type PluginFault } from "./plugin-fault.ts";
 

@@ -1,6 +1,7 @@
 import { connectEnvironments } from "@mrlm/client";
 import { serveEnvironments, startWorkers, type WorkerPoolOptions } from "@mrlm/server";
-import type { Action, EnvironmentHost, EnvironmentSession, Logger } from "@mrlm/spec";
+import type { Action, Logger } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import { environmentWorkers, type EnvironmentWorkersOptions } from "../../src/services/environment-workers.ts";
 
 const { signal } = new AbortController();

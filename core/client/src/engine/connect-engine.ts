@@ -1,4 +1,5 @@
-import { type Engine, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { decodeEngineInfo, ENGINE_PROTOCOL, ENGINE_SERVICE } from "@mrlm/wire";
 import { EngineConnection } from "./engine-connection.ts";
 import { RemoteEngine } from "./remote-engine.ts";

@@ -1,4 +1,5 @@
-import type { Trainer, UnitOutputs } from "@mrlm/spec";
+import type { UnitOutputs } from "@mrlm/spec";
+import type { Trainer } from "@mrlm/spec/host";
 import { decodeOutputs, encodeSelection, type engineProto, ENGINE_SERVICE } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
 import { converse } from "./duplex.ts";

@@ -1,4 +1,4 @@
-import type { MemoryEstimate } from "@mrlm/spec";
+import type { MemoryEstimate } from "@mrlm/spec/host";
 
 /** Estimate of the engines that share one device. */
 export interface DeviceEstimate {

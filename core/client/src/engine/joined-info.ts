@@ -1,4 +1,4 @@
-import type { EngineInfo, ModelInfo } from "@mrlm/spec";
+import type { EngineInfo, ModelInfo } from "@mrlm/spec/host";
 
 /** Returns the description of several engines that act as one. Memory, seconds, threads and processes are sums. */
 export function joinEngineInfos(infos: readonly EngineInfo[], models: readonly ModelInfo[]): EngineInfo {

@@ -1,4 +1,5 @@
-import { MrlmError, type SampledChunk, type SampleOptions, type SampleRequest, type SampleResult } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { SampledChunk, SampleOptions, SampleRequest, SampleResult } from "@mrlm/spec/host";
 
 /** Sequence without a result, with the tokens that its caller has received. */
 export class PendingSequence {

@@ -1,5 +1,6 @@
 import type { ClientDuplexStream, MethodDefinition } from "@grpc/grpc-js";
-import { MrlmError, type ModelId, type SampleResult } from "@mrlm/spec";
+import { type ModelId, MrlmError } from "@mrlm/spec";
+import type { SampleResult } from "@mrlm/spec/host";
 import type { Channel } from "../connection/channel.ts";
 import type { EngineConnection } from "./engine-connection.ts";
 import type { PoolMember } from "./pool-member.ts";

@@ -1,12 +1,5 @@
-import {
-  type Logger,
-  type ModelId,
-  MrlmError,
-  type SampleResult,
-  type SamplerInfo,
-  type WeightsSource,
-  type WeightsUpdate,
-} from "@mrlm/spec";
+import { type Logger, type ModelId, MrlmError } from "@mrlm/spec";
+import type { SampleResult, SamplerInfo, WeightsSource, WeightsUpdate } from "@mrlm/spec/host";
 import { decodeSamplerInfo, decodeUpdateResult, encodeUpdate, SAMPLER_PROTOCOL, SAMPLER_SERVICE } from "@mrlm/wire";
 import { pause } from "../connection/aborts.ts";
 import type { ClientTls } from "../connection/tls.ts";

@@ -1,25 +1,27 @@
 import type {
-  AverageOptions,
-  CreateModelOptions,
-  CreatedModel,
-  Engine,
-  EngineInfo,
   EngineUnit,
   ForwardBackwardOptions,
   ForwardBackwardResult,
+  ModelId,
+  OptimStepOptions,
+  OptimStepResult,
+  OutputSelection,
+  UnitOutputs,
+} from "@mrlm/spec";
+import type {
+  AverageOptions,
+  CreatedModel,
+  CreateModelOptions,
+  Engine,
+  EngineInfo,
   InFlight,
   LoadOptions,
   MemoryEstimate,
   MemoryWorkload,
-  ModelId,
   ModelInfo,
-  OptimStepOptions,
-  OptimStepResult,
-  OutputSelection,
   PublishResult,
   Sampler,
-  UnitOutputs,
-} from "@mrlm/spec";
+} from "@mrlm/spec/host";
 import {
   decodeCreatedModel,
   decodeEngineInfo,

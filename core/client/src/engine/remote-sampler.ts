@@ -1,12 +1,6 @@
 import type { ClientDuplexStream, MethodDefinition } from "@grpc/grpc-js";
-import {
-  MrlmError,
-  type ModelId,
-  type SampleOptions,
-  type Sampler,
-  type SampleRequest,
-  type SampleResult,
-} from "@mrlm/spec";
+import { type ModelId, MrlmError } from "@mrlm/spec";
+import type { SampleOptions, Sampler, SampleRequest, SampleResult } from "@mrlm/spec/host";
 import {
   decodeSampleFinish,
   decodeSampleTokens,

@@ -1,25 +1,27 @@
 import {
-  type AverageOptions,
-  type CreateModelOptions,
-  type CreatedModel,
-  type Engine,
-  type EngineInfo,
   type ForwardBackwardOptions,
   type ForwardBackwardResult,
-  type InFlight,
-  type LoadOptions,
-  type MemoryEstimate,
-  type MemoryWorkload,
   type ModelId,
-  type ModelInfo,
   MrlmError,
   type OptimStepOptions,
   type OptimStepResult,
-  type PublishResult,
-  type Sampler,
-  type Trainer,
   type UnitOutputs,
 } from "@mrlm/spec";
+import type {
+  AverageOptions,
+  CreatedModel,
+  CreateModelOptions,
+  Engine,
+  EngineInfo,
+  InFlight,
+  LoadOptions,
+  MemoryEstimate,
+  MemoryWorkload,
+  ModelInfo,
+  PublishResult,
+  Sampler,
+  Trainer,
+} from "@mrlm/spec/host";
 import { joinEngineInfos } from "./joined-info.ts";
 import { joinEstimates } from "./joined-estimates.ts";
 import { readParts, saveParts } from "./routed-checkpoint.ts";

@@ -1,11 +1,5 @@
-import {
-  type EngineInfo,
-  type Logger,
-  type ModelId,
-  MrlmError,
-  type SamplerInfo,
-  type WeightsSource,
-} from "@mrlm/spec";
+import { type Logger, type ModelId, MrlmError } from "@mrlm/spec";
+import type { EngineInfo, SamplerInfo, WeightsSource } from "@mrlm/spec/host";
 import { decodeSamplerInfo, SAMPLER_SERVICE } from "@mrlm/wire";
 import { pause } from "../connection/aborts.ts";
 import type { EngineConnection } from "./engine-connection.ts";

@@ -1,4 +1,4 @@
-import type { EnvironmentHost } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import { HostPool } from "./host-pool.ts";
 import { type ConnectEnvironmentsOptions, RemoteHost } from "./remote-host.ts";
 import { ServerAddresses } from "./server-addresses.ts";

@@ -1,13 +1,11 @@
-import {
-  type Demonstration,
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type EnvironmentServerState,
-  MrlmError,
-  type OpenOptions,
-  type TaskId,
-} from "@mrlm/spec";
+import { type Demonstration, MrlmError, type TaskId } from "@mrlm/spec";
+import type {
+  EnvironmentDescription,
+  EnvironmentHost,
+  EnvironmentRef,
+  EnvironmentServerState,
+  OpenOptions,
+} from "@mrlm/spec/host";
 import { abortError, onAbort } from "../connection/aborts.ts";
 import { PackageWatch } from "./package-watch.ts";
 import { PoolMember } from "./pool-member.ts";

@@ -1,4 +1,5 @@
-import type { EnvironmentDescription, Logger } from "@mrlm/spec";
+import type { Logger } from "@mrlm/spec";
+import type { EnvironmentDescription } from "@mrlm/spec/host";
 
 /** Warns once for each version in which servers offer an environment beside the first: their episodes may differ. */
 export class PackageWatch {

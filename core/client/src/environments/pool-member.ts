@@ -1,4 +1,5 @@
-import { type EnvironmentRef, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { EnvironmentRef } from "@mrlm/spec/host";
 import { pause } from "../connection/aborts.ts";
 import { Backoff } from "../connection/backoff.ts";
 import { ResetFaults } from "./reset-faults.ts";

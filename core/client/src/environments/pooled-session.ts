@@ -1,13 +1,5 @@
-import {
-  type Action,
-  type EnvironmentDescription,
-  type EnvironmentRef,
-  type EnvironmentSession,
-  MrlmError,
-  type Observation,
-  type ResetOptions,
-  type StepResult,
-} from "@mrlm/spec";
+import { type Action, MrlmError, type Observation, type ResetOptions, type StepResult } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef, EnvironmentSession } from "@mrlm/spec/host";
 import type { PoolMember } from "./pool-member.ts";
 import type { RemoteEnvironment } from "./remote-environment.ts";
 

@@ -1,15 +1,6 @@
 import { randomBytes } from "node:crypto";
-import {
-  type Action,
-  type EnvironmentDescription,
-  type EnvironmentRef,
-  type EnvironmentSession,
-  MrlmError,
-  type Observation,
-  type ResetOptions,
-  type StepResult,
-  type TraceOptions,
-} from "@mrlm/spec";
+import { type Action, MrlmError, type Observation, type ResetOptions, type StepResult } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef, EnvironmentSession, TraceOptions } from "@mrlm/spec/host";
 import {
   decodeObservation,
   decodeStep,

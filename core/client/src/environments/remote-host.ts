@@ -1,17 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { Metadata } from "@grpc/grpc-js";
-import {
-  type Demonstration,
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type EnvironmentServerState,
-  type EnvironmentSession,
-  type Logger,
-  MrlmError,
-  type OpenOptions,
-  type TaskId,
-} from "@mrlm/spec";
+import { type Demonstration, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
+import type {
+  EnvironmentDescription,
+  EnvironmentHost,
+  EnvironmentRef,
+  EnvironmentServerState,
+  EnvironmentSession,
+  OpenOptions,
+} from "@mrlm/spec/host";
 import {
   CLIENT_METADATA_KEY,
   ENVIRONMENT_PROTOCOL,

@@ -1,5 +1,6 @@
 import type { ClientDuplexStream, ClientReadableStream, MethodDefinition } from "@grpc/grpc-js";
-import { type EpisodeStore, type Lease, MrlmError, type StoreEvent, type TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodeStore, Lease, StoreEvent } from "@mrlm/spec/host";
+import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import {
   decodeEvent,
   decodeGroups,

@@ -1,4 +1,4 @@
-import type { EpisodeStore } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import type { StoreDescription } from "@mrlm/wire";
 
 /** Episode store of a server. */

@@ -1,5 +1,5 @@
 import { randomStream, textMessage } from "@mrlm/kit";
-import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import { type ConnectEnvironmentsOptions, connectEnvironments } from "../../src/index.ts";
 import { type Drops, fragileProxy } from "./fragile-proxy.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { clientIdentity, clientToken, openServerAccess } from "@mrlm/kit/access";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";

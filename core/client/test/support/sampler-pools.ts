@@ -1,10 +1,12 @@
 // Engines, samplers and pools of the tests of sampler pools.
 import { afterEach } from "@jest/globals";
 import { setTimeout } from "node:timers/promises";
-import type { CreateModelOptions, Engine, ExternalSampler, Logger, Sampler, SampleResult } from "@mrlm/spec";
+import type { Logger } from "@mrlm/spec";
+import type { CreateModelOptions, Engine, ExternalSampler, Sampler, SampleResult } from "@mrlm/spec/host";
 import { serveEngine, serveSampler } from "@mrlm/server";
 import { BigramEngine, type BigramExternalSampler } from "@mrlm/testing";
-import { connectEngine, SamplerPool, type SamplerPoolOptions } from "../../src/index.ts";
+import { connectEngine, SamplerPool } from "../../src/index.ts";
+import type { SamplerPoolOptions } from "../../src/engine/sampler-pool.ts";
 
 /** Model of the tests. */
 export const policy: CreateModelOptions = {

@@ -1,5 +1,6 @@
 import { Admission } from "@mrlm/server/sessions";
-import type { Sandbox, SandboxResult, Submission } from "@mrlm/spec";
+import type { Sandbox, SandboxResult } from "@mrlm/spec";
+import type { Submission } from "@mrlm/spec/host";
 
 /** Programs that may wait for a place. */
 const QUEUE = 1_024;

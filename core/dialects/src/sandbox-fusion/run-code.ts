@@ -1,4 +1,5 @@
-import { MrlmError, type Submission } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Submission } from "@mrlm/spec/host";
 import type { ClientSandbox } from "./client-sandbox.ts";
 import type { RunCodeRequest } from "./run-code-request.ts";
 import { responseOf, type RunCodeResponse, sandboxError } from "./run-code-response.ts";

@@ -1,4 +1,4 @@
-import { callTools, definePlugin, observe, singleStep, statelessTools, textMessage, toolCalls } from "@mrlm/kit";
+import { callTools, definePlugin, observe, singleStep, toolset as toolsetOf, textMessage, toolCalls } from "@mrlm/kit";
 import {
   type EnvironmentContext,
   type EnvironmentDefinition,
@@ -158,8 +158,8 @@ export function sumsPlugin(watch: Watch) {
     ],
     tools: {
       "sums@1": () => toolset(watch),
-      "route@1": () => statelessTools(tool("verify", { type: "object" }, async () => text("never"))),
-      "clash@1": () => statelessTools(tool("finish", { type: "object" }, async () => text("never"))),
+      "route@1": () => toolsetOf([tool("verify", { type: "object" }, async () => text("never"))]),
+      "clash@1": () => toolsetOf([tool("finish", { type: "object" }, async () => text("never"))]),
     },
   });
 }

@@ -1,12 +1,5 @@
-import {
-  type GradeRecord,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  type JudgementRecord,
-  type Reward,
-  type Trajectory,
-} from "@mrlm/spec";
+import { isObject, type JsonObject, type JsonValue, type Reward, type Trajectory } from "@mrlm/spec";
+import type { GradeRecord, JudgementRecord } from "@mrlm/spec/host";
 
 /** Returns the judgements that the host reports in the `info` of an episode, in the order of their steps. Ignores values of another form. */
 export function judgementsOf({ info }: Pick<Trajectory, "info">): readonly JudgementRecord[] {

@@ -1,4 +1,5 @@
-import type { AgentTrajectory, PlayedBy, RoleId, Trajectory } from "@mrlm/spec";
+import type { AgentTrajectory, RoleId, Trajectory } from "@mrlm/spec";
+import type { PlayedBy } from "@mrlm/spec/host";
 
 /** One agent's total in an episode; `null` if it is unscored. */
 export interface MatchPart {

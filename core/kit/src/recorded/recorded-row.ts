@@ -1,11 +1,5 @@
-import {
-  type JsonValue,
-  type JudgementRecord,
-  MrlmError,
-  type PlayedBy,
-  type SharedReward,
-  type Trajectory,
-} from "@mrlm/spec";
+import { type JsonValue, MrlmError, type Trajectory } from "@mrlm/spec";
+import type { JudgementRecord, PlayedBy, SharedReward } from "@mrlm/spec/host";
 import { z } from "zod";
 import { gradesOf, judgementsOf } from "../learning/judgements.ts";
 import { toolUsageOf } from "../learning/tool-usage.ts";

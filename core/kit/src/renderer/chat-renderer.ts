@@ -1,13 +1,6 @@
 import { createHash } from "node:crypto";
-import {
-  type Extension,
-  type Message,
-  MrlmError,
-  type ParseContext,
-  type Renderer,
-  type SupervisedSequence,
-  type ToolDefinition,
-} from "@mrlm/spec";
+import { type Message, MrlmError, type Renderer, type SupervisedSequence, type ToolDefinition } from "@mrlm/spec";
+import type { Extension, ParseContext } from "@mrlm/spec/host";
 import { chatTemplate } from "./chat-template.ts";
 import { compileTemplate } from "./compiled-template.ts";
 import { checkTools } from "./check-tools.ts";

@@ -1,4 +1,5 @@
-import type { Message, ParseContext, Part } from "@mrlm/spec";
+import type { Message, Part } from "@mrlm/spec";
+import type { ParseContext } from "@mrlm/spec/host";
 import { callIds } from "./call-ids.ts";
 import { CompletionParser } from "./completion-parser.ts";
 import { markersOf, type ToolFormat } from "./formats/format.ts";

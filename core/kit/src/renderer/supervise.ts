@@ -1,4 +1,5 @@
-import { type Extension, type Message, MrlmError, type SupervisedSequence, type ToolDefinition } from "@mrlm/spec";
+import { type Message, MrlmError, type SupervisedSequence, type ToolDefinition } from "@mrlm/spec";
+import type { Extension } from "@mrlm/spec/host";
 import type { ChatTemplate } from "./chat-template.ts";
 import type { ThinkingMarkers } from "./completion-parser.ts";
 import { afterStop } from "./next-turn.ts";

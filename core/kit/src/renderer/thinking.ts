@@ -1,4 +1,4 @@
-import type { ParseContext } from "@mrlm/spec";
+import type { ParseContext } from "@mrlm/spec/host";
 import type { CompiledTemplate } from "./compiled-template.ts";
 import type { ThinkingMarkers } from "./completion-parser.ts";
 import type { TextTokenizer } from "./tokenizer.ts";

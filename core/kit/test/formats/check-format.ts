@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import type { JsonObject, Message, ParseContext, Part, ToolCallPart } from "@mrlm/spec";
+import type { JsonObject, Message, Part, ToolCallPart } from "@mrlm/spec";
+import type { ParseContext } from "@mrlm/spec/host";
 import fc from "fast-check";
 import { textMessage } from "../../src/index.ts";
 import type { ToolFormatName } from "../../src/renderer.ts";

@@ -2,7 +2,8 @@ import { expect, test } from "@jest/globals";
 import type { JsonObject, Message, Part, ToolDefinition } from "@mrlm/spec";
 import { textMessage } from "../../src/index.ts";
 import { type Model, modelOf } from "./models.ts";
-import { type ToolFormatName, parseCompletion } from "../../src/renderer.ts";
+import type { ToolFormatName } from "../../src/renderer.ts";
+import { parseCompletion } from "../../src/renderer/parse-completion.ts";
 
 /** Place of the fault in a malformed call. */
 const CARET = "‸";

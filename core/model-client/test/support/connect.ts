@@ -1,6 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
-import { silentLogger, textMessage } from "@mrlm/kit";
+import { textMessage } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import type { Logger, MrlmError } from "@mrlm/spec";
 import { createModelClient, type ModelClient, modelClientOptions } from "@mrlm/model-client";
 import { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "@mrlm/testing";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { hash64 } from "@mrlm/kit";
-import type { SampledChunk, SamplingParams, StopReason } from "@mrlm/spec";
+import { hash64 } from "@mrlm/kit/service";
+import type { StopReason } from "@mrlm/spec";
+import type { SampledChunk, SamplingParams } from "@mrlm/spec/host";
 import { ApiError, serverClosing } from "../api/api-error.ts";
 import { MAX_INT32, type SamplingParameters } from "../api/parameters.ts";
 import type { ServedPolicy } from "../served-policy.ts";

@@ -1,4 +1,4 @@
-import type { SampleOptions, SampleRequest, SampleResult, Sampler } from "@mrlm/spec";
+import type { SampleOptions, Sampler, SampleRequest, SampleResult } from "@mrlm/spec/host";
 
 interface Wave {
   sequences: number;

@@ -1,5 +1,5 @@
 import { TokenText, type TextTokenizer } from "@mrlm/kit/renderer";
-import type { SampledChunk } from "@mrlm/spec";
+import type { SampledChunk } from "@mrlm/spec/host";
 import { findStop, partialStop } from "./stop-strings.ts";
 import type { Delta, TextSink } from "./text-sink.ts";
 

@@ -1,5 +1,6 @@
 import { type ChatRenderer, type CompletionStream, TokenText } from "@mrlm/kit/renderer";
-import type { ParseContext, Part, ToolCallPart } from "@mrlm/spec";
+import type { Part, ToolCallPart } from "@mrlm/spec";
+import type { ParseContext } from "@mrlm/spec/host";
 
 /** New part of an answer. */
 export type Delta =

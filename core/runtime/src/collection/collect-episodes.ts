@@ -1,13 +1,6 @@
 import { epochOrder, isOfOtherPlayer, learntRowReward, type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
-import type {
-  EnvironmentRef,
-  PlayedBy,
-  RolloutRequest,
-  RolloutSampling,
-  Rollouts,
-  TaskId,
-  TrajectoryGroup,
-} from "@mrlm/spec";
+import type { RolloutSampling, TaskId, TrajectoryGroup } from "@mrlm/spec";
+import type { EnvironmentRef, PlayedBy, RolloutRequest, Rollouts } from "@mrlm/spec/host";
 import type { Journal } from "./journal.ts";
 
 /** Episodes to collect. */

@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { readLines } from "@mrlm/kit";
+import { readLines } from "@mrlm/kit/service";
 import { type RecordedRow } from "@mrlm/kit/learning";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";

@@ -1,5 +1,5 @@
 import { extname, resolve } from "node:path";
-import { jsonlRows } from "@mrlm/kit";
+import { jsonlRows } from "@mrlm/kit/service";
 import { fileFault, type JsonValue, MrlmError } from "@mrlm/spec";
 import { readParquet } from "./parquet.ts";
 

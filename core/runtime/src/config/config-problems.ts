@@ -1,4 +1,5 @@
-import { MrlmError, nearestName } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import { nearestName } from "@mrlm/spec/host";
 import type { z } from "zod";
 import { firstNamed, quoted } from "../names/nearest.ts";
 import { withoutZodPrefix, issueMessage, intendedIssues, valueAt } from "../plugins/schema-messages.ts";

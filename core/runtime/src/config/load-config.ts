@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { decodeUtf8 } from "@mrlm/kit";
+import { decodeUtf8 } from "@mrlm/kit/service";
 import { fileFault, MrlmError, type PolicyId } from "@mrlm/spec";
 import { configError, type ConfigProblem, problemsOf } from "./config-problems.ts";
 import { translateLegacy } from "./legacy/translate-legacy.ts";

@@ -1,12 +1,5 @@
-import type {
-  EnvironmentRef,
-  JsonObject,
-  RoleId,
-  RolloutRequest,
-  RolloutSampling,
-  Rollouts,
-  TrajectoryGroup,
-} from "@mrlm/spec";
+import type { JsonObject, RoleId, RolloutSampling, TrajectoryGroup } from "@mrlm/spec";
+import type { EnvironmentRef, RolloutRequest, Rollouts } from "@mrlm/spec/host";
 import type { RewardRange } from "../rollouts/reward-watch.ts";
 import { RoleTallies } from "./role-tallies.ts";
 import type { EpisodeSummary } from "./summarise.ts";

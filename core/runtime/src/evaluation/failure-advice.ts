@@ -1,4 +1,5 @@
-import { ERROR_CODES, isErrorCode } from "@mrlm/spec";
+import { isErrorCode } from "@mrlm/spec";
+import { ERROR_CODES } from "@mrlm/spec/host";
 import { ownMember } from "../names/own-member.ts";
 
 /** Advice by the error code of failed episodes, for faults that are not the environment's. */

@@ -1,4 +1,5 @@
-import { type EnvironmentDescription, type ErrorCode, type JsonObject, MrlmError } from "@mrlm/spec";
+import { type ErrorCode, type JsonObject, MrlmError } from "@mrlm/spec";
+import type { EnvironmentDescription } from "@mrlm/spec/host";
 import { didYouMean } from "../names/nearest.ts";
 
 /**

@@ -63,7 +63,10 @@ export function environmentContext(parts: {
     },
     sandbox: (language) =>
       queuedSandbox(declared<Sandbox>(environment, requirements, "sandbox", language).service, clock, sandboxSessions),
-    tools: (name) => tools.of(name, declared<Toolset>(environment, requirements, "tool", name).service),
+    tools: (source) =>
+      typeof source === "string"
+        ? tools.of(source, declared<Toolset>(environment, requirements, "tool", source).service)
+        : tools.of(environment, source),
     dataPath: (path) => parts.files.pathOf(path),
   };
 }

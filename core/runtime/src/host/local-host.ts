@@ -1,16 +1,12 @@
-import { silentLogger } from "@mrlm/kit";
-import {
-  type Demonstration,
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type Logger,
-  MrlmError,
-  type OpenOptions,
-  type Policy,
-  type ScriptedPlayer,
-  type TaskId,
-} from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit/service";
+import { type Demonstration, type Logger, MrlmError, type Policy, type TaskId } from "@mrlm/spec";
+import type {
+  EnvironmentDescription,
+  EnvironmentHost,
+  EnvironmentRef,
+  OpenOptions,
+  ScriptedPlayer,
+} from "@mrlm/spec/host";
 import { canonicalJson } from "../names/canonical-json.ts";
 import type { EnvironmentSource } from "../plugins/plugin-kinds.ts";
 import { DataFiles } from "./data-files.ts";

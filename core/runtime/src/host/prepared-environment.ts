@@ -2,15 +2,13 @@ import {
   type Determinism,
   type EnvironmentContext,
   type EnvironmentDefinition,
-  type EnvironmentDescription,
-  type EnvironmentPackage,
   type JsonObject,
   type Logger,
   MrlmError,
   type Policy,
-  type ScriptedPlayer,
   type TaskSource,
 } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentPackage, ScriptedPlayer } from "@mrlm/spec/host";
 import type { Services } from "../plugins/plugin-kinds.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 import { describeThrown } from "../plugins/error-location.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { MrlmError, type Sandbox, type SandboxCallOptions, type SandboxSession } from "@mrlm/spec";
+import { MrlmError, type Sandbox, type SandboxSession } from "@mrlm/spec";
+import type { SandboxCallOptions } from "@mrlm/spec/host";
 import type { PhaseClock } from "./phase-clock.ts";
 
 /** Default delay in milliseconds between two tries. */

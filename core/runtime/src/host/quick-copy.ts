@@ -1,14 +1,5 @@
-import {
-  type Action,
-  type AgentId,
-  type JsonValue,
-  MAX_REWARD,
-  type Message,
-  type Observation,
-  type Part,
-  type Reward,
-  type StepResult,
-} from "@mrlm/spec";
+import type { Action, AgentId, JsonValue, Message, Observation, Part, Reward, StepResult } from "@mrlm/spec";
+import { MAX_REWARD } from "@mrlm/spec/host";
 
 // Copies of well-formed values of the usual kinds, without the schemas, which take longer than the rest of a step. Each function accepts a part of the values that the
 // schema accepts, copies them to the same members in the same order, and returns `undefined` for all others.

@@ -1,10 +1,5 @@
-import {
-  type EnvironmentContext,
-  type EnvironmentDefinition,
-  MrlmError,
-  type Policy,
-  type ScriptedPlayer,
-} from "@mrlm/spec";
+import { type EnvironmentContext, type EnvironmentDefinition, MrlmError, type Policy } from "@mrlm/spec";
+import type { ScriptedPlayer } from "@mrlm/spec/host";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { ownMember } from "../names/own-member.ts";
 import { checkedPolicy, thrownBy } from "./checked-policy.ts";

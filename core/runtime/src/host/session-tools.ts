@@ -1,6 +1,5 @@
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import {
-  type EpisodeTools,
   type JsonObject,
   type Logger,
   MrlmError,
@@ -11,6 +10,7 @@ import {
   type ToolResult,
   type Toolset,
 } from "@mrlm/spec";
+import type { EpisodeTools } from "@mrlm/spec/host";
 import { locateThrown } from "../plugins/error-location.ts";
 import { quoted } from "../names/nearest.ts";
 import { withPlugin } from "../plugins/service-plugins.ts";

@@ -1,18 +1,15 @@
 import {
   type Action,
   type AgentId,
-  type EnvironmentDescription,
-  type EnvironmentSession,
   type Logger,
   MrlmError,
   type Observation,
-  readTrace,
   type ResetOptions,
   type SimulatedEnvironment,
   type StepResult,
-  type TraceOptions,
   unscored,
 } from "@mrlm/spec";
+import { type EnvironmentDescription, type EnvironmentSession, readTrace, type TraceOptions } from "@mrlm/spec/host";
 import { describeThrown, locateThrown } from "../plugins/error-location.ts";
 import type { CallTrace } from "./environment-context.ts";
 import type { PhaseClock } from "./phase-clock.ts";

@@ -1,4 +1,5 @@
-import { type JsonValue, MAX_REWARD } from "@mrlm/spec";
+import type { JsonValue } from "@mrlm/spec";
+import { MAX_REWARD } from "@mrlm/spec/host";
 import { z } from "zod";
 import { withoutZodPrefix } from "../plugins/schema-messages.ts";
 import { isJsonObject, isPlainObject, quickAction, quickObservation, quickStepResult } from "./quick-copy.ts";

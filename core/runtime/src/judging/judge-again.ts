@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { judgementsOf } from "@mrlm/kit/learning";
-import {
-  type AgentId,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type JudgementRecord,
-  MrlmError,
-  type Reward,
-  type Trajectory,
-} from "@mrlm/spec";
+import { type AgentId, MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentRef, JudgementRecord } from "@mrlm/spec/host";
 import { totalReward } from "../rollouts/episode-record.ts";
 
 /** Result of a repeated episode. */

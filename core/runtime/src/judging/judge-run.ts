@@ -1,5 +1,6 @@
 import { judgementsOf } from "@mrlm/kit/learning";
-import { type EnvironmentHost, type EnvironmentRef, MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
+import { MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import type { JudgedAgain } from "./judge-again.ts";
 import { judgeAgain } from "./judge-again.ts";
 import type { TwiceJudged } from "./agreement.ts";

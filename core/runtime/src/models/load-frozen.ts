@@ -1,4 +1,5 @@
-import type { ModelId, ModelInfo, Trainer } from "@mrlm/spec";
+import type { ModelId } from "@mrlm/spec";
+import type { ModelInfo, Trainer } from "@mrlm/spec/host";
 import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { type FrozenModel, frozenOptions } from "../players/frozen-models.ts";

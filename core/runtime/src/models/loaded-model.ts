@@ -1,5 +1,6 @@
 import { chatRenderer, type ToolFormatName } from "@mrlm/kit/renderer";
-import { type ModelInfo, MrlmError, type Renderer } from "@mrlm/spec";
+import { MrlmError, type Renderer } from "@mrlm/spec";
+import type { ModelInfo } from "@mrlm/spec/host";
 
 /** Model in the engine, with the renderer of its own tokenizer. */
 export interface LoadedModel {

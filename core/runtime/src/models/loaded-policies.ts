@@ -1,4 +1,5 @@
-import { type LoadOptions, type ModelId, MrlmError, type PolicyId, type Trainer } from "@mrlm/spec";
+import { type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
+import type { LoadOptions, Trainer } from "@mrlm/spec/host";
 import { trainedPolicies } from "../config/policies.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";

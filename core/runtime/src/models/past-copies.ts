@@ -1,4 +1,5 @@
-import type { ModelId, PolicyId, Trainer } from "@mrlm/spec";
+import type { ModelId, PolicyId } from "@mrlm/spec";
+import type { Trainer } from "@mrlm/spec/host";
 import { pastOptions, type PastPool } from "../players/past-pools.ts";
 import { pastModel } from "../rollouts/past-versions.ts";
 

@@ -1,4 +1,5 @@
-import type { CreateModelOptions, ModelId, PolicyId, Trainer } from "@mrlm/spec";
+import type { ModelId, PolicyId } from "@mrlm/spec";
+import type { CreateModelOptions, Trainer } from "@mrlm/spec/host";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ReferenceModel, ResolvedConfig } from "../config/resolve-config.ts";
 import { assertSameTokens, type TokenizerFiles } from "../prepare/same-tokens.ts";

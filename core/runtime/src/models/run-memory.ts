@@ -1,4 +1,5 @@
-import type { CreateModelOptions, MemoryEstimate, ModelId, PolicyId, Trainer } from "@mrlm/spec";
+import type { ModelId, PolicyId } from "@mrlm/spec";
+import type { CreateModelOptions, MemoryEstimate, Trainer } from "@mrlm/spec/host";
 import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { pastOptions, pastPools } from "../players/past-pools.ts";

@@ -1,4 +1,5 @@
-import type { Engine, ForwardBackwardResult, ModelId, PolicyId } from "@mrlm/spec";
+import type { ForwardBackwardResult, ModelId, PolicyId } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 
 /** Weights of a model that the sampler has. */
 export interface PublishedWeights {

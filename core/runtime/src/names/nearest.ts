@@ -1,4 +1,4 @@
-import { nearestName } from "@mrlm/spec";
+import { nearestName } from "@mrlm/spec/host";
 
 /** Longest name that a message holds whole. */
 const LONGEST = 64;

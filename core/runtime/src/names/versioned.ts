@@ -1,4 +1,4 @@
-import { parseVersionedId } from "@mrlm/spec";
+import { parseVersionedId } from "@mrlm/spec/host";
 
 /**
  * Finds an id (`math@2`), or the newest available version of a name (`math`).

@@ -1,13 +1,5 @@
-import {
-  type Cohort,
-  type EpisodeStore,
-  type JsonValue,
-  MrlmError,
-  type PolicyId,
-  type TakenBatch,
-  type TaskId,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import { type JsonValue, MrlmError, type PolicyId, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, TakenBatch } from "@mrlm/spec/host";
 import { stageRequest } from "./cohort-requests.ts";
 import { pause } from "./play-clock.ts";
 import { groupLabel } from "./labels.ts";

@@ -1,4 +1,4 @@
-import type { EpisodeStore } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 
 /** Operations whose results a run does not need at once. */
 const BACKGROUND = ["refuse", "settle", "record", "announce", "mirror", "prune"] as const;

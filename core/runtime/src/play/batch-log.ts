@@ -1,12 +1,5 @@
-import {
-  type Cohort,
-  type EpisodeStore,
-  type LearnerId,
-  MrlmError,
-  type TakenBatch,
-  type TakePosition,
-  type TakeRecord,
-} from "@mrlm/spec";
+import type { Cohort, EpisodeStore, LearnerId, TakenBatch, TakePosition, TakeRecord } from "@mrlm/spec/host";
+import { MrlmError } from "@mrlm/spec";
 import { type CohortWorker, playLeases, type TakeArguments } from "./cohort-worker.ts";
 import { stopped } from "./play-clock.ts";
 

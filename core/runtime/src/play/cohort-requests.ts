@@ -1,11 +1,5 @@
-import {
-  type Cohort,
-  MrlmError,
-  type PolicyId,
-  type RolloutRequest,
-  type RolloutSampling,
-  type TrainingEnvironment,
-} from "@mrlm/spec";
+import type { Cohort, RolloutRequest } from "@mrlm/spec/host";
+import { MrlmError, type PolicyId, type RolloutSampling, type TrainingEnvironment } from "@mrlm/spec";
 
 /** Training environment with the players of its roles. */
 export interface PlayedEnvironment extends TrainingEnvironment, Pick<RolloutRequest, "sides" | "rewardSharing"> {

@@ -1,4 +1,5 @@
-import type { Cohort, EpisodeStore, Lease, TakenBatch, TrajectoryGroup } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, Lease, TakenBatch } from "@mrlm/spec/host";
+import type { TrajectoryGroup } from "@mrlm/spec";
 import { pause, type PlayClock, stopped, systemClock } from "./play-clock.ts";
 
 /** Time for which a cohort is leased, in milliseconds. The lease is renewed three times in it. */

@@ -1,4 +1,4 @@
-import type { EnvironmentRef } from "@mrlm/spec";
+import type { EnvironmentRef } from "@mrlm/spec/host";
 
 /** Place of a batch of groups in a run. */
 export interface BatchPlace {

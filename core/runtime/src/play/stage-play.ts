@@ -1,15 +1,5 @@
-import {
-  type Credit,
-  type EpisodeBatch,
-  type EpisodeSource,
-  type EpisodeStore,
-  type LearnerId,
-  MrlmError,
-  type PlayPlan,
-  type PolicyId,
-  type Trajectory,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import { type Credit, MrlmError, type PolicyId, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodeBatch, EpisodeSource, EpisodeStore, LearnerId, PlayPlan } from "@mrlm/spec/host";
 import { AsyncTakes } from "./async-takes.ts";
 import { cohortRequest, type StageFacts } from "./cohort-requests.ts";
 import { CohortWorker } from "./cohort-worker.ts";

@@ -1,17 +1,14 @@
-import {
-  type Cohort,
-  type EpisodeStore,
-  type JsonValue,
-  type LearnerId,
-  MrlmError,
-  type PlannedGroup,
-  type PlayPlan,
-  type PolicyId,
-  type RolloutRequest,
-  type Rollouts,
-  type TakePosition,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import { type JsonValue, MrlmError, type PolicyId, type TrajectoryGroup } from "@mrlm/spec";
+import type {
+  Cohort,
+  EpisodeStore,
+  LearnerId,
+  PlannedGroup,
+  PlayPlan,
+  RolloutRequest,
+  Rollouts,
+  TakePosition,
+} from "@mrlm/spec/host";
 import { BatchLog } from "./batch-log.ts";
 import { type StageFacts, stageRequest } from "./cohort-requests.ts";
 import type { CohortWorker } from "./cohort-worker.ts";

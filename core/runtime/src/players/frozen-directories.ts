@@ -1,4 +1,5 @@
-import type { PlayerRef, RoleId } from "@mrlm/spec";
+import type { RoleId } from "@mrlm/spec";
+import type { PlayerRef } from "@mrlm/spec/host";
 import { isRemote } from "../config/engines.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { located } from "../config/located.ts";

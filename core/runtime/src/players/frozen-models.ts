@@ -1,4 +1,5 @@
-import type { CreateModelOptions, ModelId, PlayerRef } from "@mrlm/spec";
+import type { ModelId } from "@mrlm/spec";
+import type { CreateModelOptions, PlayerRef } from "@mrlm/spec/host";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolve-config.ts";
 

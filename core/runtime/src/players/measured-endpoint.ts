@@ -1,4 +1,5 @@
-import { type JsonObject, MrlmError, type Player, type PlayerRef, type PolicyId } from "@mrlm/spec";
+import { type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
+import type { Player, PlayerRef } from "@mrlm/spec/host";
 import type { PolicySources } from "../plugins/plugin-kinds.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 import { ENDPOINT_POLICY, endpointName, outsidePlayer } from "./outside-policies.ts";

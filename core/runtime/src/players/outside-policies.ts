@@ -1,4 +1,5 @@
-import { MrlmError, type OpenPolicy, type Player, type PolicyEpisode, type PolicySource } from "@mrlm/spec";
+import { MrlmError, type OpenPolicy, type PolicyEpisode, type PolicySource } from "@mrlm/spec";
+import type { Player } from "@mrlm/spec/host";
 import { checkedPolicy, type PolicyGuard, thrownBy } from "../host/checked-policy.ts";
 import { Countdown } from "../host/countdown.ts";
 import { FATAL } from "../rollouts/fatal-codes.ts";

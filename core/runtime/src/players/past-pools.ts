@@ -1,4 +1,5 @@
-import type { CreateModelOptions, PlayerRef, PolicyId } from "@mrlm/spec";
+import type { CreateModelOptions, PlayerRef } from "@mrlm/spec/host";
+import type { PolicyId } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { pastModel } from "../rollouts/past-versions.ts";
 import { environmentsOf } from "./frozen-models.ts";

@@ -1,4 +1,5 @@
-import type { EnvironmentHost, MrlmError, Player, PolicyId } from "@mrlm/spec";
+import type { MrlmError, PolicyId } from "@mrlm/spec";
+import type { EnvironmentHost, Player } from "@mrlm/spec/host";
 import type { ConfigProblem } from "../config/config-problems.ts";
 import type { SourceText } from "../config/source-text.ts";
 import type { PolicySources } from "../plugins/plugin-kinds.ts";

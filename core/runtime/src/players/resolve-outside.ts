@@ -1,4 +1,5 @@
-import { type JsonObject, MrlmError, type Player, type PlayerRef } from "@mrlm/spec";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import type { Player, PlayerRef } from "@mrlm/spec/host";
 import { z } from "zod";
 import { type ConfigProblem, optionProblems, showPath } from "../config/config-problems.ts";
 import { located } from "../config/located.ts";

@@ -1,11 +1,5 @@
-import {
-  type EnvironmentDescription,
-  type EnvironmentRef,
-  MrlmError,
-  type Player,
-  type PlayerRef,
-  type RolloutRequest,
-} from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef, Player, PlayerRef, RolloutRequest } from "@mrlm/spec/host";
 import { located } from "../config/located.ts";
 import type { ResolvedEnvironment } from "../config/resolve-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";

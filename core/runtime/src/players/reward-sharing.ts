@@ -1,4 +1,5 @@
-import type { EnvironmentDescription, MrlmError, RewardSharing, RoleId } from "@mrlm/spec";
+import type { MrlmError, RoleId } from "@mrlm/spec";
+import type { EnvironmentDescription, RewardSharing } from "@mrlm/spec/host";
 import { configError, type ConfigProblem, showPath } from "../config/config-problems.ts";
 import { environmentPath } from "../config/environment-place.ts";
 import type { LoadedConfig } from "../config/load-config.ts";

@@ -1,4 +1,5 @@
-import type { PlayerRef, RoleId } from "@mrlm/spec";
+import type { RoleId } from "@mrlm/spec";
+import type { PlayerRef } from "@mrlm/spec/host";
 import { type ConfigProblem, showPath } from "../config/config-problems.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { installHint } from "../plugins/install-hint.ts";

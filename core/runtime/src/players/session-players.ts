@@ -1,4 +1,5 @@
-import type { EnvironmentDescription, EnvironmentRef, Player, PolicyId, RolloutRequest } from "@mrlm/spec";
+import type { PolicyId } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef, Player, RolloutRequest } from "@mrlm/spec/host";
 import { configError } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedEnvironment } from "../config/resolve-config.ts";

@@ -1,4 +1,5 @@
-import { type EnvironmentDefinition, MrlmError, type JsonObject, type Plugin, PLUGIN_API_VERSION } from "@mrlm/spec";
+import { type EnvironmentDefinition, type JsonObject, MrlmError, type Plugin } from "@mrlm/spec";
+import { PLUGIN_API_VERSION } from "@mrlm/spec/host";
 import { importFault } from "./import-fault.ts";
 import type { PluginPackage } from "./plugin-package.ts";
 import { provisionsOf, requirementsOf } from "./plugin-kinds.ts";

@@ -1,4 +1,5 @@
-import { MrlmError, PLUGIN_API_VERSION, type PluginManifest } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import { PLUGIN_API_VERSION, type PluginManifest } from "@mrlm/spec/host";
 import { gtr, satisfies, validRange } from "semver";
 import { z } from "zod";
 import { VERSION } from "../version.ts";

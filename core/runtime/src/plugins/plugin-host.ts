@@ -1,21 +1,23 @@
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import {
   type AlgorithmDefinition,
-  type EngineProvider,
   type EnvironmentDefinition,
-  type EnvironmentPackage,
   type ErrorCode,
   type Factory,
   type JsonObject,
-  type LauncherDefinition,
   type Logger,
   MrlmError,
   type Plugin,
   type PolicySource,
-  type SamplerSource,
-  type ProvisionKind,
   type TrackerDefinition,
 } from "@mrlm/spec";
+import type {
+  EngineProvider,
+  EnvironmentPackage,
+  LauncherDefinition,
+  ProvisionKind,
+  SamplerSource,
+} from "@mrlm/spec/host";
 import { capitalised } from "../names/capitalised.ts";
 import { installHint, providerOf } from "./install-hint.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";

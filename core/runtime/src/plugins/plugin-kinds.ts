@@ -1,18 +1,15 @@
 import type {
   AlgorithmDefinition,
-  EngineProvider,
   EnvironmentDefinition,
-  EnvironmentPackage,
   Judge,
-  LauncherDefinition,
   Plugin,
   PolicySource,
-  SamplerSource,
   Sandbox,
   Scorer,
   Toolset,
   TrackerDefinition,
 } from "@mrlm/spec";
+import type { EngineProvider, EnvironmentPackage, LauncherDefinition, SamplerSource } from "@mrlm/spec/host";
 
 /** Kinds of services that environments require. Each service is created once and shared. */
 export type ServiceKind = "scorer" | "judge" | "sandbox" | "tool";

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { fileFault, MrlmError, type PluginManifest } from "@mrlm/spec";
+import { fileFault, MrlmError } from "@mrlm/spec";
+import type { PluginManifest } from "@mrlm/spec/host";
 import { parseManifest } from "./manifest.ts";
 
 /** Package of a plugin, from its manifest. None of its code has run. */

@@ -1,11 +1,5 @@
-import {
-  type JsonObject,
-  MrlmError,
-  parseVersionedId,
-  type Plugin,
-  type PluginManifest,
-  type ProvisionKind,
-} from "@mrlm/spec";
+import { type JsonObject, MrlmError, type Plugin } from "@mrlm/spec";
+import { parseVersionedId, type PluginManifest, type ProvisionKind } from "@mrlm/spec/host";
 import type { ServiceKind } from "./plugin-kinds.ts";
 import { installHint, providerOf } from "./install-hint.ts";
 import { didYouMean } from "../names/nearest.ts";

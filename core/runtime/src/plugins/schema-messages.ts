@@ -1,4 +1,4 @@
-import { nearestName } from "@mrlm/spec";
+import { nearestName } from "@mrlm/spec/host";
 import type { z } from "zod";
 import { firstNamed } from "../names/nearest.ts";
 

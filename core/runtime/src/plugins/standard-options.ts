@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { nearestName } from "@mrlm/spec";
+import { nearestName } from "@mrlm/spec/host";
 import type { z } from "zod";
 import { knownKeys } from "./schema-keys.ts";
 import { firstNamed, quoted } from "../names/nearest.ts";

@@ -1,16 +1,6 @@
 import { chatRenderer } from "@mrlm/kit/renderer";
-import {
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type ModelSource,
-  MrlmError,
-  type Observation,
-  type PolicyId,
-  type Renderer,
-  type RolloutRequest,
-  roleOf,
-  type TaskId,
-} from "@mrlm/spec";
+import { MrlmError, type Observation, type PolicyId, type Renderer, roleOf, type TaskId } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentRef, ModelSource, RolloutRequest } from "@mrlm/spec/host";
 import { isRemote } from "../config/engines.ts";
 import { samplingOf, trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolve-config.ts";

@@ -1,4 +1,5 @@
-import { type Launcher, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Launcher } from "@mrlm/spec/host";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { located } from "../config/located.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";

@@ -1,4 +1,5 @@
-import type { EnvironmentHost, JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedConfig, ResolvedEnvironment, ResolvedLearner, ResolvedStage } from "../config/resolve-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";

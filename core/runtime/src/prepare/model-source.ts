@@ -1,15 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit/renderer";
-import {
-  type CreateModelOptions,
-  fileFault,
-  type JsonObject,
-  type LoraOptions,
-  type ModelSource,
-  MrlmError,
-  type PolicyId,
-} from "@mrlm/spec";
+import { fileFault, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
+import type { CreateModelOptions, LoraOptions, ModelSource } from "@mrlm/spec/host";
 import { assertModelDirectory } from "../run/model-directory.ts";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import { isRemote } from "../config/engines.ts";

@@ -1,13 +1,11 @@
-import {
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentPackage,
-  type EnvironmentRef,
-  MrlmError,
-  type RolloutRequest,
-  type TrackerDefinition,
-  type TrainingEnvironment,
-} from "@mrlm/spec";
+import { MrlmError, type TrackerDefinition, type TrainingEnvironment } from "@mrlm/spec";
+import type {
+  EnvironmentDescription,
+  EnvironmentHost,
+  EnvironmentPackage,
+  EnvironmentRef,
+  RolloutRequest,
+} from "@mrlm/spec/host";
 import { configError } from "../config/config-problems.ts";
 import { trainedPolicies } from "../config/policies.ts";
 import type { LoadedConfig } from "../config/load-config.ts";

@@ -2,12 +2,11 @@ import {
   type AlgorithmDefinition,
   type JsonValue,
   MrlmError,
-  type PlayPlan,
   type PolicyId,
-  type RolloutRequest,
   type RolloutSampling,
   type TrainingEnvironment,
 } from "@mrlm/spec";
+import type { PlayPlan, RolloutRequest } from "@mrlm/spec/host";
 import { readRows } from "../collection/rows.ts";
 import { configError, optionProblems } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";

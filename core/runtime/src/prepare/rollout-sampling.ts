@@ -1,4 +1,5 @@
-import type { PolicyId, RolloutRequest, RolloutSampling } from "@mrlm/spec";
+import type { PolicyId, RolloutSampling } from "@mrlm/spec";
+import type { RolloutRequest } from "@mrlm/spec/host";
 import { samplingOf, trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedSampling, ResolvedStage } from "../config/resolve-config.ts";
 

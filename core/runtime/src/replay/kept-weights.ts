@@ -1,4 +1,5 @@
-import { type ModelInfo, MrlmError, type PolicyId, type Trainer } from "@mrlm/spec";
+import { MrlmError, type PolicyId } from "@mrlm/spec";
+import type { ModelInfo, Trainer } from "@mrlm/spec/host";
 import type { RecordedWeights } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { releaseModels } from "../models/loaded-policies.ts";

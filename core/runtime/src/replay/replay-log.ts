@@ -1,4 +1,5 @@
-import { type EpisodeStore, MrlmError, type TakePosition, type WeightsRow } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { EpisodeStore, TakePosition, WeightsRow } from "@mrlm/spec/host";
 import type { LoggedBatches, RecordedWeights } from "@mrlm/store";
 
 /** Counts of a replay. */

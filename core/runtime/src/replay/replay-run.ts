@@ -1,7 +1,8 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
-import { type Engine, type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { Engine, EnvironmentHost } from "@mrlm/spec/host";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { asOutputFault } from "../run/write-failure.ts";

@@ -1,5 +1,6 @@
 import { randomStream } from "@mrlm/kit";
-import { type Engine, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { type RecordedWeights, type SegmentPlace, StoredSegments, type StoredTokens } from "@mrlm/store";
 import { samplingOf } from "../config/policies.ts";
 import { releaseModels } from "../models/loaded-policies.ts";

@@ -1,15 +1,9 @@
-import { hash64, randomStream } from "@mrlm/kit";
+import { randomStream } from "@mrlm/kit";
+import { hash64 } from "@mrlm/kit/service";
 import { ownMember } from "../names/own-member.ts";
 import { drawPast, pastModel } from "./past-versions.ts";
-import {
-  type ModelId,
-  MrlmError,
-  type PlayedBy,
-  type Player,
-  type PolicyId,
-  type RoleId,
-  type RolloutRequest,
-} from "@mrlm/spec";
+import { type ModelId, MrlmError, type PolicyId, type RoleId } from "@mrlm/spec";
+import type { PlayedBy, Player, RolloutRequest } from "@mrlm/spec/host";
 
 /** Player of a role in a group, with the model that samples for it, if any. */
 export type ActingPlayer =

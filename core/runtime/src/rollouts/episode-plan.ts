@@ -1,15 +1,6 @@
-import { hash64 } from "@mrlm/kit";
-import type {
-  AgentId,
-  EnvironmentDescription,
-  EnvironmentRef,
-  ModelId,
-  PlayedBy,
-  RewardSharing,
-  RoleId,
-  RolloutSampling,
-  TaskId,
-} from "@mrlm/spec";
+import { hash64 } from "@mrlm/kit/service";
+import type { AgentId, ModelId, RoleId, RolloutSampling, TaskId } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef, PlayedBy, RewardSharing } from "@mrlm/spec/host";
 import type { ActingPlayer } from "./assign-players.ts";
 
 /** Identity of an episode in its run. Only this and the run's seed determine its randomness. */

@@ -1,4 +1,5 @@
-import { type Logger, type ModelId, MrlmError, type Renderer, type Sampler, type Trajectory } from "@mrlm/spec";
+import { type Logger, type ModelId, MrlmError, type Renderer, type Trajectory } from "@mrlm/spec";
+import type { Sampler } from "@mrlm/spec/host";
 import { EpisodeLost, type EpisodePorts, type EpisodeSession, playEpisode } from "./episode.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import { PromptCache } from "./prompt-cache.ts";

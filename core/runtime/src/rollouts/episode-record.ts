@@ -4,15 +4,12 @@ import {
   type AgentId,
   type AgentTrajectory,
   type JsonValue,
-  MAX_REWARD,
   type Message,
   MrlmError,
   type Observation,
-  type PlayedBy,
   type Renderer,
   type Reward,
   roleOf,
-  type SampleResult,
   score,
   type StepResult,
   type TokenSpan,
@@ -20,6 +17,7 @@ import {
   type TurnRecord,
   unscored,
 } from "@mrlm/spec";
+import { MAX_REWARD, type PlayedBy, type SampleResult } from "@mrlm/spec/host";
 import { firstAgents } from "../host/roles.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import type { PromptCache } from "./prompt-cache.ts";

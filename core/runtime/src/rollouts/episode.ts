@@ -7,11 +7,10 @@ import {
   type Observation,
   type Renderer,
   roleOf,
-  type SampleRequest,
-  type SampleResult,
   type StepResult,
   type Trajectory,
 } from "@mrlm/spec";
+import type { SampleRequest, SampleResult } from "@mrlm/spec/host";
 import type { ActingPlayer } from "./assign-players.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";

@@ -1,4 +1,4 @@
-import { hash64 } from "@mrlm/kit";
+import { hash64 } from "@mrlm/kit/service";
 import type { ModelId, PolicyId, RoleId } from "@mrlm/spec";
 
 /** Returns the id of a copy in the engine. */

@@ -1,15 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import {
-  type Action,
-  type EnvironmentHost,
-  type EnvironmentSession,
-  type JsonObject,
-  type Logger,
-  MrlmError,
-  type Observation,
-  type StepResult,
-} from "@mrlm/spec";
+import { type Action, type JsonObject, type Logger, MrlmError, type Observation, type StepResult } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import { EpisodeLost, type EpisodeSession } from "./episode.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 

@@ -1,4 +1,5 @@
-import type { EnvironmentDescription, IterationReport, Logger, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { IterationReport, Logger, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { EnvironmentDescription } from "@mrlm/spec/host";
 
 /** Smallest and largest sum of the rewards of an agent in an episode. */
 export type RewardRange = readonly [least: number, largest: number];

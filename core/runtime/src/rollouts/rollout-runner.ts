@@ -1,23 +1,16 @@
-import {
-  type AgentId,
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type Logger,
-  type ModelId,
-  type PlannedGroup,
-  type PolicyId,
-  type Renderer,
-  type RolloutRequest,
-  type Rollouts,
-  type Sampler,
-  type SamplerHost,
-  type Trajectory,
-  type TrajectoryGroup,
-  type TurnRecord,
-} from "@mrlm/spec";
+import type { AgentId, Logger, ModelId, PolicyId, Renderer, Trajectory, TrajectoryGroup, TurnRecord } from "@mrlm/spec";
+import type {
+  EnvironmentDescription,
+  EnvironmentHost,
+  EnvironmentRef,
+  PlannedGroup,
+  RolloutRequest,
+  Rollouts,
+  Sampler,
+  SamplerHost,
+} from "@mrlm/spec/host";
 import { policyOfPast } from "./past-versions.ts";
-import { repeatedHistory } from "@mrlm/kit";
+import { repeatedHistory } from "@mrlm/kit/service";
 import { assignPlayers, playedBy } from "./assign-players.ts";
 import { EpisodePool } from "./episode-pool.ts";
 import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";

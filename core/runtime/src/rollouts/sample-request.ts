@@ -1,4 +1,5 @@
-import type { Renderer, RolloutSampling, SampleRequest } from "@mrlm/spec";
+import type { Renderer, RolloutSampling } from "@mrlm/spec";
+import type { SampleRequest } from "@mrlm/spec/host";
 import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
 
 /**

@@ -5,9 +5,9 @@ import {
   MrlmError,
   type Observation,
   type OpenPolicy,
-  type Player,
   roleOf,
 } from "@mrlm/spec";
+import type { Player } from "@mrlm/spec/host";
 import { type EpisodePlan, scriptedSeed } from "./episode-plan.ts";
 
 /** Player without a model of the engine: a script of the environment, or a policy of a plugin. */

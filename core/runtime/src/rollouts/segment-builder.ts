@@ -1,4 +1,5 @@
-import type { SampleResult, Segment } from "@mrlm/spec";
+import type { Segment } from "@mrlm/spec";
+import type { SampleResult } from "@mrlm/spec/host";
 
 /** Builder of a segment: rendered and sampled tokens in order. Tokens in it are never changed. */
 export class SegmentBuilder {

@@ -1,13 +1,5 @@
-import {
-  type AgentId,
-  type AgentTrajectory,
-  MAX_REWARD,
-  roleOf,
-  type RewardSharing,
-  score,
-  type SharedReward,
-  unscored,
-} from "@mrlm/spec";
+import { type AgentId, type AgentTrajectory, roleOf, score, unscored } from "@mrlm/spec";
+import { MAX_REWARD, type RewardSharing, type SharedReward } from "@mrlm/spec/host";
 import { ownMember } from "../names/own-member.ts";
 
 type Agents = Readonly<Record<AgentId, AgentTrajectory>>;

@@ -1,15 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import {
-  type Extension,
   type Message,
   MrlmError,
   type Observation,
   type Renderer,
-  type SampleResult,
   type Segment,
   type TokenSpan,
   type ToolDefinition,
 } from "@mrlm/spec";
+import type { Extension, SampleResult } from "@mrlm/spec/host";
 import type { PromptCache } from "./prompt-cache.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 

@@ -1,4 +1,5 @@
-import type { ModelId, SampleRequest, Sampler, SampleResult } from "@mrlm/spec";
+import type { ModelId } from "@mrlm/spec";
+import type { Sampler, SampleRequest, SampleResult } from "@mrlm/spec/host";
 
 interface Waiting {
   readonly order: number;

@@ -1,4 +1,5 @@
-import { type ExternalSampler, type JsonObject, MrlmError } from "@mrlm/spec";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import type { ExternalSampler } from "@mrlm/spec/host";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 

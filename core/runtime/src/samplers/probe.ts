@@ -1,5 +1,6 @@
-import { mix32 } from "@mrlm/kit";
-import { type ModelId, MrlmError, type SampleResult, type Sampler } from "@mrlm/spec";
+import { mix32 } from "@mrlm/kit/service";
+import { type ModelId, MrlmError } from "@mrlm/spec";
+import type { Sampler, SampleResult } from "@mrlm/spec/host";
 
 /** Tokens of a prompt: more than two blocks of a prefix cache, so that a block of old weights would be used. */
 const PROMPT_TOKENS = 320;

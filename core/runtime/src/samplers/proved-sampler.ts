@@ -1,21 +1,19 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type Engine,
-  type ExternalSampler,
-  type Logger,
-  type ModelId,
-  MrlmError,
-  type SampledChunk,
-  type SampleOptions,
-  type Sampler,
-  type SampleRequest,
-  type SampleResult,
-  type SamplerInfo,
-  type UpdateResult,
-  type WeightsSource,
-  type WeightsUpdate,
-} from "@mrlm/spec";
+import { type Logger, type ModelId, MrlmError } from "@mrlm/spec";
+import type {
+  Engine,
+  ExternalSampler,
+  SampledChunk,
+  SampleOptions,
+  Sampler,
+  SampleRequest,
+  SampleResult,
+  SamplerInfo,
+  UpdateResult,
+  WeightsSource,
+  WeightsUpdate,
+} from "@mrlm/spec/host";
 import { probeDifference, type ProbedModel, probeSequence, referenceSequence } from "./probe.ts";
 
 /** Part of the trainer that proves weights. */

@@ -1,4 +1,4 @@
-import type { Trainer } from "@mrlm/spec";
+import type { Trainer } from "@mrlm/spec/host";
 
 /** Stopwatch over the compute time of the engine, in seconds. Each reading is one `describe()`. */
 export class EngineClock {

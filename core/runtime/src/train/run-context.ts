@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { EpisodeStore, Logger, ModelId, PolicyId, Trainer } from "@mrlm/spec";
+import type { Logger, ModelId, PolicyId } from "@mrlm/spec";
+import type { EpisodeStore, Trainer } from "@mrlm/spec/host";
 import { trainedPolicies } from "../config/policies.ts";
 import type { GroupPlayer, PlayingWeights } from "../play/take-player.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";

@@ -1,12 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import {
-  type EnvironmentDescription,
-  type EnvironmentPackage,
-  type JsonObject,
-  type JsonValue,
-  MrlmError,
-} from "@mrlm/spec";
+import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentPackage } from "@mrlm/spec/host";
 import { placeOfRun, runOfStore } from "@mrlm/store";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";

@@ -1,18 +1,15 @@
 import { resolve } from "node:path";
-import { hash64 } from "@mrlm/kit";
-import {
-  type AlgorithmContext,
-  type EpisodeSource,
-  type LearningEngine,
-  type Logger,
-  type ModelId,
-  type ModelInfo,
-  type ModelSource,
-  type Renderer,
-  type RolloutSampling,
-  type Trainer,
-  type TrainingEnvironment,
+import { hash64 } from "@mrlm/kit/service";
+import type {
+  AlgorithmContext,
+  LearningEngine,
+  Logger,
+  ModelId,
+  Renderer,
+  RolloutSampling,
+  TrainingEnvironment,
 } from "@mrlm/spec";
+import type { EpisodeSource, ModelInfo, ModelSource, Trainer } from "@mrlm/spec/host";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { ownSuffix, type Reference } from "../models/reference-model.ts";
 import type { RandomStreams } from "./random-streams.ts";

@@ -1,14 +1,13 @@
-import {
-  type Engine,
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type EpisodeStore,
-  type LoadOptions,
-  type ModelId,
-  MrlmError,
-  type SamplerHost,
-} from "@mrlm/spec";
+import { type ModelId, MrlmError } from "@mrlm/spec";
+import type {
+  Engine,
+  EnvironmentDescription,
+  EnvironmentHost,
+  EnvironmentRef,
+  EpisodeStore,
+  LoadOptions,
+  SamplerHost,
+} from "@mrlm/spec/host";
 import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedModel } from "../config/resolve-config.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";

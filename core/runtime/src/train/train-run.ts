@@ -1,12 +1,6 @@
-import { silentLogger } from "@mrlm/kit";
-import {
-  type Engine,
-  type EnvironmentHost,
-  type EpisodeStore,
-  type JsonObject,
-  type Logger,
-  MrlmError,
-} from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit/service";
+import { type JsonObject, type Logger, MrlmError } from "@mrlm/spec";
+import type { Engine, EnvironmentHost, EpisodeStore } from "@mrlm/spec/host";
 import { checkEpisodeStore, openEpisodeStore, type StoreSettings } from "@mrlm/store";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { isFaultOfModel } from "../evaluation/failure-advice.ts";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Engine, EnvironmentHost, JsonObject, Member } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/spec";
+import type { Engine, EnvironmentHost, Member } from "@mrlm/spec/host";
 import type { MemberSource } from "./membership.ts";
 
 /** Returns a name of this process that no other process of a run has. */

@@ -1,4 +1,5 @@
-import { type EpisodeStore, type Logger, type Member, MEMBER_LOST_MS } from "@mrlm/spec";
+import type { Logger } from "@mrlm/spec";
+import { type EpisodeStore, type Member, MEMBER_LOST_MS } from "@mrlm/spec/host";
 
 /** Time between two heartbeats, in milliseconds. */
 const HEARTBEAT_MS = 5_000;

@@ -1,13 +1,5 @@
-import {
-  type Cohort,
-  type EnvironmentRef,
-  type EpisodeStore,
-  type Logger,
-  type ModelId,
-  MrlmError,
-  type PolicyId,
-  type SamplerHost,
-} from "@mrlm/spec";
+import { type Logger, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
+import type { Cohort, EnvironmentRef, EpisodeStore, SamplerHost } from "@mrlm/spec/host";
 import { type LoadedModel, loadedModel, playingModel } from "../models/loaded-model.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { stageSampling } from "../prepare/rollout-sampling.ts";

@@ -1,4 +1,5 @@
-import { type EnvironmentPackage, type EpisodeStore, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { EnvironmentPackage, EpisodeStore } from "@mrlm/spec/host";
 
 /** Packages that provide environments, by the id of the environment. */
 type Packages = Readonly<Record<string, EnvironmentPackage>>;

@@ -1,4 +1,5 @@
-import { type EpisodeStore, type Logger, type Member, MEMBER_LOST_MS } from "@mrlm/spec";
+import type { Logger } from "@mrlm/spec";
+import { type EpisodeStore, type Member, MEMBER_LOST_MS } from "@mrlm/spec/host";
 
 /** Kinds of members that join and leave a run by themselves, with the words for them. The pool of samplers reports those. */
 const REPORTED: Readonly<Partial<Record<Member["kind"], string>>> = {

@@ -2,15 +2,8 @@ import { afterEach } from "@jest/globals";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type EpisodeStore,
-  type PlayPlan,
-  type RolloutRequest,
-  score,
-  type TrainingEnvironment,
-  type Trajectory,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import type { EpisodeStore, PlayPlan, RolloutRequest } from "@mrlm/spec/host";
+import { score, type TrainingEnvironment, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
 import { type GroupPlayer, StagePlay, type StagePlayParts, type StagePlayState } from "@mrlm/runtime";
 import { openLocalStore } from "@mrlm/store";
 

@@ -1,13 +1,8 @@
-import { definePlugin, silentLogger } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
-import type {
-  Engine,
-  EnvironmentDefinition,
-  EnvironmentHost,
-  Renderer,
-  RolloutRequest,
-  TrajectoryGroup,
-} from "@mrlm/spec";
+import type { EnvironmentDefinition, Renderer, TrajectoryGroup } from "@mrlm/spec";
+import type { Engine, EnvironmentHost, RolloutRequest } from "@mrlm/spec/host";
 import { LocalHost, PluginHost, RolloutRunner, type RolloutRunnerOptions } from "@mrlm/runtime";
 import { BigramEngine } from "@mrlm/testing";
 import { counterEnvironment } from "./counter-environment.ts";

@@ -1,4 +1,4 @@
-import type { Engine, Sampler } from "@mrlm/spec";
+import type { Engine, Sampler } from "@mrlm/spec/host";
 
 /** Samples at once, as an engine in throughput mode does. */
 export function throughputEngine(engine: Engine): Engine {

@@ -1,4 +1,5 @@
-import { isTooDeep, type JsonValue, type SandboxTestResult, type SandboxVerdict } from "@mrlm/spec";
+import { isTooDeep, type JsonValue, type SandboxTestResult } from "@mrlm/spec";
+import type { SandboxVerdict } from "@mrlm/spec/host";
 import { cutAtBytes } from "../child/answer.ts";
 import type { ChildMessage, ChildResult } from "../protocol/messages.ts";
 import { readResult, readTested } from "../protocol/read-result.ts";

@@ -1,4 +1,5 @@
-import { MrlmError, type SandboxCallOptions, type SandboxLimits } from "@mrlm/spec";
+import { MrlmError, type SandboxLimits } from "@mrlm/spec";
+import type { SandboxCallOptions } from "@mrlm/spec/host";
 import { detectJail } from "../jail/detect-jail.ts";
 import type { Jail } from "../jail/launch.ts";
 import type { ChildProgram, SandboxBackend } from "../program/child-program.ts";

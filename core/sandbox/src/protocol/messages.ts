@@ -1,13 +1,5 @@
-import type {
-  JsonObject,
-  JsonValue,
-  SandboxError,
-  SandboxLimits,
-  SandboxTestResult,
-  SandboxTestSuite,
-  SandboxVerdict,
-  Submission,
-} from "@mrlm/spec";
+import type { JsonObject, JsonValue, SandboxError, SandboxLimits, SandboxTestResult } from "@mrlm/spec";
+import type { SandboxTestSuite, SandboxVerdict, Submission } from "@mrlm/spec/host";
 
 /** Descriptors of a child: it reads requests from the first and writes answers to the second. */
 export const REQUEST_FD = 3;

@@ -1,5 +1,6 @@
 // Children import this module: only types come from another package.
-import type { JsonObject, JsonValue, SandboxError, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
+import type { JsonObject, JsonValue, SandboxError, SandboxTestResult } from "@mrlm/spec";
+import type { SandboxVerdict } from "@mrlm/spec/host";
 import type { ChildResult } from "./messages.ts";
 
 /** Maximum characters of the parts of an error. */

@@ -1,13 +1,11 @@
 import {
   MrlmError,
-  type SandboxCallOptions,
   type SandboxLimits,
   type SandboxResult,
   type SandboxSession,
   type SandboxSessionEnd,
-  type SandboxSessionOptions,
-  type Submission,
 } from "@mrlm/spec";
+import type { SandboxCallOptions, SandboxSessionOptions, Submission } from "@mrlm/spec/host";
 import type { Child } from "../pool/child.ts";
 import type { Outcome } from "../pool/exchange.ts";
 import { type ChildTask, withReadableFiles, withReadableInput } from "../protocol/messages.ts";

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { MrlmError, type SandboxVerdict } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { SandboxVerdict } from "@mrlm/spec/host";
 import type { Killed } from "./inspector.ts";
 import { CAUSE, fieldAt, NEXT_LOOK, pauseMs, sharedNow, SLOTS, THREAD, tickOf, WAKE, watchTable } from "./table.ts";
 

@@ -1,5 +1,5 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
-import type { SampledChunk, Sampler, SamplerHost } from "@mrlm/spec";
+import type { SampledChunk, Sampler, SamplerHost } from "@mrlm/spec/host";
 import {
   decodeSampleAdd,
   encodeSampleError,

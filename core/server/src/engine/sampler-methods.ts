@@ -1,4 +1,4 @@
-import type { ExternalSampler } from "@mrlm/spec";
+import type { ExternalSampler } from "@mrlm/spec/host";
 import { decodeUpdate, encodeSamplerInfo, encodeUpdateResult, type samplerProto as wire } from "@mrlm/wire";
 import { unary } from "../unary.ts";
 import { serveSamples } from "./sample-stream.ts";

@@ -1,6 +1,6 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
-import type { ExternalSampler } from "@mrlm/spec";
+import type { ExternalSampler } from "@mrlm/spec/host";
 import { SAMPLER_SERVICE } from "@mrlm/wire";
 import { listen } from "../listen.ts";
 import { requireToken } from "../service/authentication.ts";

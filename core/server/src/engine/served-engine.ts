@@ -1,11 +1,5 @@
-import type {
-  Engine,
-  SamplerInfo,
-  ForwardBackwardOptions,
-  ForwardBackwardResult,
-  UnitGradients,
-  UnitOutputs,
-} from "@mrlm/spec";
+import type { ForwardBackwardOptions, ForwardBackwardResult, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import type { Engine, SamplerInfo } from "@mrlm/spec/host";
 
 /** Loss function that the client computes. */
 export type RemoteUnitLoss = (unitIndex: number, outputs: UnitOutputs) => Promise<UnitGradients>;

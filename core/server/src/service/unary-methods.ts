@@ -1,6 +1,7 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
-import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { EnvironmentHost } from "@mrlm/spec/host";
 import {
   ENVIRONMENT_PROTOCOL,
   TRACE_METADATA_KEY,

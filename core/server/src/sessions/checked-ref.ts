@@ -1,4 +1,4 @@
-import type { EnvironmentRef } from "@mrlm/spec";
+import type { EnvironmentRef } from "@mrlm/spec/host";
 import { invalid } from "./invalid.ts";
 
 /** Most characters of the options of a client. */

@@ -1,13 +1,6 @@
 import { hash } from "node:crypto";
-import {
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type EnvironmentSession,
-  type Logger,
-  MrlmError,
-  readTrace,
-  type StepResult,
-} from "@mrlm/spec";
+import { type Logger, MrlmError, type StepResult } from "@mrlm/spec";
+import { type EnvironmentHost, type EnvironmentRef, type EnvironmentSession, readTrace } from "@mrlm/spec/host";
 import { inCall } from "./call-context.ts";
 import type { MeasuredPhase, ServerMetrics } from "./server-metrics.ts";
 import { invalid } from "./invalid.ts";

@@ -1,4 +1,5 @@
-import type { Action, EnvironmentDescription, EnvironmentRef, Observation, TaskId } from "@mrlm/spec";
+import type { Action, Observation, TaskId } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef } from "@mrlm/spec/host";
 
 /** Request of a client to start an episode in its session, which the first one opens. */
 export interface SessionReset {

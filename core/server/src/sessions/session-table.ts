@@ -1,12 +1,6 @@
-import { silentLogger } from "@mrlm/kit";
-import {
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type Logger,
-  MrlmError,
-  type StepResult,
-} from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit/service";
+import { type Logger, MrlmError, type StepResult } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import { ServerMetrics } from "./server-metrics.ts";
 import { Admission, type AdmissionLimits, type PlaceUse } from "./admission.ts";
 import { type Capacity, type CapacityLimits, capacityLimits } from "./capacity.ts";

@@ -1,5 +1,5 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { silentLogger } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import type { Logger } from "@mrlm/spec";
 import { HEALTH_SERVICE, REFLECTION_SERVICES, STORE_SERVICE } from "@mrlm/wire";

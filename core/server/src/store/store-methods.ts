@@ -1,6 +1,7 @@
 import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
-import type { EpisodeStore, JsonObject, Logger } from "@mrlm/spec";
+import type { JsonObject, Logger } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import {
   decodeCohort,
   decodeCredit,

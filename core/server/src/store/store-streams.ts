@@ -1,6 +1,7 @@
 import type { ServerDuplexStream, ServerWritableStream } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
-import type { Logger, TakenBatch } from "@mrlm/spec";
+import type { Logger } from "@mrlm/spec";
+import type { TakenBatch } from "@mrlm/spec/host";
 import {
   decodeGroups,
   decodeRecordHead,

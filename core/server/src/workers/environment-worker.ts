@@ -1,4 +1,4 @@
-import type { EnvironmentDescription } from "@mrlm/spec";
+import type { EnvironmentDescription } from "@mrlm/spec/host";
 import { decodeError } from "@mrlm/wire";
 import type { Caller } from "../service/caller.ts";
 import type { Death } from "./death.ts";

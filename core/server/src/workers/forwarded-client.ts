@@ -1,4 +1,5 @@
-import { type Logger, MrlmError, readTrace } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import { readTrace } from "@mrlm/spec/host";
 import {
   Assembler,
   cancelEntry,

@@ -1,5 +1,6 @@
-import { silentLogger } from "@mrlm/kit";
-import { type EnvironmentHost, type EnvironmentRef, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit/service";
+import { type Logger, MrlmError, type TaskId } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import { encodeError, ERROR_METADATA_KEY } from "@mrlm/wire";
 import type { StatusObject } from "@grpc/grpc-js";
 import { MultiplexedClient } from "../service/multiplexed-client.ts";

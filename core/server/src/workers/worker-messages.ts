@@ -1,4 +1,5 @@
-import type { Demonstration, EnvironmentDescription, EnvironmentRef, TaskId } from "@mrlm/spec";
+import type { Demonstration, TaskId } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentRef } from "@mrlm/spec/host";
 import type { encodeError } from "@mrlm/wire";
 
 /** Messages between the server process and a worker, in order. They are copied as by `structuredClone`. */

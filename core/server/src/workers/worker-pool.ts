@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { silentLogger } from "@mrlm/kit";
-import {
-  type Demonstration,
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
-  type Logger,
-  MrlmError,
-  type TaskId,
-} from "@mrlm/spec";
+import { silentLogger } from "@mrlm/kit/service";
+import { type Demonstration, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import { howItEnded, notStarted } from "./death.ts";
 import { EnvironmentWorker, type StartWorker } from "./environment-worker.ts";
 import type { WorkerEnd } from "./worker-end.ts";

@@ -1,4 +1,5 @@
-import type { EnvironmentDescription, EnvironmentHost, Observation, StepResult } from "@mrlm/spec";
+import type { Observation, StepResult } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentHost } from "@mrlm/spec/host";
 import { textMessage } from "@mrlm/kit";
 
 const description: EnvironmentDescription = {

@@ -7,11 +7,11 @@ import {
   serveEnvironments,
   type ServeEnvironmentsOptions,
   serveWorker,
-  type StartWorker,
   startWorkers,
   type WorkerChannel,
   type WorkerEnd,
 } from "../../src/index.ts";
+import type { StartWorker } from "../../src/workers/environment-worker.ts";
 
 /** Starts workers that are no processes, for tests of what is forwarded. They copy messages as processes do. */
 export function localWorkers(options: Omit<ServeEnvironmentsOptions, "address">): StartWorker & { remove(): void } {

@@ -2,12 +2,12 @@ import type {
   AgentTrajectory,
   JsonObject,
   JsonValue,
-  PlayedBy,
   Segment,
   Trajectory,
   TrajectoryGroup,
   TurnRecord,
 } from "@mrlm/spec";
+import type { PlayedBy } from "@mrlm/spec/host";
 import fc from "fast-check";
 import { cohort } from "../support/episodes.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import type { Cohort, EpisodeStore, Lease } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, Lease } from "@mrlm/spec/host";
 import { cohort, playedGroups, record } from "../support/episodes.ts";
 import type { StoreHarness } from "./store-place.ts";
 import { LEARNER, leased, play, take, usePlace } from "./use-place.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import type { EpisodeStore, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import fc from "fast-check";
 import { encodeJson } from "../../src/json.ts";
 import { cohort, largeGroup, playedGroups, record } from "../support/episodes.ts";

@@ -1,12 +1,6 @@
 import { expect, test } from "@jest/globals";
-import {
-  type EpisodeStore,
-  type Lease,
-  MrlmError,
-  type TakenBatch,
-  type TakeRule,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
+import type { EpisodeStore, Lease, TakenBatch, TakeRule } from "@mrlm/spec/host";
+import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import fc from "fast-check";
 import { cohort, playedGroups, record } from "../support/episodes.ts";
 import { StoreModel } from "./model.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { Lease, StoreEvent } from "@mrlm/spec";
+import type { Lease, StoreEvent } from "@mrlm/spec/host";
 import { cohort, playedGroups } from "../support/episodes.ts";
 import type { StoreHarness } from "./store-place.ts";
 import { LEARNER, leased, play, take, usePlace } from "./use-place.ts";

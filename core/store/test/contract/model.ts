@@ -1,4 +1,4 @@
-import type { Cohort, Lease, TakePosition, TakeRule } from "@mrlm/spec";
+import type { Cohort, Lease, TakePosition, TakeRule } from "@mrlm/spec/host";
 
 interface ModelCohort {
   readonly cohort: Cohort;

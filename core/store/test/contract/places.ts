@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EpisodeStore } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import { openLocalStore } from "../../src/worker-store.ts";
 import type { OpenedAs, StorePlace } from "./store-place.ts";
 import { type Served, served } from "../support/served-store.ts";

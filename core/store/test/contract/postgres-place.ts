@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { EpisodeStore } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 import { openLocalStore } from "../../src/worker-store.ts";
 import type { OpenedAs, StorePlace } from "./store-place.ts";
 

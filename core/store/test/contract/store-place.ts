@@ -1,4 +1,4 @@
-import type { EpisodeStore } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 
 /** Settings of an opened store that the contract varies. */
 export interface OpenedAs {

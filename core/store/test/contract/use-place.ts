@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from "@jest/globals";
-import type { Cohort, EpisodeStore, Lease, TakenBatch } from "@mrlm/spec";
+import type { Cohort, EpisodeStore, Lease, TakenBatch } from "@mrlm/spec/host";
 import { playedGroups, record } from "../support/episodes.ts";
 import type { OpenedAs, StoreHarness, StorePlace } from "./store-place.ts";
 

@@ -1,4 +1,5 @@
-import type { Cohort, PlannedGroup, PlayedBy, Segment, TakeRecord, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { Segment, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { Cohort, PlannedGroup, PlayedBy, TakeRecord } from "@mrlm/spec/host";
 
 export const POLICY: PlayedBy = { kind: "policy", name: "policy", policy: "policy", version: 7 };
 

@@ -1,6 +1,6 @@
 import { connectStore, type ConnectStoreOptions, type ServedStore } from "@mrlm/client";
 import { serveStore, type ServeStoreOptions, type StoreServer } from "@mrlm/server";
-import type { EpisodeStore } from "@mrlm/spec";
+import type { EpisodeStore } from "@mrlm/spec/host";
 
 /** A store behind a server of this process. */
 export interface Served {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CreateModelOptions, type LoadOptions, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { CreateModelOptions, LoadOptions } from "@mrlm/spec/host";
 import { BigramModel } from "./model.ts";
 import { randomParameters } from "./parameters.ts";
 import { packArrays, readText, sha256, unpackArrays, writeDirectory } from "./storage.ts";

@@ -1,28 +1,30 @@
 import { randomUUID } from "node:crypto";
 import {
-  type AverageOptions,
-  type CreateModelOptions,
-  type CreatedModel,
-  type Engine,
-  type EngineInfo,
   type EngineUnit,
   type ForwardBackwardOptions,
   type ForwardBackwardResult,
-  type LoadOptions,
-  type MemoryEstimate,
-  type MemoryWorkload,
   type ModelId,
-  type ModelInfo,
   MrlmError,
   type OptimStepOptions,
   type OptimStepResult,
   type OutputSelection,
-  type PublishResult,
-  type Sampler,
-  type SamplerInfo,
   type UnitGradients,
   type UnitOutputs,
 } from "@mrlm/spec";
+import type {
+  AverageOptions,
+  CreatedModel,
+  CreateModelOptions,
+  Engine,
+  EngineInfo,
+  LoadOptions,
+  MemoryEstimate,
+  MemoryWorkload,
+  ModelInfo,
+  PublishResult,
+  Sampler,
+  SamplerInfo,
+} from "@mrlm/spec/host";
 import { loadModels, saveModels } from "./checkpoint.ts";
 import type { BigramModel } from "./model.ts";
 import type { BigramParameters } from "./parameters.ts";

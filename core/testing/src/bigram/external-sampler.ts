@@ -1,13 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  type ExternalSampler,
-  type ModelId,
-  MrlmError,
-  type Sampler,
-  type SamplerInfo,
-  type UpdateResult,
-  type WeightsUpdate,
-} from "@mrlm/spec";
+import { type ModelId, MrlmError } from "@mrlm/spec";
+import type { ExternalSampler, Sampler, SamplerInfo, UpdateResult, WeightsUpdate } from "@mrlm/spec/host";
 import type { BigramModel } from "./model.ts";
 import { BigramSampler } from "./sampler.ts";
 

@@ -1,6 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { type CreateModelOptions, type ModelId, MrlmError } from "@mrlm/spec";
+import { type ModelId, MrlmError } from "@mrlm/spec";
+import type { CreateModelOptions } from "@mrlm/spec/host";
 import { BigramModel } from "./model.ts";
 import { type BigramParameters, copyParameters, randomParameters } from "./parameters.ts";
 import { unpackArrays } from "./storage.ts";

@@ -1,12 +1,6 @@
 import { createHash } from "node:crypto";
-import {
-  type CreateModelOptions,
-  type ModelInfo,
-  MrlmError,
-  type OptimStepOptions,
-  type OptimStepResult,
-  type PublishResult,
-} from "@mrlm/spec";
+import { MrlmError, type OptimStepOptions, type OptimStepResult } from "@mrlm/spec";
+import type { CreateModelOptions, ModelInfo, PublishResult } from "@mrlm/spec/host";
 import { BigramAdamW } from "./adamw.ts";
 import { type BigramParameters, copyParameters, zerosLike } from "./parameters.ts";
 

@@ -1,4 +1,5 @@
-import { MrlmError, type SampleOptions, type SampleRequest, type SampleResult, type Sampler } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import type { SampleOptions, Sampler, SampleRequest, SampleResult } from "@mrlm/spec/host";
 import type { BigramModel } from "./model.ts";
 import { BigramSequence } from "./sampling.ts";
 

@@ -1,5 +1,6 @@
-import { mix32 } from "@mrlm/kit";
-import { type SampledChunk, type SampleRequest, type SampleResult, MrlmError, type StopReason } from "@mrlm/spec";
+import { mix32 } from "@mrlm/kit/service";
+import { MrlmError, type StopReason } from "@mrlm/spec";
+import type { SampledChunk, SampleRequest, SampleResult } from "@mrlm/spec/host";
 import { type BigramParameters, logSoftmaxRow } from "./parameters.ts";
 
 /** Sequence that is sampled token by token. The random number of position i depends only on (key, i). */

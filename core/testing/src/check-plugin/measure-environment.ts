@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
-import type { EnvironmentDefinition, EnvironmentSession, Fixture } from "@mrlm/spec";
+import type { EnvironmentDefinition, Fixture } from "@mrlm/spec";
+import type { EnvironmentSession } from "@mrlm/spec/host";
 import type { AnyPlugin } from "../any-plugin.ts";
 import { playFixture, withSession } from "../contract/play.ts";
 import { makeSubject } from "../contract/subject.ts";

@@ -1,4 +1,5 @@
-import { ERROR_CODES, MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/spec";
+import { ERROR_CODES } from "@mrlm/spec/host";
 import type { Check } from "./check.ts";
 import { entryOf, type FindingCode } from "./codes.ts";
 import { Defect } from "./defect.ts";

@@ -1,4 +1,5 @@
-import { type Action, type EnvironmentSession, type JsonObject, type Message, roleOf } from "@mrlm/spec";
+import { type Action, type JsonObject, type Message, roleOf } from "@mrlm/spec";
+import type { EnvironmentSession } from "@mrlm/spec/host";
 import { textMessage } from "@mrlm/kit";
 import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";

@@ -1,6 +1,5 @@
 import { definePlugin } from "@mrlm/kit";
-import type { Factory, Plugin } from "@mrlm/spec";
-import { MrlmError } from "@mrlm/spec";
+import { type Factory, MrlmError, type Plugin } from "@mrlm/spec";
 import type { AnyPlugin } from "../any-plugin.ts";
 
 /** Returns a plugin that provides the same services, of which every call fails. */

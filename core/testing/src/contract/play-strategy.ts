@@ -1,4 +1,5 @@
-import { type EnvironmentSession, type Fixture, type JsonObject, type RoleId, roleOf, type Task } from "@mrlm/spec";
+import { type Fixture, type JsonObject, type RoleId, roleOf, type Task } from "@mrlm/spec";
+import type { EnvironmentSession } from "@mrlm/spec/host";
 import { messageText, textMessage } from "@mrlm/kit";
 import { never, type Player, playEpisode, scriptedPlayer, type Transcript, withSession } from "./play.ts";
 import type { Strategy } from "./strategies.ts";

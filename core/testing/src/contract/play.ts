@@ -1,7 +1,6 @@
 import {
   type Action,
   type AgentId,
-  type EnvironmentSession,
   type Fixture,
   type JsonObject,
   type Message,
@@ -12,7 +11,9 @@ import {
   type SimulatedEnvironment,
   type StepResult,
 } from "@mrlm/spec";
-import { repeatedHistory, textMessage } from "@mrlm/kit";
+import type { EnvironmentSession } from "@mrlm/spec/host";
+import { textMessage } from "@mrlm/kit";
+import { repeatedHistory } from "@mrlm/kit/service";
 import { Defect } from "../check/defect.ts";
 import type { Subject } from "./subject.ts";
 

@@ -1,4 +1,5 @@
-import type { EnvironmentSession, Fixture, JsonObject, SimulatedEnvironment } from "@mrlm/spec";
+import type { Fixture, JsonObject, SimulatedEnvironment } from "@mrlm/spec";
+import type { EnvironmentSession } from "@mrlm/spec/host";
 import { never, playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 

@@ -1,4 +1,5 @@
-import { type Action, type EnvironmentSession, type Fixture, MrlmError, type TaskId } from "@mrlm/spec";
+import { type Action, type Fixture, MrlmError, type TaskId } from "@mrlm/spec";
+import type { EnvironmentSession } from "@mrlm/spec/host";
 import { serialise } from "./serialise.ts";
 import { never, playFixture, withoutDurations, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";

@@ -1,16 +1,13 @@
 import {
   type EnvironmentDefinition,
-  type EnvironmentDescription,
-  type EnvironmentHost,
-  type EnvironmentRef,
   type Fixture,
   type JsonObject,
   MrlmError,
   type Policy,
-  type ScriptedPlayer,
   type Task,
   type TaskSource,
 } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentHost, EnvironmentRef, ScriptedPlayer } from "@mrlm/spec/host";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import type { Transport } from "../transports.ts";
 import type { AnyPlugin } from "../any-plugin.ts";

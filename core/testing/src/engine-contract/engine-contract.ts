@@ -1,4 +1,4 @@
-import type { CreateModelOptions, Engine } from "@mrlm/spec";
+import type { CreateModelOptions, Engine } from "@mrlm/spec/host";
 import { type TestRegistry, registryOf } from "../test-registry.ts";
 import { holdingChecks } from "./holding-checks.ts";
 import { learningChecks } from "./learning-checks.ts";

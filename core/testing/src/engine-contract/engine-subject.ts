@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
-import type {
-  CreateModelOptions,
-  Engine,
-  EngineSequence,
-  EngineUnit,
-  OutputSelection,
-  UnitGradients,
-  UnitOutputs,
-} from "@mrlm/spec";
+import type { EngineSequence, EngineUnit, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import type { CreateModelOptions, Engine } from "@mrlm/spec/host";
 
 /** Engine under test, with its tolerance. */
 export interface EngineSubject {

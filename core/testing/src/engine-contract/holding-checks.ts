@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine, EngineUnit } from "@mrlm/spec";
+import type { EngineUnit } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import { expectCode } from "../contract/expect-code.ts";
 import { ALL_OUTPUTS, type EngineCheck, UNITS, assertRatio, gradientOf, normOf } from "./engine-subject.ts";
 

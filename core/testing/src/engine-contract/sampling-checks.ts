@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Engine, SampledChunk, SampleRequest, SampleResult } from "@mrlm/spec";
+import type { Engine, SampledChunk, SampleRequest, SampleResult } from "@mrlm/spec/host";
 import { expectCode } from "../contract/expect-code.ts";
 import { ALL_OUTPUTS, type EngineCheck, UNITS, gradientOf } from "./engine-subject.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Launcher, RunPart, PartEvent } from "@mrlm/spec";
+import type { Launcher, PartEvent, RunPart } from "@mrlm/spec/host";
 import type { Check } from "../check/check.ts";
 import { expectCode } from "../contract/expect-code.ts";
 

@@ -1,4 +1,4 @@
-import type { Launcher } from "@mrlm/spec";
+import type { Launcher } from "@mrlm/spec/host";
 import { bindProvision } from "../provision/bind-provision.ts";
 import { type ContractOptions, registerChecks } from "../provision/register-checks.ts";
 import type { Source } from "../provision/source.ts";

@@ -1,4 +1,5 @@
-import type { Engine, ForwardBackwardOptions, ModelId, OptimStepOptions, Sampler } from "@mrlm/spec";
+import type { ForwardBackwardOptions, ModelId, OptimStepOptions } from "@mrlm/spec";
+import type { Engine, Sampler } from "@mrlm/spec/host";
 import { BigramEngine } from "../bigram/engine.ts";
 
 /** Sequence that a model sampled: prompt and answer together. */

@@ -1,4 +1,5 @@
-import type { ModelId, SampledChunk, Sampler } from "@mrlm/spec";
+import type { ModelId } from "@mrlm/spec";
+import type { SampledChunk, Sampler } from "@mrlm/spec/host";
 import { BigramEngine } from "../bigram/engine.ts";
 
 /** {@link BigramEngine} whose sampler returns log-probabilities in bfloat16, so that they differ from those of training as in a model of 16 bits. */

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
 import {
   type AlgorithmDefinition,
-  type Engine,
   type EnvironmentDefinition,
   type IterationReport,
   type JsonObject,
@@ -13,6 +12,7 @@ import {
   type Plugin,
   type TrajectoryGroup,
 } from "@mrlm/spec";
+import type { Engine } from "@mrlm/spec/host";
 import {
   LocalHost,
   openRun,

@@ -1,6 +1,7 @@
 import { gradesOf, judgementsOf } from "@mrlm/kit/learning";
 import { RunDirectory } from "@mrlm/runtime";
-import { type AgentId, type GradeRecord, type JudgementRecord, MrlmError, type Trajectory } from "@mrlm/spec";
+import { type AgentId, MrlmError, type Trajectory } from "@mrlm/spec";
+import type { GradeRecord, JudgementRecord } from "@mrlm/spec/host";
 import { type EpisodeList, type EpisodePage, EpisodeReader, isStore, type NumberedEpisode } from "@mrlm/store";
 
 /** Segment of an agent's tokens, without the tokens. */

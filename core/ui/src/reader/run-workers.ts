@@ -1,4 +1,5 @@
-import { type JsonValue, MEMBER_LOST_MS } from "@mrlm/spec";
+import type { JsonValue } from "@mrlm/spec";
+import { MEMBER_LOST_MS } from "@mrlm/spec/host";
 import type { RunWorkers, StoredLease, StoredMember } from "@mrlm/store";
 import { metricRows } from "./metric-rows.ts";
 import { withEpisodes } from "./run-episodes.ts";

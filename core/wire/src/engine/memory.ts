@@ -1,4 +1,4 @@
-import type { MemoryEstimate, MemoryWorkload } from "@mrlm/spec";
+import type { MemoryEstimate, MemoryWorkload } from "@mrlm/spec/host";
 import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { decodeCreateModel, encodeCreateModel } from "./models.ts";

@@ -1,12 +1,12 @@
 import type {
-  CreateModelOptions,
   CreatedModel,
+  CreateModelOptions,
   EngineInfo,
   LoraOptions,
   ModelInfo,
   ModelRole,
   ModelSource,
-} from "@mrlm/spec";
+} from "@mrlm/spec/host";
 import { plainBytes } from "../bytes.ts";
 import * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";

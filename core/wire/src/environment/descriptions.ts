@@ -1,12 +1,5 @@
-import type {
-  Demonstration,
-  Determinism,
-  EnvironmentDescription,
-  EnvironmentPackage,
-  EnvironmentRef,
-  Role,
-  RoleId,
-} from "@mrlm/spec";
+import type { Demonstration, Determinism, Role, RoleId } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentPackage, EnvironmentRef } from "@mrlm/spec/host";
 import * as wire from "../gen/mrlm/env/v1/environment.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";

@@ -1,4 +1,5 @@
-import { MAX_REWARD, type Reward } from "@mrlm/spec";
+import type { Reward } from "@mrlm/spec";
+import { MAX_REWARD } from "@mrlm/spec/host";
 import type * as wire from "../gen/mrlm/env/v1/environment.ts";
 import { invalid } from "../invalid.ts";
 

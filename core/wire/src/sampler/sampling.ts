@@ -1,12 +1,5 @@
-import {
-  type SampledChunk,
-  type SampleRequest,
-  type SampleResult,
-  type SamplingParams,
-  type StopReason,
-  MrlmError,
-  isErrorCode,
-} from "@mrlm/spec";
+import { isErrorCode, MrlmError, type StopReason } from "@mrlm/spec";
+import type { SampledChunk, SampleRequest, SampleResult, SamplingParams } from "@mrlm/spec/host";
 import { bytesOf, floatsOf, integersOf } from "../bytes.ts";
 import * as wire from "../gen/mrlm/sampler/v1/sampler.ts";
 import { fromInt64, toInt64 } from "../integers.ts";

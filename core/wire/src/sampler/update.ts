@@ -1,4 +1,4 @@
-import type { InFlight, UpdateResult, WeightsSource, WeightsUpdate } from "@mrlm/spec";
+import type { InFlight, UpdateResult, WeightsSource, WeightsUpdate } from "@mrlm/spec/host";
 import * as wire from "../gen/mrlm/sampler/v1/sampler.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";

@@ -1,4 +1,5 @@
-import type { Credit, PlayedRecord, StoreEvent, TakenBatch, TakeRecord, TakeRule, WeightsRow } from "@mrlm/spec";
+import type { Credit } from "@mrlm/spec";
+import type { PlayedRecord, StoreEvent, TakenBatch, TakeRecord, TakeRule, WeightsRow } from "@mrlm/spec/host";
 import { encodeJson } from "@mrlm/store/encoding";
 import { bytesOf, floatsOf } from "../bytes.ts";
 import type * as wire from "../gen/mrlm/store/v1/store.ts";

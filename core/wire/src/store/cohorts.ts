@@ -1,4 +1,4 @@
-import type { Cohort, Lease, PlannedGroup } from "@mrlm/spec";
+import type { Cohort, Lease, PlannedGroup } from "@mrlm/spec/host";
 import type * as wire from "../gen/mrlm/store/v1/store.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";

@@ -1,4 +1,4 @@
-import type { Member } from "@mrlm/spec";
+import type { Member } from "@mrlm/spec/host";
 import { encodeJson } from "@mrlm/store/encoding";
 import type * as wire from "../gen/mrlm/store/v1/store.ts";
 import { fromInt64, toInt64 } from "../integers.ts";

@@ -1,5 +1,4 @@
-import { divide, listedTasks, readJsonl } from "@mrlm/kit";
-import type { TaskSource } from "@mrlm/spec";
+import { divide, listedTasks, readJsonl, type TaskSource } from "@mrlm/kit";
 import type { CodeOptions } from "../options.ts";
 import { sealed } from "../problem/problem.ts";
 import { withVisibility } from "../problem/visibility.ts";

@@ -1,5 +1,4 @@
-import { invalidRow, type JsonlRow } from "@mrlm/kit";
-import { MrlmError } from "@mrlm/spec";
+import { invalidRow, type JsonlRow, MrlmError } from "@mrlm/kit";
 import type { z } from "zod";
 import { fromHumanEval, humanEvalSchema } from "../humaneval/from-row.ts";
 import type { Language, ProblemTask } from "../problem/problem.ts";

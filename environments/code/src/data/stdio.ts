@@ -1,4 +1,5 @@
-import { invalidRow, type Place } from "@mrlm/kit";
+import { invalidRow } from "@mrlm/kit";
+import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { Language, ProblemTask } from "../problem/problem.ts";
 

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { Sketch } from "./sketch.ts";
 import type { Value } from "./values.ts";
 

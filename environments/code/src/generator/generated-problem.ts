@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { FunctionTest, Language, ProblemTask } from "../problem/problem.ts";
 import { type Visibility, withVisibility } from "../problem/visibility.ts";
 import { type Case, drawCases } from "./cases.ts";

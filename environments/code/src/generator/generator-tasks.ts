@@ -1,5 +1,5 @@
-import { generatedTasks, pickDifficulty, pickFamily } from "@mrlm/kit";
-import type { TaskSource } from "@mrlm/spec";
+import { generatedTasks, type TaskSource } from "@mrlm/kit";
+import { pickDifficulty, pickFamily } from "@mrlm/kit/options";
 import type { CodeOptions } from "../options.ts";
 import { sealed } from "../problem/problem.ts";
 import { FAMILIES, FAMILY_NAMES } from "./families/index.ts";

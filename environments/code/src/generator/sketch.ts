@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { TypeName, Value } from "./values.ts";
 
 /** Function to write: description, code in both languages, and oracle. */

@@ -1,4 +1,4 @@
-import { type Score, score } from "@mrlm/spec";
+import { type Score, score } from "@mrlm/kit";
 import type { CodeOptions } from "../options.ts";
 import type { Outcome } from "../problem/outcome.ts";
 

@@ -1,4 +1,6 @@
-import type { Sandbox, SandboxLimits, SandboxResult, SandboxTestReport, SandboxTestResult } from "@mrlm/spec";
+import type { Sandbox, SandboxResult } from "@mrlm/kit";
+import type { SandboxLimits } from "@mrlm/kit/options";
+import type { SandboxTestReport, SandboxTestResult } from "@mrlm/kit/service";
 import { solutionCode } from "../answer/solution-code.ts";
 import type { Ending, Outcome, TestOutcome } from "../problem/outcome.ts";
 import type { FunctionProblem, FunctionTest, Language } from "../problem/problem.ts";

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cacheDirectory } from "@mrlm/kit";
+import { cacheDirectory } from "@mrlm/kit/service";
 
 const FILE = "test-seed";
 const BYTES = 32;

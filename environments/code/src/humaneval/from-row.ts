@@ -1,4 +1,5 @@
-import { invalidRow, type Place } from "@mrlm/kit";
+import { invalidRow } from "@mrlm/kit";
+import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { FunctionTest, ProblemTask } from "../problem/problem.ts";
 import { topStatements } from "../python/statements.ts";

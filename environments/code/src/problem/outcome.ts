@@ -1,4 +1,4 @@
-import type { SandboxError } from "@mrlm/spec";
+import type { SandboxError } from "@mrlm/kit/service";
 
 /** End of an attempt before the end of its tests. */
 export type Ending =

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, Task } from "@mrlm/spec";
+import type { JsonObject, JsonValue, Task } from "@mrlm/kit";
 
 /** Languages of solutions. */
 export const LANGUAGES = ["python", "typescript"] as const;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import type { JsonObject, Sandbox } from "@mrlm/spec";
+import type { JsonObject, Sandbox } from "@mrlm/kit";
 import { type HostileProgram, readCorpus, sampleOf } from "@mrlm/testing";
 import { prepare } from "./environment.ts";
 import { describePythonKinds, makeSandbox } from "./sandboxes.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, Sandbox } from "@mrlm/spec";
+import type { JsonObject, Sandbox } from "@mrlm/kit";
 import { type BareEnvironment, bareEnvironment } from "@mrlm/testing";
 import { code } from "../../src/index.ts";
 import type { CodeOptions } from "../../src/options.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Sandbox, Score } from "@mrlm/spec";
+import type { Sandbox, Score } from "@mrlm/kit";
 import { problemOf, type FunctionProblem } from "../../src/problem/problem.ts";
 import { type Prepared, prepare } from "./environment.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from "@jest/globals";
-import type { Plugin, Sandbox } from "@mrlm/spec";
+import type { Plugin, Sandbox } from "@mrlm/kit";
 import { barePluginContext } from "@mrlm/testing";
 
 /**

@@ -1,4 +1,6 @@
-import type { Sandbox, SandboxResult, SandboxTestReport, SandboxTestSuite, Submission } from "@mrlm/spec";
+import type { Sandbox, SandboxResult } from "@mrlm/kit";
+import type { SandboxTestReport } from "@mrlm/kit/service";
+import type { SandboxTestSuite, Submission } from "@mrlm/spec/host";
 
 const QUIET: SandboxResult = {
   verdict: "ok",

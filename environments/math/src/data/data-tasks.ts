@@ -1,5 +1,13 @@
-import { divide, listedTasks, type Place, readJsonl } from "@mrlm/kit";
-import type { EnvironmentContext, Requirement, Task, TaskSource } from "@mrlm/spec";
+import {
+  divide,
+  type EnvironmentContext,
+  listedTasks,
+  readJsonl,
+  type Requirement,
+  type Task,
+  type TaskSource,
+} from "@mrlm/kit";
+import type { Place } from "@mrlm/kit/options";
 import type { MathOptions } from "../options.ts";
 import { sealed } from "../solution.ts";
 import { FORMATS, type ReadRow, recognise } from "./formats.ts";

@@ -1,4 +1,5 @@
-import { invalidRow, type Place } from "@mrlm/kit";
+import { invalidRow } from "@mrlm/kit";
+import type { Place } from "@mrlm/kit/options";
 import type { z } from "zod";
 import { fromGsm8k, gsm8kSchema } from "./gsm8k.ts";
 import { fromMath, mathSchema } from "./math.ts";

@@ -1,4 +1,5 @@
-import { invalidRow, type Place } from "@mrlm/kit";
+import { invalidRow } from "@mrlm/kit";
+import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import { lastBox } from "./boxed.ts";
 import type { Row } from "./row.ts";

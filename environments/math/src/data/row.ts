@@ -1,4 +1,4 @@
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 import type { Solution } from "../solution.ts";
 
 /** Problem of a file. */

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { fraction } from "./exact.ts";
 import { dense, operand, sum } from "./notation.ts";
 import type { Family, Problem } from "./problem.ts";

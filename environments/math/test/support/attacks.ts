@@ -1,6 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { placeAnswer } from "@mrlm/kit";
-import type { Task } from "@mrlm/spec";
+import { placeAnswer, type Task } from "@mrlm/kit";
 import { FAMILY_NAMES } from "../../src/families/index.ts";
 import { solutionOf } from "../../src/solution.ts";
 import { prepare } from "./environment.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, Scorer } from "@mrlm/spec";
+import type { JsonObject, Scorer } from "@mrlm/kit";
 import { type BareEnvironment, bareEnvironment } from "@mrlm/testing";
 import { math } from "../../src/index.ts";
 import type { MathOptions } from "../../src/options.ts";

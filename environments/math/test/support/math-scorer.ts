@@ -1,4 +1,4 @@
-import type { JsonObject, Plugin, Scorer } from "@mrlm/spec";
+import type { JsonObject, Plugin, Scorer } from "@mrlm/kit";
 
 /**
  * Returns the plugin that provides `scorer:math@2`. It is found by name when the test runs, as a host finds it: no

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import type { JsonObject, JsonValue } from "@mrlm/spec";
+import type { JsonObject, JsonValue } from "@mrlm/kit";
 import { FaultyProxy } from "./faulty-proxy.ts";
 import { callOf, play } from "./play.ts";
 import { bridge, serve, type Served } from "./served.ts";

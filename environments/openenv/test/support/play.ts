@@ -1,5 +1,4 @@
-import type { JsonObject, Message, Reward, StepResult } from "@mrlm/spec";
-import { messageText, textMessage } from "@mrlm/kit";
+import { type JsonObject, type Message, messageText, type Reward, type StepResult, textMessage } from "@mrlm/kit";
 import type { LocalHost } from "@mrlm/runtime";
 
 const { signal } = new AbortController();

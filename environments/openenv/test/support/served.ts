@@ -1,6 +1,6 @@
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type DialectServer, serveDialects, type ServeDialectsOptions } from "@mrlm/dialects";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 import plugin from "../../src/index.ts";
 import { sumsPlugin } from "./sums-plugin.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 import { type Change, FaultyProxy, type Passed } from "./faulty-proxy.ts";
 import { callOf, play } from "./play.ts";
 import { bridge, serve, type Served } from "./served.ts";

@@ -2,15 +2,17 @@ import {
   callTools,
   defineEnvironment,
   definePlugin,
+  type Fixture,
   listedTasks,
   messageText,
   observe,
+  score,
   singleStep,
   taskById,
   textMessage,
+  type Tool,
   toolCalls,
 } from "@mrlm/kit";
-import { type Fixture, score, type Tool } from "@mrlm/spec";
 
 const add: Tool = {
   name: "add",

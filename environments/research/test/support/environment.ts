@@ -1,5 +1,4 @@
-import { statelessTools } from "@mrlm/kit";
-import { type JsonObject, type Reward, type Scorer, score, type Tool, type Toolset } from "@mrlm/spec";
+import { type JsonObject, type Reward, score, type Scorer, toolset, type Tool, type Toolset } from "@mrlm/kit";
 import { type BareEnvironment, bareEnvironment } from "@mrlm/testing";
 import { research } from "../../src/index.ts";
 import type { ResearchOptions } from "../../src/options.ts";
@@ -27,14 +26,14 @@ const search: Toolset = {
       call: async (given) => ({ content: [{ type: "text", text: call(String(given[key])) }], isError: false }),
     });
     const found = (query: string) => pages.filter(({ text }) => text.startsWith(`# ${query}\n`));
-    return statelessTools(
+    return toolset([
       tool("search", "query", (query) =>
         found(query)
           .map(({ url }) => url)
           .join("\n"),
       ),
       tool("fetch", "url", (url) => pages.find((page) => page.url === url)?.text ?? "none"),
-    ).open({} as never);
+    ]).open({} as never);
   },
 };
 

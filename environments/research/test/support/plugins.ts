@@ -1,4 +1,4 @@
-import type { Plugin, Toolset } from "@mrlm/spec";
+import type { Plugin, Toolset } from "@mrlm/kit";
 import { barePluginContext } from "@mrlm/testing";
 import plugin from "../../src/index.ts";
 

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { Generator } from "./generator.ts";
 
 /** A product of large numbers, from difficulty 3 with a sum, from 6 with a second product: one call of the calculator. */

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { Generator } from "./generator.ts";
 import { codes, projectNames } from "./names.ts";
 

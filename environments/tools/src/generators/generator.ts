@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { Files, PlannedCall, RequiredTool } from "../task.ts";
 
 /** Generated task with a worked solution. */

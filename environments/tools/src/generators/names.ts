@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 
 const ADJECTIVES =
   "Amber Ashen Brisk Cobalt Copper Crimson Distant Dusky Early Gentle Gilded Hidden Hollow Ivory Late Lunar Misty Narrow Northern Pale Quiet Rapid Russet Sable Scarlet Silver Solar Steady Tidal Velvet".split(

@@ -1,6 +1,4 @@
-import { statelessTools } from "@mrlm/kit";
-import type { JsonObject, Scorer, Tool, Toolset } from "@mrlm/spec";
-import { score } from "@mrlm/spec";
+import { type JsonObject, score, type Scorer, toolset, type Tool, type Toolset } from "@mrlm/kit";
 import { type BareEnvironment, bareEnvironment } from "@mrlm/testing";
 import { tools } from "../../src/index.ts";
 import type { ToolsOptions } from "../../src/options.ts";
@@ -29,7 +27,7 @@ export function echo(name: string): Tool {
 /** Prepares the environment with toolsets in place of those of plugins. */
 export async function prepare(
   given: JsonObject,
-  toolsets: Readonly<Record<string, Toolset>> = { "calculator@1": statelessTools(echo("calculator")) },
+  toolsets: Readonly<Record<string, Toolset>> = { "calculator@1": toolset([echo("calculator")]) },
 ): Promise<Prepared> {
   return bareEnvironment(
     tools,

@@ -1,5 +1,5 @@
 import { afterAll, describe, test } from "@jest/globals";
-import type { Fixture } from "@mrlm/spec";
+import type { Fixture } from "@mrlm/kit";
 import { environmentContract, inProcess } from "@mrlm/testing";
 import { fullReward, gold, random } from "../../src/fixtures.ts";
 import { FAMILY_NAMES, GENERATORS } from "../../src/generators/index.ts";

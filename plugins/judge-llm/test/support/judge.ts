@@ -1,6 +1,5 @@
 import plugin from "@mrlm/judge-llm";
-import { textMessage } from "@mrlm/kit";
-import type { Judge, JudgeRequest, Scorer } from "@mrlm/spec";
+import { type Judge, type JudgeRequest, type Scorer, textMessage } from "@mrlm/kit";
 import {
   barePluginContext,
   type ChatServer,

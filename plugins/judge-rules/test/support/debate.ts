@@ -1,5 +1,4 @@
-import { textMessage } from "@mrlm/kit";
-import type { JsonObject, Judge, JudgeRequest } from "@mrlm/spec";
+import { type JsonObject, type Judge, type JudgeRequest, textMessage } from "@mrlm/kit";
 import { readPhrases } from "../../src/read-phrases.ts";
 import { RulesJudge } from "../../src/judge.ts";
 import { rulesOptions } from "../../src/options.ts";

@@ -1,4 +1,5 @@
-import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
+import type { SandboxTestResult } from "@mrlm/spec";
+import type { SandboxTestSuite } from "@mrlm/spec/host";
 import type ivm from "isolated-vm";
 import type { Tested } from "../isolate/checker.ts";
 import { Compartment, type Tick } from "./compartment.ts";

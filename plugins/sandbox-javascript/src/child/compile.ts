@@ -1,4 +1,5 @@
-import type { SandboxError, Submission } from "@mrlm/spec";
+import type { SandboxError } from "@mrlm/spec";
+import type { Submission } from "@mrlm/spec/host";
 import type ivm from "isolated-vm";
 import { describeParentError } from "./parent-error.ts";
 import { stripTypes, TypeScriptError, type Stripped } from "./typescript.ts";

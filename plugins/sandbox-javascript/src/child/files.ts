@@ -1,4 +1,4 @@
-import type { EncodedFile } from "@mrlm/spec";
+import type { EncodedFile } from "@mrlm/spec/host";
 import { Uncaught } from "./uncaught.ts";
 
 /** Limit of the files that a run returns, all together. */

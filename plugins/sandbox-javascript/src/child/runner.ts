@@ -1,4 +1,5 @@
-import type { SandboxError, Submission } from "@mrlm/spec";
+import type { SandboxError } from "@mrlm/spec";
+import type { Submission } from "@mrlm/spec/host";
 import ivm from "isolated-vm";
 import type { CallParent, Write } from "../isolate/start.ts";
 import { Compartment, type Tick } from "./compartment.ts";

@@ -1,4 +1,5 @@
-import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
+import type { SandboxTestResult } from "@mrlm/spec";
+import type { SandboxTestSuite } from "@mrlm/spec/host";
 import type { BootImage } from "./boot-image.ts";
 import { Interpreter } from "./interpreter.ts";
 import type { Ending } from "./runner-protocol.ts";

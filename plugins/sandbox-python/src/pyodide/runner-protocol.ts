@@ -1,4 +1,5 @@
-import type { SandboxError, SandboxVerdict } from "@mrlm/spec";
+import type { SandboxError } from "@mrlm/spec";
+import type { SandboxVerdict } from "@mrlm/spec/host";
 
 /** Descriptor of the link, in the runner's process. */
 export const RUNNER_FD = 3;

@@ -1,6 +1,7 @@
 // Process in which submissions run one by one, each in a restored interpreter. It has no tests and no verdicts: it passes messages to Python,
 // and reports the ending of a submission if Python cannot.
-import type { SandboxLimits, SandboxVerdict } from "@mrlm/spec";
+import type { SandboxLimits } from "@mrlm/spec";
+import type { SandboxVerdict } from "@mrlm/spec/host";
 import { readBootImage } from "./boot-image.ts";
 import { ProgramBroken, ProgramExit } from "./imports.ts";
 import { Interpreter, type InterpreterImage } from "./interpreter.ts";

@@ -1,4 +1,4 @@
-import type { Toolset } from "@mrlm/spec";
+import type { Toolset } from "@mrlm/kit";
 
 const { signal } = new AbortController();
 

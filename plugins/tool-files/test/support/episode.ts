@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { JsonObject, Tool, ToolResult } from "@mrlm/spec";
+import type { JsonObject, Tool, ToolResult } from "@mrlm/kit";
 import { type FilesOptions, FilesToolset } from "../../src/files-toolset.ts";
 
 /** Limits of the tests. */

@@ -17,7 +17,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { JsonObject } from "@mrlm/spec";
+import type { JsonObject } from "@mrlm/kit";
 import { Episode } from "./episode.ts";
 
 const SECRET = "outside-of-the-root";

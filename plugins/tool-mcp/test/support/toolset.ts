@@ -1,6 +1,14 @@
 import { fileURLToPath } from "node:url";
-import { randomStream, silentLogger } from "@mrlm/kit";
-import type { JsonObject, Logger, OpenToolset, PluginContext, ToolCallOptions, ToolResult } from "@mrlm/spec";
+import {
+  type JsonObject,
+  type Logger,
+  type OpenToolset,
+  type PluginContext,
+  randomStream,
+  type ToolCallOptions,
+  type ToolResult,
+} from "@mrlm/kit";
+import { silentLogger } from "@mrlm/kit/service";
 import { type McpOptions, mcpOptions } from "../../src/options.ts";
 import { McpToolset } from "../../src/toolset.ts";
 import { marked } from "./processes.ts";

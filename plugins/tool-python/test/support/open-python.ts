@@ -1,5 +1,5 @@
-import { randomStream } from "@mrlm/kit";
-import type { OpenToolset, Sandbox, Tool, ToolCallOptions, ToolEpisode } from "@mrlm/spec";
+import { type OpenToolset, randomStream, type Sandbox, type Tool, type ToolCallOptions } from "@mrlm/kit";
+import type { ToolEpisode } from "@mrlm/spec";
 import { type PythonToolOptions, PythonToolset } from "../../src/python-toolset.ts";
 
 /** Tool of one episode, for tests. */

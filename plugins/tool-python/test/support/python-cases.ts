@@ -1,5 +1,5 @@
 import { expect } from "@jest/globals";
-import type { ToolCallOptions } from "@mrlm/spec";
+import type { ToolCallOptions } from "@mrlm/kit";
 import type { OpenPython, OpenPythonOptions } from "./open-python.ts";
 
 /** Test of the tool over a sandbox of any kind. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, test } from "@jest/globals";
-import type { Plugin, Sandbox } from "@mrlm/spec";
+import type { Plugin, Sandbox } from "@mrlm/kit";
 import { barePluginContext } from "@mrlm/testing";
 import { type OpenPython, openPython } from "./open-python.ts";
 import { type PythonCase, QUEUE } from "./python-cases.ts";

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type RecordingMode, Recordings } from "@mrlm/kit";
-import { fileFault, MrlmError, parseJson } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
+import { fileFault, parseJson, type RecordingMode, Recordings } from "@mrlm/kit/service";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import { WebError, type WebErrorKind } from "../network/web-error.ts";
 

@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
 import ipaddr from "ipaddr.js";
 import { parseAddress } from "./forbidden-range.ts";
 

@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
 
 /**
  * Hosts and URL patterns that the tools neither return nor open, for example benchmarks whose answers are on the web. A host includes its subdomains, and

@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { MrlmError } from "@mrlm/kit";
 import MiniSearch from "minisearch";
 import type { SearchProvider, SearchResult } from "./search-provider.ts";
 

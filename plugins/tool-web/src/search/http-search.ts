@@ -1,7 +1,7 @@
-import { isObject, type JsonValue, MrlmError, parseJson } from "@mrlm/spec";
+import { isObject, type JsonValue, MrlmError, type Places } from "@mrlm/kit";
+import { parseJson } from "@mrlm/kit/service";
 import type { Exchange, HttpRequest, HttpResponse } from "../network/http-exchange.ts";
 import type { DenyList } from "../network/deny-list.ts";
-import type { Places } from "@mrlm/kit";
 import { WebError } from "../network/web-error.ts";
 import { MAX_URL_CHARACTERS } from "../network/web-url.ts";
 import type { SearchProvider, SearchResult } from "./search-provider.ts";

@@ -1,4 +1,4 @@
-import type { ToolCallOptions } from "@mrlm/spec";
+import type { ToolCallOptions } from "@mrlm/kit";
 
 /** One result of a search. */
 export interface SearchResult {

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from "@mrlm/spec";
+import { isObject, type JsonValue } from "@mrlm/kit";
 import type { SearchService } from "./http-search.ts";
 
 const field = (value: JsonValue | undefined, name: string): JsonValue | undefined =>

@@ -1,4 +1,4 @@
-import type { JsonObject, Tool, ToolDefinition, ToolResult } from "@mrlm/spec";
+import type { JsonObject, Tool, ToolDefinition, ToolResult } from "@mrlm/kit";
 import { WebError } from "../network/web-error.ts";
 import { splitParts } from "../page/split-parts.ts";
 import type { PageSource, ReadablePage } from "./page-source.ts";

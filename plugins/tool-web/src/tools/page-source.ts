@@ -1,4 +1,4 @@
-import type { ToolCallOptions } from "@mrlm/spec";
+import type { ToolCallOptions } from "@mrlm/kit";
 
 /** Page that the tool `fetch` returns in parts. */
 export interface ReadablePage {

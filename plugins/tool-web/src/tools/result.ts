@@ -1,4 +1,4 @@
-import type { ToolResult } from "@mrlm/spec";
+import type { ToolResult } from "@mrlm/kit";
 
 /** Result that the policy reads. */
 export const textResult = (text: string, { isTruncated = false } = {}): ToolResult => ({

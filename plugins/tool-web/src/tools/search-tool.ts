@@ -1,4 +1,4 @@
-import type { JsonObject, Tool, ToolCallOptions, ToolDefinition } from "@mrlm/spec";
+import type { JsonObject, Tool, ToolCallOptions, ToolDefinition } from "@mrlm/kit";
 import type { SearchProvider, SearchResult } from "../search/search-provider.ts";
 import { WebError } from "../network/web-error.ts";
 import { errorResult, textResult } from "./result.ts";

@@ -1,6 +1,5 @@
-import { textMessage } from "@mrlm/kit";
+import { MrlmError, textMessage, type ToolCallOptions } from "@mrlm/kit";
 import { dataRules, encodeData, type ModelClient } from "@mrlm/model-client";
-import { MrlmError, type ToolCallOptions } from "@mrlm/spec";
 import type { WebToolOptions } from "../options.ts";
 import type { ReadablePage } from "./page-source.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject, ToolResult } from "@mrlm/spec";
+import type { JsonObject, ToolResult } from "@mrlm/kit";
 import type { z } from "zod";
 import { options } from "../../src/options.ts";
 import { WorkerPool } from "../../src/worker/worker-pool.ts";

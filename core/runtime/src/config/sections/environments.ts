@@ -1,4 +1,5 @@
-import type { PlayerRef, PolicyId } from "@mrlm/spec";
+import type { PlayerRef } from "@mrlm/spec/host";
+import type { PolicyId } from "@mrlm/spec";
 import { z } from "zod";
 import { ENDPOINT_URL, isEndpointUrl } from "../endpoint-url.ts";
 import { pluginOptions, type RelativePath, relativePath, textOr } from "./values.ts";

@@ -1,4 +1,5 @@
-import { type JsonValue, PART_KINDS } from "@mrlm/spec";
+import type { JsonValue } from "@mrlm/spec";
+import { PART_KINDS } from "@mrlm/spec/host";
 import { hasPassword, isDatabase } from "@mrlm/store";
 import { z } from "zod";
 import { pluginOptions, relativePath, textOr } from "./values.ts";

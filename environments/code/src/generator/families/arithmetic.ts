@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { type Family, sketch } from "../sketch.ts";
 import { integerSteps } from "../steps/integers.ts";
 import { chain, drawSteps, type Step } from "../steps/step.ts";

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { type Family, sketch } from "../sketch.ts";
 import { drawLetters, drawText } from "../steps/texts.ts";
 import { byCode } from "../steps/word-bank.ts";

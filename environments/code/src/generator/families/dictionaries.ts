@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { type Family, sketch } from "../sketch.ts";
 import { drawWords } from "../steps/word-bank.ts";
 

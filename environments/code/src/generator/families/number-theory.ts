@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { type Family, type Sketch, sketch, type TypedSketch } from "../sketch.ts";
 
 type Kind = (random: RandomStream, size: number) => Sketch;

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { type Family, type Sketch, sketch } from "../sketch.ts";
 import { WORDS } from "../steps/word-bank.ts";
 

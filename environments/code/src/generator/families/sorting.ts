@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { type Family, sketch } from "../sketch.ts";
 import { drawIntegers, type Integers, listSteps } from "../steps/int-lists.ts";
 import { chain, drawSteps } from "../steps/step.ts";

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { Step, StepMaker } from "./step.ts";
 
 export type Integers = readonly number[];

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { Value } from "../values.ts";
 
 /** Step of a chain from one value to the next: description, code and function. */

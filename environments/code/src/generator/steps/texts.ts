@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { StepMaker } from "./step.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";

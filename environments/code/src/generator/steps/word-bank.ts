@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 
 const BANK =
   "ant apple art bear bird boat bread candle cat chair cloud coat corn cup deer desk dog door dust eagle ear earth egg fern fire fish flag frog garden goat grape grass hat hill horse house ice ink iron jar key king kite lake lamp leaf lemon lion map milk moon moss mouse nest night nut oak oat ocean onion otter owl paint paper pear pen pine plum pond queen rain ring river road rock root rope rose sail salt sand seed shell ship shoe snow song star stone sun table tea tent tiger toast tower train tree tulip vase violin wagon wall water wave wheat wind wolf wood yard zebra";

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { greatestCommonDivisor } from "../exact.ts";
 import type { Problem } from "../problem.ts";
 

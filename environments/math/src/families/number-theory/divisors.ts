@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { divisorsOf, primeFactors } from "../exact.ts";
 import type { Problem } from "../problem.ts";
 

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { Problem } from "../problem.ts";
 
 /** Makes a problem: the remainder of a division. */

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import type { Family, Problem } from "../problem.ts";
 import { commonDivisor, commonMultiple } from "./common.ts";
 import { divisorCount, divisorSum } from "./divisors.ts";

@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 import { primeFactors } from "../exact.ts";
 import type { Problem } from "../problem.ts";
 import { factorisation } from "./divisors.ts";

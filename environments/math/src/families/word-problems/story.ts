@@ -1,4 +1,4 @@
-import type { RandomStream } from "@mrlm/spec";
+import type { RandomStream } from "@mrlm/kit";
 
 /** Story of a word problem with its numbers. */
 export interface Story {

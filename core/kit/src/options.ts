@@ -1,0 +1,8 @@
+/** Entry for options that several plugins take: data files, mixtures by difficulty, limits of sandboxes. */
+
+export type { SandboxLimits } from "@mrlm/spec";
+export { dataFile, refuseBesideData } from "./data/data-file.ts";
+export type { Place } from "./data/invalid-row.ts";
+export { difficultyRange, familyMixture, type FamilyMixture, pickDifficulty, pickFamily } from "./mixture.ts";
+export { removedKeys } from "./removed-keys.ts";
+export { limitsOf, sandboxLimits, sandboxOptions } from "./sandbox-options.ts";

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { countSymbols, exportedNames } from "../lib/exports.mjs";
+
+/** Most symbols that the packages may export together. A change that needs more names the symbols that it removes. */
+const MOST_SYMBOLS = 999;
+
+/** Names that an author meets in `@mrlm/kit`, by the reason why they are there. At most 90: what fewer authors need belongs into another entry. */
+const KIT = {
+  "every plugin has it as its default export": ["definePlugin", "Plugin", "PluginContext", "PluginExamples"],
+  "the shortest way to an environment": ["singleTurn", "toolEnvironment"],
+  "an environment with turns, agents or players of its own": [
+    ...["defineEnvironment", "EnvironmentDefinition", "EnvironmentContext", "SimulatedEnvironment", "ResetOptions"],
+    ...["Observation", "Action", "StepResult", "Requirement", "Determinism", "AgentId", "SINGLE_AGENT", "roleOf"],
+    ...["observe", "singleStep", "Policy", "Demonstration"],
+  ],
+  "tasks, generated or from a file": [
+    ...["Task", "TaskId", "TaskSource", "generatedTasks", "listedTasks", "taskById", "anyTask"],
+    ...["readJsonl", "JsonlRow", "divide", "invalidRow", "randomStream", "RandomStream"],
+  ],
+  "messages of a conversation": [
+    ...["Message", "Part", "TextPart", "ImagePart", "ToolCallPart", "textMessage", "messageText", "toolCalls"],
+  ],
+  "a reward, and where an answer stands": [
+    ...["Reward", "Score", "Unscored", "score", "unscored", "answerPlace", "requestAnswer", "placeAnswer"],
+  ],
+  "episodes whose outcome is known": ["Fixture", "FixturePolicy", "FixtureRequest", "callMessage"],
+  "a tool": [
+    ...["tool", "toolError", "toolset", "Tool", "ToolDefinition", "ToolResult", "ToolCallOptions", "Toolset"],
+    ...["ToolsetEpisode", "OpenToolset", "callTools", "Places", "unqueued"],
+  ],
+  "a scorer or a judge": ["Scorer", "ScoreRequest", "Grade", "Judge", "JudgeRequest", "JudgedTurn", "Judgement"],
+  "a policy": ["PolicySource", "PolicyEpisode"],
+  "a sandbox of the context": ["Sandbox", "SandboxResult", "SandboxSession"],
+  "values that every package uses": ["JsonObject", "JsonValue", "isObject", "Logger", "MrlmError"],
+};
+
+test("the packages export at most this number of symbols", () => {
+  expect(countSymbols(exportedNames())).toBeLessThanOrEqual(MOST_SYMBOLS);
+});
+
+test("@mrlm/kit exports the names of the list, which are at most 90", () => {
+  const names = exportedNames().flatMap(({ entry, name }) => (entry === "@mrlm/kit" ? [name] : []));
+  expect(names.toSorted()).toEqual(Object.values(KIT).flat().toSorted());
+  expect(names.length).toBeLessThanOrEqual(90);
+});
+
+test("a symbol of several entries counts once, and defaults do not count", () => {
+  const path = mkdtempSync(join(tmpdir(), "mrlm-exports-"));
+  try {
+    const write = (/** @type {string} */ name, /** @type {string[]} */ ...lines) =>
+      writeFileSync(join(path, name), `${lines.join("\n")}\n`);
+    write(
+      "a.ts",
+      "export const one = 1;",
+      "export interface Two {}",
+      "const hidden = 3;",
+      "export async function four() {}",
+    );
+    write(
+      "b.ts",
+      "/* export const never = 0; */",
+      "// export const nor = 0;",
+      "export type Five = 5;",
+      "export default 6;",
+    );
+    write(
+      "index.ts",
+      'import { four } from "./a.ts";',
+      'export { one, type Two as Second } from "./a.ts";',
+      'export * from "./b.ts";',
+      'export * as names from "./a.ts";',
+      "export { four };",
+      "export default four;",
+    );
+    write("more.ts", 'export { one as first, Second } from "@mrlm/sample";', 'export { join } from "node:path";');
+    const target = (/** @type {string} */ source) => ({ "mrlm-source": source });
+    const exports = { ".": target("index.ts"), "./more": target("more.ts"), "./package.json": "./package.json" };
+    const found = exportedNames([{ path, manifest: { name: "@mrlm/sample", exports } }]);
+    const of = (/** @type {string} */ entry) => found.flatMap((each) => (each.entry === entry ? [each.name] : []));
+    expect(of("@mrlm/sample").toSorted()).toEqual(["Five", "Second", "default", "four", "names", "one"]);
+    expect(of("@mrlm/sample/more").toSorted()).toEqual(["Second", "first", "join"]);
+    expect(countSymbols(found)).toBe(6);
+  } finally {
+    rmSync(path, { recursive: true });
+  }
+});
