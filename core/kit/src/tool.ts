@@ -14,44 +14,43 @@ import { jsonSchemaOf, type Schema } from "./json-schema.ts";
 /** Tool without its name, which is its key in a toolset. */
 export type UnnamedTool = Omit<Tool, "name">;
 
-/** Tools with their names, or by their names. */
-export type Tools = readonly Tool[] | Readonly<Record<string, UnnamedTool>>;
+/** Tools with their names, or by their names; `undefined` stands for a tool that an episode does not have. */
+export type Tools = readonly Tool[] | Readonly<Record<string, UnnamedTool | undefined>>;
+
+/** Arguments that a schema of parameters allows. */
+type ArgumentsOf<Parameters> = Parameters extends Schema<infer Output> ? Output : JsonObject;
 
 /** Definition of a tool. */
-interface ToolInput<Parameters, Args> extends Omit<UnnamedTool, "call" | "parameters"> {
-  readonly parameters: Parameters;
+interface ToolInput<Parameters> extends Omit<UnnamedTool, "call" | "parameters"> {
+  /** Schema of zod or another library, whose output `execute` receives, or a JSON Schema; default: no arguments. */
+  readonly parameters?: Parameters;
   /**
    * Runs a call. A text is the result as it is, any other JSON value as JSON. A failure that concerns the policy is `toolError(TEXT)`; a thrown error means that
    * the tool is broken: the reward of the step becomes unscored (TOOL_FAILED).
    */
-  execute(args: Args, options: ToolCallOptions): JsonValue | ToolResult | Promise<JsonValue | ToolResult>;
+  execute(
+    args: ArgumentsOf<Parameters>,
+    options: ToolCallOptions,
+  ): JsonValue | ToolResult | Promise<JsonValue | ToolResult>;
 }
 
 const NO_ARGUMENTS: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
-/**
- * Returns a tool. Its parameters are a schema of zod or another library, whose output `execute` receives, or a JSON Schema, or are omitted. The host refuses
- * arguments that do not fit, with a result that states the faults.
- */
-export function tool<Args>(definition: ToolInput<Schema<Args>, Args>): UnnamedTool;
-export function tool(
-  definition: Omit<ToolInput<JsonObject, JsonObject>, "parameters"> & { readonly parameters?: JsonObject },
-): UnnamedTool;
-export function tool<Args>({
-  parameters = NO_ARGUMENTS,
+/** Returns a tool. The host refuses arguments that do not fit the parameters, with a result that states the faults. */
+export function tool<Parameters extends JsonObject | Schema<unknown> = JsonObject>({
+  parameters: schema,
   execute,
   ...rest
-}: Omit<ToolInput<unknown, Args>, "parameters"> & {
-  readonly parameters?: JsonObject | Schema<unknown>;
-}): UnnamedTool {
-  if (!isSchema(parameters))
-    return { ...rest, parameters, call: async (args, options) => resultOf(await execute(args as Args, options)) };
+}: ToolInput<Parameters>): UnnamedTool {
+  const run = async (args: unknown, options: ToolCallOptions): Promise<ToolResult> =>
+    resultOf(await execute(args as ArgumentsOf<Parameters>, options));
+  if (schema === undefined || !isSchema(schema)) return { ...rest, parameters: schema ?? NO_ARGUMENTS, call: run };
   return {
     ...rest,
-    parameters: parametersOf(parameters),
+    parameters: parametersOf(schema),
     async call(args, options) {
-      const parsed = await parameters["~standard"].validate(args);
-      if (parsed.issues === undefined) return resultOf(await execute(parsed.value as Args, options));
+      const parsed = await schema["~standard"].validate(args);
+      if (parsed.issues === undefined) return run(parsed.value, options);
       const faults = parsed.issues.map(({ path = [], message }) => {
         const place = path.map((part) => `.${String(typeof part === "object" ? part.key : part)}`).join("");
         return `arguments${place}: ${message}`;
@@ -75,7 +74,8 @@ export function toolset(tools: Tools | ((episode: ToolsetEpisode) => Tools | Pro
 }
 
 function withNames(tools: Tools): readonly Tool[] {
-  return isList(tools) ? tools : Object.entries(tools).map(([name, each]) => ({ name, ...each }));
+  if (isList(tools)) return tools;
+  return Object.entries(tools).flatMap(([name, each]) => (each === undefined ? [] : [{ name, ...each }]));
 }
 
 function isList(tools: Tools): tools is readonly Tool[] {
