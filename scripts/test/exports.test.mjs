@@ -9,7 +9,7 @@ const MOST_SYMBOLS = 999;
 
 /** Names that an author meets in `@mrlm/kit`, by the reason why they are there. At most 90: what fewer authors need belongs into another entry. */
 const KIT = {
-  "every plugin has it as its default export": ["definePlugin", "Plugin", "PluginContext", "PluginExamples"],
+  "every plugin has it as its default export": ["definePlugin", "Plugin", "PluginContext", "PluginExamples", "Factory"],
   "the shortest way to an environment": ["singleTurn", "toolEnvironment"],
   "an environment with turns, agents or players of its own": [
     ...["defineEnvironment", "EnvironmentDefinition", "EnvironmentContext", "SimulatedEnvironment", "ResetOptions"],

@@ -23,7 +23,7 @@ test("the guide of tools shows templates/tool as it stands", () => {
   const blocks = [...read("docs/guides/writing-a-tool.md").matchAll(/```ts\n(.*?)```/gs)].map(
     ([, code]) => code as string,
   );
-  expect(blocks).toHaveLength(5);
+  expect(blocks).toHaveLength(4);
   for (const line of blocks.flatMap((code) => code.split("\n"))) expect(lines).toContain(line.trim());
 });
 

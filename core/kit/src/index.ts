@@ -7,6 +7,7 @@ export {
   type Determinism,
   type EnvironmentContext,
   type EnvironmentDefinition,
+  type Factory,
   type Fixture,
   type FixturePolicy,
   type FixtureRequest,

@@ -57,7 +57,7 @@ export { MismatchMetrics } from "./learning/mismatch-metrics.ts";
 export { type MismatchOptions, mismatchOptions, mismatchRules, uncorrected } from "./learning/mismatch-options.ts";
 export { minibatches } from "./learning/minibatches.ts";
 export { optimizerOptions } from "./learning/optimizer-options.ts";
-export { optimizerRules, withOptionRules } from "./learning/option-rules.ts";
+export { type OptionRule, optimizerRules, withOptionRules } from "./learning/option-rules.ts";
 export { policyRoles } from "./learning/policy-roles.ts";
 export { weightedRoundRobin } from "./learning/weighted-round-robin.ts";
 export { standardDeviation } from "./learning/standard-deviation.ts";

@@ -149,7 +149,7 @@ describe("an episode", () => {
     ["a zod schema", callMessage("read", { title: "z" }), /arguments\.title/],
     ["a JSON Schema", callMessage("find", { number: "1" }), /arguments\.number must be integer/],
     ["no parameters", callMessage("count", { n: 1 }), /additional properties \("n"\)/],
-  ])("arguments that do not fit %s are a result with an error, and the episode goes on", async (_, call, fault) => {
+  ])("arguments that do not fit %s are a result with an error, and the episode continues", async (_, call, fault) => {
     const { step } = await start(shelf);
     const { observation, terminated, rewards } = await step(call);
     expect(observation.messages[0]?.parts[0]).toMatchObject({ type: "tool-result", isError: true });

@@ -1,4 +1,4 @@
-import type { JsonObject, Tool, ToolDefinition, ToolResult, Toolset, ToolsetEpisode } from "@mrlm/kit";
+import { tool, toolError, type Toolset, toolset } from "@mrlm/kit";
 import { z } from "zod";
 
 /** Options of the plugin, in the section `plugins` of a configuration. */
@@ -7,59 +7,32 @@ export const options = z
   .prefault({});
 type Options = z.output<typeof options>;
 
-const text = (value: string, isError = false): ToolResult => ({ content: [{ type: "text", text: value }], isError });
-
-const parameters = (properties: Record<string, JsonObject>): JsonObject => ({
-  type: "object",
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-});
-
-const writeNote: ToolDefinition = {
-  name: "write_note",
-  description: "Writes a note. It replaces an earlier note with the same title.",
-  parameters: parameters({ title: { type: "string", minLength: 1, maxLength: 100 }, content: { type: "string" } }),
-};
-
-/** Tool without arguments. */
-export const readNotes: ToolDefinition = {
-  name: "read_notes",
-  description: "Returns all notes, in the order of their titles.",
-  parameters: parameters({}),
-};
-
 const decode = (content: string | Uint8Array): string =>
   typeof content === "string" ? content : new TextDecoder().decode(content);
 
-/** Creates the tools of one episode. Its notes are in this closure, so that no other episode can reach them. They begin with the files of the task. */
-function notebook({ max_notes }: Options, { files = {} }: ToolsetEpisode): Tool[] {
-  const contents = new Map(Object.entries(files).map(([path, content]) => [path, decode(content)]));
-  return [
-    {
-      ...writeNote,
-      // The host has validated the arguments.
-      call: async ({ title, content }) => {
-        if (!contents.has(String(title)) && contents.size >= max_notes)
-          return text(`There are ${contents.size} notes, the most that an episode may have. Replace one.`, true);
-        contents.set(String(title), String(content));
-        return text(`${contents.size} notes.`);
-      },
-    },
-    {
-      ...readNotes,
-      call: async () => {
-        const sorted = [...contents].toSorted(([a], [b]) => (a < b ? -1 : 1));
-        return text(sorted.map(([title, content]) => `# ${title}\n${content}`).join("\n\n") || "No notes.");
-      },
-    },
-  ];
-}
-
-/** Returns the toolset. */
-export function notes(given: Options): Toolset {
-  return {
-    definitions: [writeNote, readNotes],
-    open: async (episode) => ({ tools: notebook(given, episode), close: async () => undefined }),
-  };
+/** Returns the toolset: a function that creates the tools of one episode. The notes are in its closure, so that no other episode can reach them. */
+export function notes({ max_notes }: Options): Toolset {
+  return toolset(({ files = {} }) => {
+    // The notes begin with the files of the task.
+    const contents = new Map(Object.entries(files).map(([path, content]) => [path, decode(content)]));
+    return {
+      write_note: tool({
+        description: "Writes a note. It replaces an earlier note with the same title.",
+        parameters: z.strictObject({ title: z.string().min(1).max(100), content: z.string() }),
+        execute({ title, content }) {
+          if (!contents.has(title) && contents.size >= max_notes)
+            return toolError(`There are ${contents.size} notes, the most that an episode may have. Replace one.`);
+          contents.set(title, content);
+          return `${contents.size} notes.`;
+        },
+      }),
+      read_notes: tool({
+        description: "Returns all notes, in the order of their titles.",
+        execute() {
+          const sorted = [...contents].toSorted(([a], [b]) => (a < b ? -1 : 1));
+          return sorted.map(([title, content]) => `# ${title}\n${content}`).join("\n\n") || "No notes.";
+        },
+      }),
+    };
+  });
 }

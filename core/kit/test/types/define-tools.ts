@@ -44,7 +44,7 @@ toolEnvironment({
   tasks: (_context, { size }) =>
     listedTasks({ train: [size], eval: [0] }, (n) => ({ public: { n }, private: { sum: n + 1 } })),
   prompt: (shown, { size }) => {
-    // @ts-expect-error the prompt sees no private part
+    // @ts-expect-error the prompt receives no private part
     void shown.sum;
     return `${shown.n satisfies number}${size}`;
   },
