@@ -1,7 +1,7 @@
 import { type Mean, meanOf, meanValue, type Metrics } from "@mrlm/kit/learning";
 import { lossEntry } from "./losses/index.ts";
 import { type AnswerLogprobs, isPresent } from "./losses/pair-loss.ts";
-import type { DpoOptions } from "./options.ts";
+import type { DpoSettings } from "./options.ts";
 
 /** Result of one pair, or of one single answer. */
 export interface PairOutcome {
@@ -16,7 +16,7 @@ export interface PairOutcome {
 /** Returns the metrics of a step. The implicit reward of an answer is β (logπ - logref), summed over its tokens, or their mean where the loss takes means. */
 export function batchMetrics(
   outcomes: readonly PairOutcome[],
-  { beta, loss: name }: Pick<DpoOptions, "beta" | "loss">,
+  { beta, loss: name }: Pick<DpoSettings, "beta" | "loss">,
 ): Metrics {
   const { isMean } = lossEntry(name);
   const reward = ({ policy, reference, tokens }: AnswerLogprobs): number =>

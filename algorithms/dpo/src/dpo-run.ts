@@ -15,13 +15,13 @@ import { type Divergence, mismatchedDivergence } from "./divergence.ts";
 import type { CollectedPairs } from "./episode-pairs.ts";
 import { lossEntry, preferenceLoss } from "./losses/index.ts";
 import type { AnswerLogprobs } from "./losses/pair-loss.ts";
-import type { DpoOptions } from "./options.ts";
+import type { DpoSettings } from "./options.ts";
 import { answerTokens, isUnfinished, type Pair, pairCredits, pairSums, type PairSums, unitOf } from "./pair.ts";
 import { preferences, withoutPairs } from "./preferences.ts";
 import { reference } from "./reference.ts";
 
 /** Starts direct preference optimization on pairs from a file or from episodes. The reference is the policy at the start of the stage. */
-export async function startDpo(context: AlgorithmContext, options: DpoOptions): Promise<AlgorithmRun> {
+export async function startDpo(context: AlgorithmContext, options: DpoSettings): Promise<AlgorithmRun> {
   const data = await preferences(context, options);
   const before = await reference(context, options);
   let step = 0;

@@ -6,7 +6,7 @@ import {
   noEpisodeCounts,
   type TrajectoryGroup,
 } from "@mrlm/kit/learning";
-import type { DpoOptions } from "./options.ts";
+import type { DpoSettings } from "./options.ts";
 import type { EpisodePart, Pair } from "./pair.ts";
 import { singleOf } from "./preference-row.ts";
 
@@ -25,7 +25,7 @@ export interface Ranked {
 }
 
 /** Takes groups and pairs their members. Single answers of one kind alone are left out: there is nothing to compare. */
-export async function collectPairs(context: AlgorithmContext, options: DpoOptions): Promise<CollectedPairs> {
+export async function collectPairs(context: AlgorithmContext, options: DpoSettings): Promise<CollectedPairs> {
   const { groups } = await context.episodes.take();
   const counts = noEpisodeCounts();
   const rules = { policy: context.policy, dropCut: false };
@@ -46,7 +46,7 @@ export async function collectPairs(context: AlgorithmContext, options: DpoOption
 /** Pairs the members of a group, or with `desirable_reward` returns each as a single answer. */
 export function pairsOfMembers(
   members: readonly Ranked[],
-  { pairs_per_group, desirable_reward }: Pick<DpoOptions, "pairs_per_group" | "desirable_reward">,
+  { pairs_per_group, desirable_reward }: Pick<DpoSettings, "pairs_per_group" | "desirable_reward">,
 ): Pair[] {
   if (desirable_reward === undefined) return pairMembers(members, pairs_per_group);
   return members.map(({ rows, reward, part }) => {

@@ -12,13 +12,13 @@ import {
   type Renderer,
 } from "@mrlm/kit/learning";
 import { pairsOfMembers } from "./episode-pairs.ts";
-import { lossEntry } from "./losses/index.ts";
-import type { DpoOptions } from "./options.ts";
+import { lossEntry, lossName } from "./losses/index.ts";
+import type { DpoSettings } from "./options.ts";
 import type { Pair } from "./pair.ts";
 import { isSingleRow, parsePreferenceRow, toPair } from "./preference-row.ts";
 
 /** Options that decide on the rows of a file. */
-export type RowOptions = Pick<DpoOptions, "loss" | "pairs_per_group" | "desirable_reward">;
+export type RowOptions = Pick<DpoSettings, "loss" | "pairs_per_group" | "desirable_reward">;
 
 /**
  * Reads pairs from a file: {prompt, chosen, rejected} as text or messages, single answers {prompt, completion, label}, or recorded episodes, which are paired
@@ -76,7 +76,7 @@ function checkPreferences(values: readonly JsonValue[], path: string, options: R
   if (!lossEntry(options.loss).takesSingles)
     throw new MrlmError(
       "DATA_INVALID",
-      `${path} has single answers {prompt, completion, label}, and loss: ${options.loss} compares two answers to one prompt.`,
+      `${path} has single answers {prompt, completion, label}, and loss: ${lossName(options.loss)} compares two answers to one prompt.`,
       { hint: "Set loss: kto, or use rows {prompt, chosen, rejected}." },
     );
   checkKinds(

@@ -1,42 +1,21 @@
-import { type AlgorithmDefinition, definePlugin, MrlmError } from "@mrlm/kit/learning";
-import { startDpo } from "./dpo-run.ts";
-import { lossEntry } from "./losses/index.ts";
-import { checkPairRows } from "./file-pairs.ts";
-import { holdsReference } from "./reference.ts";
-import { type DpoOptions, dpoOptions } from "./options.ts";
+import { definePlugin } from "@mrlm/kit/learning";
+import { defineDpo } from "./define-dpo.ts";
+import { dpoOptions } from "./options.ts";
 
-export { dpoOptions } from "./options.ts";
+export { dpoWithLoss } from "./define-dpo.ts";
 export { preferenceLoss } from "./losses/index.ts";
+export { dpoOptions };
 
 /** `dpo@1`: direct preference optimization and its family. */
-export const dpo: AlgorithmDefinition<DpoOptions> = {
-  id: "dpo@1",
-  description:
-    "Direct preference optimization (arXiv 2305.18290): learns from pairs of a better and a worse answer, or from single answers of either kind.",
-  options: dpoOptions,
-  iterations: (options) => options.steps,
-  plays: ({ data, prompts, group_size, collect_every }) =>
-    data === undefined ? { name: "dpo", groups: prompts, groupSize: group_size, every: collect_every } : undefined,
-  memory: (options) => ({ reference: holdsReference(options), unitSequences: 2 }),
-  files: ({ data }) => (data === undefined ? [] : [data]),
-  checkRows: (options, path, rows) => checkPairRows(rows, path, options),
-  validate(options, _environments, sampling) {
-    if (options.data === undefined && sampling.temperature <= 0) {
-      throw new MrlmError(
-        "CONFIG_INVALID",
-        "sampling.temperature is 0: all episodes of a group would be the same, and none better than another.",
-        { hint: "Set a temperature above 0 under `sampling`, or learn from pairs of a file (`data`)." },
-      );
-    }
-    if (lossEntry(options.loss).needs === "divergence" && options.batch_size < 2) {
-      throw new MrlmError(
-        "CONFIG_INVALID",
-        `${options.loss} estimates the divergence from the other answers of the batch: batch_size must be at least 2.`,
-      );
-    }
+export const dpo = defineDpo(
+  {
+    id: "dpo@1",
+    description:
+      "Direct preference optimization (arXiv 2305.18290): learns from pairs of a better and a worse answer, or from single answers of either kind.",
+    options: dpoOptions,
   },
-  create: startDpo,
-};
+  (options) => options,
+);
 
 export default definePlugin({
   name: "@mrlm/dpo",

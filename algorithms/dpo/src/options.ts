@@ -1,6 +1,6 @@
-import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
+import { optimizerOptions, type OptionRule, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
-import { lossEntry, lossNames, unreadOptions } from "./losses/index.ts";
+import { type LossEntry, lossEntry, lossNames, type PreferenceLossOptions, unreadOptions } from "./losses/index.ts";
 
 const schema = z.strictObject({
   steps: z.int().positive().describe("Optimizer steps"),
@@ -71,6 +71,19 @@ const schema = z.strictObject({
   learning_rate: optimizerOptions.learning_rate.default(1e-6),
 });
 
+/** Options that only losses of this package read, and their choice. */
+const ofLosses = {
+  loss: true,
+  label_smoothing: true,
+  simpo_margin: true,
+  kto_desirable_weight: true,
+  kto_undesirable_weight: true,
+  desirable_reward: true,
+} as const;
+const common = schema.omit(ofLosses);
+
+type CommonOptions = z.output<typeof common>;
+
 /** Options of `dpo@1`, as in a YAML file. The README has the formula of each named choice. */
 export const dpoOptions = withOptionRules(schema, (options) => {
   const { loss } = options;
@@ -81,11 +94,6 @@ export const dpoOptions = withOptionRules(schema, (options) => {
       when: options.kto_desirable_weight === 0 && options.kto_undesirable_weight === 0,
       options: ["kto_desirable_weight"],
       because: "and kto_undesirable_weight are both 0: the loss would be constant",
-    },
-    {
-      when: needs === "nothing",
-      options: ["reference", "reference_free"],
-      because: `has no effect with loss: ${loss}, which has no reference`,
     },
     {
       when: loss === "orpo",
@@ -102,12 +110,38 @@ export const dpoOptions = withOptionRules(schema, (options) => {
       options: ["pairs_per_group"],
       because: "has no effect beside desirable_reward, with which no pairs are made",
     },
-    { when: options.reference_free, options: ["reference"], because: "has no effect beside reference_free" },
+    ...commonRules(options, { loss, needs }),
+  ];
+});
+
+/** Returns the options of an algorithm with a loss of its own: those that losses of this package do not read alone, and those of the loss. */
+export function optionsWithLoss<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  own: { readonly loss: string; readonly needs: LossEntry["needs"] },
+) {
+  return withOptionRules(
+    common.extend(shape),
+    (options) => commonRules(options as unknown as CommonOptions, own) as never,
+  );
+}
+
+/** Rules about options that other losses than those of this package have too. */
+function commonRules(
+  options: CommonOptions,
+  { loss, needs }: { readonly loss: string; readonly needs: LossEntry["needs"] },
+): readonly OptionRule<Extract<keyof CommonOptions, string>>[] {
+  return [
+    {
+      when: needs === "nothing",
+      options: ["reference", "reference_free"],
+      because: `has no effect with loss: ${loss}, which has no reference`,
+    },
     {
       when: needs === "divergence",
       options: ["reference_free"],
       because: `cannot be used with loss: ${loss}, which measures the divergence from its reference`,
     },
+    { when: options.reference_free, options: ["reference"], because: "has no effect beside reference_free" },
     {
       when: options.data !== undefined,
       options: ["prompts", "group_size", "collect_every"],
@@ -125,7 +159,10 @@ export const dpoOptions = withOptionRules(schema, (options) => {
     },
     ...optimizerRules(options),
   ];
-});
+}
 
 /** Options of `dpo@1`, defaults filled in. */
 export type DpoOptions = z.output<typeof dpoOptions>;
+
+/** Options of a run: those of `dpo@1`, or of an algorithm with a loss of its own. */
+export type DpoSettings = Omit<DpoOptions, "loss"> & PreferenceLossOptions;

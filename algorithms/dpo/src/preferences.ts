@@ -1,7 +1,7 @@
 import { type AlgorithmContext, epochOrder, type EpochOrder, type JsonObject, MrlmError } from "@mrlm/kit/learning";
 import { collectPairs, type CollectedPairs } from "./episode-pairs.ts";
 import { pairsFromFile } from "./file-pairs.ts";
-import type { DpoOptions } from "./options.ts";
+import type { DpoSettings } from "./options.ts";
 import { type Pair, pairFromJson, pairToJson } from "./pair.ts";
 
 /** Pairs to train on, in a random order without replacement in each epoch. */
@@ -22,7 +22,7 @@ export interface Preferences {
 }
 
 /** Opens the pairs of the file, or without a file those of episodes. */
-export async function preferences(context: AlgorithmContext, options: DpoOptions): Promise<Preferences> {
+export async function preferences(context: AlgorithmContext, options: DpoSettings): Promise<Preferences> {
   const { data } = options;
   let pairs: readonly Pair[] = data === undefined ? [] : await pairsFromFile(context, data, options);
   let round = 0;

@@ -1,6 +1,6 @@
 import type { AlgorithmContext, JsonObject, ModelId } from "@mrlm/kit/learning";
 import { lossEntry } from "./losses/index.ts";
-import type { DpoOptions } from "./options.ts";
+import type { DpoSettings } from "./options.ts";
 import { type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
 
 /** Log-probabilities of the policy before the first step. */
@@ -13,12 +13,12 @@ export interface Reference {
 }
 
 /** Whether the loss compares with a reference at all. */
-export function needsReference({ loss, reference_free }: DpoOptions): boolean {
+export function needsReference({ loss, reference_free }: DpoSettings): boolean {
   return lossEntry(loss).needs !== "nothing" && !reference_free;
 }
 
 /** Whether the reference is a separate model. It is not if all of its log-probabilities are computed before the first step. */
-export function holdsReference(options: DpoOptions): boolean {
+export function holdsReference(options: DpoSettings): boolean {
   const isKnownAtOnce =
     options.reference === "precomputed" &&
     (options.data !== undefined || options.collect_every === 0) &&
@@ -30,7 +30,7 @@ export function holdsReference(options: DpoOptions): boolean {
  * Creates the reference: a frozen copy of the policy (with adapters: the policy without them), evaluated for each batch or once for all pairs. In the
  * second case no copy is made, except where later rounds make new pairs or the loss estimates a divergence.
  */
-export async function reference(context: AlgorithmContext, options: DpoOptions): Promise<Reference> {
+export async function reference(context: AlgorithmContext, options: DpoSettings): Promise<Reference> {
   const isOnce = options.reference === "precomputed";
   const model: ModelId = holdsReference(options) ? await context.reference() : context.policy;
   let known: readonly PairSums[] = [];

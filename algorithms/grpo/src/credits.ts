@@ -1,6 +1,6 @@
 import type { Credit } from "@mrlm/kit/learning";
 import { distilledAdvantage } from "./distill.ts";
-import type { GrpoOptions } from "./options.ts";
+import type { GrpoSettings } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
 
 /** Log-probabilities of each group's tokens under some models, where they were computed. */
@@ -13,7 +13,7 @@ export type GroupLogprobs<Model extends string> = Readonly<Record<Model, readonl
 export function creditsOf(
   groups: readonly GroupSample[],
   { trainer, reference }: GroupLogprobs<"trainer" | "reference">,
-  options: GrpoOptions,
+  options: GrpoSettings,
 ): Credit[] {
   return groups.flatMap(({ episodes }, i) => {
     let end = 0;

@@ -7,13 +7,13 @@ import {
   stepMetrics,
   type TrajectoryGroup,
 } from "@mrlm/kit/learning";
-import type { GrpoOptions } from "./options.ts";
+import type { GrpoSettings } from "./options.ts";
 import { RoleAverages } from "./role-averages.ts";
 import { rewardedGroups, rewardsOf, toSamples } from "./samples.ts";
 import { update } from "./update.ts";
 
 /** Starts group relative policy optimization. Each iteration takes groups, compares the rewards of their members and updates the policy. */
-export function startGrpo(context: AlgorithmContext, options: GrpoOptions): AlgorithmRun {
+export function startGrpo(context: AlgorithmContext, options: GrpoSettings): AlgorithmRun {
   let iteration = 0;
   let optimizerSteps = 0;
   const averages = new RoleAverages(options.baseline_decay);

@@ -1,7 +1,14 @@
-import { mismatchOptions, mismatchRules, optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
+import {
+  mismatchOptions,
+  mismatchRules,
+  optimizerOptions,
+  type OptionRule,
+  optimizerRules,
+  withOptionRules,
+} from "@mrlm/kit/learning";
 import { z } from "zod";
 import { aggregationNames } from "./aggregation.ts";
-import { optionsOfLoss, policyLossNames } from "./losses/index.ts";
+import { optionsOfLoss, type OwnLoss, policyLossNames, type PolicyLossOptions } from "./losses/index.ts";
 
 const schema = z.strictObject({
   steps: z.int().positive().describe("Iterations: one batch of episodes each"),
@@ -89,12 +96,42 @@ const schema = z.strictObject({
   learning_rate: optimizerOptions.learning_rate.default(1e-6),
 });
 
+/** Options that only surrogates of this package read, and their choice. */
+const surrogate = {
+  policy_loss: true,
+  clip_low: true,
+  clip_high: true,
+  dual_clip: true,
+  minirl_epsilon_high: true,
+  minirl_cap: true,
+} as const;
+const common = schema.omit(surrogate);
+
+type CommonOptions = z.output<typeof common>;
+
 /** Options of `grpo@1`, as in a YAML file. The README has the formula of each named choice. */
 export const grpoOptions = withOptionRules(schema, (options) => {
   const { policy_loss: loss } = options;
   const { read, unread } = optionsOfLoss(loss);
   return [
     { when: true, options: unread, because: `has no effect with policy_loss: ${loss}, which reads ${read.join(", ")}` },
+    {
+      when: options.distill_coefficient > 0 && loss === "gspo",
+      options: ["distill_coefficient"],
+      because: "gives each token an advantage of its own, and policy_loss: gspo has one for the episode",
+    },
+    ...commonRules(options),
+  ];
+});
+
+/** Returns the options of an algorithm with a loss of its own: those that no surrogate of this package reads alone, and those of the loss. */
+export function optionsWithLoss<Shape extends z.ZodRawShape>(shape: Shape) {
+  return withOptionRules(common.extend(shape), (options) => commonRules(options as unknown as CommonOptions) as never);
+}
+
+/** Rules about options that do not concern the surrogate. */
+function commonRules(options: CommonOptions): readonly OptionRule<Extract<keyof CommonOptions, string>>[] {
+  return [
     {
       when: options.baseline !== "role_average",
       options: ["baseline_decay"],
@@ -127,11 +164,6 @@ export const grpoOptions = withOptionRules(schema, (options) => {
       because: "has no effect with distill_coefficient, with which every group has a signal",
     },
     {
-      when: options.distill_coefficient > 0 && loss === "gspo",
-      options: ["distill_coefficient"],
-      because: "gives each token an advantage of its own, and policy_loss: gspo has one for the episode",
-    },
-    {
       when: options.distill_coefficient > 0 && options.reward_coefficient === 0,
       options: ["baseline", "baseline_decay", "scale", "overlong_buffer", "overlong_penalty"],
       because: "has no effect with reward_coefficient: 0",
@@ -148,12 +180,15 @@ export const grpoOptions = withOptionRules(schema, (options) => {
     },
     ...optimizerRules(options),
   ];
-});
+}
 
 /** Options of `grpo@1`, defaults filled in. */
 export type GrpoOptions = z.output<typeof grpoOptions>;
 
+/** Options of a run: those of `grpo@1`, or of an algorithm with a loss of its own. */
+export type GrpoSettings = CommonOptions & (PolicyLossOptions | OwnLoss);
+
 /** Whether the updates evaluate the reference: for a divergence, or as a teacher. */
-export function evaluatesReference(options: GrpoOptions): boolean {
+export function evaluatesReference(options: CommonOptions): boolean {
   return options.kl_coefficient > 0 || options.distill_coefficient > 0;
 }

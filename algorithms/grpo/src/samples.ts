@@ -9,7 +9,7 @@ import {
   type TrajectoryGroup,
 } from "@mrlm/kit/learning";
 import { groupAdvantages, hasSignal } from "./advantages.ts";
-import type { GrpoOptions } from "./options.ts";
+import type { GrpoSettings } from "./options.ts";
 import type { RoleAverages } from "./role-averages.ts";
 import { overlongPenalty } from "./overlong.ts";
 
@@ -58,7 +58,7 @@ interface RewardedEpisode {
  */
 export function rewardedGroups(
   groups: readonly TrajectoryGroup[],
-  options: GrpoOptions,
+  options: GrpoSettings,
   version: number,
   { policy, sampling: { maxTokens } }: Pick<AlgorithmContext, "policy" | "sampling">,
 ): { readonly rewarded: RewardedGroup[]; readonly counts: EpisodeCounts } {
@@ -96,7 +96,7 @@ export function rewardedGroups(
  */
 export function toSamples(
   groups: readonly RewardedGroup[],
-  options: GrpoOptions,
+  options: GrpoSettings,
   version: number,
   averages: Pick<RoleAverages, "of">,
 ): GroupSample[] {
@@ -127,7 +127,7 @@ export function rewardsOf({ episodes }: RewardedRole): number[] {
 }
 
 /** Returns the length penalty of the longest turn, because `sampling.max_tokens` limits turns. */
-function lengthPenalty({ trajectory, agent }: LearnableEpisode, options: GrpoOptions, maxTokens: number): number {
+function lengthPenalty({ trajectory, agent }: LearnableEpisode, options: GrpoSettings, maxTokens: number): number {
   const turns = trajectory.turns.flatMap((turn) =>
     turn.agent === agent && turn.tokens !== undefined ? turn.tokens.end - turn.tokens.start : [],
   );

@@ -2,7 +2,7 @@ import { klEstimate, mismatchWeights, type UnitGradients, type UnitOutputs, weig
 import { tokenWeight } from "./aggregation.ts";
 import { distilledAdvantage } from "./distill.ts";
 import type { LossMetrics } from "./loss-metrics.ts";
-import type { GrpoOptions } from "./options.ts";
+import type { GrpoSettings } from "./options.ts";
 import { policyLosses } from "./losses/index.ts";
 import type { GroupSample } from "./samples.ts";
 
@@ -27,7 +27,7 @@ export function unitLoss(
   group: GroupSample,
   frozen: FrozenLogprobs,
   outputs: UnitOutputs,
-  options: GrpoOptions,
+  options: GrpoSettings,
   metrics: LossMetrics,
   isMismatchCounted: boolean,
 ): UnitGradients {

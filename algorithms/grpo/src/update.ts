@@ -13,7 +13,7 @@ import { normalizerOf } from "./aggregation.ts";
 import { creditsOf, type GroupLogprobs } from "./credits.ts";
 import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";
 import { LossMetrics } from "./loss-metrics.ts";
-import { evaluatesReference, type GrpoOptions } from "./options.ts";
+import { evaluatesReference, type GrpoSettings } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
 import { type FrozenLogprobs, unitLoss } from "./unit-loss.ts";
 
@@ -30,7 +30,7 @@ export interface UpdateReport {
 /** Trains the policy on a batch: freezes the old log-probabilities, then makes all passes over the minibatches. */
 export async function update(
   context: AlgorithmContext,
-  options: GrpoOptions,
+  options: GrpoSettings,
   collected: readonly GroupSample[],
   stepsBefore: number,
 ): Promise<UpdateReport> {
@@ -98,12 +98,17 @@ export async function update(
 
 /**
  * Whether the gradient is known before the forward pass. In the only update of a batch, with old log-probabilities of the trainer itself, the ratio
- * is exactly 1, so the gradient does not depend on outputs and can be sent with the batch. A divergence and a teacher's advantage depend on them.
+ * is exactly 1, so the gradient does not depend on outputs and can be sent with the batch. A divergence, a teacher's advantage and a loss of another package may
+ * depend on them.
  */
-function gradientIsKnown(options: GrpoOptions): boolean {
+function gradientIsKnown(options: GrpoSettings): boolean {
   const updates = options.updates_per_step * options.minibatches;
   return (
-    updates === 1 && options.old_policy === "trainer" && options.mismatch === "none" && !evaluatesReference(options)
+    !("ownLoss" in options) &&
+    updates === 1 &&
+    options.old_policy === "trainer" &&
+    options.mismatch === "none" &&
+    !evaluatesReference(options)
   );
 }
 
@@ -113,7 +118,7 @@ function gradientIsKnown(options: GrpoOptions): boolean {
  */
 async function freeze(
   context: AlgorithmContext,
-  options: GrpoOptions,
+  options: GrpoSettings,
   groups: readonly GroupSample[],
 ): Promise<{ readonly batch: readonly Trimmed[] } & GroupLogprobs<"old" | "reference">> {
   const units = groups.map(unitOf);

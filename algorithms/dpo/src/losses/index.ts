@@ -55,14 +55,25 @@ export const lossNames = Object.keys(losses) as LossName[];
 
 /** Choice of the loss and its parameters. */
 export interface PreferenceLossOptions extends LossParameters {
-  readonly loss: LossName;
+  /** A loss of the table, or one of another package. */
+  readonly loss: LossName | OwnLossEntry;
   /** Weight of the negative log-likelihood of the chosen answer. */
   readonly nll_coefficient: number;
 }
 
+/** Loss of another package, with the name for messages. */
+export interface OwnLossEntry extends LossEntry {
+  readonly name: string;
+}
+
 /** Returns the entry of a loss. */
-export function lossEntry(name: LossName): LossEntry {
-  return losses[name];
+export function lossEntry(loss: LossName | OwnLossEntry): LossEntry {
+  return typeof loss === "string" ? losses[loss] : loss;
+}
+
+/** Returns the name of a loss for messages. */
+export function lossName(loss: LossName | OwnLossEntry): string {
+  return typeof loss === "string" ? loss : loss.name;
 }
 
 /** Returns the options that only other losses read. */

@@ -39,7 +39,13 @@ export function optionsOfLoss(name: PolicyLossName): {
   return { read, unread: [...new Set(all)].filter((option) => !read.includes(option)) };
 }
 
-/** Returns the losses and gradient of one episode under the surrogate that the options name. */
-export function policyLosses(tokens: EpisodeTokens, options: PolicyLossOptions): TokenLosses {
-  return losses[options.policy_loss].loss(tokens, options);
+/** A surrogate that is none of the table. */
+export interface OwnLoss {
+  /** Returns the losses and gradient of one episode. */
+  readonly ownLoss: (tokens: EpisodeTokens) => TokenLosses;
+}
+
+/** Returns the losses and gradient of one episode under the surrogate that the options name or have. */
+export function policyLosses(tokens: EpisodeTokens, options: PolicyLossOptions | OwnLoss): TokenLosses {
+  return "ownLoss" in options ? options.ownLoss(tokens) : losses[options.policy_loss].loss(tokens, options);
 }

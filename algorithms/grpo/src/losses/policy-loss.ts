@@ -31,7 +31,7 @@ export interface TokenLosses {
 }
 
 /** Surrogate loss of one episode and its gradient. */
-export type PolicyLoss = (tokens: EpisodeTokens, options: SurrogateOptions) => TokenLosses;
+export type PolicyLoss<Options = SurrogateOptions> = (tokens: EpisodeTokens, options: Options) => TokenLosses;
 
 /** One token of an episode. */
 export interface Token extends Pick<EpisodeTokens, "age"> {
@@ -46,7 +46,8 @@ export interface Token extends Pick<EpisodeTokens, "age"> {
 export interface TokenLoss {
   readonly loss: number;
   readonly slope: number;
-  readonly isClipped: boolean;
+  /** Whether a bound of the loss limits the gradient; default false. */
+  readonly isClipped?: boolean;
 }
 
 /** Returns exp(logp_t - old_t) for each token, the exponent limited to ±10. */
@@ -55,7 +56,9 @@ export function tokenRatios({ logprobs, old }: EpisodeTokens): Float64Array {
 }
 
 /** Makes the loss of an episode from a loss that is defined token by token. */
-export function perToken(lossOf: (token: Token, options: SurrogateOptions) => TokenLoss): PolicyLoss {
+export function perToken<Options = SurrogateOptions>(
+  lossOf: (token: Token, options: Options) => TokenLoss,
+): PolicyLoss<Options> {
   return (tokens, options) => {
     const { logprobs, old, weights, advantage, age } = tokens;
     const ratio = tokenRatios(tokens);
