@@ -3,8 +3,6 @@ import { defineDpo } from "./define-dpo.ts";
 import { dpoOptions } from "./options.ts";
 
 export { dpoWithLoss } from "./define-dpo.ts";
-export { preferenceLoss } from "./losses/index.ts";
-export { dpoOptions };
 
 /** `dpo@1`: direct preference optimization and its family. */
 export const dpo = defineDpo(

@@ -4,7 +4,6 @@ import { grpoOptions } from "./options.ts";
 
 export { grpoWithLoss } from "./define-grpo.ts";
 export { perToken } from "./losses/policy-loss.ts";
-export { grpoOptions };
 
 /** `grpo@1`: group relative policy optimization and its family. */
 export const grpo = defineGrpo(

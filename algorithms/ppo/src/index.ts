@@ -8,8 +8,6 @@ import {
 import { type PpoOptions, ppoOptions } from "./options.ts";
 import { startPpo } from "./ppo-run.ts";
 
-export { ppoOptions } from "./options.ts";
-
 /** `ppo@1`: proximal policy optimization. */
 export const ppo: AlgorithmDefinition<PpoOptions> = {
   id: "ppo@1",

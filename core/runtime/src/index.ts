@@ -57,15 +57,13 @@ export type {
   ResolvedModel,
   ResolvedPart,
 } from "./config/resolve-config.ts";
-export { RolloutRunner, type RolloutRunnerOptions } from "./rollouts/rollout-runner.ts";
-export { totalReward } from "./rollouts/episode-record.ts";
-export { evaluate, type EvaluationResult, type MeasuredEnvironment } from "./evaluation/evaluate.ts";
+export { RolloutRunner } from "./rollouts/rollout-runner.ts";
+export { evaluate, type EvaluationResult } from "./evaluation/evaluate.ts";
 export type { Interval } from "./evaluation/intervals.ts";
 export type { MatchSummary } from "./evaluation/match-tally.ts";
 export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.ts";
 export { splitSize } from "./evaluation/split-size.ts";
-export { StagePlay, type StagePlayParts, type StagePlayState } from "./play/stage-play.ts";
-export type { GroupPlayer } from "./play/take-player.ts";
+export { StagePlay } from "./play/stage-play.ts";
 export { processName, thisProcess } from "./workers/member-sources.ts";
 export { joinRun, type Membership } from "./workers/membership.ts";
 export type { MemberSource } from "./workers/membership.ts";
@@ -96,9 +94,8 @@ export type { FrozenModel } from "./players/frozen-models.ts";
 export { loadFrozen } from "./models/load-frozen.ts";
 export { type LoadedModel, loadedModel, playingModel } from "./models/loaded-model.ts";
 export { policyOptions } from "./prepare/model-source.ts";
-export { referenceOptions } from "./models/reference-model.ts";
 export { rolloutSampling } from "./prepare/rollout-sampling.ts";
-export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";
+export type { Checkpoint } from "./run/checkpoints.ts";
 export { idOfRun, recordFailure } from "./train/run-recorder.ts";
 export { adapterDirectory, modelDirectory, type NamedModel, policiesOf } from "./run/model-directory.ts";
 export { episodesNotLearnt, type LearningCurve, learningCurve } from "./run/learning-curve.ts";

@@ -6,9 +6,6 @@ import { LlmJudge } from "./llm-judge.ts";
 import { LlmScorer } from "./llm-scorer.ts";
 import { llmOptions, type LlmOptions } from "./options.ts";
 
-export { LlmJudge } from "./llm-judge.ts";
-export type { LlmOptions } from "./options.ts";
-
 /** The judge and the scorer of one host share a client: its places, budget and recordings are limits of both. */
 const clients = new WeakMap<LlmOptions, ModelClient>();
 

@@ -2,9 +2,6 @@
 import { definePlugin } from "@mrlm/kit";
 import { EndpointSource } from "./endpoint-source.ts";
 
-export { EndpointSource } from "./endpoint-source.ts";
-export { endpointOptions } from "./options.ts";
-
 export default definePlugin({
   name: "@mrlm/policy-openai",
   policies: { "openai@1": ({ dataPath }) => new EndpointSource({ dataPath }) },

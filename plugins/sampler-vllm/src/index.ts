@@ -32,6 +32,4 @@ export const vllm: SamplerSource<VllmOptions> = {
   },
 };
 
-export { vllmOptions } from "./options.ts";
-
 export default definePlugin({ name: "@mrlm/sampler-vllm", samplers: { "vllm@1": () => vllm } });

@@ -5,7 +5,6 @@ import { ANSWER_FORMS } from "./form/form.ts";
 import { MathScorer } from "./scorer.ts";
 
 export { extract } from "./extract/extract.ts";
-export type { VerifyOptions } from "./options.ts";
 export { verify } from "./verify.ts";
 
 const options = z
