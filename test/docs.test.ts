@@ -10,12 +10,46 @@ const pages = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
-  ...["docs", "docs/guides", "docs/reference", "docs/decisions"].flatMap((folder) =>
-    readdirSync(join(root, folder))
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => `${folder}/${name}`),
-  ),
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !name.startsWith("site"))
+    .map((name) => `docs/${name}`),
 ];
+
+const wordsOf = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length;
+
+test("README.md, the changelog and the documentation keep their sizes", () => {
+  expect(wordsOf(read("README.md"))).toBeLessThanOrEqual(1_000);
+  expect(read("CHANGELOG.md").trimEnd().split("\n").length).toBeLessThanOrEqual(40);
+  const docs = pages.filter((page) => page.startsWith("docs/"));
+  expect(docs.reduce((sum, page) => sum + wordsOf(read(page)), 0)).toBeLessThanOrEqual(70_000);
+});
+
+describe("guides", () => {
+  const groups = ["start", "train", "build", "operate"];
+  const guides = pages.filter((page) => groups.includes(page.split("/")[1] as string));
+
+  test("docs/README.md lists each one once, by groups", () => {
+    const listed = Array.from(
+      read("docs/README.md").matchAll(/^\d+\. \[.*?\]\((.*?)\)/gm),
+      ([, page]) => `docs/${page}`,
+    );
+    expect(listed.toSorted()).toEqual(guides.toSorted());
+    expect([...new Set(listed.map((page) => page.split("/")[1]))]).toEqual(groups);
+  });
+
+  test.each(guides)("%s begins with at most 600 words, and its reference stands apart", (page) => {
+    const [start = "", ...reference] = read(page).split("\n## Reference\n");
+    expect(wordsOf(start)).toBeLessThanOrEqual(600);
+    expect(reference.length).toBeLessThanOrEqual(1);
+  });
+});
+
+test.each(pages)("%s has lines of at most 240 characters outside of tables and code", (page) => {
+  const text = read(page)
+    .replaceAll(/^( *)```[^]*?^\1```$/gm, "")
+    .replaceAll(/<!--[^]*?-->/g, "");
+  expect(text.split("\n").filter((line) => line.length > 240 && !/^ *\|/.test(line))).toEqual([]);
+});
 
 describe("docs/architecture.md", () => {
   const paths = [...read("docs/architecture.md").matchAll(/`([\w@.-]+\/[\w@./-]+)`/g)].map(
@@ -36,8 +70,8 @@ describe("docs/architecture.md", () => {
 
 test("docs/decisions/README.md lists every decision with its title and status", () => {
   const listed = [
-    ...read("docs/decisions/README.md").matchAll(/^\| \[(\d+)\]\((.*?)\) \| (.*?) \| .*? \| (.*?) \|$/gm),
-  ].map(([, ...cells]) => cells.slice(0, 4));
+    ...read("docs/decisions/README.md").matchAll(/^- \[(\d+)\]\((.*?)\) (.*?)(?: \((superseded by \d+)\))?$/gm),
+  ].map(([, number, name, title, status = "accepted"]) => [number, name, title, status]);
   const decisions = readdirSync(join(root, "docs/decisions"))
     .filter((name) => /^\d/.test(name))
     .toSorted();

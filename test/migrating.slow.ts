@@ -11,16 +11,16 @@ import { openReward } from "./migrating/openreward.ts";
 import type { Rows } from "./migrating/row.ts";
 import { verifiers } from "./migrating/verifiers.ts";
 
-const guide = readFileSync(join(ROOT, "docs/guides/migrating.md"), "utf8");
+const guide = readFileSync(join(ROOT, "docs/start/migrating.md"), "utf8");
 const sections = guide
-  .split(/^## /m)
+  .split(/^### /m)
   .slice(1)
   .map((section) => ({
     title: section.slice(0, section.indexOf("\n")),
-    rows: Array.from(section.matchAll(/^\| (.+?) \| (.+) \|$/gm), ([, theirs, ours]) => ({
+    rows: Array.from(section.matchAll(/^- (.+?) → (.+)$/gm), ([, theirs, ours]) => ({
       theirs: theirs as string,
       ours: ours as string,
-    })).filter(({ ours }) => !/^(mrlm|---)$/.test(ours)),
+    })),
   }));
 
 /** Words of the sources of core, of the packages' names, and of the configuration. */
@@ -82,7 +82,7 @@ describe.each(sections)("coming from $title", ({ title, rows }) => {
     const faults = spans.flatMap((code) => {
       if (code.startsWith("mrlm "))
         return shellFaults({
-          page: "docs/guides/migrating.md",
+          page: "docs/start/migrating.md",
           line: 0,
           language: "sh",
           code,

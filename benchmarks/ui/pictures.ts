@@ -1,5 +1,5 @@
 /**
- * node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN [--workers]: renews the pictures of docs/guides/viewer.md from a run with GRPO, or that of its
+ * node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN [--workers]: renews the pictures of docs/train/viewer.md from a run with GRPO, or that of its
  * workers from an asynchronous run that trains beside `mrlm play`. Prints the number of clicks.
  */
 import { mkdirSync } from "node:fs";
@@ -9,7 +9,7 @@ import type { Locator, Page } from "playwright-core";
 import { startBrowser } from "./browser.ts";
 import { startUi } from "./start-ui.ts";
 
-const PICTURES = fileURLToPath(new URL("../../docs/guides/pictures", import.meta.url));
+const PICTURES = fileURLToPath(new URL("../../docs/train/pictures", import.meta.url));
 
 const [run, option] = process.argv.slice(2);
 if (run === undefined)

@@ -19,16 +19,18 @@ export function shellFaults({ page, code }: CodeBlock): string[] {
 }
 
 function commandsOf(reference: string): Map<string, ReadonlySet<string>> {
-  const sections = reference.split(/^## mrlm /m).slice(1);
+  const sections = reference
+    .replaceAll("\n  ", " ")
+    .split(/^## mrlm /m)
+    .slice(1);
   return new Map(
-    sections.map((section) => [
-      section.slice(0, section.indexOf("\n")),
-      new Set(
-        Array.from(section.matchAll(/^\| `(?:(-\w), )?(--[\w-]+)/gm), ([, short, long]) => [short, long])
-          .flat()
-          .filter((flag) => flag !== undefined),
-      ),
-    ]),
+    sections.map((section) => {
+      // An entry describes one flag; the line of common flags lists several.
+      const lines = Array.from(section.matchAll(/^(?:- |\[Common flags\].*?: )(`.*)$/gm), ([, line]) => line as string);
+      const flags = lines.flatMap((line) => Array.from(line.matchAll(/(?:^|, )`(?:(-\w), )?(--[\w-]+)[^`]*`/g)));
+      const names = flags.flatMap(([, short, long]) => [short, long]).filter((name) => name !== undefined);
+      return [section.slice(0, section.indexOf("\n")), new Set([...names, "--json"])];
+    }),
   );
 }
 

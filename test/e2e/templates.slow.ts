@@ -20,7 +20,7 @@ test("the guide of tools shows templates/tool as it stands", () => {
     .map((path) => read(`templates/tool/${path}`))
     .join("\n");
   const lines = new Set(source.split("\n").map((line) => line.trim()));
-  const blocks = [...read("docs/guides/writing-a-tool.md").matchAll(/```ts\n(.*?)```/gs)].map(
+  const blocks = [...read("docs/build/writing-a-tool.md").matchAll(/```ts\n(.*?)```/gs)].map(
     ([, code]) => code as string,
   );
   expect(blocks).toHaveLength(4);

@@ -1,11 +1,11 @@
-import type { Command } from "commander";
+import type { Command, Option } from "commander";
 import { createProgram, leaves } from "../src/program.ts";
 
 const INTRODUCTION = `# Commands
 
-In a project that has \`@mrlm/cli\`, and in a clone of this repository, commands are run as \`npx mrlm COMMAND\`. \`mrlm --help\` and \`mrlm COMMAND --help\` print
+In a project that has \`@mrlm/cli\`, and in a clone of this repository, run commands as \`npx mrlm COMMAND\`. \`mrlm --help\` and \`mrlm COMMAND --help\` print
 the text of this page. Results go to stdout, everything else to stderr; progress is drawn in place on a terminal, and printed as a line every 15 seconds elsewhere.
-With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --version\` prints the version.
+With \`--json\`, a flag of every command, stdout holds one JSON object a line and nothing else. \`mrlm --version\` prints the version.
 
 ## Exit codes
 
@@ -21,20 +21,34 @@ With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --v
 An error's line begins with \`error CODE:\`; [errors](errors.md) has every code.
 `;
 
-/** Returns the content of docs/reference/cli.md: a section for each command, with its flags. */
+/** Returns the content of docs/reference/cli.md: the flags that several commands share, and a section for each command. */
 export function commandReference(): string {
-  return [INTRODUCTION, ...leaves(createProgram(() => undefined).command).map(section)].join("\n");
+  const commands = leaves(createProgram(() => undefined).command);
+  const rows = commands.flatMap(({ options }) => options.map(rowOf));
+  const shared = [...new Set(rows)].filter((row) => rows.filter((other) => other === row).length > 2);
+  const common = shared.filter((row) => !row.startsWith("- `--json`"));
+  return [
+    INTRODUCTION,
+    `## Common flags\n\n${common.map(wrapped).join("\n")}\n`,
+    ...commands.map((command) => section(command, new Set(shared))),
+  ].join("\n");
 }
 
-function section(command: Command): string {
-  const rows = command.options.map(({ flags, description, mandatory, defaultValue }) => {
-    const notes = [
-      mandatory ? "**required**. " : "",
-      description,
-      defaultValue === undefined ? "" : ` (default \`${String(defaultValue)}\`)`,
-    ];
-    return `| \`${flags}\` | ${notes.join("")} |`;
-  });
+function rowOf({ flags, description, mandatory, defaultValue }: Option): string {
+  const notes = [
+    mandatory ? "**required**. " : "",
+    description,
+    defaultValue === undefined ? "" : ` (default \`${String(defaultValue)}\`)`,
+  ];
+  return `- \`${flags}\`: ${notes.join("")}`;
+}
+
+const wrapped = (row: string): string => row.replaceAll(/(.{150,200}) (?=.{40})/g, "$1\n  ");
+
+function section(command: Command, shared: ReadonlySet<string>): string {
+  const all = command.options.filter(({ long }) => long !== "--json");
+  const rows = all.map(rowOf).filter((row) => !shared.has(row));
+  const common = all.filter((option) => shared.has(rowOf(option)));
   const given = command.registeredArguments.map(
     (argument) =>
       `\`${argument.required ? `<${argument.name()}>` : `[${argument.name()}]`}\`: ${argument.description}.\n`,
@@ -45,10 +59,10 @@ function section(command: Command): string {
     `${command.description()}.`,
     "",
     ...given,
-    "| flag | |",
-    "| --- | --- |",
-    ...rows,
-    "",
+    ...(rows.length > 0 ? [...rows.map(wrapped), ""] : []),
+    ...(common.length > 0
+      ? [wrapped(`[Common flags](#common-flags): ${common.map(({ flags }) => `\`${flags}\``).join(", ")}.`), ""]
+      : []),
   ].join("\n");
 }
 

@@ -87,7 +87,7 @@ test("failures, refusals and malformed traces are counted under known labels; lo
       return name === undefined ? [] : [[name, Number(value)]];
     }),
   );
-  const guide = readFileSync(new URL("../../../docs/guides/serving.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../../docs/operate/serving.md", import.meta.url), "utf8");
   const documented = new Set(guide.match(/(?<!from )\b(?:mrlm|process|nodejs)_[a-z_]+(?=[`{ ])/g));
   // Nothing happened that these count.
   for (const quiet of ["worker_restarts_total", "unauthenticated_total", "client_sessions", "client_queue_length"])

@@ -22,11 +22,10 @@ interface Schema {
 
 const INTRODUCTION = `# Configuration
 
-What \`mrlm train --config FILE\` reads. Keys are snake_case. An unknown key is an error that names the key, its line and column and the nearest known
-one; so is a value of the wrong kind. Relative paths are relative to the file, \`output\` to the working directory,
-and files that options of environments name, at a server that runs already (\`server.address\`), to its \`--data-root\`. The resolved configuration,
-every default filled in, is written into the run directory as \`config.yaml\` and loads again as itself.
-\`--set stages.1.learning_rate=1e-4\` on the command line sets a key over the file's, as if it stood in it.
+What \`mrlm train --config FILE\` reads. An unknown key, or a value of the wrong kind, is an error with the key, its line and column and the nearest known
+one. Relative paths are relative to the file, \`output\` to the working directory,
+and files that options of environments name, at a server that runs already (\`server.address\`), to its \`--data-root\`. The resolved configuration
+is \`config.yaml\` of the run directory. \`--set stages.1.learning_rate=1e-4\` on the command line sets a key over the file's.
 
 Editors complete and check the file with [config.schema.json](config.schema.json):
 \`# yaml-language-server: $schema=https://.../docs/reference/config.schema.json\` as its first line.
@@ -48,15 +47,14 @@ stages:
 eval: { tasks: 256 }
 \`\`\`
 
-A stage's own options are those of its algorithm, written beside \`algorithm\`; an environment's are those of the environment. Both are
-judged by the plugin's own schema: see the README of each.
+Options of a stage are those of its algorithm, beside \`algorithm\`; see the README of each algorithm and environment.
 `;
 
-const LEGACY_INTRODUCTION = `## The legacy form
+const LEGACY = `## The legacy form
 
-YAML of the system that this one replaces loads unchanged. \`training\` and the section of its algorithm are one stage, \`eval_envs\`
-are the environments, and the keys below replace those of the current form. Keys without effect are accepted, and reported when the
-configuration is loaded. So are options of an algorithm or an environment that the installed plugin does not have.
+YAML of the system that this one replaces loads unchanged ([its words](../start/migrating.md#mrlm)). \`training\` and the section of its algorithm are one stage, \`eval_envs\`
+the environments. Keys without effect, and options that the installed plugin does not have, are accepted and reported when the configuration is loaded.
+[config.schema.json](config.schema.json) describes each key.
 `;
 
 /** Returns the JSON Schema of the configuration, for editors. */
@@ -68,6 +66,7 @@ export function configJsonSchema(): Schema {
 export function configReference(): string {
   const { properties = {}, required = [] } = configJsonSchema();
   const legacyTop = legacyKeysOf();
+  const places = placesOf(properties);
   const current = Object.keys(properties).filter((key) => !legacyTop.includes(key));
   const scalars = current.filter((key) => objectOf(properties[key] as Schema) === undefined);
   const sections = current.filter((key) => !scalars.includes(key));
@@ -75,16 +74,9 @@ export function configReference(): string {
   return [
     INTRODUCTION,
     "## Top level\n",
-    table(current.map((key) => ({ key, schema: properties[key] as Schema, isRequired: required.includes(key) }))),
-    ...sections.map((key) => section(key, properties[key] as Schema, (name) => !isLegacyIn(key)(name))),
-    LEGACY_INTRODUCTION,
-    table(legacyTop.map((key) => ({ key, schema: properties[key] as Schema, isRequired: false }))),
-    ...legacyTop.flatMap((key) =>
-      objectOf(properties[key] as Schema) === undefined ? [] : [section(key, properties[key] as Schema, () => true)],
-    ),
-    ...sections
-      .filter((key) => legacyKeysOf(key).length > 0)
-      .map((key) => section(key, properties[key] as Schema, isLegacyIn(key), `${key}, legacy keys`)),
+    list(current.map((key) => ({ key, schema: properties[key] as Schema, isRequired: required.includes(key) }))),
+    ...sections.map((key) => section(key, places, properties[key] as Schema, (name) => !isLegacyIn(key)(name))),
+    LEGACY,
   ].join("\n");
 }
 
@@ -93,27 +85,60 @@ function legacyKeysOf(section?: string): readonly string[] {
   return LEGACY_KEYS.find((each) => each.section[0] === section)?.keys ?? [];
 }
 
-function section(key: string, schema: Schema, isShown: (name: string) => boolean, title = key): string {
-  const rows = rowsOf(schema, "").filter(({ key: name }) => isShown(name));
-  return `### ${title}\n\n${table(rows)}`;
+function section(key: string, places: Places, schema: Schema, isShown: (name: string) => boolean): string {
+  const rows = rowsOf(schema, "", key, places).filter(({ key: name }) => isShown(name));
+  return `### ${key}\n\n${list(rows)}`;
 }
 
 interface Row {
   readonly key: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
+  /** Place that has the keys of this one, if they stand elsewhere. */
+  readonly keysOf?: string;
 }
 
-function rowsOf(schema: Schema, prefix: string): Row[] {
+/** By the keys of an object that has several places: the shortest of these, which alone shows them. */
+type Places = ReadonlyMap<string, string>;
+
+function placesOf(properties: Readonly<Record<string, Schema>>): Places {
+  const places = new Map<string, string>();
+  const visit = (schema: Schema | undefined, place: string): void => {
+    if (schema?.properties === undefined) return;
+    const keys = JSON.stringify(schema.properties);
+    const known = places.get(keys);
+    if (known === undefined || depthOf(place) < depthOf(known)) places.set(keys, place);
+    for (const [name, member] of Object.entries(schema.properties)) visitMember(member, `${place}.${name}`);
+  };
+  const visitMember = (member: Schema, place: string): void => {
+    visit(objectOf(member), member.type === "array" ? `${place}[]` : place);
+    if (typeof member.additionalProperties === "object") visit(objectOf(member.additionalProperties), `${place}.*`);
+  };
+  for (const [name, member] of Object.entries(properties)) visit(objectOf(member), name);
+  return places;
+}
+
+const depthOf = (place: string): number => place.split(".").length;
+
+function rowsOf(schema: Schema, prefix: string, place: string, places: Places): Row[] {
   const object = objectOf(schema);
   return Object.entries(object?.properties ?? {}).flatMap(([name, member]) => {
     const key = `${prefix}${name}`;
-    const isList = member.type === "array";
+    const isRequired = object?.required?.includes(name) ?? false;
     const named = member.additionalProperties;
+    const nested = [
+      { schema: member, path: member.type === "array" ? `${name}[]` : name },
+      ...(typeof named === "object" ? [{ schema: named, path: `${name}.*` }] : []),
+    ];
+    const known = nested.flatMap(({ schema: each, path }) => {
+      const keys = objectOf(each)?.properties;
+      const at = keys === undefined ? undefined : places.get(JSON.stringify(keys));
+      return at === undefined || at === `${place}.${path}` ? [] : [at];
+    });
+    if (known.length > 0) return [{ key, schema: member, isRequired, keysOf: known[0] as string }];
     return [
-      { key, schema: member, isRequired: object?.required?.includes(name) ?? false },
-      ...rowsOf(member, `${key}${isList ? "[]" : ""}.`),
-      ...(typeof named === "object" ? rowsOf(named, `${key}.*.`) : []),
+      { key, schema: member, isRequired },
+      ...nested.flatMap(({ schema: each, path }) => rowsOf(each, `${prefix}${path}.`, `${place}.${path}`, places)),
     ];
   });
 }
@@ -125,19 +150,24 @@ function objectOf(schema: Schema): Schema | undefined {
   return schema.anyOf?.map(objectOf).find((found) => found !== undefined);
 }
 
-function table(rows: readonly Row[]): string {
-  const lines = rows.map(
-    ({ key, schema, isRequired }) =>
-      `| \`${key}\` | ${kindOf(schema)} | ${defaultOf(schema)} | ${isRequired ? "**required**. " : ""}${(schema.description ?? "").replaceAll("|", "\\|")} |`,
-  );
-  return ["| key | value | default | |", "| --- | --- | --- | --- |", ...lines, ""].join("\n");
+function list(rows: readonly Row[]): string {
+  const lines = rows.map(({ key, schema, isRequired, keysOf }) => {
+    const description = schema.description ?? "";
+    const keys = keysOf === undefined ? "" : `${description === "" ? "" : ". "}Keys of \`${keysOf}\``;
+    const meaning = description + keys === "" ? "" : `: ${description}${keys}`;
+    const kinds = [kindOf(schema), ...(isRequired ? ["**required**"] : []), ...defaultOf(schema)].filter((kind) => kind !== "object");
+    return wrapped(`- \`${key}\`${kinds.length === 0 ? "" : ` (${kinds.join(", ")})`}${meaning}`);
+  });
+  return [...lines, ""].join("\n");
 }
 
 /** Returns a default that is not empty. */
-function defaultOf({ default: value }: Schema): string {
+function defaultOf({ default: value }: Schema): string[] {
   const isEmpty = value === undefined || (typeof value === "object" && Object.keys(value as object).length === 0);
-  return isEmpty ? "" : `\`${String(value)}\``;
+  return isEmpty ? [] : [`default \`${String(value)}\``];
 }
+
+const wrapped = (line: string): string => line.replaceAll(/(.{150,200}) (?=.{40})/g, "$1\n  ");
 
 function kindOf(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(", ");
@@ -148,23 +178,17 @@ function kindOf(schema: Schema): string {
   }
   if (schema.type === "array") return `list of ${schema.items === undefined ? "anything" : kindOf(schema.items)}`;
   if (schema.type === "integer" || schema.type === "number")
-    return `${schema.type === "integer" ? "whole number" : "number"}${rangeOf(schema)}`;
-  const names: Readonly<Record<string, string>> = { string: "text", boolean: "true or false", object: "object" };
+    return `${schema.type === "integer" ? "integer" : "number"}${rangeOf(schema)}`;
+  const names: Readonly<Record<string, string>> = { string: "text", boolean: "boolean", object: "object" };
   return names[schema.type ?? ""] ?? "any";
 }
 
 function rangeOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema): string {
-  const parts = [
-    ...(exclusiveMinimum !== undefined
-      ? [`above ${exclusiveMinimum}`]
-      : minimum !== undefined && Math.abs(minimum) < 2 ** 53 - 1
-        ? [`at least ${minimum}`]
-        : []),
-    ...(exclusiveMaximum !== undefined
-      ? [`below ${exclusiveMaximum}`]
-      : maximum !== undefined && maximum < 2 ** 53 - 1
-        ? [`at most ${maximum}`]
-        : []),
-  ];
-  return parts.length > 0 ? `, ${parts.join(", ")}` : "";
+  const isLimited = (limit: number | undefined): boolean => limit !== undefined && Math.abs(limit) < 2 ** 53 - 1;
+  const low = isLimited(minimum) ? `≥ ${minimum}` : exclusiveMinimum === undefined ? "" : `> ${exclusiveMinimum}`;
+  const high = isLimited(maximum) ? `≤ ${maximum}` : exclusiveMaximum === undefined ? "" : `< ${exclusiveMaximum}`;
+  return [low, high]
+    .filter((part) => part !== "")
+    .map((part) => ` ${part}`)
+    .join(",");
 }

@@ -158,7 +158,7 @@ describe("a diagnosis", () => {
 
   test("every rule has a run that shows it, and a section in the guide", () => {
     expect(SICK).toHaveLength(STAGE_RULES.length + 1);
-    const guide = readFileSync(new URL("../../../docs/guides/diagnosis.md", import.meta.url), "utf8");
+    const guide = readFileSync(new URL("../../../docs/train/diagnosis.md", import.meta.url), "utf8");
     for (const [rule] of SICK) expect([rule, guide.includes(`### ${rule}\n`)]).toEqual([rule, true]);
   });
 
@@ -354,7 +354,7 @@ test("U5: the error that ended a run comes first", () => {
     },
     { rule: "truncation" },
   ]);
-  const guide = readFileSync(new URL("../../../docs/guides/diagnosis.md", import.meta.url), "utf8");
+  const guide = readFileSync(new URL("../../../docs/train/diagnosis.md", import.meta.url), "utf8");
   expect(guide).toContain("### run-failed\n");
   expect(found({ ...failed, error: undefined })).toEqual(["run-failed", "truncation"]);
 });

@@ -5,7 +5,7 @@ import { type EnvironmentHost, ERROR_CODES } from "@mrlm/spec/host";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { collect, localHost, runner } from "./support/rollouts.ts";
 
-const guide = readFileSync(new URL("../../../docs/guides/serving.md", import.meta.url), "utf8");
+const guide = readFileSync(new URL("../../../docs/operate/serving.md", import.meta.url), "utf8");
 const rows = /### Errors and episodes\n[^]*?\n\n((?:\|.*\n)+)/
   .exec(guide)?.[1]
   ?.split("\n")

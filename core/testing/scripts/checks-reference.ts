@@ -3,8 +3,7 @@ import { FINDINGS } from "../src/check/codes.ts";
 const INTRODUCTION = `# Checks
 
 \`mrlm check\` and the contract suites of \`@mrlm/testing\` report defects of a plugin as findings. Each has a stable code, a message with the measured
-values, the place in the source where one is known, and a fix. An *error* must be removed. A *warning* must be removed too, or the definition of the
-environment states why it stays:
+values, the place in the source where one is known, and a fix: below the meaning and the fix. An error must be removed; a *warning* too, or the definition states why it stays:
 
 \`\`\`ts
 acknowledged: { CODE: "the reason" },
@@ -16,7 +15,7 @@ export function checksReference(): string {
   const byName = Object.entries(FINDINGS).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const sections = byName.map(
     ([code, { severity, title, fix }]) =>
-      `## ${code}\n\n${severity === "error" ? "Error" : "Warning"}. ${title}\n\n**What to do:** ${fix}\n`,
+      `## ${code}\n\n${severity === "error" ? "" : "*Warning.* "}${title}\n\n${fix}\n`,
   );
   return [INTRODUCTION, ...sections].join("\n");
 }

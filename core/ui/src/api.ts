@@ -159,6 +159,6 @@ function decoded(part: string): string {
 
 function noRoute({ url }: Exchange): MrlmError {
   return new MrlmError("MESSAGE_INVALID", `There is no route ${url.pathname.slice(0, 200)}.`, {
-    hint: "docs/guides/viewer.md lists the routes.",
+    hint: "docs/train/viewer.md lists the routes.",
   });
 }

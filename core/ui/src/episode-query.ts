@@ -53,5 +53,5 @@ function oneOf<T extends string>(name: string, value: string, values: readonly T
 }
 
 function invalid(fact: string): MrlmError {
-  return new MrlmError("QUERY_INVALID", `${fact}.`, { hint: "docs/guides/viewer.md lists the arguments." });
+  return new MrlmError("QUERY_INVALID", `${fact}.`, { hint: "docs/train/viewer.md lists the arguments." });
 }

@@ -7,7 +7,7 @@ import plugin from "../elements.ts";
 environmentContract({ plugins: [plugin], environment: "elements" });
 
 test("U12: the guide shows this environment as it stands", () => {
-  const [source, guide] = ["../elements.ts", "../../../docs/guides/environments.md"].map((path) =>
+  const [source, guide] = ["../elements.ts", "../../../docs/build/environments.md"].map((path) =>
     readFileSync(new URL(path, import.meta.url), "utf8"),
   ) as [string, string];
   const lines = new Set(source.split("\n").map((line) => line.trim()));

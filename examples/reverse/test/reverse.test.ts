@@ -6,7 +6,9 @@ import plugin from "../reverse.ts";
 // The contract runs in process and over gRPC.
 environmentContract({ plugins: [plugin], environment: "reverse" });
 
-test("README.md shows this environment as it stands", () => {
+test("the guide shows this environment as it stands", () => {
   const source = readFileSync(new URL("../reverse.ts", import.meta.url), "utf8");
-  expect(readFileSync(new URL("../../../README.md", import.meta.url), "utf8")).toContain(`\`\`\`ts\n${source}\`\`\``);
+  expect(readFileSync(new URL("../../../docs/build/environments.md", import.meta.url), "utf8")).toContain(
+    `\`\`\`ts\n${source}\`\`\``,
+  );
 });

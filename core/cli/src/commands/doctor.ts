@@ -50,7 +50,7 @@ async function doctorFile({ console }: CommandContext, path: string): Promise<nu
 }
 
 function described({ severity, stage, what, advice, rule }: Finding): string {
-  return `${severity}${stage === undefined ? "" : `, ${stage}`}: ${what}\n  try: ${advice}\n  (${rule}: docs/guides/diagnosis.md)`;
+  return `${severity}${stage === undefined ? "" : `, ${stage}`}: ${what}\n  try: ${advice}\n  (${rule}: docs/train/diagnosis.md)`;
 }
 
 function exitCode(findings: readonly Finding[]): number {

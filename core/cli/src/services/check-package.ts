@@ -74,7 +74,7 @@ export function findPackage(target: string, from: string): CheckedPackage {
   const { name = directory, version = "0.0.0" } = json;
   if (json.mrlm === undefined)
     throw new MrlmError("PLUGIN_INVALID", `Package ${name} is no plugin: its package.json has no "mrlm" field.`, {
-      hint: "docs/guides/plugins.md shows the manifest. Run the command in the folder of a plugin, or name one.",
+      hint: "docs/build/plugins.md shows the manifest. Run the command in the folder of a plugin, or name one.",
     });
   return { directory, name, version, json };
 }

@@ -120,7 +120,7 @@ export function parseRecordedRow(value: JsonValue, place: string): RecordedRow {
   const parsed = recordedRow.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new MrlmError("DATA_INVALID", `${place} is not a recorded episode: ${z.prettifyError(parsed.error)}`, {
-    hint: "`mrlm collect` writes such files; docs/guides/data.md has their form.",
+    hint: "`mrlm collect` writes such files; docs/train/data.md has their form.",
   });
 }
 

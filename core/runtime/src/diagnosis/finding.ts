@@ -2,7 +2,7 @@ import type { IterationRecord, RunRecord, StageRecord } from "./run-record.ts";
 
 /** Result of a diagnosis rule. */
 export interface Finding {
-  /** Name of the rule. docs/guides/diagnosis.md has a section for it. */
+  /** Name of the rule. docs/train/diagnosis.md has a section for it. */
   readonly rule: string;
   /** `problem`: it probably prevents learning; `hint`: it may matter. */
   readonly severity: "problem" | "hint";

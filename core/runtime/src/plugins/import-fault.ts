@@ -46,5 +46,5 @@ function adviceFor(error: unknown, directory: string): { readonly hint?: string 
 function installHint(specifier: string, directory: string): string {
   const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
   const isOurs = name.startsWith("@mrlm/");
-  return `Install it for the plugin: \`npm install ${name}\` in ${directory}.${isOurs ? ' From a clone of mrlm: "In a project of your own" in docs/guides/environments.md.' : ""}`;
+  return `Install it for the plugin: \`npm install ${name}\` in ${directory}.${isOurs ? ' From a clone of mrlm: "In a project of your own" in docs/build/environments.md.' : ""}`;
 }

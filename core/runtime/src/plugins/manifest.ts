@@ -69,7 +69,7 @@ export function parseManifest({ name: packageName, specRange }: ManifestOwner, f
       "PLUGIN_INVALID",
       `The manifest of plugin ${packageName} is malformed: ${problems.join("; ")}.`,
       {
-        hint: `Correct the "mrlm" field in the package.json of ${packageName}; docs/guides/plugins.md shows its form.`,
+        hint: `Correct the "mrlm" field in the package.json of ${packageName}; docs/build/plugins.md shows its form.`,
       },
     );
   }

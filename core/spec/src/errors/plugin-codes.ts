@@ -42,7 +42,7 @@ export const PLUGIN_CODES = {
   },
   PLUGIN_INVALID: {
     meaning: "A plugin's manifest or default export is malformed, or they disagree.",
-    hint: "See docs/guides/plugins.md for the form.",
+    hint: "See docs/build/plugins.md for the form.",
     retryable: false,
   },
   PLUGIN_LOAD_FAILED: {

@@ -27,7 +27,7 @@ function howToAdd(environment: string, missing: readonly (typeof KINDS)[number][
     "  fixtures: [",
     ...missing.map((kind) => `    ${EXAMPLES[kind].replace(" //", ", //")}`),
     "  ],",
-    "docs/guides/environments.md describes each kind.",
+    "docs/build/environments.md describes each kind.",
   ].join("\n");
 }
 

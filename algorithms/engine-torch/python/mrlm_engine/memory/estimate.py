@@ -1,6 +1,6 @@
 """Estimate of the bytes of a run on each rank's device: a pure function of models, workload and ranks.
 
-Each line has its formula, and docs/guides/memory.md lists them. tests/memory/test_estimate.py compares the estimate
+Each line has its formula, and docs/train/memory.md lists them. tests/memory/test_estimate.py compares the estimate
 with torch's record of allocations.
 """
 

@@ -1,4 +1,4 @@
-/** Reasons for which a package is not published, and what its author does. docs/guides/publishing.md has each; a test compares both. */
+/** Reasons for which a package is not published, and what its author does. docs/build/publishing.md has each; a test compares both. */
 export const PROBLEMS = {
   PACKAGE_PRIVATE: "Remove `private` from package.json.",
   TAG_MISSING: "Name a tag, for example `--tag next`.",

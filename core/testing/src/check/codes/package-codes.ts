@@ -54,7 +54,7 @@ export const PACKAGE_CODES = {
   MANIFEST_INVALID: {
     severity: "error",
     title: "The manifest is malformed, or it and the default export disagree.",
-    fix: "Correct the `mrlm` field of the package.json; docs/guides/plugins.md shows its form.",
+    fix: "Correct the `mrlm` field of the package.json; docs/build/plugins.md shows its form.",
   },
   NAME_DIFFERS: {
     severity: "error",

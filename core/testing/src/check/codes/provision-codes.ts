@@ -47,7 +47,7 @@ export const PROVISION_CODES = {
   EXAMPLES_MISSING: {
     severity: "warning",
     title: "A provision has no examples, so most of its checks cannot run.",
-    fix: "Add them to `examples` of the plugin; docs/guides/plugins.md shows their form.",
+    fix: "Add them to `examples` of the plugin; docs/build/plugins.md shows their form.",
   },
   EXAMPLE_OUTCOME: {
     severity: "error",
