@@ -4,7 +4,7 @@
  * in the worse answer. Prices are of a million tokens.
  */
 import { parseArgs } from "node:util";
-import { LlmJudge } from "@mrlm/judge-llm";
+import { LlmJudge } from "../../plugins/judge-llm/src/llm-judge.ts";
 import { silentLogger } from "@mrlm/kit/service";
 import { createModelClient } from "@mrlm/model-client";
 import { llmOptions } from "../../plugins/judge-llm/src/options.ts";

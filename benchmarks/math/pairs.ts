@@ -1,6 +1,6 @@
 /** Labelled pairs: the examples in the parent folder of the repository, if present, and those of the package. */
 import { existsSync, readFileSync } from "node:fs";
-import type { VerifyOptions } from "@mrlm/scorer-math";
+import type { VerifyOptions } from "../../plugins/scorer-math/src/options.ts";
 
 export interface Pair {
   /** The class of the pair, for figures by class. */

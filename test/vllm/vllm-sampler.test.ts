@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import type { ExternalSampler, InFlight, SampleRequest } from "@mrlm/spec/host";
-import { vllm, vllmOptions } from "@mrlm/sampler-vllm";
+import { vllm } from "@mrlm/sampler-vllm";
+import { vllmOptions } from "../../plugins/sampler-vllm/src/options.ts";
 import { type Bigram, writeBigram } from "./support/bigram-directory.ts";
 import { FakeVllm, type Fault } from "./support/fake-vllm.ts";
 

@@ -12,7 +12,8 @@ import {
   trainBigram,
   trainBigramInterrupted,
 } from "@mrlm/testing";
-import { dpo, dpoOptions } from "../src/index.ts";
+import { dpo } from "../src/index.ts";
+import { dpoOptions } from "../src/options.ts";
 
 const data = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");
 writeFileSync(

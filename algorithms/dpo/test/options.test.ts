@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import type { JsonObject, TrainingEnvironment } from "@mrlm/kit/learning";
-import { dpo, dpoOptions } from "../src/index.ts";
+import { dpo } from "../src/index.ts";
+import { dpoOptions } from "../src/options.ts";
 
 test.each<[JsonObject, string, RegExp]>([
   [{ group_size: 4, pairs_per_group: 3 }, "pairs_per_group", /more than a group of 4 has pairs/],

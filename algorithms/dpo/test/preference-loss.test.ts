@@ -1,8 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import type { AnswerLogprobs } from "../src/losses/pair-loss.ts";
-import { preferenceLoss } from "../src/index.ts";
-import type { PreferenceLossOptions } from "../src/losses/index.ts";
+import { type PreferenceLossOptions, preferenceLoss } from "../src/losses/index.ts";
 import { lossNames } from "../src/losses/index.ts";
 
 const base: PreferenceLossOptions = {

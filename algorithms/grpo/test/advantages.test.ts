@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { type Baseline, groupAdvantages, type Scale } from "../src/advantages.ts";
-import { grpoOptions } from "../src/index.ts";
+import { grpoOptions } from "../src/options.ts";
 
 const rewards = fc.array(fc.double({ min: -5, max: 5, noNaN: true }), { minLength: 1, maxLength: 8 });
 const baselines = fc.constantFrom<Baseline>("group_mean", "leave_one_out");

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { explainedVariance } from "../src/explained-variance.ts";
 import { generalizedAdvantages, whiten } from "../src/gae.ts";
-import { ppoOptions } from "../src/index.ts";
+import { ppoOptions } from "../src/options.ts";
 import { valueLoss } from "../src/value-loss.ts";
 
 const reference = readFileSync(new URL("../../../docs/reference/algorithms.md", import.meta.url), "utf8");

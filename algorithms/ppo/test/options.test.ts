@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { JsonObject } from "@mrlm/kit/learning";
-import { ppoOptions } from "../src/index.ts";
+import { ppoOptions } from "../src/options.ts";
 
 test.each<[JsonObject, string, RegExp]>([
   [{ on_length: "mask", cut_penalty: 0.5 }, "cut_penalty", /leaves cut episodes out/],

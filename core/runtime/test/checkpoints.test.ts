@@ -12,7 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { Checkpoints, openCheckpoint, parseConfig, RunDirectory } from "@mrlm/runtime";
+import { parseConfig, RunDirectory } from "@mrlm/runtime";
+import { Checkpoints, openCheckpoint } from "../src/run/checkpoints.ts";
 
 let directory = "";
 const made: string[] = [];

@@ -6,13 +6,13 @@ import {
   behaviourOf,
   formatBehaviour,
   LocalHost,
-  openCheckpoint,
   parseConfig,
   PluginHost,
   prepareRun,
   RunDirectory,
   trainRun,
 } from "@mrlm/runtime";
+import { openCheckpoint } from "../src/run/checkpoints.ts";
 import type { EnvironmentPackage } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
 import { reinforce } from "./support/reinforce.ts";

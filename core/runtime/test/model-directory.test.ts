@@ -2,7 +2,8 @@ import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { adapterDirectory, Checkpoints, modelDirectory } from "@mrlm/runtime";
+import { adapterDirectory, modelDirectory } from "@mrlm/runtime";
+import { Checkpoints } from "../src/run/checkpoints.ts";
 
 const made: string[] = [];
 let run = "";

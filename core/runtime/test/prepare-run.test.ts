@@ -11,9 +11,9 @@ import {
   PluginHost,
   policyOptions,
   prepareRun,
-  referenceOptions,
   trainedPolicy,
 } from "@mrlm/runtime";
+import { referenceOptions } from "../src/models/reference-model.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 

@@ -2,15 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { definePlugin, textMessage } from "@mrlm/kit";
 import { learntReward } from "@mrlm/kit/learning";
-import {
-  checkPlayers,
-  LocalHost,
-  type MeasuredEnvironment,
-  parseConfig,
-  PluginHost,
-  prepareRun,
-  trainedSharing,
-} from "@mrlm/runtime";
+import { checkPlayers, LocalHost, parseConfig, PluginHost, prepareRun, trainedSharing } from "@mrlm/runtime";
+import type { MeasuredEnvironment } from "../src/evaluation/evaluate.ts";
 import {
   type AgentId,
   type AgentTrajectory,

@@ -4,7 +4,7 @@ import { silentLogger } from "@mrlm/kit/service";
 import { type EnvironmentDefinition, MrlmError, score, type TrajectoryGroup, unscored } from "@mrlm/spec";
 import type { Engine, Sampler, SampleRequest } from "@mrlm/spec/host";
 import fc from "fast-check";
-import { totalReward } from "@mrlm/runtime";
+import { totalReward } from "../src/rollouts/episode-record.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
 import { bound, throughputEngine } from "./support/throughput-engine.ts";

@@ -1,7 +1,7 @@
 /** Entry for hosts and for plugins that are part of one: environment hosts, episode stores, engines, samplers, sandboxes, launchers. */
 
 export { parseVersionedId } from "./id.ts";
-export type { PlayedBy, Player, PlayerRef } from "./player.ts";
+export type { PastVersions, PlayedBy, Player, PlayerRef } from "./player.ts";
 export { MAX_REWARD } from "./reward.ts";
 export type { RewardSharing, SharedReward } from "./reward-sharing.ts";
 export type { EpisodeTools } from "./environment-context.ts";

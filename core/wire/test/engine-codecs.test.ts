@@ -9,7 +9,6 @@ import type {
 } from "@mrlm/spec/host";
 import fc from "fast-check";
 import {
-  bytesOf,
   decodeCreateModel,
   decodeCreatedModel,
   decodeEngineInfo,
@@ -38,13 +37,12 @@ import {
   encodeSampleFinish,
   encodeSampleTokens,
   encodeUnit,
-  floatsOf,
   fromInt64,
-  integersOf,
   samplerProto,
   toInt64,
   engineProto as wire,
 } from "../src/index.ts";
+import { bytesOf, floatsOf, integersOf } from "../src/bytes.ts";
 import { finite, object, text } from "./arbitraries.ts";
 import { expectSame, throughBytes } from "./through-bytes.ts";
 

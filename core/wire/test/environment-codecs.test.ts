@@ -7,18 +7,17 @@ import {
   decodeDemonstration,
   decodeDescription,
   decodeEnvironmentRef,
-  decodeMessage,
-  decodePart,
-  decodeReward,
   decodeStep,
   encodeAction,
   encodeDemonstration,
   encodeDescription,
   encodeEnvironmentRef,
-  encodeReward,
   encodeStep,
   environmentProto as wire,
 } from "../src/index.ts";
+import { decodeReward, encodeReward } from "../src/environment/rewards.ts";
+import { decodePart } from "../src/environment/parts.ts";
+import { decodeMessage } from "../src/environment/messages.ts";
 import { action, demonstration, object, stepResult, text } from "./arbitraries.ts";
 import { expectSame, throughBytes } from "./through-bytes.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "@jest/globals";
-import type { Codec } from "../src/index.ts";
+import type { Codec } from "../src/grpc/serialise.ts";
 
 /** Returns a message as the peer receives it: a view into a Buffer at an odd offset. */
 export function throughBytes<T>(codec: Codec<T>, message: T): T {

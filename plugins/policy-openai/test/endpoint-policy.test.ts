@@ -9,7 +9,8 @@ import {
   type ToolDefinition,
 } from "@mrlm/kit";
 import { type ChatServer, type ChatServerReply, startChatServer } from "@mrlm/testing";
-import { EndpointSource, endpointOptions } from "../src/index.ts";
+import { endpointOptions } from "../src/options.ts";
+import { EndpointSource } from "../src/endpoint-source.ts";
 
 const signal = new AbortController().signal;
 const closing: (() => Promise<void>)[] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { verify, type VerifyOptions } from "../src/index.ts";
+import { verify } from "../src/index.ts";
+import type { VerifyOptions } from "../src/options.ts";
 import type { Verification } from "../src/verify.ts";
 import { rowsOf } from "./rows.ts";
 

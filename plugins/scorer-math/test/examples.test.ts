@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { verify, type VerifyOptions } from "../src/index.ts";
+import { verify } from "../src/index.ts";
+import type { VerifyOptions } from "../src/options.ts";
 import { sharedRows } from "./rows.ts";
 
 type Row = { gold: string; answer: string; equivalent: boolean; options?: VerifyOptions };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { verify, type VerifyOptions } from "../src/index.ts";
+import { verify } from "../src/index.ts";
+import type { VerifyOptions } from "../src/options.ts";
 import type { Verdict } from "../src/verdict.ts";
 import { rowsOf } from "./rows.ts";
 

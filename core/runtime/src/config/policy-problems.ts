@@ -1,4 +1,5 @@
-import type { PastVersions, PolicyId } from "@mrlm/spec";
+import type { PolicyId } from "@mrlm/spec";
+import type { PastVersions } from "@mrlm/spec/host";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { valueAt } from "../plugins/schema-messages.ts";
 import { type ConfigProblem, showPath } from "./config-problems.ts";

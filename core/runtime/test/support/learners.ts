@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EpisodeStore, PlayPlan, RolloutRequest } from "@mrlm/spec/host";
 import { score, type TrainingEnvironment, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
-import { type GroupPlayer, StagePlay, type StagePlayParts, type StagePlayState } from "@mrlm/runtime";
+import { StagePlay } from "@mrlm/runtime";
+import type { StagePlayParts, StagePlayState } from "../../src/play/stage-play.ts";
+import type { GroupPlayer } from "../../src/play/take-player.ts";
 import { openLocalStore } from "@mrlm/store";
 
 export const environment = (id: string, weight = 1): TrainingEnvironment => ({

@@ -3,7 +3,8 @@ import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import type { EnvironmentDefinition, Renderer, TrajectoryGroup } from "@mrlm/spec";
 import type { Engine, EnvironmentHost, RolloutRequest } from "@mrlm/spec/host";
-import { LocalHost, PluginHost, RolloutRunner, type RolloutRunnerOptions } from "@mrlm/runtime";
+import { LocalHost, PluginHost, RolloutRunner } from "@mrlm/runtime";
+import type { RolloutRunnerOptions } from "../../src/rollouts/rollout-runner.ts";
 import { BigramEngine } from "@mrlm/testing";
 import { counterEnvironment } from "./counter-environment.ts";
 
