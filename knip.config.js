@@ -4,6 +4,7 @@ export default {
     ".": {
       entry: [
         "scripts/*.mjs",
+        "scripts/lib/{jest-globals,native-test-runner}.mjs", // jest loads them
         "benchmarks/*.ts",
         "benchmarks/*/main.ts",
         "benchmarks/sandbox/soak/main.ts",
@@ -45,7 +46,7 @@ export default {
       ],
     },
     "{core,environments,plugins,algorithms}/*": {
-      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
+      entry: ["test/**/*.{test,slow,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
     },
     "core/ui": {
@@ -53,27 +54,27 @@ export default {
       project: ["src/**/*.ts", "page/**/*.ts"],
     },
     "algorithms/engine-torch": {
-      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
+      entry: ["test/**/*.{test,slow,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreBinaries: ["uv"], // resolves the lock files of the Python packages
     },
     "plugins/sandbox-javascript": {
-      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
+      entry: ["test/**/*.{test,slow,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: ["node-inspect-extracted"], // read as text: it runs in isolates
     },
     "plugins/sandbox-python": {
-      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
+      entry: ["test/**/*.{test,slow,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: ["pyodide"], // its files are loaded by their paths
     },
     "plugins/tool-mcp": {
-      entry: ["test/**/*.{test,faults}.ts", "test/support/*.mjs"],
+      entry: ["test/**/*.{test,slow,faults}.ts", "test/support/*.mjs"],
       project: ["src/**/*.ts", "test/**/*.{ts,mjs}"],
       ignoreDependencies: ["@modelcontextprotocol/server-.*"], // programs that tests start
     },
     "core/wire": {
-      entry: ["test/**/*.{test,faults}.ts", "test/types/*.ts"],
+      entry: ["test/**/*.{test,slow,faults}.ts", "test/types/*.ts"],
       project: ["src/**/*.ts", "test/**/*.ts", "!src/gen/**"],
       ignoreDependencies: ["ts-proto"], // the generator that buf runs
     },

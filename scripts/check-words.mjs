@@ -7,7 +7,8 @@ import { ScriptError, script } from "./lib/script.mjs";
 import { phrasesIn } from "./lib/words.mjs";
 
 /** Files that hold the phrases themselves, generated code, recorded data, and texts of debates. */
-const ignored = /^(?:scripts\/(?:lib|test)\/words(?:\.test)?\.mjs|.*\/(?:gen|fixtures|phrases|propositions)\/.*)$/;
+const ignored =
+  /^(?:scripts\/(?:lib|test)\/words(?:\.test)?\.mjs|.*\/(?:gen|fixtures|phrases)\/.*|environments\/debate\/src\/(?:stock-arguments|worked-debate)\.ts)$/;
 
 await script(async () => {
   const paths = process.argv.slice(2);

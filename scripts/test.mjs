@@ -68,8 +68,8 @@ async function runSuite(python, suite, options) {
 }
 
 /**
- * The tests that a contributor runs after each change. One that is slow fails them: as soon as many are, nobody runs them. Beside other processes each test
- * takes longer, so that only an idle machine can tell.
+ * The tests that a contributor runs after each change. One that is slow fails them: as soon as many are, contributors no longer run them. Beside other processes each test
+ * takes longer, so that only an idle machine decides.
  * @param {string} python
  */
 async function runFastTests(python) {

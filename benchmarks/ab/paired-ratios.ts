@@ -6,7 +6,7 @@ export interface Comparison {
 }
 
 /**
- * Returns how a figure is compared: `cost` where less is better, `rate` where more is. Undefined: the figure has no unit that tells.
+ * Returns how a figure is compared: `cost` where less is better, `rate` where more is. Undefined: the figure has no unit from which that follows.
  * @param name as benchmarks name them: the unit stands at the end
  */
 export function kindOf(name: string): "cost" | "rate" | undefined {

@@ -1,4 +1,4 @@
-"""Reads a JSON list of Python sources and prints the number of code lines of each: no blanks, comments, docstrings, imports."""
+"""Prints the number of code lines of each source of a JSON list: no blanks, comments, docstrings, imports."""
 
 import ast
 import io
@@ -11,9 +11,7 @@ BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, token
 
 def count(source: str) -> int:
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    lines = {
-        line for token in tokens if token.type not in BLANK for line in range(token.start[0], token.end[0] + 1)
-    }
+    lines = {line for token in tokens if token.type not in BLANK for line in range(token.start[0], token.end[0] + 1)}
     for node in ast.walk(ast.parse(source)):
         text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         if text or isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -1,4 +1,4 @@
-// What tests import as "@jest/globals", when they run as native modules (native-test-runner.mjs).
+// Module that tests import as "@jest/globals", when they run as native modules (native-test-runner.mjs).
 import { jestExpect } from "@jest/expect";
 import { ModernFakeTimers } from "@jest/fake-timers";
 import { ModuleMocker } from "jest-mock";

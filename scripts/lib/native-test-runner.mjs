@@ -34,21 +34,21 @@ export default async function runTestFile(globalConfig, config, _environment, _r
   resetState();
   jest.setTimeout(config.testTimeout);
   expect.setState({ testPath, expand: globalConfig.expand });
-  await tell({ name: "setup", parentProcess: process, testNamePattern: globalConfig.testNamePattern });
+  await dispatch({ name: "setup", parentProcess: process, testNamePattern: globalConfig.testNamePattern });
   try {
     await import(pathToFileURL(testPath).href);
     const { testResults, unhandledErrors } = await run();
     return resultOf(testResults.map(reportOf), unhandledErrors, { globalConfig, config, testPath });
   } finally {
-    await tell({ name: "teardown" });
+    await dispatch({ name: "teardown" });
     jest.useRealTimers();
     jest.restoreAllMocks();
     restoreVariables(variables);
   }
 }
 
-/** Events that jest-circus expects of whoever runs it; it exports no function for them. */
-async function tell(/** @type {any} */ event) {
+/** Events that jest-circus expects of its runner; it exports no function for them. */
+async function dispatch(/** @type {any} */ event) {
   /** @type {Record<symbol, any>} */
   const shared = globalThis;
   for (const handle of shared[Symbol.for("EVENT_HANDLERS")]) await handle(event, getState());

@@ -26,11 +26,11 @@ export type ChildOptions = ChildCommand & {
   readonly orphanGrace?: OrphanGrace;
 };
 
-/** How a process ended. */
+/** End of a process. */
 export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why it could not be started. */
+  /** Reason why it could not be started. */
   readonly error?: Error;
 }
 
@@ -81,7 +81,7 @@ export function startChild(options: ChildOptions): Child {
   });
   child.once("exit", () => {
     isOver = true;
-    // What it left could hold its output open.
+    // Processes that it left could hold its output open.
     if (tree !== undefined) signalGroup(tree, "SIGKILL");
   });
   const stop = async ({ inputMs = 0, termMs = 0 }: Grace = {}): Promise<ChildEnd> => {

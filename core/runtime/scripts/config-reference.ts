@@ -155,7 +155,9 @@ function list(rows: readonly Row[]): string {
     const description = schema.description ?? "";
     const keys = keysOf === undefined ? "" : `${description === "" ? "" : ". "}Keys of \`${keysOf}\``;
     const meaning = description + keys === "" ? "" : `: ${description}${keys}`;
-    const kinds = [kindOf(schema), ...(isRequired ? ["**required**"] : []), ...defaultOf(schema)].filter((kind) => kind !== "object");
+    const kinds = [kindOf(schema), ...(isRequired ? ["**required**"] : []), ...defaultOf(schema)].filter(
+      (kind) => kind !== "object",
+    );
     return wrapped(`- \`${key}\`${kinds.length === 0 ? "" : ` (${kinds.join(", ")})`}${meaning}`);
   });
   return [...lines, ""].join("\n");

@@ -7,7 +7,7 @@ const PASSED =
   /^(WANDB_.*|PATH|PYTHON(PATH|HOME|UTF8)|(DY)?LD_LIBRARY_PATH|HOME|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TE?MP|XDG_.*|(HTTPS?|NO|ALL)_PROXY|SSL_CERT_.*|REQUESTS_CA_BUNDLE|NETRC|SYSTEMROOT|USERPROFILE|USERNAME|(LOCAL)?APPDATA|PATHEXT)$/i;
 const KEPT_STDERR = 4000;
 
-/** What was logged is sent after the training process was killed, too. */
+/** Logged rows are sent after the training process was killed, too. */
 const ORPHAN_GRACE = { seconds: 60 };
 
 /** Python process that runs track.py. */

@@ -17,7 +17,7 @@ export interface Console {
   readonly stderr: Writable & { readonly columns?: number };
 }
 
-/** Where a command writes: this process, or what a test reads. */
+/** Output of a command: that of this process, or text that a test reads. */
 export interface OutputStreams {
   readonly stdout: Writable;
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
