@@ -53,7 +53,7 @@ describe("a name", () => {
     "con",
     "nul.2",
     "@me/com1",
-    "zod",
+    "typescript",
     "@mrlm/cli",
   ])("%j is refused, and nothing is written", async (name) => {
     await expect(environment(name)).rejects.toMatchObject({ code: "USAGE" });
