@@ -218,7 +218,10 @@ export default {
     forbid(
       "scripts-need-no-packages",
       "Scripts run on Node 20 before packages are installed. Their tests, the parts of the test runner and the count of code lines run after that.",
-      { path: "^scripts/", pathNot: [tests, "^scripts/(fast-check|lib/(jest-globals|native-test-runner|code-lines))\\.mjs$"] },
+      {
+        path: "^scripts/",
+        pathNot: [tests, "^scripts/(fast-check|lib/(jest-globals|native-test-runner|code-lines))\\.mjs$"],
+      },
       { pathNot: ["^scripts/"], dependencyTypesNot: ["core"] },
     ),
   ],
