@@ -97,8 +97,14 @@ export default {
     forbid(
       "plugins-import-model-client-and-process-too",
       "A judge, a player or a tool may ask an endpoint, or run a program.",
-      { path: "^plugins/", pathNot: [tests, "^plugins/sandbox-"] },
+      { path: "^plugins/", pathNot: [tests, "^plugins/(sandbox|store)-"] },
       { path: coreExcept("spec", "kit", "model-client", "process") },
+    ),
+    forbid(
+      "store-plugins-import-store-too",
+      "A store plugin runs the statements of @mrlm/store in another database.",
+      { path: "^plugins/store-", pathNot: [tests] },
+      { path: coreExcept("spec", "kit", "store") },
     ),
     forbid(
       "sandbox-plugins-import-sandbox-too",
@@ -124,7 +130,7 @@ export default {
     forbid(
       "tests-of-plugins-import-testing-too",
       "Tests of a plugin under plugins/ may also use the model client.",
-      { path: `^plugins/[^/]+${tests}`, pathNot: ["^plugins/sandbox-"] },
+      { path: `^plugins/[^/]+${tests}`, pathNot: ["^plugins/(sandbox|store)-"] },
       { path: coreExcept("spec", "kit", "model-client", "process", "testing") },
     ),
     forbid(
@@ -132,6 +138,12 @@ export default {
       "Tests of a sandbox plugin use the contract suites of @mrlm/testing.",
       { path: `^plugins/sandbox-[^/]+${tests}` },
       { path: coreExcept("spec", "kit", "sandbox", "testing") },
+    ),
+    forbid(
+      "store-plugin-tests-import-readers-too",
+      "Tests of a store plugin use the contract suite of @mrlm/store, and the viewer that reads stores.",
+      { path: `^plugins/store-[^/]+${tests}` },
+      { path: coreExcept("spec", "kit", "store", "testing", "ui") },
     ),
     forbid(
       "plugins-never-import-each-other",
@@ -165,9 +177,9 @@ export default {
     ),
     forbid(
       "packages-by-their-name",
-      "A package is imported by its name, so that other packages use its exports only.",
+      "A package is imported by its name, so that other packages use its exports only. The contract suite of stores is no part of a package.",
       { path: "^([^/]+)/([^/]+)", pathNot: ["^(test|benchmarks)/"] },
-      { ...byPath, path: "^(core|environments|plugins|algorithms)/", pathNot: ["^$1/$2/"] },
+      { ...byPath, path: "^(core|environments|plugins|algorithms)/", pathNot: ["^$1/$2/", "^core/store/test/"] },
     ),
     forbid(
       "core-by-its-name",

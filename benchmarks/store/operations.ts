@@ -32,7 +32,7 @@ export interface StoreCost {
 /** Reads the steps of a run from its store. */
 export function recordedSteps(directory: string): RecordedStep[] {
   const path = join(directory, "episodes.sqlite");
-  const reader = new EpisodeReader(path);
+  const reader = new EpisodeReader({ path });
   const bySteps = Map.groupBy(reader.read(), ({ step }) => step);
   reader.close();
   const database = new DatabaseSync(path, { readOnly: true });

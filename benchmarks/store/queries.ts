@@ -42,7 +42,7 @@ export async function queryCost(): Promise<QueryCost> {
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const began = performance.now();
-      const { seconds } = await queryStore(path, sql, { rows: 100_000, seconds: 60, megabytes: 2_048 });
+      const { seconds } = await queryStore({ path }, sql, { rows: 100_000, seconds: 60, megabytes: 2_048 });
       times.push(seconds * 1000);
       starts.push(performance.now() - began - seconds * 1000);
     }

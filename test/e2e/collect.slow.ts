@@ -91,7 +91,7 @@ describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", (
     expect(await run([...collect(), "--config", own, "-o", again])).toMatchObject({ code: 0 });
     expect(readFileSync(again, "utf8")).toBe(readFileSync(jsonl, "utf8"));
     expect(existsSync(partial)).toBe(false);
-    const reader = new EpisodeReader(join(model, "episodes.sqlite"));
+    const reader = new EpisodeReader({ path: join(model, "episodes.sqlite") });
     const stored = Array.from(reader.read({ purpose: "collect" }), ({ trajectory }) => trajectory.id);
     reader.close();
     expect(new Set(stored)).toEqual(new Set(rowsOf(jsonl).map(({ id }) => id)));

@@ -90,7 +90,7 @@ async function newRun(): Promise<RunDirectory> {
     path: join(directory, "run.yaml"),
   });
   const run = RunDirectory.create(config, "");
-  await (await openLocalStore({ path: run.episodesPath, purpose: "train", endsLeases: false })).close();
+  await (await openLocalStore({ ...run.store, purpose: "train", endsLeases: false })).close();
   return run;
 }
 

@@ -100,7 +100,7 @@ describeWithEngine(
         "iteration 6",
         "evaluation 6",
       ]);
-      const store = new EpisodeReader(path("episodes.sqlite"));
+      const store = new EpisodeReader({ path: path("episodes.sqlite") });
       expect(Array.from(store.read(), ({ step }) => step)).toEqual(
         [4, 5, 6].flatMap((step) => Array<number>(32).fill(step)),
       );
@@ -176,7 +176,7 @@ describeWithEngine(
         pieces: string[];
       }[];
       // The very tokens that the run's first policy was shown.
-      const store = new EpisodeReader(path("episodes.sqlite"));
+      const store = new EpisodeReader({ path: path("episodes.sqlite") });
       const [played] = store.find({ task: "eval/0", order: "newest", limit: 1 });
       store.close();
       const shown = Array.from(played?.trajectory.agents["agent"]?.segments[0]?.tokens ?? []).slice(

@@ -16,7 +16,7 @@ import { writeConfig } from "../e2e/support/tiny-run.ts";
 import { begin, directoryIn, leaveAlone } from "../resume/support/kill-often.ts";
 import { grpoAhead, WARM } from "../resume/support/scenarios.ts";
 
-const SERVER = fileURLToPath(new URL("../../core/store/test/support/postgres-process.ts", import.meta.url));
+const SERVER = fileURLToPath(new URL("../../plugins/store-postgres/test/support/postgres-process.ts", import.meta.url));
 /** Password of the server's user. */
 const PASSWORD = "9d4c-password-of-the-server";
 const STEPS = Number(process.env["DATABASE_STEPS"] ?? 40);

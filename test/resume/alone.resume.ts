@@ -133,7 +133,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
     expect((await resume(path)).code).toBe(0);
     const rows = new MetricsFile(join(path, "metrics.jsonl")).rows().filter(({ kind }) => kind === "iteration");
     expect(rows.map(({ step }) => step)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
-    const store = new EpisodeReader(join(path, "episodes.sqlite"));
+    const store = new EpisodeReader({ path: join(path, "episodes.sqlite") });
     const played = Array.from(store.read(), ({ step, trajectory }) => ({
       step,
       version: Math.max(

@@ -152,7 +152,7 @@ function warmConfig(runs: string): object {
 /** Writes the episodes of a run, as `mrlm collect` writes them. */
 async function writeCollected(run: string, { collected, parquet }: Data): Promise<void> {
   const { fingerprint } = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
-  const store = new EpisodeReader(RunDirectory.open(run).episodesPath);
+  const store = new EpisodeReader(RunDirectory.open(run).store);
   const rows = Array.from(store.read()).flatMap(({ trajectory }) => toRecordedRows(trajectory, () => fingerprint));
   store.close();
   const journal = await Journal.open(`${collected}.partial`, {});

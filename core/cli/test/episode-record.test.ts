@@ -50,7 +50,7 @@ async function record(model: string, named?: string, fault?: () => void): Promis
 }
 
 function stored(path: string): unknown[] {
-  const reader = new EpisodeReader(path);
+  const reader = new EpisodeReader({ path });
   const episodes = Array.from(reader.read({ purpose: "collect" }), ({ step, stage, trajectory }) => [
     step,
     stage,

@@ -41,15 +41,8 @@ describe("the options of mrlm play", () => {
     [{ store: "x:1", set: ["sampling.temperature=2"] }, "sampling.temperature"],
     [{ store: "x:1", set: ["servers=2"] }, "servers=2"],
     [{ store: "postgres://x/y?run=1", tokenFile: "z" }, "--token-file is for a store server"],
-    [{ store: "postgres://x/y" }, "names no run"],
   ])("%j is refused", async (options, message) => {
     await expect(open(options)).rejects.toMatchObject({ code: "USAGE", message: expect.stringContaining(message) });
-  });
-
-  test("the wait for a database that does not answer ends with a stop", async () => {
-    const store = "postgres://127.0.0.1:1/x?run=1";
-    const opening = openPlayedRun({ store }, AbortSignal.abort(), () => undefined);
-    await expect(opening).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 
   test("the run of a server has its configuration, with the keys of this machine", async () => {

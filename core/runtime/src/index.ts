@@ -33,6 +33,7 @@ export {
   projectDirectory,
   readPluginPackage,
 } from "./plugins/plugin-package.ts";
+export { storePlaceOf } from "./plugins/store-plugin.ts";
 export { installHint } from "./plugins/install-hint.ts";
 export { parseManifest } from "./plugins/manifest.ts";
 export { PROVIDERS } from "./plugins/provider-table.ts";
@@ -71,6 +72,7 @@ export { playRun, type PlayRunParts } from "./workers/rollout-worker.ts";
 export { learningEngine } from "./train/stage-context.ts";
 export { createLauncher } from "./prepare/create-launcher.ts";
 export { type PreparedRun, prepareRun } from "./prepare/prepare-run.ts";
+export { checkStore } from "./prepare/check-store.ts";
 export { checkLearners } from "./prepare/prepare-stage.ts";
 export type { PreparedLearner, PreparedStage } from "./prepare/prepare-stage.ts";
 export type { EvaluationPoint } from "./evaluation/evaluate.ts";

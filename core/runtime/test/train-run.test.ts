@@ -28,7 +28,7 @@ const weights = (summary: RunSummary): Buffer => readFileSync(join(summary.direc
 const iterations = (directory: string): unknown[] =>
   new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row);
 const episodes = (directory: string, purpose: "train" | "eval" = "train"): unknown[] => {
-  const store = new EpisodeReader(join(directory, "episodes.sqlite"));
+  const store = new EpisodeReader({ path: join(directory, "episodes.sqlite") });
   const all = [...store.read({ purpose })].map(({ trajectory: { seconds: _, ...trajectory }, ...rest }) => ({
     ...rest,
     trajectory,

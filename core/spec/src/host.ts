@@ -94,6 +94,7 @@ export {
   type PartProcess,
   type RunPart,
 } from "./launcher.ts";
+export type { StoreDefinition } from "./store-definition.ts";
 
 export { ERROR_CODES } from "./errors/codes.ts";
 export { nearestName } from "./errors/nearest-name.ts";

@@ -10,6 +10,7 @@ import type { PolicySource } from "./policy-source.ts";
 import type { SamplerSource } from "./external-sampler.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
+import type { StoreDefinition } from "./store-definition.ts";
 import type { Toolset } from "./tool.ts";
 import type { TrackerDefinition } from "./tracker.ts";
 
@@ -28,7 +29,8 @@ export type ProvisionKind =
   | "algorithm"
   | "engine"
   | "tracker"
-  | "launcher";
+  | "launcher"
+  | "store";
 
 /** The `mrlm` field of a plugin's package.json, read without running its code. */
 export interface PluginManifest {
@@ -79,6 +81,8 @@ export interface Plugin<Options = unknown> {
   readonly trackers?: readonly TrackerDefinition<any>[];
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly launchers?: readonly LauncherDefinition<any>[];
+  /** The module of a plugin with stores is loaded synchronously: nothing is awaited at its top level. */
+  readonly stores?: readonly StoreDefinition[];
   /** Scorers by versioned id: `math@2`. */
   readonly scorers?: Readonly<Record<string, Factory<Scorer, Options>>>;
   readonly judges?: Readonly<Record<string, Factory<Judge, Options>>>;

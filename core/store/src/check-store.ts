@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { MrlmError } from "@mrlm/spec";
 import type { LearnerId } from "@mrlm/spec/host";
 import type { Database } from "./database.ts";
-import { assertStore, openDatabase, reported } from "./open-database.ts";
-import { openPostgresToRead } from "./postgres-connection.ts";
-import { isPostgres, withoutPassword } from "./postgres-place.ts";
-import { assertRun } from "./store-meta.ts";
+import { openDatabase, reported } from "./open-database.ts";
+import { assertRun, readMeta } from "./store-meta.ts";
+import { type StorePlace, withoutPassword } from "./store-place.ts";
+import { storeProviderOf, type StoreProvider } from "./store-provider.ts";
 
 /** Longest wait for another process that writes. Its transactions take milliseconds. */
 const BUSY_MS = 2_000;
@@ -17,8 +17,10 @@ type Learners = Readonly<Record<LearnerId, { readonly takes: number }>>;
  * @param run id of the run
  * @param learners with the number of batches that each has taken by the checkpoint; omitted without one: the store may be missing
  */
-export function checkEpisodeStore(path: string, run: string, learners?: Learners): void {
-  if (isPostgres(path)) return checkPostgres(path, run, learners);
+export function checkEpisodeStore(place: StorePlace, run: string, learners?: Learners): void {
+  const { path } = place;
+  const provider = storeProviderOf(place);
+  if (provider !== undefined) return checkProvided(provider, path, run, learners);
   if (!existsSync(path)) {
     if (learners === undefined) return;
     throw incomplete(`The episode store ${path} is missing.`);
@@ -35,18 +37,17 @@ export function checkEpisodeStore(path: string, run: string, learners?: Learners
   }
 }
 
-function checkPostgres(path: string, run: string, learners: Learners | undefined): void {
-  const database = openPostgresToRead(path);
-  if (database === undefined && learners !== undefined)
+function checkProvided(provider: StoreProvider, path: string, run: string, learners: Learners | undefined): void {
+  const database = provider.openToRead(path);
+  if (database === undefined) {
+    if (learners === undefined) return;
     throw incomplete(`The episode store ${withoutPassword(path)} is missing.`);
+  }
   try {
-    reported(path, () => {
-      if (database === undefined) return;
-      assertRun(assertStore(database, path), path, run);
-      assertTaken(database, withoutPassword(path), learners ?? {});
-    });
+    assertRun(readMeta(database), path, run);
+    assertTaken(database, withoutPassword(path), learners ?? {});
   } finally {
-    database?.close();
+    database.close();
   }
 }
 

@@ -8,6 +8,7 @@ import { EpisodeRows } from "./episode-rows.ts";
 import { float32Of } from "./runs.ts";
 import { reported } from "./open-database.ts";
 import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import type { StorePlace } from "./store-place.ts";
 import { readWorkers, type RunWorkers } from "./run-workers.ts";
 import { jsonText } from "./sql.ts";
 
@@ -96,10 +97,10 @@ export class EpisodeReader {
   readonly #episodes: EpisodeRows;
 
   /** Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be read. */
-  constructor(path: string) {
-    this.#path = path;
-    this.#hadLog = existsSync(`${path}-wal`);
-    this.#database = openToRead(path);
+  constructor(place: StorePlace) {
+    this.#path = place.path;
+    this.#hadLog = existsSync(`${place.path}-wal`);
+    this.#database = openToRead(place);
     this.#episodes = new EpisodeRows(this.#database);
   }
 

@@ -16,11 +16,12 @@ export {
 } from "./episode-reader.ts";
 export type { RunWorkers, StoredLease, StoredMember } from "./run-workers.ts";
 export { isStore, runOfStore } from "./open-to-read.ts";
-export { hasPassword, isDatabase, isPostgres, placeOfRun, withoutPassword } from "./postgres-place.ts";
-export { RunAnnouncement, RunDescription } from "./postgres-run.ts";
+export { hasPassword, isDatabase, isPostgres, placeOfRun, type StorePlace, withoutPassword } from "./store-place.ts";
+export { storeProviderOf, type RunAnnouncement, type StoreProvider } from "./store-provider.ts";
 export { checkEpisodeStore } from "./check-store.ts";
 export { LoggedBatches, type RecordedWeights } from "./logged-batches.ts";
-export { type QueryLimits, type QueryResult, type QueryValue, queryStore } from "./query.ts";
+export { type QueryResult, queryStore } from "./query.ts";
+export type { QueryLimits, QueryValue } from "./query-messages.ts";
 export { STORE_FILE } from "./store-database.ts";
 export type { StoreSettings } from "./store-settings.ts";
 export { VIEWS } from "./views.ts";

@@ -4,9 +4,10 @@ import { type ModelId, MrlmError, type Segment, type TrajectoryGroup } from "@mr
 import type { LearnerId, TakenBatch, TakePosition, TakeRule } from "@mrlm/spec/host";
 import { BatchTable, type LoggedGroup } from "./batch-table.ts";
 import { EpisodeRows } from "./episode-rows.ts";
-import { assertStore, reported } from "./open-database.ts";
-import { assertRun } from "./store-meta.ts";
+import { reported } from "./open-database.ts";
+import { assertMeta, assertRun, readMeta } from "./store-meta.ts";
 import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import type { StorePlace } from "./store-place.ts";
 
 /** Publication of weights that a run has recorded. */
 export interface RecordedWeights {
@@ -32,13 +33,20 @@ export class LoggedBatches {
    * Throws STORE_INVALID for a file that is no store, of another schema or of another run; STORE_FAILED for one that cannot be read.
    * @param run id of the run
    */
-  constructor(path: string, run: string) {
-    this.#path = path;
-    this.#hadLog = existsSync(`${path}-wal`);
-    this.#database = openToRead(path);
+  constructor(place: StorePlace, run: string) {
+    this.#path = place.path;
+    this.#hadLog = existsSync(`${place.path}-wal`);
+    this.#database = openToRead(place);
     try {
-      const { run: found } = reported(path, () => assertStore(this.#database, path));
-      assertRun({ run: found }, path, run);
+      const { path } = place;
+      assertRun(
+        assertMeta(
+          reported(path, () => readMeta(this.#database)),
+          path,
+        ),
+        path,
+        run,
+      );
       this.#batches = reported(path, () => new BatchTable(this.#database, new EpisodeRows(this.#database)));
     } catch (error) {
       this.close();

@@ -1,11 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
-import type { Database } from "./database.ts";
-import { PostgresError, postgresFault } from "./postgres-fault.ts";
-import { isPostgres } from "./postgres-place.ts";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
-import { assertMeta, assertRun, type Meta } from "./store-meta.ts";
+import { assertMeta, assertRun, type Meta, readMeta } from "./store-meta.ts";
 import { transaction } from "./transaction.ts";
 import { VIEW_SCHEMA } from "./views.ts";
 
@@ -49,13 +46,10 @@ function hasTables(database: DatabaseSync): boolean {
 }
 
 /** Returns the members of `meta`. Throws STORE_INVALID for another database or schema. */
-export function assertStore(database: Database, path: string): Meta {
-  // Opening a store of Postgres has found its tables.
+export function assertStore(database: DatabaseSync, path: string): Meta {
   const hasMeta =
-    isPostgres(path) ||
     database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta' AND type = 'table'").get() !== undefined;
-  const rows = hasMeta ? database.prepare("SELECT key, value FROM meta").all() : [];
-  return assertMeta(Object.fromEntries(rows.map(({ key, value }) => [key, value])), path);
+  return assertMeta(hasMeta ? readMeta(database) : {}, path);
 }
 
 /** Runs an operation of a database; its errors become errors with a code, a reason and a hint. */
@@ -68,7 +62,6 @@ export function reported<T>(path: string, work: () => T): T {
 }
 
 function storeError(path: string, error: unknown): unknown {
-  if (error instanceof PostgresError) return postgresFault(path, error);
   const code = (error as { readonly errcode?: unknown }).errcode;
   if (typeof code !== "number") return error;
   const [name, reason, hint] = causeOf(code & 0xff);

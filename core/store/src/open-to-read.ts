@@ -2,9 +2,9 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { Database } from "./database.ts";
-import { openPostgresToRead } from "./postgres-connection.ts";
-import { isPostgres, runOfPlace } from "./postgres-place.ts";
 import { SCHEMA } from "./schema.ts";
+import { isPostgres, runOfPlace, type StorePlace } from "./store-place.ts";
+import { storeProviderOf } from "./store-provider.ts";
 import { VIEW_SCHEMA } from "./views.ts";
 import { assertStore, isCannotOpen, reported } from "./open-database.ts";
 
@@ -29,8 +29,9 @@ export function isStore(path: string): boolean {
  * Opens a store to read, also while another process writes it, and where nothing can be written. Throws STORE_INVALID for a file that is
  * no store, STORE_FAILED for one that cannot be opened, STORE_UNAVAILABLE where no server answers.
  */
-export function openToRead(path: string): Database {
-  return isPostgres(path) ? (openPostgresToRead(path) ?? emptyStore()) : openFileToRead(path);
+export function openToRead(place: StorePlace): Database {
+  const provider = storeProviderOf(place);
+  return provider === undefined ? openFileToRead(place.path) : (provider.openToRead(place.path) ?? emptyStore());
 }
 
 /** Opens a file as `openToRead` does. */
@@ -65,7 +66,7 @@ function emptyStore(): DatabaseSync {
 export function runOfStore(path: string): string | undefined {
   if (isPostgres(path)) return runOfPlace(path);
   if (!existsSync(path)) return undefined;
-  const database = openToRead(path);
+  const database = openFileToRead(path);
   try {
     return reported(path, () => assertStore(database, path)["run"] as string);
   } finally {

@@ -2,10 +2,9 @@
 import { readFileSync, writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { toErrorRecord } from "./error-record.ts";
-import type { QueryLine, QueryRequest } from "./query.ts";
-import { isPostgres } from "./postgres-place.ts";
+import type { QueryLine, QueryRequest } from "./query-messages.ts";
 import { runQuery } from "./run-query.ts";
-import { runPostgresQuery } from "./run-query-postgres.ts";
+import { storeProviderOf } from "./store-provider.ts";
 
 const BUFFER_CHARACTERS = 65_536;
 
@@ -19,8 +18,9 @@ let buffer = "";
 const request = JSON.parse(readFileSync(0, "utf8")) as QueryRequest;
 const watch = new Worker(WATCH, { eval: true, workerData: request.megabytes * 1_048_576, execArgv: [] });
 try {
-  if (isPostgres(request.path)) await runPostgresQuery(request, write);
-  else runQuery(request, write);
+  const provider = storeProviderOf(request);
+  if (provider === undefined) runQuery(request, write);
+  else await provider.query(request, write);
 } catch (error) {
   write({ error: toErrorRecord(error) });
 }

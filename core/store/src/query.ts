@@ -3,11 +3,10 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { MrlmError } from "@mrlm/spec";
-import { type ErrorRecord, fromErrorRecord } from "./error-record.ts";
+import { fromErrorRecord } from "./error-record.ts";
 import { tidyAfterRead } from "./open-to-read.ts";
-
-/** A value of a result. Bytes are written in hexadecimal, integers above 2^53 and numbers that are not finite as text. */
-export type QueryValue = string | number | null;
+import type { QueryLimits, QueryLine, QueryRequest, QueryValue } from "./query-messages.ts";
+import type { StorePlace } from "./store-place.ts";
 
 /** Rows of a query. */
 export interface QueryResult {
@@ -19,32 +18,13 @@ export interface QueryResult {
   readonly seconds: number;
 }
 
-/** Bounds of a query. */
-export interface QueryLimits {
-  readonly rows: number;
-  readonly seconds: number;
-  readonly megabytes: number;
-}
-
-/** Request to the process of a query. */
-export interface QueryRequest extends QueryLimits {
-  readonly path: string;
-  readonly sql: string;
-}
-
-/** A line from the process of a query: the columns, then each row, then the end or an error. */
-export type QueryLine =
-  | { readonly columns: readonly string[] }
-  | { readonly row: readonly QueryValue[] }
-  | { readonly isCut: boolean; readonly seconds: number }
-  | { readonly error: ErrorRecord };
-
 /**
  * Runs one SELECT on a store over a connection that can only read, in a process of its own, because SQLite cannot be interrupted in this
  * one. Rejects with QUERY_INVALID for SQL that is wrong or does more than read, with QUERY_LIMIT where it takes too long or too much memory,
  * with STORE_INVALID, STORE_FAILED or STORE_UNAVAILABLE where the store cannot be read.
  */
-export async function queryStore(path: string, sql: string, limits: QueryLimits): Promise<QueryResult> {
+export async function queryStore(place: StorePlace, sql: string, limits: QueryLimits): Promise<QueryResult> {
+  const { path } = place;
   const hadLog = existsSync(`${path}-wal`);
   const isSource = import.meta.url.endsWith(".ts");
   const file = fileURLToPath(new URL(isSource ? "./query-process.ts" : "./query-process.js", import.meta.url));
@@ -60,7 +40,7 @@ export async function queryStore(path: string, sql: string, limits: QueryLimits)
     isLate = true;
     child.kill("SIGKILL");
   }, limits.seconds * 1000);
-  child.stdin.on("error", () => undefined).end(JSON.stringify({ path, sql, ...limits } satisfies QueryRequest));
+  child.stdin.on("error", () => undefined).end(JSON.stringify({ ...place, sql, ...limits } satisfies QueryRequest));
   try {
     let columns: readonly string[] = [];
     const rows: (readonly QueryValue[])[] = [];

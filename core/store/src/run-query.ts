@@ -1,7 +1,7 @@
 import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
 import { openFileToRead } from "./open-to-read.ts";
-import type { QueryLine, QueryRequest, QueryValue } from "./query.ts";
+import type { QueryLine, QueryRequest, QueryValue } from "./query-messages.ts";
 import { invalidQuery, uniqueNames, withoutComments } from "./query-text.ts";
 
 /** SQLite's primary result codes for what a query may not do. */

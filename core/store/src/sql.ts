@@ -6,11 +6,6 @@ export function either(sqlite: string, postgres: string): string {
   return `/*sqlite*/${sqlite}/*postgres ${postgres}*/`;
 }
 
-/** Returns a statement as Postgres reads it. SQLite skips the comments. */
-export function postgresSql(sql: string): string {
-  return sql.replaceAll(/(?:\/\*sqlite\*\/(?:(?!\/\*)[^])*)?\/\*postgres ([^]*?)\*\//g, "$1");
-}
-
 /**
  * Value at a place of a column of JSON, as text: an object is JSON, NULL stands for null.
  * @param keys SQL of the keys

@@ -1,9 +1,16 @@
 import { MrlmError } from "@mrlm/spec";
-import { withoutPassword } from "./postgres-place.ts";
+import type { Database } from "./database.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
+import { withoutPassword } from "./store-place.ts";
 
 /** Members of the table `meta`. */
 export type Meta = Readonly<Record<string, unknown>>;
+
+/** Reads the members of `meta`. */
+export function readMeta(database: Database): Meta {
+  const rows = database.prepare("SELECT key, value FROM meta").all();
+  return Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+}
 
 /** Returns the members of `meta`. Throws STORE_INVALID where they are those of no store, or of another schema. */
 export function assertMeta(meta: Meta, place: string): Meta {

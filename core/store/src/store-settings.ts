@@ -1,9 +1,8 @@
 import type { EpisodePurpose } from "@mrlm/spec/host";
+import type { StorePlace } from "./store-place.ts";
 
 /** Settings of an opened store. */
-export interface StoreSettings {
-  /** Path of a file, or URL of a database of Postgres: `postgres://USER@HOST:PORT/DATABASE`. */
-  readonly path: string;
+export interface StoreSettings extends StorePlace {
   /** Id of the run; a store of another run is refused. Left out: any store. */
   readonly run?: string;
   readonly purpose: EpisodePurpose;

@@ -3,6 +3,7 @@ import { type Database, iterated } from "./database.ts";
 import { MrlmError, type PolicyId } from "@mrlm/spec";
 import { reported } from "./open-database.ts";
 import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import type { StorePlace } from "./store-place.ts";
 import { decodeRuns, float32Of, int32Of } from "./runs.ts";
 
 /** Segment that a policy sampled in training, and whose tokens are kept. */
@@ -42,10 +43,10 @@ export class StoredSegments {
   readonly #database: Database;
 
   /** Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be read. */
-  constructor(path: string) {
-    this.#path = path;
-    this.#hadLog = existsSync(`${path}-wal`);
-    this.#database = openToRead(path);
+  constructor(place: StorePlace) {
+    this.#path = place.path;
+    this.#hadLog = existsSync(`${place.path}-wal`);
+    this.#database = openToRead(place);
   }
 
   /** Returns the segments of training episodes that were not played anew, in order of play. Throws STORE_INVALID for one whose runs are damaged. */

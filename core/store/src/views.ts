@@ -1,4 +1,4 @@
-import { either, jsonInteger, jsonOf, jsonReal, jsonText, postgresSql } from "./sql.ts";
+import { either, jsonInteger, jsonOf, jsonReal, jsonText } from "./sql.ts";
 
 /** Column of a view. */
 export interface ViewColumn {
@@ -319,11 +319,8 @@ export const VIEWS: readonly View[] = [
   },
 ];
 
-/** SQL of SQLite that creates the views. */
+/** Creates the views. */
 export const VIEW_SCHEMA = VIEWS.map(
   ({ name, from, columns }) =>
     `CREATE VIEW ${name} AS SELECT ${columns.map((each) => `${each.value} AS ${each.name}`).join(", ")} ${from};`,
 ).join("\n");
-
-/** SQL of Postgres that creates them, after the functions of `postgres-schema.ts`. */
-export const POSTGRES_VIEW_SCHEMA = postgresSql(VIEW_SCHEMA);

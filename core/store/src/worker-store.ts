@@ -7,7 +7,7 @@ import { LocalPort } from "./local-port.ts";
 import { encodeGroups } from "./encoded-groups.ts";
 import { fromErrorRecord } from "./error-record.ts";
 import { PlayedGroups } from "./played-groups.ts";
-import { isPostgres, withoutPassword } from "./postgres-place.ts";
+import { isPostgres, withoutPassword } from "./store-place.ts";
 import type { StoreSettings } from "./store-settings.ts";
 
 type Pending = PromiseWithResolvers<unknown>;

@@ -16,7 +16,7 @@ let store: StoreDatabase;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "mrlm-store-"));
   path = join(folder, "episodes.sqlite");
-  store = filledStore(path, "run");
+  store = filledStore({ path }, "run");
 });
 afterAll(() => {
   store.close();
@@ -151,12 +151,12 @@ describe("a query only reads", () => {
 
   const endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select";
   test("a result is cut after the limit of rows", async () => {
-    const result = await queryStore(path, `${endless} i from n`, { ...LIMITS, rows: 3 });
+    const result = await queryStore({ path }, `${endless} i from n`, { ...LIMITS, rows: 3 });
     expect(result).toEqual({ columns: ["i"], rows: [[1], [2], [3]], isCut: true, seconds: expect.any(Number) });
   });
 
   test("a query that takes too long is ended", async () => {
-    const query = queryStore(path, `${endless} count(*) from n`, { ...LIMITS, seconds: 1 });
+    const query = queryStore({ path }, `${endless} count(*) from n`, { ...LIMITS, seconds: 1 });
     await expect(query).rejects.toMatchObject({
       code: "QUERY_LIMIT",
       message: expect.stringMatching(/longer than 1 s/),
@@ -164,7 +164,11 @@ describe("a query only reads", () => {
   });
 
   test("a query that needs too much memory is ended", async () => {
-    const query = queryStore(path, `${endless} group_concat(i) from n`, { ...LIMITS, seconds: 100, megabytes: 150 });
+    const query = queryStore({ path }, `${endless} group_concat(i) from n`, {
+      ...LIMITS,
+      seconds: 100,
+      megabytes: 150,
+    });
     await expect(query).rejects.toMatchObject({
       code: "QUERY_LIMIT",
       message: expect.stringMatching(/more than 150 MB/),
@@ -176,14 +180,16 @@ describe("a query only reads", () => {
     const other = new DatabaseSync(path);
     other.exec(`VACUUM INTO '${closed}'`);
     other.close();
-    await queryStore(closed, "select count(*) from v_episodes", LIMITS);
+    await queryStore({ path: closed }, "select count(*) from v_episodes", LIMITS);
     expect(readdirSync(folder).filter((name) => name.startsWith("closed"))).toEqual(["closed"]);
   });
 
   test("another database is refused", async () => {
     const other = join(folder, "other");
     new DatabaseSync(other).exec("create table t (a)");
-    await expect(queryStore(other, "select 1", LIMITS)).rejects.toMatchObject({ code: "STORE_INVALID" });
-    await expect(queryStore(join(folder, "none"), "select 1", LIMITS)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(queryStore({ path: other }, "select 1", LIMITS)).rejects.toMatchObject({ code: "STORE_INVALID" });
+    await expect(queryStore({ path: join(folder, "none") }, "select 1", LIMITS)).rejects.toMatchObject({
+      code: "STORE_FAILED",
+    });
   });
 });

@@ -64,7 +64,7 @@ function broken(groups: readonly TrajectoryGroup[]): TrajectoryGroup[] {
 }
 
 test("episodes are found by order, task and split; tokens that were deleted are left out", () => {
-  const reader = new EpisodeReader(path);
+  const reader = new EpisodeReader({ path });
   const ids = (query: Parameters<EpisodeReader["find"]>[0]): string[] =>
     reader.find(query).map(({ trajectory }) => trajectory.id);
   expect(ids({ order: "newest", limit: 2 })).toEqual(["eval/5/0/0/g0/1", "eval/5/0/0/g0/0"]);
@@ -86,7 +86,7 @@ test("episodes are found by order, task and split; tokens that were deleted are 
 });
 
 test("the run's own evaluations are apart from those of a later process", () => {
-  const reader = new EpisodeReader(path);
+  const reader = new EpisodeReader({ path });
   expect(reader.evaluationSteps()).toEqual({ first: 0, last: 2 });
   expect(reader.evaluation(2, "evaluation/greedy")).toEqual(evaluated(2)[0]?.trajectories);
   expect(reader.evaluation(5, "evaluation/greedy")).toEqual([]);
@@ -99,11 +99,11 @@ test("a store is read where SQLite can make no file beside it, unless that would
   const copy = join(folder, "s".repeat(253));
   copyFileSync(path, copy);
   expect(() => new DatabaseSync(copy).prepare("SELECT * FROM cohorts").get()).toThrow("unable to open");
-  const reader = new EpisodeReader(copy);
+  const reader = new EpisodeReader({ path: copy });
   expect(reader.tasks()).toHaveLength(3);
   reader.close();
   writeFileSync(copy, "no database, however long the text of the file may be");
-  expect(() => new EpisodeReader(copy)).toThrow(
+  expect(() => new EpisodeReader({ path: copy })).toThrow(
     expect.objectContaining({ code: "STORE_INVALID", message: expect.stringContaining("file is not a database") }),
   );
   rmSync(copy);
@@ -112,7 +112,7 @@ test("a store is read where SQLite can make no file beside it, unless that would
 test("a store without tables has no episodes", () => {
   const empty = join(folder, "empty.sqlite");
   writeFileSync(empty, "");
-  const reader = new EpisodeReader(empty);
+  const reader = new EpisodeReader({ path: empty });
   expect([reader.tasks(), reader.failures()]).toEqual([[], []]);
   reader.close();
 });

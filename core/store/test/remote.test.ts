@@ -60,7 +60,7 @@ test("the groups of an evaluation arrive as they were recorded", async () => {
   const groups = playedGroups(cohort("e", 1), 2);
   const about = { purpose: "eval", stage: "eval", runStep: 1, place: 0, environment: "game@1" } as const;
   await store.record({ ...about, versions: { policy: 1 }, checksum: "s", groups });
-  const reader = new EpisodeReader(join(folder, "episodes.sqlite"));
+  const reader = new EpisodeReader({ path: join(folder, "episodes.sqlite") });
   const expected = groups.flatMap(({ trajectories }) => trajectories);
   expect([...reader.read({ purpose: "eval" })].map(({ trajectory }) => trajectory)).toEqual(expected);
   reader.close();

@@ -24,7 +24,7 @@ const path = (): string => join(folder, "episodes.sqlite");
 const open = (): StoreDatabase => new StoreDatabase({ path: path(), run: "run", purpose: "train", endsLeases: false });
 
 function read<T>(work: (reader: EpisodeReader) => T): T {
-  const reader = new EpisodeReader(path());
+  const reader = new EpisodeReader({ path: path() });
   try {
     return work(reader);
   } finally {

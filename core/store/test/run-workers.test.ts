@@ -44,7 +44,7 @@ function play(step: number, version: number): void {
 }
 
 function read() {
-  const reader = new EpisodeReader(path());
+  const reader = new EpisodeReader({ path: path() });
   try {
     return reader.workers();
   } finally {

@@ -26,10 +26,10 @@ test("a store without the table, of the version before, is refused with its sche
   };
   await expect(openEpisodeStore(settings())).rejects.toMatchObject(refused);
   const limits = { rows: 9, seconds: 9, megabytes: 900 };
-  await expect(queryStore(path(), "SELECT 1", limits)).rejects.toMatchObject(refused);
+  await expect(queryStore({ path: path() }, "SELECT 1", limits)).rejects.toMatchObject(refused);
   for (const read of [
-    () => new EpisodeReader(path()),
-    () => new LoggedBatches(path(), "run"),
+    () => new EpisodeReader({ path: path() }),
+    () => new LoggedBatches({ path: path() }, "run"),
     () => runOfStore(path()),
   ])
     expect(read).toThrow(expect.objectContaining(refused));

@@ -12,7 +12,7 @@ export interface Outcome {
 }
 
 export function outcomeOf(directory: string): Outcome {
-  const store = new EpisodeReader(RunDirectory.open(directory).episodesPath);
+  const store = new EpisodeReader(RunDirectory.open(directory).store);
   try {
     return {
       weights: weightsOf(directory),

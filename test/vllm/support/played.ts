@@ -44,7 +44,7 @@ export function groupCounts(run: string): GroupCounts {
 
 /** Number of the tokens that were sampled for training, and their versions, each once. */
 export function sampledTokens(run: string): { readonly tokens: number; readonly versions: readonly number[] } {
-  const segments = new StoredSegments(RunDirectory.open(run).episodesPath);
+  const segments = new StoredSegments(RunDirectory.open(run).store);
   try {
     let tokens = 0;
     const found = new Set<number>();

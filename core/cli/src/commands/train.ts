@@ -7,6 +7,7 @@ import {
   checkMemory,
   checkPrompts,
   checkRoutes,
+  checkStore,
   type Checkpoint,
   estimateRun,
   episodesNotLearnt,
@@ -100,6 +101,7 @@ export async function train(
     ({ pid, address }: { readonly pid: number; readonly address: string }): void =>
       console.emit({ event: "process", role, pid, address });
   try {
+    checkStore(loaded);
     await assertEngineInstalled(config, plugins);
     await checkPlayers(loaded, plugins);
     await checkLearners(loaded, plugins);

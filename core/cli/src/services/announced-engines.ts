@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { EnginePlaces, RunDirectory } from "@mrlm/runtime";
 import type { JsonObject } from "@mrlm/spec";
-import { isPostgres, RunAnnouncement } from "@mrlm/store";
+import { storeProviderOf, type RunAnnouncement } from "@mrlm/store";
 
 /** Announcement of the engines of a training process to rollout workers: in the run's directory, and in the database of its store. */
 export class AnnouncedEngines {
@@ -40,8 +40,7 @@ export class AnnouncedEngines {
 
   /** A run names its database when its training begins for the first time. */
   get #database(): RunAnnouncement | undefined {
-    const path = this.#run.episodesPath;
-    if (isPostgres(path)) this.#announcement ??= new RunAnnouncement(path);
-    return this.#announcement;
+    const { store } = this.#run;
+    return (this.#announcement ??= storeProviderOf(store)?.announce(store.path));
   }
 }

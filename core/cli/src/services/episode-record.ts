@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { idOfRun, RunDirectory } from "@mrlm/runtime";
+import { idOfRun, RunDirectory, storePlaceOf } from "@mrlm/runtime";
 import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodePurpose, EpisodeStore } from "@mrlm/spec/host";
 import { isPostgres, openEpisodeStore } from "@mrlm/store";
@@ -38,7 +38,11 @@ export class EpisodeRecord {
       return new EpisodeRecord(
         console,
         origin,
-        await openEpisodeStore({ path: isPostgres(store) ? store : resolve(store), purpose, endsLeases: false }),
+        await openEpisodeStore({
+          ...storePlaceOf(isPostgres(store) ? store : resolve(store)),
+          purpose,
+          endsLeases: false,
+        }),
       );
     try {
       return new EpisodeRecord(console, origin, run === undefined ? undefined : await openOfRun(run, purpose));
@@ -81,7 +85,7 @@ async function openOfRun(path: string, purpose: EpisodeOrigin["purpose"]): Promi
     throw new MrlmError("STORE_INVALID", `The run ${run.path} has no episode store.`, {
       hint: "An earlier build wrote it, or the file was moved. Name another store: --store FILE.",
     });
-  return openEpisodeStore({ path: run.episodesPath, run: id, purpose, endsLeases: false });
+  return openEpisodeStore({ ...run.store, run: id, purpose, endsLeases: false });
 }
 
 /** Step of the run whose weights the model has: its checkpoint's, else the last one of the run; 0 for another model. */

@@ -11,10 +11,11 @@ import {
   RunDirectory,
   type RunStatus,
   statusOfRun,
+  storePlaceOf,
 } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
-import { isPostgres, openEpisodeStore, RunDescription, withoutPassword } from "@mrlm/store";
+import { isPostgres, openEpisodeStore, storeProviderOf, type StoreProvider, withoutPassword } from "@mrlm/store";
 import { serverCredentials } from "./client-access.ts";
 import { engineAddresses, hostOf, reachable } from "./reachable-engines.ts";
 import { findStoreToken } from "./store-token.ts";
@@ -103,7 +104,7 @@ function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
     find: async () => statusOfRun(run),
     openStore() {
       const id = idOfRun(run);
-      const about = { path: run.episodesPath, purpose: "train", endsLeases: false } as const;
+      const about = { ...run.store, purpose: "train", endsLeases: false } as const;
       return openEpisodeStore({ ...about, ...(id === undefined ? {} : { run: id }) });
     },
     close: async () => undefined,
@@ -161,20 +162,21 @@ async function runOfDatabase(
   options: PlayedRunOptions & { readonly store: string },
   stop: AbortSignal,
 ): Promise<PlayedRun> {
-  const { store: place } = options;
+  const place = storePlaceOf(options.store);
+  const { path } = place;
   for (const name of SERVER_OPTIONS)
     refuseOption(options, name, "is for a store server; the URL of a database has its access");
-  const description = new RunDescription(place);
+  const description = (storeProviderOf(place) as StoreProvider).describe(path);
   return await runElsewhere(options, {
-    host: new URL(place).hostname,
-    name: withoutPassword(place),
+    host: new URL(path).hostname,
+    name: withoutPassword(path),
     async describe(waitMs = START_MS) {
       const { training, ...state } = await description.read({ waitMs, stop });
       if (training === undefined) return state;
       const { since, engines } = training;
       return { ...state, training: { ...(engines as unknown as EnginePlaces), since } };
     },
-    openStore: () => openEpisodeStore({ path: place, purpose: "train", endsLeases: false }),
+    openStore: () => openEpisodeStore({ ...place, purpose: "train", endsLeases: false }),
     close: () => description.close(),
   });
 }

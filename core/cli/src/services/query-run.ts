@@ -1,7 +1,15 @@
 import { statSync } from "node:fs";
-import { didYouMean, RunDirectory } from "@mrlm/runtime";
+import { didYouMean, RunDirectory, storePlaceOf } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import { isPostgres, type QueryLimits, type QueryResult, queryStore, STORE_FILE, VIEWS } from "@mrlm/store";
+import {
+  isPostgres,
+  type QueryLimits,
+  type QueryResult,
+  queryStore,
+  STORE_FILE,
+  type StorePlace,
+  VIEWS,
+} from "@mrlm/store";
 
 const MEGABYTES = 2_048;
 
@@ -22,10 +30,10 @@ export async function queryRun(
 }
 
 /** Returns the store of a run, of one of its checkpoints, or the file or database itself. */
-function storeOf(path: string): string {
-  if (isPostgres(path) || statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
+function storeOf(path: string): StorePlace {
+  if (isPostgres(path) || statSync(path, { throwIfNoEntry: false })?.isFile() === true) return storePlaceOf(path);
   const run = RunDirectory.open(path);
-  if (run.hasEpisodes) return run.episodesPath;
+  if (run.hasEpisodes) return run.store;
   throw new MrlmError("EPISODE_NOT_FOUND", `${run.path} has no ${STORE_FILE}.`, {
     hint: "A run has it from its first iteration on. Runs of earlier versions of mrlm keep their episodes in another form.",
   });

@@ -59,7 +59,7 @@ export class ServedStore implements StoreSource {
       return Promise.reject(new MrlmError("STORE_FAILED", `${this.#path} does not exist yet.`, { hint }));
     }
     const id = this.#run === undefined ? undefined : idOfRun(this.#run);
-    const about = { path: this.#path, purpose: "train", endsLeases: false } as const;
+    const about = { ...(this.#run?.store ?? { path: this.#path }), purpose: "train", endsLeases: false } as const;
     const opening = openEpisodeStore({ ...about, ...(id === undefined ? {} : { run: id }) });
     this.#opening = opening;
     // The next call tries again.

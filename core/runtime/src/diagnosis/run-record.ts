@@ -90,7 +90,7 @@ function causesOf(run: RunDirectory): Pick<RunRecord, "failures" | "unscored" | 
     reader?.close();
     return causes;
   } catch (error) {
-    if (!MrlmError.hasCode(error, "STORE_INVALID", "STORE_FAILED")) throw error;
+    if (!MrlmError.hasCode(error, "STORE_INVALID", "STORE_FAILED", "PLUGIN_NOT_FOUND")) throw error;
     return { failures: [], unscored: [], unread: error.message };
   }
 }

@@ -5,6 +5,7 @@ import { MrlmError } from "@mrlm/spec";
 import { EpisodeReader, type EpisodeQuery, isStore, type NumberedEpisode } from "@mrlm/store";
 import { readRows } from "../collection/rows.ts";
 import { didYouMean } from "../names/nearest.ts";
+import { storePlaceOf } from "../plugins/store-plugin.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { runNotFound } from "../run/run-not-found.ts";
 
@@ -24,7 +25,8 @@ export interface KeptEpisode {
  * RUN_NOT_FOUND for a path that is none of them, STORE_INVALID for another database, EPISODE_NOT_FOUND where there are no episodes, TASK_NOT_FOUND for a task without episodes.
  */
 export async function keptEpisodes(path: string, query: EpisodeQuery): Promise<KeptEpisode[]> {
-  if (isStore(path)) return ofStore(new EpisodeReader(path), path, query, "No episode was added to it yet.");
+  if (isStore(path))
+    return ofStore(new EpisodeReader(storePlaceOf(path)), path, query, "No episode was added to it yet.");
   const given = resolve(path);
   const files = recordedFiles(given);
   return files === undefined ? ofRun(given, query) : ofFiles(files, query);

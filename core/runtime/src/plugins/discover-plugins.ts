@@ -90,6 +90,7 @@ function entryOf(plugin: PluginPackage, options: PluginOptions | undefined): Reg
     supersedes: plugin.manifest.supersedes,
     options: typeof options === "object" ? options : undefined,
     directory: plugin.directory,
+    module: plugin.entry,
     load: (sandboxesOf) => importPlugin(plugin, sandboxesOf),
   };
 }

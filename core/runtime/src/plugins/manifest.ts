@@ -16,6 +16,7 @@ const KINDS = [
   "engine",
   "tracker",
   "launcher",
+  "store",
 ];
 const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "policy", "sampler", "algorithm", "engine"]);
 

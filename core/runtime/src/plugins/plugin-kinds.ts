@@ -68,6 +68,7 @@ export function provisionsOf(plugin: Plugin): string[] {
     ...(plugin.algorithms ?? []).map((definition) => `algorithm:${definition.id}`),
     ...(plugin.trackers ?? []).map(({ name }) => `tracker:${name}`),
     ...(plugin.launchers ?? []).map(({ name }) => `launcher:${name}`),
+    ...(plugin.stores ?? []).map(({ name }) => `store:${name}`),
     ...Object.keys(plugin.scorers ?? {}).map((id) => `scorer:${id}`),
     ...Object.keys(plugin.judges ?? {}).map((id) => `judge:${id}`),
     ...Object.keys(plugin.sandboxes ?? {}).map((language) => `sandbox:${language}`),

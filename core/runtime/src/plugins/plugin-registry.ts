@@ -18,6 +18,8 @@ export interface RegistryEntry {
   readonly options: JsonObject | undefined;
   /** Folder of its package; absent for a plugin that was given as a value. */
   readonly directory?: string;
+  /** URL of the module with the default export; absent as well. */
+  readonly module?: string;
   /** Name of the plugin in the configuration, where it differs: a path. */
   readonly configuredAs?: string;
   /** @param sandboxesOf languages of the sandboxes that a provision requires by the manifests of all plugins */

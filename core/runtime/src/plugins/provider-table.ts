@@ -28,6 +28,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "sandbox:python": "@mrlm/sandbox-python",
   "scorer:llm": "@mrlm/judge-llm",
   "scorer:math": "@mrlm/scorer-math",
+  "store:postgres": "@mrlm/store-postgres",
   "tool:calculator": "@mrlm/tool-calculator",
   "tool:files": "@mrlm/tool-files",
   "tool:mcp": "@mrlm/tool-mcp",

@@ -47,7 +47,7 @@ export function openRecords(path: string): RecordedRun {
       hint: "Restore it from a copy: it holds the batches, the log-probabilities and the checksums of the run.",
     });
   }
-  return { run, loaded, log: new LoggedBatches(run.episodesPath, idOfRun(run) ?? "") };
+  return { run, loaded, log: new LoggedBatches(run.store, idOfRun(run) ?? "") };
 }
 
 /**

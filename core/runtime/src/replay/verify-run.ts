@@ -68,7 +68,7 @@ export async function verifyRun(options: VerifyOptions): Promise<VerifyResult> {
   const { run, loaded, log } = records;
   const { config } = loaded;
   const history = await PublishedHistory.read(run, config, log.weights(), onNotice);
-  const store = new StoredSegments(run.episodesPath);
+  const store = new StoredSegments(run.store);
   let opened: Engine | undefined;
   try {
     const places = store.places();

@@ -2,10 +2,11 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync
 import { hostname } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileFault, type JsonObject, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
-import { EpisodeReader, isPostgres, STORE_FILE } from "@mrlm/store";
-import { stringify } from "yaml";
+import { EpisodeReader, isPostgres, STORE_FILE, type StorePlace } from "@mrlm/store";
+import { parse, stringify } from "yaml";
 import { withShortForms } from "../config/policies.ts";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
+import { storePlaceOf } from "../plugins/store-plugin.ts";
 import { Checkpoints, modelFolder } from "./checkpoints.ts";
 import { makeDirectory, writeAtomically } from "./atomic-write.ts";
 import { reading } from "./read-failure.ts";
@@ -134,10 +135,18 @@ export class RunDirectory {
     return join(this.path, modelFolder(policy));
   }
 
-  /** Place of the episode store: a file in the directory, or the URL of a database that run.json names. */
+  /** File of the episode store in the directory, or the URL of a database that run.json names. */
   get episodesPath(): string {
     const { store } = this.readRecord();
     return typeof store === "string" ? store : join(this.path, STORE_FILE);
+  }
+
+  /** Place of the episode store, with the plugin that opens a database. */
+  get store(): StorePlace {
+    const path = this.episodesPath;
+    if (!isPostgres(path)) return { path };
+    const { plugins, base_directory: relativeTo } = parse(readFileSync(this.configPath, "utf8")) as ResolvedConfig;
+    return storePlaceOf(path, { plugins, relativeTo });
   }
 
   /** Whether there is an episode store. A database is looked into only when it is opened. */
@@ -263,7 +272,7 @@ export class RunDirectory {
    * Opens the episodes for reading; `undefined` if there are none. The caller closes it. Throws STORE_INVALID for a run of an earlier build.
    */
   readEpisodes(): EpisodeReader | undefined {
-    if (this.hasEpisodes) return new EpisodeReader(this.episodesPath);
+    if (this.hasEpisodes) return new EpisodeReader(this.store);
     if (!existsSync(join(this.path, EARLIER_STORE))) return undefined;
     throw new MrlmError(
       "STORE_INVALID",

@@ -115,7 +115,7 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
       checkpoint,
       async openEpisodes(resumedAt) {
         const { openStore = openEpisodeStore } = options;
-        const about = { path: run.episodesPath, run: record.id, purpose: "train", endsLeases: true } as const;
+        const about = { ...run.store, run: record.id, purpose: "train", endsLeases: true } as const;
         const store = await openStore({ ...about, resumedAt });
         episodes = withBackgroundWrites(store);
         await options.onStoreOpened?.();
@@ -202,7 +202,7 @@ export async function openRun(path: string, onNotice: (text: string) => void, st
   const finished = isRun && checkpoint !== undefined ? finishedSummary(run, checkpoint, loaded.config) : undefined;
   if (finished === undefined) {
     run.assertWritable();
-    checkEpisodeStore(run.episodesPath, idOfRun(run) ?? "", state?.learners);
+    checkEpisodeStore(run.store, idOfRun(run) ?? "", state?.learners);
   }
   if (checkpoint === undefined) onNotice(`${run.path} has no checkpoint yet: the run starts at its beginning.`);
   return { run, loaded, checkpoint, finished };

@@ -1,7 +1,12 @@
 import type { Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import { encodeGroups } from "../../src/encoded-groups.ts";
 import { StoreDatabase } from "../../src/store-database.ts";
+import type { StorePlace } from "../../src/store-place.ts";
 import { cohort, playedGroups, record } from "./episodes.ts";
+
+// Tests of other kinds of databases compare with a file.
+export { runQuery as runFileQuery } from "../../src/run-query.ts";
+export type { StoreDatabase as FilledStore } from "../../src/store-database.ts";
 
 const LEARNER = "0/policy";
 
@@ -9,9 +14,9 @@ const LEARNER = "0/policy";
  * Opens a store with episodes of every state. Step 1 is learnt from without its second group, step 2 was played anew, step 3 is not taken, step 4 is not
  * complete. The caller closes it.
  */
-export function filledStore(path: string, run: string): StoreDatabase {
+export function filledStore(place: StorePlace, run: string): StoreDatabase {
   let now = 1_000_000;
-  const store = new StoreDatabase({ path, run, purpose: "train", endsLeases: true }, () => now);
+  const store = new StoreDatabase({ ...place, run, purpose: "train", endsLeases: true }, () => now);
   play(store, 1, 7);
   take(store, 1);
   store.refuse(LEARNER, { step: 1, refill: 0 }, ["0/policy/1/0/0/g1"]);

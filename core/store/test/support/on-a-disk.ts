@@ -16,7 +16,7 @@ if (mode === "read-only") {
   results.push(
     await attempt(async () => {
       const limits = { rows: 9, seconds: 9, megabytes: 900 };
-      return (await queryStore(path, "select count(*) from v_episodes", limits)).rows;
+      return (await queryStore({ path }, "select count(*) from v_episodes", limits)).rows;
     }),
   );
 } else {

@@ -1,5 +1,5 @@
 import { gradesOf, judgementsOf } from "@mrlm/kit/learning";
-import { RunDirectory } from "@mrlm/runtime";
+import { RunDirectory, storePlaceOf } from "@mrlm/runtime";
 import { type AgentId, MrlmError, type Trajectory } from "@mrlm/spec";
 import type { GradeRecord, JudgementRecord } from "@mrlm/spec/host";
 import { type EpisodeList, type EpisodePage, EpisodeReader, isStore, type NumberedEpisode } from "@mrlm/store";
@@ -81,7 +81,7 @@ export function storedEpisode(reader: EpisodeReader, run: string, key: number): 
 
 /** Opens the store of a run, or the store that the path names, for a call; `undefined` for a run without one. */
 export function withEpisodes<T>(run: string, use: (reader: EpisodeReader) => T): T | undefined {
-  const reader = isStore(run) ? new EpisodeReader(run) : RunDirectory.open(run).readEpisodes();
+  const reader = isStore(run) ? new EpisodeReader(storePlaceOf(run)) : RunDirectory.open(run).readEpisodes();
   try {
     return reader && use(reader);
   } finally {

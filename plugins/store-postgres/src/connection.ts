@@ -1,11 +1,16 @@
 import { MrlmError } from "@mrlm/spec";
-import type { Row, StoreConnection } from "./database.ts";
-import { assertMeta, assertRun } from "./store-meta.ts";
-import { PostgresDatabase } from "./postgres-database.ts";
-import { runOfPlace, schemaOf } from "./postgres-place.ts";
-import { PostgresError, postgresFault } from "./postgres-fault.ts";
-import { POSTGRES_SCHEMA } from "./postgres-schema.ts";
-import { SCHEMA_VERSION } from "./schema.ts";
+import {
+  assertMeta,
+  assertRun,
+  readMeta,
+  runOfPlace,
+  SCHEMA_VERSION,
+  type StoreConnection,
+  type StoreSettings,
+} from "@mrlm/store/provider";
+import { PostgresDatabase } from "./database.ts";
+import { PostgresError, postgresFault } from "./fault.ts";
+import { POSTGRES_SCHEMA } from "./schema.ts";
 
 /** First and longest pause before a server is tried again, in milliseconds. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 2_000];
@@ -16,13 +21,8 @@ const REPEATABLE = new Set(["40001", "40P01", "55P03"]);
 /** Keys of advisory locks in the space of the schema's name. */
 const LOG_LOCK = 1;
 
-/** Waits of a connection, in milliseconds. */
-export interface PostgresWaits {
-  /** For a server that does not answer when the store is opened. */
-  readonly connectMs: number;
-  /** For one that was lost. */
-  readonly reconnectMs: number;
-}
+/** Longest name of a schema. */
+const NAME_CHARACTERS = 63;
 
 /** Schema of a run in a database of Postgres, which a store writes. */
 export class PostgresConnection implements StoreConnection {
@@ -34,12 +34,12 @@ export class PostgresConnection implements StoreConnection {
   /** Time of the server at the begin of the transaction, and of this process. */
   #began: readonly [server: number, own: number] = [0, 0];
 
-  constructor(place: string, run: string | undefined, { connectMs, reconnectMs }: PostgresWaits) {
-    this.#place = place;
-    const id = run ?? namedRun(place);
+  constructor({ path, run, busyMs = 10_000, reconnectMs = 600_000 }: StoreSettings) {
+    this.#place = path;
+    const id = run ?? namedRun(path);
     this.#schema = schemaOf(id);
-    this.database = new PostgresDatabase(place, `${setupOf(this.#schema)}; LISTEN ${this.#schema}`);
-    this.#waits = connectMs;
+    this.database = new PostgresDatabase(path, `${setupOf(this.#schema)}; LISTEN ${this.#schema}`);
+    this.#waits = busyMs;
     try {
       this.transaction(() => this.#create(id), "log");
       this.#waits = reconnectMs;
@@ -94,7 +94,7 @@ export class PostgresConnection implements StoreConnection {
   #create(run: string): void {
     const { database } = this;
     if (hasTables(database, this.#schema)) {
-      assertRun(assertMeta(metaOf(database), this.#place), this.#place, run);
+      assertRun(assertMeta(readMeta(database), this.#place), this.#place, run);
       return;
     }
     database.query([{ text: `CREATE SCHEMA IF NOT EXISTS ${this.#schema}; ${POSTGRES_SCHEMA}` }]);
@@ -120,21 +120,39 @@ export class PostgresConnection implements StoreConnection {
   }
 }
 
+/** Schema of a run that is only read. A statement is not repeated: its errors are those of a store. */
+class ReadDatabase extends PostgresDatabase {
+  readonly #place: string;
+
+  constructor(place: string, schema: string) {
+    super(place, readingSetup(schema));
+    this.#place = place;
+  }
+
+  override query(statements: Parameters<PostgresDatabase["query"]>[0]): ReturnType<PostgresDatabase["query"]> {
+    try {
+      return super.query(statements);
+    } catch (error) {
+      throw error instanceof PostgresError ? postgresFault(this.#place, error) : error;
+    }
+  }
+}
+
 /**
  * Connects to the schema of a run to read it; `undefined` where there is none. Throws STORE_UNAVAILABLE where no server answers.
  * @param place with its run
  */
 export function openPostgresToRead(place: string): PostgresDatabase | undefined {
   const schema = schemaOfPlace(place);
-  const database = new PostgresDatabase(place, readingSetup(schema));
+  const database = new ReadDatabase(place, schema);
   try {
     if (hasTables(database, schema)) {
-      assertMeta(metaOf(database), place);
+      assertMeta(readMeta(database), place);
       return database;
     }
   } catch (error) {
     database.close();
-    throw error instanceof PostgresError ? postgresFault(place, error) : error;
+    throw error;
   }
   database.close();
   return undefined;
@@ -155,6 +173,13 @@ export function readingSetup(schema: string): string {
   return `${setupOf(schema)}; SET default_transaction_read_only = on`;
 }
 
+/** Name of the schema that holds the tables of a run. */
+function schemaOf(run: string): string {
+  const name = `mrlm_${run.toLowerCase().replaceAll(/[^a-z0-9]/g, "_")}`;
+  if (name.length <= NAME_CHARACTERS) return name;
+  throw new MrlmError("STORE_INVALID", `The id ${run} is too long for the name of a schema.`);
+}
+
 function namedRun(place: string): string {
   const run = runOfPlace(place);
   if (run !== undefined) return run;
@@ -169,11 +194,6 @@ function setupOf(schema: string): string {
 
 function hasTables(database: PostgresDatabase, schema: string): boolean {
   return database.prepare("SELECT to_regclass(?) AS found").get(`${schema}.meta`)?.["found"] !== null;
-}
-
-function metaOf(database: PostgresDatabase): Row {
-  const rows = database.prepare("SELECT key, value FROM meta").all();
-  return Object.fromEntries(rows.map(({ key, value }) => [key, value])) as Row;
 }
 
 function sleep(ms: number): void {

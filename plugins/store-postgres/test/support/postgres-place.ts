@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { EpisodeStore } from "@mrlm/spec/host";
-import { openLocalStore } from "../../src/worker-store.ts";
-import type { OpenedAs, StorePlace } from "./store-place.ts";
+import { openLocalStore } from "@mrlm/store";
+import type { OpenedAs, StorePlace } from "../../../../core/store/test/contract/store-place.ts";
+
+/** Plugin of a place, from its sources. */
+export const PLUGIN = { plugin: new URL("../../src/index.ts", import.meta.url).href };
 
 /** Place of a run in a database of Postgres, in a schema of its own. */
 export class PostgresPlace implements StorePlace {
@@ -16,7 +19,7 @@ export class PostgresPlace implements StorePlace {
   }
 
   async open({ endsLeases = true, ...resumed }: OpenedAs = {}): Promise<EpisodeStore> {
-    const settings = { path: this.#url, run: this.run, purpose: "train", endsLeases, ...resumed } as const;
+    const settings = { path: this.#url, ...PLUGIN, run: this.run, purpose: "train", endsLeases, ...resumed } as const;
     const store = await openLocalStore(settings, () => this.#now);
     this.#open.push(store);
     return store;

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll } from "@jest/globals";
-import { describeAnnouncements } from "./contract/announcements.ts";
-import { PostgresPlace } from "./contract/postgres-place.ts";
-import { describeReaders } from "./contract/readers.ts";
-import { storeContract } from "./contract/store-contract.ts";
+import { describeAnnouncements } from "./support/announcements.ts";
+import { PostgresPlace } from "./support/postgres-place.ts";
+import { describeReaders } from "./support/readers.ts";
+import { storeContract } from "../../../core/store/test/contract/store-contract.ts";
 
 // npm run test:faults -- store-postgres runs the contract on a server of Postgres, and stops it.
 let server: Worker;

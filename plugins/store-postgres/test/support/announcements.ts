@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "@jest/globals";
-import { openLocalStore, placeOfRun, RunAnnouncement, RunDescription } from "../../src/index.ts";
+import { openLocalStore, placeOfRun } from "@mrlm/store";
+import { PostgresAnnouncement, PostgresDescription } from "../../src/run.ts";
+import { PLUGIN } from "./postgres-place.ts";
 
 const RUN = {
   config: "name: x\n",
@@ -14,12 +16,12 @@ export function describeAnnouncements(name: string, url: () => string): void {
     test("is read until its process ends; what a killed process left is withdrawn", async () => {
       const run = randomUUID();
       const place = placeOfRun(url(), run);
-      const description = new RunDescription(place);
+      const description = new PostgresDescription(place);
       await expect(description.read()).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
-      const first = new RunAnnouncement(place);
+      const first = new PostgresAnnouncement(place);
       // A run that was stopped before its store was made.
       await first.withdraw(false);
-      const store = await openLocalStore({ path: url(), run, purpose: "train", endsLeases: true });
+      const store = await openLocalStore({ path: url(), ...PLUGIN, run, purpose: "train", endsLeases: true });
       await expect(description.read()).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
       await first.announce(RUN);
       const found = await description.read();
@@ -28,7 +30,7 @@ export function describeAnnouncements(name: string, url: () => string): void {
       // The end of its connection is that of the process.
       await first.close();
       expect(await description.read()).toEqual({ config: RUN.config, hasEnded: false, isLocked: false });
-      const second = new RunAnnouncement(place);
+      const second = new PostgresAnnouncement(place);
       await second.withdraw(false);
       expect(await description.read()).toEqual({ config: RUN.config, hasEnded: false, isLocked: true });
       await pause(2);

@@ -1,5 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
-import { withoutPassword } from "./postgres-place.ts";
+import { withoutPassword } from "@mrlm/store/provider";
 
 /** Report of the server or the driver about a failed statement. */
 export interface PostgresFault {

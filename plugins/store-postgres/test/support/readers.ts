@@ -12,24 +12,31 @@ import {
   queryStore,
   type QueryValue,
   type RunWorkers,
+  type StorePlace,
   VIEWS,
-} from "../../src/index.ts";
-import type { QueryLine } from "../../src/query.ts";
-import { runQuery } from "../../src/run-query.ts";
-import { runPostgresQuery } from "../../src/run-query-postgres.ts";
-import type { StoreDatabase } from "../../src/store-database.ts";
-import { addUnusual, filledStore, HALF, HOSTILE } from "../support/filled-store.ts";
+} from "@mrlm/store";
+import type { QueryLine } from "@mrlm/store/provider";
+import {
+  addUnusual,
+  type FilledStore,
+  filledStore,
+  HALF,
+  HOSTILE,
+  runFileQuery,
+} from "../../../../core/store/test/support/filled-store.ts";
+import { runPostgresQuery } from "../../src/run-query.ts";
+import { PLUGIN } from "./postgres-place.ts";
 
 /** Tests that readers of a store in Postgres receive what those of a file receive. */
 export function describeReaders(name: string, url: () => string): void {
   const folder = mkdtempSync(join(tmpdir(), "mrlm-readers-"));
   const file = join(folder, "episodes.sqlite");
   const run = `readers-${process.pid}`;
-  const place = (): string => placeOfRun(url(), run);
-  const stores: StoreDatabase[] = [];
+  const place = (): StorePlace => ({ path: placeOfRun(url(), run), ...PLUGIN });
+  const stores: FilledStore[] = [];
   beforeAll(() => {
-    for (const path of [file, url()]) {
-      const store = filledStore(path, run);
+    for (const each of [{ path: file }, { path: url(), ...PLUGIN }]) {
+      const store = filledStore(each, run);
       stores.push(store);
       addUnusual(store);
     }
@@ -40,12 +47,12 @@ export function describeReaders(name: string, url: () => string): void {
   });
 
   const ofFile = (sql: string): Promise<Found> =>
-    found(async (write) => runQuery({ path: file, sql, rows: 1_000 }, write));
+    found(async (write) => runFileQuery({ path: file, sql, rows: 1_000 }, write));
   const ofPostgres = (sql: string): Promise<Found> =>
-    found((write) => runPostgresQuery({ path: place(), sql, rows: 1_000, seconds: 30 }, write));
+    found((write) => runPostgresQuery({ ...place(), sql, rows: 1_000, seconds: 30 }, write));
   const both = <T>(read: (reader: EpisodeReader) => T): readonly [T, T] => {
-    const [one, other] = [file, place()].map((path) => {
-      const reader = new EpisodeReader(path);
+    const [one, other] = [{ path: file }, place()].map((each) => {
+      const reader = new EpisodeReader(each);
       try {
         return read(reader);
       } finally {
@@ -100,7 +107,7 @@ export function describeReaders(name: string, url: () => string): void {
         () => undefined,
       );
       await expect(none).rejects.toMatchObject({ code: "EPISODE_NOT_FOUND" });
-      const reader = new EpisodeReader(placeOfRun(url(), "none"));
+      const reader = new EpisodeReader({ path: placeOfRun(url(), "none"), ...PLUGIN });
       expect([reader.tasks(), reader.workers().members]).toEqual([[], []]);
       reader.close();
     });
@@ -115,7 +122,7 @@ export function describeReaders(name: string, url: () => string): void {
       });
       const endless = "with recursive n (i) as (select 1 union all select i + 1 from n) select i from n";
       const cut = await found((write) =>
-        runPostgresQuery({ path: place(), sql: endless, rows: 1_001, seconds: 30 }, write),
+        runPostgresQuery({ ...place(), sql: endless, rows: 1_001, seconds: 30 }, write),
       );
       expect([cut.rows.length, cut.rows[1_000], cut.isCut]).toEqual([1_001, [1001], true]);
     });
@@ -146,12 +153,12 @@ export function describeReaders(name: string, url: () => string): void {
     test("a process of its own runs a query, and the viewer shows the run of a directory whose record names the database", async () => {
       const limits = { rows: 9, seconds: 60, megabytes: 900 };
       const count = "select count(*) as n from v_all_episodes";
-      const expected = await queryStore(file, count, limits);
+      const expected = await queryStore({ path: file }, count, limits);
       expect(await queryStore(place(), count, limits)).toEqual({ ...expected, seconds: expect.any(Number) });
       const directory = join(folder, "runs", "run");
       mkdirSync(directory, { recursive: true });
       writeFileSync(join(directory, "config.yaml"), "name: x\n");
-      writeFileSync(join(directory, "run.json"), JSON.stringify({ id: run, status: "finished", store: place() }));
+      writeFileSync(join(directory, "run.json"), JSON.stringify({ id: run, status: "finished", store: place().path }));
       const server = await serveUi({ directories: [join(folder, "runs")], address: "127.0.0.1:0" });
       try {
         const read = async (path: string): Promise<unknown> =>

@@ -1,8 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
-import type { Database, Row, Statement, StatementValue } from "./database.ts";
-import { PostgresCaller } from "./postgres-caller.ts";
-import { databaseOf } from "./postgres-place.ts";
-import type { PostgresReply, PostgresStatementText } from "./postgres-thread.ts";
+import { type Database, databaseOf, type Row, type Statement, type StatementValue } from "@mrlm/store/provider";
+import { PostgresCaller } from "./caller.ts";
+import type { PostgresReply, PostgresStatementText } from "./thread.ts";
 import { postgresSql } from "./sql.ts";
 
 /** Parameters of a statement are numbered with 16 bits. */

@@ -1,5 +1,5 @@
 import { Client, DatabaseError, types } from "pg";
-import type { PostgresFault } from "./postgres-fault.ts";
+import type { PostgresFault } from "./fault.ts";
 
 /** Connection of a process. */
 export interface PostgresSettings {

@@ -5,21 +5,13 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { MrlmError } from "@mrlm/spec";
 import type { EpisodeStore, Lease } from "@mrlm/spec/host";
 import { Client } from "pg";
-import {
-  EpisodeReader,
-  openEpisodeStore,
-  openLocalStore,
-  placeOfRun,
-  queryStore,
-  RunAnnouncement,
-  RunDescription,
-  VIEWS,
-} from "../src/index.ts";
-import { describeAnnouncements } from "./contract/announcements.ts";
-import { PostgresPlace } from "./contract/postgres-place.ts";
-import { describeReaders } from "./contract/readers.ts";
-import { storeContract } from "./contract/store-contract.ts";
-import { cohort, playedGroups, record } from "./support/episodes.ts";
+import { EpisodeReader, openEpisodeStore, openLocalStore, placeOfRun, queryStore, VIEWS } from "@mrlm/store";
+import { storeContract } from "../../../core/store/test/contract/store-contract.ts";
+import { cohort, playedGroups, record } from "../../../core/store/test/support/episodes.ts";
+import { PostgresAnnouncement, PostgresDescription } from "../src/run.ts";
+import { describeAnnouncements } from "./support/announcements.ts";
+import { PLUGIN, PostgresPlace } from "./support/postgres-place.ts";
+import { describeReaders } from "./support/readers.ts";
 import { PASSWORD, PostgresServer } from "./support/postgres-server.ts";
 
 const LEARNER = "0/policy";
@@ -38,7 +30,8 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 test("a wrong password, a missing database and a server that is gone: each has its code, and none names the password", async () => {
-  const open = (path: string) => openLocalStore({ path, run: "a", purpose: "train", endsLeases: false, busyMs: 300 });
+  const open = (path: string) =>
+    openLocalStore({ path, ...PLUGIN, run: "a", purpose: "train", endsLeases: false, busyMs: 300 });
   const failed = async (path: string): Promise<MrlmError> =>
     await open(path).then(
       () => Promise.reject(),
@@ -66,7 +59,7 @@ describeAnnouncements("a server of Postgres", () => server.url);
 
 test("a user who may read the views and the table meta queries them, and no tokens", async () => {
   const run = "for-readers";
-  const store = await openLocalStore({ path: server.url, run, purpose: "train", endsLeases: false });
+  const store = await openLocalStore({ path: server.url, ...PLUGIN, run, purpose: "train", endsLeases: false });
   await store.close();
   const client = new Client({ connectionString: server.url });
   await client.connect();
@@ -76,24 +69,25 @@ test("a user who may read the views and the table meta queries them, and no toke
   await client.end();
   const place = placeOfRun(server.url.replace("mrlm@", "reader@"), run);
   const limits = { rows: 1, seconds: 60, megabytes: 900 };
-  for (const { name } of VIEWS) expect((await queryStore(place, `select * from ${name}`, limits)).isCut).toBe(false);
+  for (const { name } of VIEWS)
+    expect((await queryStore({ path: place, ...PLUGIN }, `select * from ${name}`, limits)).isCut).toBe(false);
   for (const refused of ["select * from training", "select pg_read_file('PG_VERSION')"])
-    await expect(queryStore(place, refused, limits)).rejects.toMatchObject({
+    await expect(queryStore({ path: place, ...PLUGIN }, refused, limits)).rejects.toMatchObject({
       code: "QUERY_INVALID",
       message: expect.stringContaining("permission denied"),
       hint: expect.stringContaining("SELECT of its views"),
     });
-  const reader = new EpisodeReader(place);
+  const reader = new EpisodeReader({ path: place, ...PLUGIN });
   expect(() => reader.workers()).toThrow(expect.objectContaining({ code: "STORE_FAILED", hint: READS }));
   reader.close();
 });
 
 test("the announcement of a run waits for a server that is away, and is withdrawn after another loss", async () => {
   const run = "away";
-  const store = await openLocalStore({ path: server.url, run, purpose: "train", endsLeases: true });
+  const store = await openLocalStore({ path: server.url, ...PLUGIN, run, purpose: "train", endsLeases: true });
   await store.close();
   const place = placeOfRun(server.url, run);
-  const [announcement, description] = [new RunAnnouncement(place), new RunDescription(place)];
+  const [announcement, description] = [new PostgresAnnouncement(place), new PostgresDescription(place)];
   for (const change of [
     () => announcement.announce({ config: "", engines: { address: "10.0.0.1:5" } }),
     () => announcement.withdraw(true),
@@ -113,11 +107,11 @@ test("the announcement of a run waits for a server that is away, and is withdraw
 });
 
 test("a query that takes too long is ended, in its process and on the server", async () => {
-  const store = await openLocalStore({ path: server.url, run: "long", purpose: "train", endsLeases: false });
+  const store = await openLocalStore({ path: server.url, ...PLUGIN, run: "long", purpose: "train", endsLeases: false });
   await store.close();
   const endless = "with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n";
   const limits = { rows: 1, seconds: 3, megabytes: 900 };
-  const query = queryStore(placeOfRun(server.url, "long"), endless, limits);
+  const query = queryStore({ path: placeOfRun(server.url, "long"), ...PLUGIN }, endless, limits);
   await expect(query).rejects.toMatchObject({ code: "QUERY_LIMIT" });
   const running = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'FETCH%'";
   const client = new Client({ connectionString: server.url });
@@ -127,7 +121,7 @@ test("a query that takes too long is ended, in its process and on the server", a
 }, 60_000);
 
 test("clocks that differ by a minute: leases expire by the clock of the server", async () => {
-  const settings = { path: server.url, run: "clocks", purpose: "train", endsLeases: false } as const;
+  const settings = { path: server.url, ...PLUGIN, run: "clocks", purpose: "train", endsLeases: false } as const;
   const own = Date.now;
   const store = await openLocalStore(settings);
   try {
@@ -148,7 +142,7 @@ test("clocks that differ by a minute: leases expire by the clock of the server",
 
 test("restarts of the server, and kills of workers whose clocks differ by a minute: no group in two batches, none lost", async () => {
   const run = "faults";
-  const store = await openEpisodeStore({ path: server.url, run, purpose: "train", endsLeases: true });
+  const store = await openEpisodeStore({ path: server.url, ...PLUGIN, run, purpose: "train", endsLeases: true });
   const counts = { kills: 0, inTransaction: 0, restarts: 0, late: 0 };
   const children = WORKERS.map((shift) => startWorker(run, shift));
   const end = new AbortController();

@@ -1,13 +1,14 @@
 // Plays cohorts of a store in Postgres until it is killed. Its clock differs by the milliseconds of its third argument.
 import { setTimeout as pause } from "node:timers/promises";
-import { openLocalStore } from "../../src/worker-store.ts";
-import { playedGroups } from "./episodes.ts";
+import { openLocalStore } from "@mrlm/store";
+import { playedGroups } from "../../../../core/store/test/support/episodes.ts";
+import { PLUGIN } from "./postgres-place.ts";
 
 const [path, run, shiftMs] = process.argv.slice(2) as [string, string, string];
 const own = Date.now;
 Date.now = () => own() + Number(shiftMs);
 const worker = `worker ${process.pid}`;
-const store = await openLocalStore({ path, run, purpose: "train", endsLeases: false });
+const store = await openLocalStore({ path, ...PLUGIN, run, purpose: "train", endsLeases: false });
 for (;;) {
   const leases = await store.lease(worker, 2, 2_000);
   for (const lease of leases) {

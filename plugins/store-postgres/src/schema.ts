@@ -1,5 +1,5 @@
-import { SCHEMA } from "./schema.ts";
-import { POSTGRES_VIEW_SCHEMA } from "./views.ts";
+import { SCHEMA, VIEW_SCHEMA } from "@mrlm/store/provider";
+import { postgresSql } from "./sql.ts";
 
 /**
  * JSON of a text, as Postgres can read its members. JSON has escapes for characters that no text of Postgres holds; in their place stands the mark that
@@ -59,5 +59,5 @@ export const POSTGRES_SCHEMA = `
   CREATE TRIGGER notify_events AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION notify_event();
   ${TRAINING}
   ${FUNCTIONS}
-  ${POSTGRES_VIEW_SCHEMA}
+  ${postgresSql(VIEW_SCHEMA)}
 `;

@@ -2,15 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { Client, QueryResult } from "pg";
-import {
-  connectPostgres,
-  disconnect,
-  faultOf,
-  type PostgresSettings,
-  storableText,
-  storedText,
-} from "./postgres-client.ts";
-import type { PostgresFault } from "./postgres-fault.ts";
+import { connectPostgres, disconnect, faultOf, type PostgresSettings, storableText, storedText } from "./client.ts";
+import type { PostgresFault } from "./fault.ts";
 
 /** Channel of the thread to the one that waits. */
 export interface PostgresThreadData {

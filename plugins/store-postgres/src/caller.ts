@@ -1,9 +1,9 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { MrlmError } from "@mrlm/spec";
-import type { Row } from "./database.ts";
-import type { PostgresSettings } from "./postgres-client.ts";
-import { PostgresError } from "./postgres-fault.ts";
-import type { PostgresOpening, PostgresReply, PostgresRequest, PostgresThreadData } from "./postgres-thread.ts";
+import type { Row } from "@mrlm/store/provider";
+import type { PostgresSettings } from "./client.ts";
+import { PostgresError } from "./fault.ts";
+import type { PostgresOpening, PostgresReply, PostgresRequest, PostgresThreadData } from "./thread.ts";
 
 /** Longest wait for the thread of a connection, which has shorter limits of its own, in milliseconds. */
 const THREAD_MS = 600_000;
@@ -21,7 +21,7 @@ export class PostgresCaller {
     const isSource = import.meta.url.endsWith(".ts");
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    this.#worker = new Worker(new URL(isSource ? "./postgres-thread.ts" : "./postgres-thread.js", import.meta.url), {
+    this.#worker = new Worker(new URL(isSource ? "./thread.ts" : "./thread.js", import.meta.url), {
       workerData: { port: port2, signal: this.#signal } satisfies PostgresThreadData,
       transferList: [port2],
       name: "mrlm-postgres",

@@ -2,8 +2,14 @@ import { MrlmError } from "@mrlm/spec";
 
 /** Parameter of a URL that names the run: one database holds many. */
 const RUN = "run";
-/** Longest name of a schema. */
-const NAME_CHARACTERS = 63;
+
+/** Place of an episode store. */
+export interface StorePlace {
+  /** Path of a file, or URL of a database of Postgres: `postgres://USER@HOST:PORT/DATABASE`. */
+  readonly path: string;
+  /** URL of the module of the plugin that provides a database; not for a file. */
+  readonly plugin?: string;
+}
 
 /** Whether the place of a store is a database of Postgres, and not a file. */
 export function isPostgres(place: string): boolean {
@@ -46,13 +52,6 @@ export function databaseOf(place: string): string {
   const url = parsed(place);
   url.searchParams.delete(RUN);
   return url.href;
-}
-
-/** Name of the schema that holds the tables of a run. */
-export function schemaOf(run: string): string {
-  const name = `mrlm_${run.toLowerCase().replaceAll(/[^a-z0-9]/g, "_")}`;
-  if (name.length <= NAME_CHARACTERS) return name;
-  throw new MrlmError("STORE_INVALID", `The id ${run} is too long for the name of a schema.`);
 }
 
 /** Throws CONFIG_INVALID for a text that is no URL of a database. */

@@ -1,10 +1,17 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "pg";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
-import { connectPostgres, disconnect, faultOf } from "./postgres-client.ts";
-import { schemaOfPlace, setupBeside } from "./postgres-connection.ts";
-import { PostgresError, postgresFault } from "./postgres-fault.ts";
-import { databaseOf, withoutPassword } from "./postgres-place.ts";
+import {
+  type AnnouncedRun,
+  databaseOf,
+  type DescribedRun,
+  type RunAnnouncement,
+  type RunDescription,
+  withoutPassword,
+} from "@mrlm/store/provider";
+import { connectPostgres, disconnect, faultOf } from "./client.ts";
+import { schemaOfPlace, setupBeside } from "./connection.ts";
+import { PostgresError, postgresFault } from "./fault.ts";
 
 /** Key of the advisory lock that the training process holds, in the space of the schema's name. */
 const TRAINING_LOCK = 3;
@@ -12,24 +19,6 @@ const TRAINING_LOCK = 3;
 const [PAUSE_MS, WAIT_MS] = [1_000, 10_000];
 /** SQLSTATE of a schema or table that is missing: no process has trained the run in this database. */
 const MISSING = new Set(["42P01", "3F000"]);
-
-/** Announcement of a training process to rollout workers that see the database of its run, and not its directory. */
-export interface AnnouncedRun {
-  /** Resolved configuration of the run in YAML. */
-  readonly config: string;
-  /** Places of its engines, with their tokens. */
-  readonly engines: JsonObject;
-}
-
-/** State of a run by its database. */
-export interface DescribedRun extends Pick<AnnouncedRun, "config"> {
-  /** Absent while no process trains the run; `since` is the time of its announcement in milliseconds since 1970. */
-  readonly training?: { readonly since: number; readonly engines: JsonObject };
-  /** Whether the run has finished, and nothing trains it. */
-  readonly hasEnded: boolean;
-  /** Whether a process that trains the run is connected. */
-  readonly isLocked: boolean;
-}
 
 type Row = Record<string, unknown>;
 
@@ -108,7 +97,7 @@ class RunConnection {
 }
 
 /** Keeps the announcement of a training process in the database of its run. Its connection holds a lock, which ends with the process. */
-export class RunAnnouncement {
+export class PostgresAnnouncement implements RunAnnouncement {
   readonly #connection: RunConnection;
   readonly #schema: string;
   #announced: AnnouncedRun | undefined;
@@ -181,7 +170,7 @@ export class RunAnnouncement {
 }
 
 /** Reads the announcement of a run in a database. */
-export class RunDescription {
+export class PostgresDescription implements RunDescription {
   readonly #place: string;
   readonly #schema: string;
   readonly #connection: RunConnection;

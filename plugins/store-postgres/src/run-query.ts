@@ -1,12 +1,19 @@
 import type { Client, FieldDef } from "pg";
 import { MrlmError } from "@mrlm/spec";
-import { connectPostgres, disconnect, faultOf, storedJson, storedText } from "./postgres-client.ts";
-import { readingSetup, schemaOfPlace } from "./postgres-connection.ts";
-import { PostgresError, postgresFault } from "./postgres-fault.ts";
-import { databaseOf, withoutPassword } from "./postgres-place.ts";
-import type { QueryLine, QueryRequest, QueryValue } from "./query.ts";
-import { invalidQuery, uniqueNames, withoutComments } from "./query-text.ts";
-import { assertMeta } from "./store-meta.ts";
+import {
+  assertMeta,
+  databaseOf,
+  invalidQuery,
+  type QueryLine,
+  type QueryRequest,
+  type QueryValue,
+  uniqueNames,
+  withoutComments,
+  withoutPassword,
+} from "@mrlm/store/provider";
+import { connectPostgres, disconnect, faultOf, storedJson, storedText } from "./client.ts";
+import { readingSetup, schemaOfPlace } from "./connection.ts";
+import { PostgresError, postgresFault } from "./fault.ts";
 
 const ROWS_AT_ONCE = 1_000;
 /** Time after the limit of a query at which its server ends it, and this process no longer waits, in milliseconds. */
