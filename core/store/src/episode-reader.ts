@@ -1,13 +1,11 @@
-import { existsSync } from "node:fs";
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
-import { type Database, iterated } from "./database.ts";
+import { iterated } from "./database.ts";
 import type { Trajectory } from "@mrlm/spec";
 import type { EpisodePurpose } from "@mrlm/spec/host";
 import { type EpisodeList, type EpisodePage, listChoices, listEpisodes } from "./episode-list.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { float32Of } from "./runs.ts";
-import { reported } from "./open-database.ts";
-import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import { ReadStore } from "./open-to-read.ts";
 import type { StorePlace } from "./store-place.ts";
 import { readWorkers, type RunWorkers } from "./run-workers.ts";
 import { jsonText } from "./sql.ts";
@@ -91,17 +89,13 @@ type Row = Record<string, SQLOutputValue>;
 
 /** Reads the episodes of a store, also while a run writes it. Episodes that were played anew are left out. */
 export class EpisodeReader {
-  readonly #path: string;
-  readonly #hadLog: boolean;
-  readonly #database: Database;
+  readonly #store: ReadStore;
   readonly #episodes: EpisodeRows;
 
   /** Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be read. */
   constructor(place: StorePlace) {
-    this.#path = place.path;
-    this.#hadLog = existsSync(`${place.path}-wal`);
-    this.#database = openToRead(place);
-    this.#episodes = new EpisodeRows(this.#database);
+    this.#store = new ReadStore(place);
+    this.#episodes = new EpisodeRows(this.#store.database);
   }
 
   /** Returns the episodes of a query, in its order. */
@@ -117,12 +111,12 @@ export class EpisodeReader {
 
   /** Lists agents' parts of episodes. Throws QUERY_INVALID for an unknown column. */
   list(page: EpisodePage): EpisodeList {
-    return reported(this.#path, () => listEpisodes(this.#database, page));
+    return this.#store.read(() => listEpisodes(this.#store.database, page));
   }
 
   /** Returns the values from which a filter is chosen, by column of the list. */
   choices(): Record<string, readonly string[]> {
-    return reported(this.#path, () => listChoices(this.#database));
+    return this.#store.read(() => listChoices(this.#store.database));
   }
 
   /** Returns the episode of a number, if the store has it. */
@@ -150,7 +144,8 @@ export class EpisodeReader {
   /** Yields episodes of a purpose (default `train`) in a range of steps, in order of play. Throws DATA_INVALID where tokens were deleted. */
   *read({ purpose = "train", from = 0, to = Number.MAX_SAFE_INTEGER }: EpisodeRange = {}): Generator<StoredEpisode> {
     const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE cohorts.purpose = ? AND cohorts.run_step BETWEEN ? AND ? ORDER BY episodes.key`;
-    for (const row of iterated(this.#database.prepare(sql), [purpose, from, to])) yield this.#stored(row, "refuse");
+    for (const row of iterated(this.#store.database.prepare(sql), [purpose, from, to]))
+      yield this.#stored(row, "refuse");
   }
 
   /** Returns the tasks that have episodes. */
@@ -194,12 +189,11 @@ export class EpisodeReader {
 
   /** Returns the members of the run, their leases, and the groups and tokens that wait. */
   workers(): RunWorkers {
-    return reported(this.#path, () => readWorkers(this.#database));
+    return this.#store.read(() => readWorkers(this.#store.database));
   }
 
   close(): void {
-    this.#database.close();
-    if (!this.#hadLog) tidyAfterRead(this.#path);
+    this.#store.close();
   }
 
   /** Counts codes and not messages, because a message may name an episode or a time. Each code has its most frequent message. */
@@ -222,11 +216,11 @@ export class EpisodeReader {
       purpose: row["purpose"] as EpisodePurpose,
       step: row["run_step"] as number,
       stage: row["stage"] as string,
-      trajectory: reported(this.#path, () => this.#episodes.read(row, { deleted })),
+      trajectory: this.#store.read(() => this.#episodes.read(row, { deleted })),
     };
   }
 
   #all(sql: string, parameters: Record<string, SQLInputValue> = {}): Row[] {
-    return reported(this.#path, () => this.#database.prepare(sql).all(parameters));
+    return this.#store.read(() => this.#store.database.prepare(sql).all(parameters));
   }
 }

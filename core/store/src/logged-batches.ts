@@ -1,12 +1,9 @@
-import { existsSync } from "node:fs";
-import type { Database } from "./database.ts";
 import { type ModelId, MrlmError, type Segment, type TrajectoryGroup } from "@mrlm/spec";
 import type { LearnerId, TakenBatch, TakePosition, TakeRule } from "@mrlm/spec/host";
 import { BatchTable, type LoggedGroup } from "./batch-table.ts";
 import { EpisodeRows } from "./episode-rows.ts";
-import { reported } from "./open-database.ts";
 import { assertMeta, assertRun, readMeta } from "./store-meta.ts";
-import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import { ReadStore } from "./open-to-read.ts";
 import type { StorePlace } from "./store-place.ts";
 
 /** Publication of weights that a run has recorded. */
@@ -24,9 +21,7 @@ export interface RecordedWeights {
 
 /** Reads the batches and publications of a run, and changes no row. */
 export class LoggedBatches {
-  readonly #path: string;
-  readonly #hadLog: boolean;
-  readonly #database: Database;
+  readonly #store: ReadStore;
   readonly #batches: BatchTable;
 
   /**
@@ -34,20 +29,13 @@ export class LoggedBatches {
    * @param run id of the run
    */
   constructor(place: StorePlace, run: string) {
-    this.#path = place.path;
-    this.#hadLog = existsSync(`${place.path}-wal`);
-    this.#database = openToRead(place);
+    this.#store = new ReadStore(place);
     try {
-      const { path } = place;
-      assertRun(
-        assertMeta(
-          reported(path, () => readMeta(this.#database)),
-          path,
-        ),
-        path,
-        run,
-      );
-      this.#batches = reported(path, () => new BatchTable(this.#database, new EpisodeRows(this.#database)));
+      const { path, database } = this.#store;
+      this.#batches = this.#store.read(() => {
+        assertRun(assertMeta(readMeta(database), path), path, run);
+        return new BatchTable(database, new EpisodeRows(database));
+      });
     } catch (error) {
       this.close();
       throw error;
@@ -59,12 +47,12 @@ export class LoggedBatches {
    * where its tokens were deleted, STORE_INVALID where it is damaged, STORE_CONFLICT where it was logged by another rule.
    */
   take(learner: LearnerId, at: TakePosition, count: number, rule: TakeRule): TakenBatch | "outdated" | undefined {
-    const batch = reported(this.#path, () => this.#batches.logged(learner, at, count, rule));
+    const batch = this.#store.read(() => this.#batches.logged(learner, at, count, rule));
     if (batch === undefined || batch === "outdated") return batch;
     const fault = (what: string, cause?: unknown): MrlmError =>
       new MrlmError(
         "STORE_INVALID",
-        `Batch ${at.step} of learner ${learner} (step ${batch.record.runStep} of the run) in ${this.#path} is damaged: ${what}.`,
+        `Batch ${at.step} of learner ${learner} (step ${batch.record.runStep} of the run) in ${this.#store.path} is damaged: ${what}.`,
         { hint: "Restore the store from a copy.", cause },
       );
     if (batch.groups.length !== count) throw fault(`it has ${batch.groups.length} groups instead of ${count}`);
@@ -73,8 +61,8 @@ export class LoggedBatches {
 
   /** Returns all publications, in their order. */
   weights(): RecordedWeights[] {
-    return reported(this.#path, () =>
-      this.#database
+    return this.#store.read(() =>
+      this.#store.database
         .prepare("SELECT policy, version, step, checksum, location, incarnation FROM weights ORDER BY key")
         .all(),
     ) as unknown as RecordedWeights[];
@@ -83,17 +71,16 @@ export class LoggedBatches {
   /** Returns the highest step of the run that has a logged batch; 0 where there is none. */
   lastStep(): number {
     const sql = `SELECT MAX(takes.run_step) AS last FROM takes JOIN steps ON steps.key = takes.step WHERE steps.state <> 'abandoned'`;
-    return Number(reported(this.#path, () => this.#database.prepare(sql).get())?.["last"] ?? 0);
+    return Number(this.#store.read(() => this.#store.database.prepare(sql).get())?.["last"] ?? 0);
   }
 
   close(): void {
-    this.#database.close();
-    if (!this.#hadLog) tidyAfterRead(this.#path);
+    this.#store.close();
   }
 
   #read({ key, id }: LoggedGroup, fault: (what: string, cause?: unknown) => MrlmError): TrajectoryGroup {
     const group = readOr(
-      () => reported(this.#path, () => this.#batches.read(key)),
+      () => this.#store.read(() => this.#batches.read(key)),
       (error) => fault(`group ${id} cannot be decoded (${String(error)})`, error),
     );
     for (const { id: episode, agents } of group.trajectories)

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { Database } from "./database.ts";
 import { SCHEMA } from "./schema.ts";
+import { readMeta } from "./store-meta.ts";
 import { isPostgres, runOfPlace, type StorePlace } from "./store-place.ts";
 import { storeProviderOf } from "./store-provider.ts";
 import { VIEW_SCHEMA } from "./views.ts";
@@ -25,16 +26,36 @@ export function isStore(path: string): boolean {
   }
 }
 
-/**
- * Opens a store to read, also while another process writes it, and where nothing can be written. Throws STORE_INVALID for a file that is
- * no store, STORE_FAILED for one that cannot be opened, STORE_UNAVAILABLE where no server answers.
- */
-export function openToRead(place: StorePlace): Database {
-  const provider = storeProviderOf(place);
-  return provider === undefined ? openFileToRead(place.path) : (provider.openToRead(place.path) ?? emptyStore());
+/** A store that is open to be read, also while another process writes it, and where nothing can be written. */
+export class ReadStore {
+  readonly path: string;
+  readonly database: Database;
+  readonly #hadLog: boolean;
+
+  /**
+   * Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be opened, STORE_UNAVAILABLE where no server answers, and as
+   * `storeProviderOf` does.
+   */
+  constructor(place: StorePlace) {
+    const { path } = place;
+    const provider = storeProviderOf(place);
+    this.path = path;
+    this.#hadLog = existsSync(`${path}-wal`);
+    this.database = provider === undefined ? openFileToRead(path) : (provider.openToRead(path) ?? emptyStore());
+  }
+
+  /** Runs work on the database; its errors become errors with a code, a reason and a hint. */
+  read<T>(work: () => T): T {
+    return reported(this.path, work);
+  }
+
+  close(): void {
+    this.database.close();
+    if (!this.#hadLog) tidyAfterRead(this.path);
+  }
 }
 
-/** Opens a file as `openToRead` does. */
+/** Opens a file as `ReadStore` does. */
 export function openFileToRead(path: string): DatabaseSync {
   return reported(path, () => {
     const database = opened(path);
@@ -62,13 +83,13 @@ function emptyStore(): DatabaseSync {
   return tables;
 }
 
-/** Returns the id of the run that a store belongs to; `undefined` where there is no file. Throws as `openToRead` does. */
+/** Returns the id of the run that a store belongs to; `undefined` where there is no file. Throws as `ReadStore` does. */
 export function runOfStore(path: string): string | undefined {
   if (isPostgres(path)) return runOfPlace(path);
   if (!existsSync(path)) return undefined;
   const database = openFileToRead(path);
   try {
-    return reported(path, () => assertStore(database, path)["run"] as string);
+    return reported(path, () => readMeta(database)["run"] as string);
   } finally {
     database.close();
   }

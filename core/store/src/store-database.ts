@@ -20,7 +20,8 @@ import type { EncodedEpisode, EncodedGroups } from "./encoded-groups.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { encodeJson } from "./json.ts";
 import { MemberTable, type NewMember } from "./member-table.ts";
-import { openConnection } from "./open-connection.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
+import { storeProviderOf } from "./store-provider.ts";
 import type { StoreSettings } from "./store-settings.ts";
 import { inTransactions } from "./transaction.ts";
 
@@ -41,8 +42,8 @@ export class StoreDatabase {
 
   /** @param now milliseconds since 1970; default: the clock of the database */
   constructor(settings: StoreSettings, now?: () => number) {
-    const { purpose, endsLeases, resumedAt } = settings;
-    this.#connection = openConnection(settings);
+    const { path, run, busyMs = 10_000, purpose, endsLeases, resumedAt } = settings;
+    this.#connection = storeProviderOf(settings)?.open(settings) ?? new SqliteConnection(path, run, busyMs);
     const { database } = this.#connection;
     this.#now = now ?? (() => this.#connection.now());
     this.#episodes = new EpisodeRows(database);

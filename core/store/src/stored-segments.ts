@@ -1,8 +1,6 @@
-import { existsSync } from "node:fs";
-import { type Database, iterated } from "./database.ts";
+import { iterated } from "./database.ts";
 import { MrlmError, type PolicyId } from "@mrlm/spec";
-import { reported } from "./open-database.ts";
-import { openToRead, tidyAfterRead } from "./open-to-read.ts";
+import { ReadStore } from "./open-to-read.ts";
 import type { StorePlace } from "./store-place.ts";
 import { decodeRuns, float32Of, int32Of } from "./runs.ts";
 
@@ -38,15 +36,11 @@ export interface StoredTokens {
 
 /** Reads segments of a store, one at a time, and changes no row. */
 export class StoredSegments {
-  readonly #path: string;
-  readonly #hadLog: boolean;
-  readonly #database: Database;
+  readonly #store: ReadStore;
 
   /** Throws STORE_INVALID for a file that is no store, STORE_FAILED for one that cannot be read. */
   constructor(place: StorePlace) {
-    this.#path = place.path;
-    this.#hadLog = existsSync(`${place.path}-wal`);
-    this.#database = openToRead(place);
+    this.#store = new ReadStore(place);
   }
 
   /** Returns the segments of training episodes that were not played anew, in order of play. Throws STORE_INVALID for one whose runs are damaged. */
@@ -58,8 +52,8 @@ export class StoredSegments {
       JOIN segments ON segments.episode = episodes.key AND segments.part = parts.position
       WHERE cohorts.purpose = 'train' AND cohorts.state = 'committed' AND cohorts.has_tokens = 1 AND parts.player_kind = 'policy'
       ORDER BY segments.episode, segments.part, segments.position`;
-    return reported(this.#path, () =>
-      Array.from(iterated(this.#database.prepare(sql), []), ({ length, mask, versions, ...place }) => ({
+    return this.#store.read(() =>
+      Array.from(iterated(this.#store.database.prepare(sql), []), ({ length, mask, versions, ...place }) => ({
         ...(place as unknown as Omit<SegmentPlace, "sampledBy">),
         sampledBy: this.#intact(place as unknown as SegmentPlace, () =>
           sampledVersions(
@@ -75,7 +69,7 @@ export class StoredSegments {
   read(place: SegmentPlace): StoredTokens {
     const { key, part, position } = place;
     const sql = "SELECT * FROM segments WHERE episode = ? AND part = ? AND position = ?";
-    const row = reported(this.#path, () => this.#database.prepare(sql).get(key, part, position));
+    const row = this.#store.read(() => this.#store.database.prepare(sql).get(key, part, position));
     return this.#intact(place, () => {
       const tokens = int32Of(row?.["tokens"] as Uint8Array);
       const logprobs = float32Of(row?.["logprobs"] as Uint8Array);
@@ -92,16 +86,19 @@ export class StoredSegments {
     try {
       return decode();
     } catch (cause) {
-      throw new MrlmError("STORE_INVALID", `Segment ${position} of episode ${episode} in ${this.#path} is damaged.`, {
-        hint: "Restore the store from a copy.",
-        cause,
-      });
+      throw new MrlmError(
+        "STORE_INVALID",
+        `Segment ${position} of episode ${episode} in ${this.#store.path} is damaged.`,
+        {
+          hint: "Restore the store from a copy.",
+          cause,
+        },
+      );
     }
   }
 
   close(): void {
-    this.#database.close();
-    if (!this.#hadLog) tidyAfterRead(this.#path);
+    this.#store.close();
   }
 }
 
