@@ -171,7 +171,7 @@ const storeSection = z.strictObject({
   url: storeUrl
     .optional()
     .describe(
-      "Database of Postgres for the episodes, `postgres://USER@HOST:PORT/DATABASE`; the run has a schema of its own in it; default: the file `episodes.sqlite` in the run's directory",
+      "Database of Postgres for the episodes, `postgres://USER@HOST:PORT/DATABASE`, by `@mrlm/store-postgres`; the run has a schema of its own in it; default: the file `episodes.sqlite` in the run's directory",
     ),
   keep_tokens: z
     .int()
