@@ -51,7 +51,7 @@ export const PLUGIN_CODES = {
     retryable: false,
   },
   PLUGIN_NOT_FOUND: {
-    meaning: "A plugin that the config names is not installed.",
+    meaning: "A plugin that the config names, or that the URL of a store needs, is not installed.",
     hint: "Install it with npm.",
     retryable: false,
   },
