@@ -191,7 +191,7 @@ export default {
     forbid(
       "help-loads-no-command",
       "mrlm --help starts quickly: the modules of a command are imported when it runs.",
-      { path: "^core/cli/src/(main|run-cli|program|console/(console|report-error))" },
+      { path: "^core/cli/src/(main|run-cli|program|declarations/|console/(console|report-error))" },
       {
         path: ["^core/(?!(cli|spec)/)", "^core/cli/src/(commands|services)/"],
         dynamic: false,

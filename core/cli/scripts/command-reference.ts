@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import type { CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { createProgram, leaves } from "../src/program.ts";
 
 const INTRODUCTION = `# Commands
@@ -23,7 +23,7 @@ An error's line begins with \`error CODE:\`; [errors](errors.md) has every code.
 
 /** Returns the content of docs/reference/cli.md: the flags that several commands share, and a section for each command. */
 export function commandReference(): string {
-  const commands = leaves(createProgram(() => undefined).command);
+  const commands = leaves(createProgram(() => undefined));
   const rows = commands.flatMap(({ options }) => options.map(rowOf));
   const shared = [...new Set(rows)].filter((row) => rows.filter((other) => other === row).length > 2);
   const common = shared.filter((row) => !row.startsWith("- `--json`"));
@@ -45,7 +45,7 @@ function rowOf({ flags, description, mandatory, defaultValue }: Option): string 
 
 const wrapped = (row: string): string => row.replaceAll(/(.{150,200}) (?=.{40})/g, "$1\n  ");
 
-function section(command: Command, shared: ReadonlySet<string>): string {
+function section(command: CommandUnknownOpts, shared: ReadonlySet<string>): string {
   const all = command.options.filter(({ long }) => long !== "--json");
   const rows = all.map(rowOf).filter((row) => !shared.has(row));
   const common = all.filter((option) => shared.has(rowOf(option)));
@@ -66,6 +66,6 @@ function section(command: Command, shared: ReadonlySet<string>): string {
   ].join("\n");
 }
 
-function nameOf(command: Command): string {
+function nameOf(command: CommandUnknownOpts): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }

@@ -1,5 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
-import { CommanderError } from "commander";
+import { CommanderError } from "@commander-js/extra-typings";
 import { createConsole, type OutputStreams } from "./console/console.ts";
 import { reportError } from "./console/report-error.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
@@ -8,27 +8,25 @@ import { createProgram } from "./program.ts";
 /** Runs one command line. Returns the exit code. */
 export async function runCli(args: readonly string[], { stdout, stderr }: OutputStreams = process): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const { command, context } = createProgram((code) => (exitCode = code), { stdout, stderr });
+  const console = createConsole({ json: args.includes("--json"), stdout, stderr });
+  const program = createProgram((code) => (exitCode = code), { stdout, stderr });
   // A reader that closes the pipe early (`| head`) is no error.
   stdout.on("error", (error: NodeJS.ErrnoException) =>
-    error.code === "EPIPE" ? process.exit(EXIT.ok) : reportError(context().console, error),
+    error.code === "EPIPE" ? process.exit(EXIT.ok) : reportError(console, error),
   );
   try {
-    await command.parseAsync(args, { from: "user" });
+    await program.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return EXIT.ok;
-      // Commander has already printed the help.
-      if (error.code !== "commander.help")
-        reportError(
-          createConsole({ json: args.includes("--json"), stdout, stderr }),
-          usageError(error, command.commands.find((each) => each.name() === args[0])?.name()),
-        );
-      return EXIT.invalid;
+    if (!(error instanceof CommanderError)) {
+      reportError(console, error);
+      return MrlmError.isInstance(error) && error.code === "CANCELLED" ? EXIT.interrupted : exitCodeOf(error);
     }
-    reportError(context().console, error);
-    return MrlmError.isInstance(error) && error.code === "CANCELLED" ? EXIT.interrupted : exitCodeOf(error);
+    if (error.exitCode === 0) return EXIT.ok;
+    const command = program.commands.find((each) => each.name() === args[0])?.name();
+    // Commander has already printed the help.
+    if (error.code !== "commander.help") reportError(console, usageError(error, command));
+    return EXIT.invalid;
   }
 }
 

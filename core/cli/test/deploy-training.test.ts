@@ -22,8 +22,8 @@ const [worker] = workers.spec.containers;
 const loaded = parseConfig(manifests["ConfigMap"].data["run.yaml"], { path: "/etc/mrlm/run.yaml" });
 
 /** Parses the arguments of a command of mrlm; an unknown flag is an error. */
-function options(names: readonly string[], args: readonly string[]): Record<string, string> {
-  let command = createProgram(() => undefined).command;
+function options(names: readonly string[], args: readonly string[]): Record<string, unknown> {
+  let command = createProgram(() => undefined);
   for (const name of names) command = command.commands.find((each) => each.name() === name) ?? command;
   command
     .exitOverride()

@@ -18,8 +18,8 @@ const compose = parse(read("compose.yaml"), { merge: true });
 const labels = { "app.kubernetes.io/name": "mrlm-server" };
 
 /** Parses arguments as `mrlm serve` does; an unknown flag is an error. */
-function options(args: readonly string[]): Record<string, string> {
-  const program = createProgram(() => undefined).command;
+function options(args: readonly string[]): Record<string, unknown> {
+  const program = createProgram(() => undefined);
   const serve = program.commands.find((command) => command.name() === "serve");
   serve
     ?.exitOverride()

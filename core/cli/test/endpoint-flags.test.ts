@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { resolve } from "node:path";
+import { declareRolloutFlags, type RolloutOptions } from "../src/declarations/flag-groups.ts";
 import { endpointOfFlags } from "../src/services/endpoint-flags.ts";
 import { rolloutSessionConfig } from "../src/services/rollout-session-config.ts";
+import { type GivenOptions, parseOptions } from "./support/parse-options.ts";
 
 const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: key } = process.env;
 const restore = (name: string, value: string | undefined): void => {
@@ -17,31 +19,34 @@ const environment = (url: string | undefined, secret: string | undefined): void 
   restore("OPENAI_API_KEY", secret);
 };
 
+const endpointOf = (given: GivenOptions<RolloutOptions>) =>
+  endpointOfFlags(parseOptions(() => declareRolloutFlags("eval"), { environment: "nim", ...given }));
+
 describe("a model of an endpoint on the command line", () => {
   test("has its address from --base-url, else OPENAI_BASE_URL, else OpenAI; the key is named, never read into it", () => {
     environment(undefined, undefined);
     const model = "openai:gpt-x";
-    expect(endpointOfFlags({ model })).toEqual({
+    expect(endpointOf({ model })).toEqual({
       endpoint: "https://api.openai.com/v1",
       model: "gpt-x",
       api_key_env: "OPENAI_API_KEY",
       options: {},
     });
     const local = "http://localhost:8000/v1";
-    expect(endpointOfFlags({ model, baseUrl: local })).toEqual({ endpoint: local, model: "gpt-x", options: {} });
+    expect(endpointOf({ model, baseUrl: local })).toEqual({ endpoint: local, model: "gpt-x", options: {} });
     environment("http://proxy/v1", "sk-secret");
-    const named = endpointOfFlags({ model, modelOptions: '{"temperature": null}' });
+    const named = endpointOf({ model, modelOptions: '{"temperature": null}' });
     expect(named).toEqual({
       endpoint: "http://proxy/v1",
       model: "gpt-x",
       api_key_env: "OPENAI_API_KEY",
       options: { temperature: null },
     });
-    expect(endpointOfFlags({ model, baseUrl: local })?.endpoint).toBe(local);
-    expect(endpointOfFlags({ model: "runs/a" })).toBeUndefined();
+    expect(endpointOf({ model, baseUrl: local })?.endpoint).toBe(local);
+    expect(endpointOf({ model: "runs/a" })).toBeUndefined();
   });
 
-  test.each([
+  test.each<[GivenOptions<RolloutOptions>, RegExp]>([
     [{ model: "runs/a", baseUrl: "http://h/v1" }, /^--base-url is for a model of an endpoint/],
     [{ model: "runs/a", modelOptions: "{}" }, /^--model-options is for a model of an endpoint/],
     [{ model: "openai:" }, /names no model/],
@@ -49,8 +54,8 @@ describe("a model of an endpoint on the command line", () => {
     [{ model: "openai:m", baseUrl: "h:1" }, /^--base-url must be/],
     [{ model: "openai:m", modelOptions: "[]" }, /--model-options is not a JSON object/],
   ])("%o is refused", (flags, message) => {
-    expect(() => endpointOfFlags(flags)).toThrow(message);
-    expect(() => endpointOfFlags(flags)).not.toThrow(/secret/);
+    expect(() => endpointOf(flags)).toThrow(message);
+    expect(() => endpointOf(flags)).not.toThrow(/secret/);
   });
 });
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
   writeFileSync(join(plugin, ".npmrc"), npmrcOf(registry));
   symlinkSync(join(ROOT, "node_modules"), join(plugin, "node_modules"));
   git("init", "-q");
-  await run(check, { update: true, quick: true, playGroups: "16" });
+  await run(check, { update: true, quick: true, playGroups: 16 });
   commit();
 }, 60_000);
 afterAll(() => {
@@ -65,7 +65,7 @@ test("a plugin is published with what was examined, and changed behaviour needs 
   expect(registry.requests).toContain("PUT /counting-environment");
 
   edit("index.js", (before) => before.replace("What follows", "Which number follows"));
-  await run(check, { update: true, quick: true, playGroups: "16" });
+  await run(check, { update: true, quick: true, playGroups: 16 });
   setField({ version: "1.0.1" });
   commit();
   const changed = await run(publish, { yes: true });
@@ -74,7 +74,7 @@ test("a plugin is published with what was examined, and changed behaviour needs 
 
   for (const file of ["index.js", "package.json"])
     edit(file, (before) => before.replaceAll("counting@1", "counting@2"));
-  await run(check, { update: true, quick: true, playGroups: "16" });
+  await run(check, { update: true, quick: true, playGroups: 16 });
   commit();
   expect(await run(publish, { yes: true })).toMatchObject({ code: 0, problems: [] });
 }, 180_000);

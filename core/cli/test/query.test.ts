@@ -6,7 +6,8 @@ import { readParquet } from "@mrlm/runtime";
 import type { Trajectory } from "@mrlm/spec";
 import type { PlayedBy } from "@mrlm/spec/host";
 import { openEpisodeStore } from "@mrlm/store";
-import { query, type QueryArguments } from "../src/commands/query.ts";
+import { query } from "../src/commands/query.ts";
+import type { QueryOptions } from "../src/declarations/query.ts";
 import { recordedConsole } from "./support/console.ts";
 
 let run: string;
@@ -57,11 +58,11 @@ afterAll(() => rmSync(run, { recursive: true }));
 
 async function printed(
   sql: string,
-  args: Partial<QueryArguments> = {},
+  args: Partial<QueryOptions> = {},
   json = false,
 ): Promise<{ out: string; err: string }> {
   const recorded = recordedConsole({ json });
-  await query({ console: recorded.console, directory: run }, run, sql, { timeout: "30", ...args });
+  await query({ console: recorded.console, directory: run }, run, sql, { timeout: 30, ...args });
   return { out: recorded.out(), err: recorded.err() };
 }
 
@@ -75,7 +76,7 @@ describe("mrlm query", () => {
   });
 
   test("--json prints each row whole, and states how many there are", async () => {
-    const { out, err } = await printed(REWARDS, { limit: "2" }, true);
+    const { out, err } = await printed(REWARDS, { limit: 2 }, true);
     const lines = out
       .trim()
       .split("\n")
@@ -118,7 +119,7 @@ describe("mrlm query", () => {
     mkdirSync(other);
     writeFileSync(join(other, "config.yaml"), "");
     const { console } = recordedConsole();
-    const refused = query({ console, directory: run }, other, REWARDS, { timeout: "30" });
+    const refused = query({ console, directory: run }, other, REWARDS, { timeout: 30 });
     await expect(refused).rejects.toMatchObject({ code: "EPISODE_NOT_FOUND" });
   });
 });

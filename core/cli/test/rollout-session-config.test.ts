@@ -57,6 +57,6 @@ stages: [{ learners: { doctor: { algorithm: none } } }]
   expect([...otherSampling]).toEqual([
     [join(run, "models", "patient"), expect.objectContaining({ temperature: 1, max_tokens: 3 })],
   ]);
-  const flagged = await rolloutSessionConfig({ ...args, temperature: "0", maxTokens: "5" });
+  const flagged = await rolloutSessionConfig({ ...args, temperature: 0, maxTokens: 5 });
   expect([...flagged.otherSampling]).toEqual([]);
 });

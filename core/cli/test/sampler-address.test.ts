@@ -6,7 +6,9 @@ import { silentLogger } from "@mrlm/kit/service";
 import { serveEngine, serveSampler } from "@mrlm/server";
 import { BigramEngine, BigramExternalSampler, createAuthority } from "@mrlm/testing";
 import { engineNotice, reachable } from "../src/services/reachable-engines.ts";
-import { samplerAddress, type SamplerAddressOptions } from "../src/services/sampler-address.ts";
+import { declareSample, type SampleOptions } from "../src/declarations/sample.ts";
+import { samplerAddress } from "../src/services/sampler-address.ts";
+import { type GivenOptions, parseOptions } from "./support/parse-options.ts";
 
 const authority = createAuthority();
 let folder: string;
@@ -27,7 +29,7 @@ function identity(names: readonly string[]) {
 }
 
 /** Offers a sampler, and returns its place and the end of the offer. */
-async function offer(options: SamplerAddressOptions) {
+async function offer(options: Partial<SampleOptions>) {
   const address = samplerAddress(options, silentLogger);
   const engine = await serveEngine({ engine: new BigramEngine(), address: "127.0.0.1:0" });
   const to = `127.0.0.1:${engine.port}`;
@@ -40,7 +42,7 @@ async function offer(options: SamplerAddressOptions) {
 }
 
 describe("the address of mrlm sample", () => {
-  test.each<[SamplerAddressOptions, string, string]>([
+  test.each<[GivenOptions<SampleOptions>, string, string]>([
     [{ host: "10.0.0.2" }, "ADDRESS_INSECURE", "lacks TLS"],
     [{ host: "0.0.0.0", insecure: true }, "USAGE", "every address"],
     [{ host: "[::]", insecure: true }, "USAGE", "every address"],
@@ -49,7 +51,8 @@ describe("the address of mrlm sample", () => {
     [{ tlsCa: "authority.pem" }, "USAGE", "--tls-ca"],
     [{ host: "10.0.0.2", tlsCert: "/no/cert.pem", tlsKey: "/no/key.pem" }, "CONFIG_INVALID", "/no/cert.pem"],
   ])("%j is refused before a sampler starts: %s", (options, code, message) => {
-    expect(() => samplerAddress(options, silentLogger)).toThrow(
+    const given = { run: "run", ...options };
+    expect(() => samplerAddress(parseOptions(declareSample, given), silentLogger)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
     );
   });

@@ -1,9 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { serve } from "../src/commands/serve.ts";
-import type { ServeOptions } from "../src/commands/serve-options.ts";
 import { createConsole } from "../src/console/console.ts";
+import { declareServe, type ServeOptions } from "../src/declarations/serve.ts";
+import { type GivenOptions, parseOptions } from "./support/parse-options.ts";
 
-test.each<[Partial<ServeOptions>, string]>([
+test.each<[GivenOptions<ServeOptions>, string]>([
   [{ model: "x", environments: "math" }, "--environments is for environments"],
   [{ engine: "127.0.0.1:1", httpPort: ["0"] }, "--http-port is for environments"],
   [{ engine: "127.0.0.1:1", model: "x" }, "give one of them"],
@@ -17,7 +18,8 @@ test.each<[Partial<ServeOptions>, string]>([
   [{ engine: "127.0.0.1:1", workers: "1" }, "--workers is for environments"],
 ])("options of mrlm serve that contradict each other are refused: %j", async (options, message) => {
   const context = { console: createConsole({ json: true }), directory: process.cwd() };
-  await expect(serve(context, { host: "127.0.0.1", ...options })).rejects.toMatchObject({
+  const served = async (): Promise<void> => serve(context, parseOptions(declareServe, options));
+  await expect(served()).rejects.toMatchObject({
     code: "USAGE",
     message: expect.stringContaining(message),
   });

@@ -1,9 +1,11 @@
 import { expect, test } from "@jest/globals";
-import { type LimitKeys, type LimitOptions, sessionLimits } from "../src/services/session-limits.ts";
+import { declareServe, type ServeOptions } from "../src/declarations/serve.ts";
+import { type LimitKeys, sessionLimits } from "../src/services/session-limits.ts";
+import { type GivenOptions, parseOptions } from "./support/parse-options.ts";
 
 const offered = ["math@1", "code@1", "code@2"];
-const limits = (options: LimitOptions, keys: LimitKeys = {}, isOwn = false) =>
-  sessionLimits(options, keys, { offered, isOwn });
+const limits = (options: GivenOptions<ServeOptions>, keys: LimitKeys = {}, isOwn = false) =>
+  sessionLimits(parseOptions(declareServe, options), keys, { offered, isOwn });
 
 test("flags limit the sessions in all, of environments and of clients, and the configuration is their default", () => {
   const keys = {
@@ -39,7 +41,7 @@ test("a run gets all places of the server that it starts", () => {
   expect(limits({ maxSessionsPerClient: "5" }, {}, true).maxSessionsPerClient).toBe(5);
 });
 
-test.each<[LimitOptions, string, string]>([
+test.each<[GivenOptions<ServeOptions>, string, string]>([
   [{ maxSessions: ["0"] }, "USAGE", "--max-sessions 0 is not a whole number of 1 or more"],
   [{ maxSessions: ["math=0"] }, "USAGE", "--max-sessions math= 0 is not"],
   [{ maxSessions: ["math=5=6"] }, "USAGE", "--max-sessions math= 5=6 is not"],

@@ -15,5 +15,9 @@ test("loads no package but these before it knows the command: each would make ev
     ["--conditions=mrlm-source", "--import", PRINT_PACKAGES.replaceAll("\n", ""), main, "--version"],
     { encoding: "utf8" },
   );
-  expect(JSON.parse(out.trim().split("\n").at(-1) as string)).toEqual(["@mrlm/spec", "commander"]);
+  expect(JSON.parse(out.trim().split("\n").at(-1) as string)).toEqual([
+    "@commander-js/extra-typings",
+    "@mrlm/spec",
+    "commander",
+  ]);
 });

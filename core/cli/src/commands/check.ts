@@ -12,6 +12,7 @@ import {
 } from "../console/check-report.ts";
 import type { Console } from "../console/console.ts";
 import { progressBar } from "../console/progress-bar.ts";
+import type { CheckOptions } from "../declarations/check.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import {
@@ -22,18 +23,10 @@ import {
   findPackage,
 } from "../services/check-package.ts";
 import { changedSince } from "../services/stale-build.ts";
-import { type PlayArguments, playForSignal } from "../services/play-for-signal.ts";
-
-/** Options of `mrlm check`. */
-export interface CheckArguments extends PlayArguments {
-  readonly only?: readonly string[];
-  readonly quick?: boolean;
-  readonly badge?: boolean;
-  readonly update?: boolean;
-}
+import { playForSignal } from "../services/play-for-signal.ts";
 
 /** Checks a plugin, and prints its findings. Returns the exit code. */
-export async function check(context: CommandContext, target: string, args: CheckArguments): Promise<number> {
+export async function check(context: CommandContext, target: string, args: CheckOptions): Promise<number> {
   const { console, directory } = context;
   if (args.update === true && args.only !== undefined)
     throw new MrlmError("USAGE", "--update records all environments: leave --only out.");

@@ -2,25 +2,15 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { asWriteFailure, collectEpisodes, Journal, writeCollection } from "@mrlm/runtime";
 import { isErrorCode, type JsonObject, MrlmError, type Trajectory } from "@mrlm/spec";
-import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { collectionReport, cutShare } from "../console/collection-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
+import type { CollectOptions } from "../declarations/collect.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { unlessLost } from "../services/environments.ts";
 import { outputFile } from "../services/output-file.ts";
 import { openRolloutSession, type RolloutSession } from "../services/rollout-session.ts";
-import type { RolloutArguments } from "../services/rollout-session-config.ts";
 import { VERSION } from "../version.ts";
-
-/** Options of `mrlm collect`. */
-export interface CollectArguments extends RolloutArguments {
-  readonly numEpisodes: string;
-  readonly groupSize: string;
-  readonly output: string;
-  readonly filterReward?: string;
-  readonly overwrite?: boolean;
-}
 
 /** Validated arguments. */
 interface Job {
@@ -32,7 +22,7 @@ interface Job {
 }
 
 /** Plays episodes with a model and writes them to a file, as training data. */
-export async function runCollect(context: CommandContext, args: CollectArguments): Promise<void> {
+export async function runCollect(context: CommandContext, args: CollectOptions): Promise<void> {
   const { console } = context;
   const job = check(args);
   const interrupts = listenForInterrupts(console, `stopping; the same command continues from ${args.output}.partial`);
@@ -84,11 +74,8 @@ export async function runCollect(context: CommandContext, args: CollectArguments
   }
 }
 
-function check(args: CollectArguments): Job {
-  const [episodes, groupSize] = [
-    wholeNumber(args.numEpisodes, "--num-episodes", 1),
-    wholeNumber(args.groupSize, "--group-size", 1),
-  ];
+function check(args: CollectOptions): Job {
+  const { numEpisodes: episodes, groupSize, filterReward } = args;
   if (episodes % groupSize !== 0)
     throw new MrlmError("USAGE", `--num-episodes ${episodes} is not a multiple of --group-size ${groupSize}.`, {
       hint: `Take ${Math.ceil(episodes / groupSize) * groupSize}.`,
@@ -98,10 +85,6 @@ function check(args: CollectArguments): Job {
       hint: "The extension selects the format.",
     });
   const output = outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial", ".writing"] });
-  const filterReward =
-    args.filterReward === undefined
-      ? undefined
-      : realNumber(args.filterReward, "--filter-reward", { mayBeNegative: true });
   return { tasks: episodes / groupSize, groupSize, filterReward, output, partial: `${output}.partial` };
 }
 
@@ -147,7 +130,7 @@ async function play(
 /** Returns every value that determines the collected episodes. */
 function identityOf(
   { config, modelDirectory, endpoint, environment, engine, sampling: { sampling, policySampling } }: RolloutSession,
-  { split }: RolloutArguments,
+  { split }: CollectOptions,
   { tasks, groupSize, filterReward }: Job,
 ): JsonObject {
   return {

@@ -1,12 +1,16 @@
-import { create, type CreateArguments } from "create-mrlm";
+import { create } from "create-mrlm";
 import type { CommandContext } from "../command-context.ts";
-
-/** Options of `mrlm create`; kind and name are its arguments. */
-export type CreateOptions = Pick<CreateArguments, "from" | "merge" | "install">;
+import type { CreateOptions } from "../declarations/create.ts";
 
 /** Creates the project of a plugin, and prints the next commands. */
-export async function createPlugin({ console, directory }: CommandContext, args: CreateArguments): Promise<void> {
-  const { report, kind, id, folder, files, kept } = await create(args, directory);
-  console.print(report);
-  console.emit({ event: "created", kind, id, directory: folder, files: [...files], kept: [...kept] });
+export async function createPlugin(
+  { console, directory }: CommandContext,
+  kind: string | undefined,
+  name: string | undefined,
+  options: CreateOptions,
+): Promise<void> {
+  const created = await create({ kind, name, ...options }, directory);
+  const { id, folder, files, kept } = created;
+  console.print(created.report);
+  console.emit({ event: "created", kind: created.kind, id, directory: folder, files: [...files], kept: [...kept] });
 }

@@ -1,17 +1,11 @@
 import { PluginHost } from "@mrlm/runtime";
 import type { CommandContext } from "../command-context.ts";
-
-/** Options of `mrlm engine setup`. */
-export interface SetupArguments {
-  readonly engine: string;
-  readonly extra?: string[];
-  readonly torchIndex?: string;
-}
+import type { SetupOptions } from "../declarations/engine.ts";
 
 /** Installs the engine's environment; quick when it is complete. */
 export async function setUpEngine(
   { console, directory }: CommandContext,
-  { engine, extra, torchIndex }: SetupArguments,
+  { engine, extra, torchIndex }: SetupOptions,
 ): Promise<void> {
   const plugins = await PluginHost.discover({ directory });
   try {

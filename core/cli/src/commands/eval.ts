@@ -1,29 +1,23 @@
 import { asWriteFailure, evaluate, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
-import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { evaluationReport, tasksOf } from "../console/evaluation-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
+import type { EvalOptions } from "../declarations/eval.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { unlessLost } from "../services/environments.ts";
 import { outputFile } from "../services/output-file.ts";
 import { openRolloutSession, type RolloutSession } from "../services/rollout-session.ts";
-import type { RolloutArguments } from "../services/rollout-session-config.ts";
 import { VERSION } from "../version.ts";
 
-/** Options of `mrlm eval`. */
-export interface EvalArguments extends RolloutArguments {
-  readonly tasks?: string;
-  readonly numEpisodes?: string;
-  readonly samples: string;
-  readonly output?: string;
-  readonly overwrite?: boolean;
-}
+/** Number of tasks by default. */
+const TASKS = 100;
 
 /** Plays held-out tasks with a model and reports the rewards. */
-export async function runEval(context: CommandContext, args: EvalArguments): Promise<void> {
+export async function runEval(context: CommandContext, args: EvalOptions): Promise<void> {
   const { console } = context;
-  const [wanted, samples] = [wantedTasks(args), wholeNumber(args.samples, "--samples")];
+  const { samples } = args;
+  const wanted = wantedTasks(args);
   const output =
     args.output === undefined
       ? undefined
@@ -55,14 +49,12 @@ export async function runEval(context: CommandContext, args: EvalArguments): Pro
 }
 
 /** Returns the number of tasks by either name of the flag. Throws USAGE. */
-function wantedTasks({ tasks, numEpisodes }: EvalArguments): number {
+function wantedTasks({ tasks, numEpisodes }: EvalOptions): number {
   if (tasks !== undefined && numEpisodes !== undefined)
     throw new MrlmError("USAGE", "--tasks and --num-episodes are two names of one number.", {
       hint: "Give --tasks alone.",
     });
-  return numEpisodes === undefined
-    ? wholeNumber(tasks ?? "100", "--tasks", 1)
-    : wholeNumber(numEpisodes, "--num-episodes", 1);
+  return tasks ?? numEpisodes ?? TASKS;
 }
 
 function write(path: string, record: JsonObject): void {

@@ -2,20 +2,15 @@ import { loadConfig, configuredPlugins, discoverPlugins, PluginRegistry } from "
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { table } from "../console/table.ts";
+import type { InfoOptions } from "../declarations/info.ts";
 import { inspectPlugins } from "../services/inspect-plugins.ts";
 import { faultOf, type PluginFault } from "../services/plugin-fault.ts";
 import { describeLayers } from "../services/sandboxes.ts";
 import { countTasks, type TaskCount } from "../services/task-counts.ts";
 import { VERSION } from "../version.ts";
 
-/** Options of `mrlm info`. */
-export interface InfoArguments {
-  readonly config?: string;
-  readonly set?: readonly string[];
-}
-
 /** Prints versions, plugins and what they provide, with a configuration the tasks of its environments, the state of the engine, the isolation layers of the sandboxes, and plugins that cannot be used. */
-export async function info({ console, directory }: CommandContext, args: InfoArguments): Promise<void> {
+export async function info({ console, directory }: CommandContext, args: InfoOptions): Promise<void> {
   if (args.config === undefined && args.set !== undefined)
     throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
   const loaded = args.config === undefined ? undefined : loadConfig(args.config, { overrides: args.set ?? [] });

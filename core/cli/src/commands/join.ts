@@ -1,24 +1,20 @@
 import { type LoadedConfig, loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import type { DistributedOptions } from "@mrlm/spec/host";
-import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import type { JoinOptions } from "../declarations/join.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { assertEngineInstalled, distributedOptions } from "../services/engine.ts";
 
-/** Options of `mrlm join`. */
-export interface JoinArguments {
-  readonly config: string;
-  readonly nodeRank: string;
-}
-
 /** Runs the ranks of this machine until the run ends on any machine. Returns the exit code. */
-export async function join({ console, directory }: CommandContext, args: JoinArguments): Promise<number> {
-  const loaded = loadConfig(args.config);
+export async function join(
+  { console, directory }: CommandContext,
+  { config: path, nodeRank }: JoinOptions,
+): Promise<number> {
+  const loaded = loadConfig(path);
   const { config } = loaded;
-  const nodeRank = wholeNumber(args.nodeRank, "--node-rank");
   const distributed = machinesOf(loaded, nodeRank);
   const plugins = await PluginHost.discover({
     directory,

@@ -14,34 +14,24 @@ import {
 import { type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
 import type { EnvironmentRef } from "@mrlm/spec/host";
 import type { NumberedEpisode } from "@mrlm/store";
-import { jsonObject, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type AgreementCounts, agreementReport } from "../console/agreement-report.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import type { ScoreRunOptions } from "../declarations/score.ts";
 import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
 
-/** Options of `mrlm score --run RUN --judge ID`. */
-export interface JudgeRunArguments {
-  readonly run: string;
-  readonly judge: string;
-  readonly judgeOptions?: string;
-  readonly task?: string;
-  readonly numEpisodes?: string;
-}
-
-const EPISODES = "1000";
-
 /** Judges the stored episodes of a run by another judge, and prints the agreement of the old and the new scores. */
-export async function judgeStored({ console, directory }: CommandContext, args: JudgeRunArguments): Promise<void> {
-  const limit = wholeNumber(args.numEpisodes ?? EPISODES, "--num-episodes", 1);
-  const options = args.judgeOptions === undefined ? {} : jsonObject(args.judgeOptions, "--judge-options");
+export async function judgeStored(
+  { console, directory }: CommandContext,
+  args: ScoreRunOptions & { readonly judge: string },
+): Promise<void> {
   const run = RunDirectory.open(args.run);
-  const stored = storedEpisodes(run, args.task, limit);
+  const stored = storedEpisodes(run, args.task, args.numEpisodes);
   const loaded = loadConfig(run.configPath);
   const plugins = await pluginsWith(loaded, {
     directory,
     judge: args.judge,
-    options,
+    options: args.judgeOptions ?? {},
     note: (line) => console.note(line),
   });
   const source = new ReplacedJudge(plugins, await plugins.service("judge", args.judge, "the option --judge"));

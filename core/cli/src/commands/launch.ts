@@ -3,15 +3,13 @@ import { configuredPlugins, createLauncher, loadConfig, PluginHost, RunDirectory
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import type { LaunchOptions } from "../declarations/launch.ts";
 import { LaunchedParts } from "../services/launched-parts.ts";
 import { firstParts, type LaunchedRun, laterParts } from "../services/part-commands.ts";
-import { train, type TrainArguments } from "./train.ts";
-
-/** Options of `mrlm launch`. */
-export type LaunchArguments = Omit<TrainArguments, "dryRun">;
+import { train } from "./train.ts";
 
 /** Starts the parts of a configuration by its launcher, and trains in this process. Returns the exit code of the training. */
-export async function launch(context: CommandContext, args: LaunchArguments): Promise<number> {
+export async function launch(context: CommandContext, args: LaunchOptions): Promise<number> {
   const { console, directory } = context;
   const notice = (text: string): void => console.note(`note: ${text}`);
   const run = launchedRun(args);
@@ -48,7 +46,7 @@ export async function launch(context: CommandContext, args: LaunchArguments): Pr
   }
 }
 
-function launchedRun({ config, set = [], resume }: LaunchArguments): LaunchedRun {
+function launchedRun({ config, set = [], resume }: LaunchOptions): LaunchedRun {
   const mrlm = [process.execPath, ...process.execArgv, process.argv[1] as string] as const;
   if (resume !== undefined) {
     const { configPath } = RunDirectory.open(resume);

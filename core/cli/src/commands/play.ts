@@ -13,22 +13,20 @@ import type { EnvironmentHost } from "@mrlm/spec/host";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { PlayedCount } from "../console/played-count.ts";
+import type { PlayOptions } from "../declarations/play.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 import { connectEngines } from "../services/engines.ts";
 import { closePools, followSamplers, samplerPools } from "../services/samplers.ts";
-import { openPlayedRun, type PlayedRun, type PlayedRunOptions } from "../services/played-run.ts";
+import { openPlayedRun, type PlayedRun } from "../services/played-run.ts";
 import { waitingNotice } from "../services/waiting-notice.ts";
-
-/** Options of `mrlm play`. */
-export type PlayArguments = PlayedRunOptions;
 
 /** Time between two looks for the training process, in milliseconds. */
 const LOOK_MS = 500;
 
 /** Plays episodes of a run that another process trains, until the run has ended. Returns the exit code. */
-export async function play({ console, directory }: CommandContext, args: PlayArguments): Promise<number> {
+export async function play({ console, directory }: CommandContext, args: PlayOptions): Promise<number> {
   const notice = (text: string): void => console.note(withLevel(text));
   const logger = lineLogger(notice);
   const interrupts = listenForInterrupts(console, "stopping: other workers play the episodes that are under way here");

@@ -3,6 +3,7 @@ import { didYouMean, installHint } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { table } from "../console/table.ts";
+import type { AddOptions, ListOptions } from "../declarations/plugins.ts";
 import { inspectPlugins } from "../services/inspect-plugins.ts";
 import {
   installedPlugins,
@@ -63,18 +64,8 @@ interface SearchResult extends Omit<FoundPackage, "version"> {
   readonly keywords?: readonly string[];
 }
 
-/** Options of `mrlm plugins add`. */
-export interface AddArguments {
-  readonly yes?: boolean;
-  readonly scripts?: boolean;
-}
-
 /** Describes a plugin of the registry, and installs it after a confirmation. Its install scripts do not run unless they are asked for. */
-export async function addPlugin(
-  { console, directory }: CommandContext,
-  spec: string,
-  args: AddArguments,
-): Promise<void> {
+export async function addPlugin({ console, directory }: CommandContext, spec: string, args: AddOptions): Promise<void> {
   const project = projectOf(directory);
   const found = await viewPackage(spec, project);
   const { plugins } = installedPlugins(project);
@@ -154,10 +145,8 @@ export async function removePlugin({ console, directory }: CommandContext, name:
 }
 
 /** Prints the plugins of the project; with `--why` also their places, requirements and faults, and what was skipped. */
-export async function listPlugins(
-  { console, directory }: CommandContext,
-  { why = false }: { readonly why?: boolean },
-): Promise<void> {
+export async function listPlugins({ console, directory }: CommandContext, options: ListOptions): Promise<void> {
+  const why = options.why === true;
   const { project, plugins, skipped } = installedPlugins(directory);
   const faults = why ? (await inspectPlugins({ directory })).faults : new Map<string, never[]>();
   if (plugins.length === 0) console.note(`note: ${project} has no plugins among its direct dependencies`);

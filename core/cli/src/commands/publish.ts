@@ -4,6 +4,7 @@ import type { CommandContext } from "../command-context.ts";
 import { describeFindings } from "../console/check-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { table } from "../console/table.ts";
+import type { PublishOptions } from "../declarations/publish.ts";
 import { EXIT } from "../exit-codes.ts";
 import { findPackage } from "../services/check-package.ts";
 import { runForUser } from "../services/npm.ts";
@@ -11,18 +12,11 @@ import { examinePackage } from "../services/publish/examine-package.ts";
 import { PROBLEMS } from "../services/publish/problem.ts";
 import type { PackedFile } from "../services/publish/tarball.ts";
 
-/** Options of `mrlm publish`. */
-export interface PublishArguments {
-  readonly dryRun?: boolean;
-  readonly tag?: string;
-  readonly yes?: boolean;
-}
-
 /** Examines a plugin, and publishes it by the user's npm. Returns the exit code: 4 where a problem remains. */
 export async function publish(
   { console, directory }: CommandContext,
   target: string,
-  args: PublishArguments,
+  args: PublishOptions,
 ): Promise<number> {
   const checked = findPackage(target, directory);
   const { name, version } = checked;

@@ -1,19 +1,11 @@
 import { type ColumnShape, ParquetFile } from "@mrlm/runtime";
 import type { QueryResult, QueryValue } from "@mrlm/store";
-import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { table } from "../console/table.ts";
 import { glyph } from "../console/unicode.ts";
+import type { QueryOptions } from "../declarations/query.ts";
 import { outputFile } from "../services/output-file.ts";
 import { queryRun } from "../services/query-run.ts";
-
-/** Options of `mrlm query`. */
-export interface QueryArguments {
-  readonly parquet?: string;
-  readonly overwrite?: boolean;
-  readonly limit?: string;
-  readonly timeout: string;
-}
 
 /** Largest number of rows by default. */
 const PRINTED_ROWS = 1_000;
@@ -27,12 +19,10 @@ export async function query(
   { console }: CommandContext,
   path: string,
   sql: string,
-  { parquet, overwrite, limit, timeout }: QueryArguments,
+  { parquet, overwrite, limit, timeout: seconds }: QueryOptions,
 ): Promise<void> {
   const file = parquet === undefined ? undefined : outputFile(parquet, { overwrite: overwrite === true });
-  const rows =
-    limit === undefined ? (file === undefined ? PRINTED_ROWS : WRITTEN_ROWS) : wholeNumber(limit, "--limit", 1);
-  const seconds = realNumber(timeout, "--timeout");
+  const rows = limit ?? (file === undefined ? PRINTED_ROWS : WRITTEN_ROWS);
   const result = await queryRun(path, sql, { rows, seconds });
   if (file === undefined) print(result);
   else {

@@ -1,22 +1,16 @@
 import { toChatMessages } from "@mrlm/kit/learning";
 import { directoryRenderer, configuredPlugins, PluginHost, type ResolvedConfig, trainedPolicy } from "@mrlm/runtime";
 import { type JsonObject, type Observation, roleOf } from "@mrlm/spec";
-import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { promptText } from "../console/prompt-text.ts";
+import type { RenderOptions } from "../declarations/render.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 import { namedEnvironment } from "../services/rollout-session.ts";
-import { rolloutSessionConfig, type RolloutArguments } from "../services/rollout-session-config.ts";
-
-/** Options of `mrlm render`. */
-export interface RenderArguments extends Omit<RolloutArguments, "split" | "temperature" | "maxTokens"> {
-  readonly task: string;
-  readonly ids?: boolean;
-}
+import { rolloutSessionConfig } from "../services/rollout-session-config.ts";
 
 /** Prints a task's first prompt as the model receives it: as text and as tokens. Starts no engine. */
-export async function render({ console, directory }: CommandContext, args: RenderArguments): Promise<void> {
+export async function render({ console, directory }: CommandContext, args: RenderOptions): Promise<void> {
   const split = args.task.split("/")[0] as string;
   const {
     config: found,
@@ -29,7 +23,7 @@ export async function render({ console, directory }: CommandContext, args: Rende
   const config: ResolvedConfig = { ...found, server: { ...found.server, spawn: false } };
   if (notice !== undefined) console.note(`note: ${notice}`);
   const { renderer, maxPositions } = directoryRenderer(modelDirectory, trainedPolicy(found).model.tool_format);
-  const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
+  const { options } = args;
   const plugins = await PluginHost.discover({
     directory,
     logger: lineLogger((line) => console.note(line)),

@@ -1,18 +1,13 @@
 import { openReplay, prepareRun, replayRun, type ReplayResult } from "@mrlm/runtime";
 import type { CommandContext } from "../command-context.ts";
 import { progressBar } from "../console/progress-bar.ts";
+import type { ReplayOptions } from "../declarations/replay.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openDescribed, unlessLost } from "../services/environments.ts";
 import { withRecordedRun } from "../services/recorded-run.ts";
 
-/** Options of `mrlm replay`. */
-export interface ReplayArguments {
-  readonly from: string;
-  readonly out?: string;
-}
-
 /** Learns again from the stored batches of a run, and compares the weights with the recorded checksums. Returns the exit code. */
-export async function replay(context: CommandContext, path: string, { from, out }: ReplayArguments): Promise<number> {
+export async function replay(context: CommandContext, path: string, { from, out }: ReplayOptions): Promise<number> {
   const { console } = context;
   const opened = await openReplay(path, from);
   try {

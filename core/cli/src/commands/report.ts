@@ -3,15 +3,9 @@ import { resolve } from "node:path";
 import { keptEpisodes } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { htmlReport } from "@mrlm/ui";
-import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { episodeText } from "../console/episode-text.ts";
-
-/** Options of `mrlm report`. */
-export interface ReportArguments {
-  readonly html: string;
-  readonly numEpisodes: string;
-}
+import type { ReportOptions } from "../declarations/report.ts";
 
 const PARTS = { best: "Best episodes", worst: "Worst episodes", failed: "Failed and unscored episodes" } as const;
 
@@ -19,10 +13,9 @@ const PARTS = { best: "Best episodes", worst: "Worst episodes", failed: "Failed 
 export async function report(
   { console, directory }: CommandContext,
   run: string,
-  args: ReportArguments,
+  { html, numEpisodes: limit }: ReportOptions,
 ): Promise<void> {
-  const limit = wholeNumber(args.numEpisodes, "--num-episodes", 0);
-  const file = resolve(directory, args.html);
+  const file = resolve(directory, html);
   const parts = Object.entries(PARTS) as [keyof typeof PARTS, string][];
   const episodes = await Promise.all(
     parts.map(async ([order, heading]) => ({

@@ -3,57 +3,37 @@ import { hostname } from "node:os";
 import { rmSync } from "node:fs";
 import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory, statusOfRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import { jsonObject, realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
+import type { SampleOptions } from "../declarations/sample.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { engineAddresses, engineNotice, reachable, type ReachEngines } from "../services/reachable-engines.ts";
-import { samplerAddress, type SamplerAddressOptions } from "../services/sampler-address.ts";
+import { samplerAddress } from "../services/sampler-address.ts";
 import { startEngineSampler, startServerSampler } from "../services/sampler-process.ts";
 import { samplerLaunch } from "../services/samplers.ts";
 import { waitingNotice } from "../services/waiting-notice.ts";
 
-/** Options of `mrlm sample`. */
-export interface SampleArguments extends SamplerAddressOptions {
-  readonly run: string;
-  readonly device?: string;
-  readonly gpu?: string;
-  readonly threads?: string;
-  readonly name?: string;
-  /** `HOST:PORT` of the main engine, `NAME=HOST:PORT` of another one. */
-  readonly engine?: readonly string[];
-  readonly plugin?: string;
-  readonly url?: string;
-  readonly options?: string;
-  readonly probeLimit?: string;
-}
-
 /** Time between two looks for the end of the run, in milliseconds. */
 const LOOK_MS = 500;
-const DEVICES = ["auto", "cpu", "cuda"] as const;
 
 /** Samples for a run that another process trains, until the run has ended. Returns the exit code. */
-export async function sample({ console, directory }: CommandContext, args: SampleArguments): Promise<number> {
+export async function sample({ console, directory }: CommandContext, args: SampleOptions): Promise<number> {
   const notice = (text: string): void => console.note(withLevel(text));
   const run = RunDirectory.open(args.run);
   const loaded = loadConfig(run.configPath);
   const { name = processName() } = args;
-  if (!/^[\w.-]+$/.test(name))
-    throw new MrlmError("USAGE", `--name ${name}: letters, digits, dots, hyphens and underscores only.`);
   if (args.plugin === undefined && [args.url, args.options, args.probeLimit].some((flag) => flag !== undefined))
     throw new MrlmError(
       "USAGE",
       "--url, --options and --probe-limit are for a server that a plugin samples with: give --plugin NAME too.",
     );
-  const device = DEVICES.find((each) => each === (args.device ?? loaded.config.engine.device));
-  if (device === undefined)
-    throw new MrlmError("USAGE", `--device is ${args.device}, and not one of ${DEVICES.join(", ")}.`);
+  const { device = loaded.config.engine.device, gpu, threads } = args;
   const options = {
     ...samplerLaunch(loaded.config),
     device,
-    ...(args.gpu === undefined ? {} : { gpu: wholeNumber(args.gpu, "--gpu", 0) }),
-    ...(args.threads === undefined ? {} : { threads: wholeNumber(args.threads, "--threads", 1) }),
+    ...(gpu === undefined ? {} : { gpu }),
+    ...(threads === undefined ? {} : { threads }),
   };
   const engines = engineAddresses(args.engine ?? [], loaded.config);
   if (statusOfRun(run).hasEnded) {
@@ -111,16 +91,12 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
 }
 
 /** Returns the server of a sampler plugin. Throws USAGE for flags that are not for it. */
-function serverOf({ url, options, probeLimit, device, gpu, threads }: SampleArguments) {
+function serverOf({ url, options, probeLimit, device, gpu, threads }: SampleOptions) {
   if (url === undefined) throw new MrlmError("USAGE", "--plugin needs the address of its server: --url URL.");
   if (device !== undefined || gpu !== undefined || threads !== undefined)
     throw new MrlmError(
       "USAGE",
       "--device, --gpu and --threads are for a sampler without --plugin: the server has its own.",
     );
-  return {
-    url,
-    options: options === undefined ? {} : jsonObject(options, "--options"),
-    ...(probeLimit === undefined ? {} : { probeLimit: realNumber(probeLimit, "--probe-limit") }),
-  };
+  return { url, options: options ?? {}, probeLimit };
 }

@@ -10,26 +10,18 @@ import {
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, Reward } from "@mrlm/spec";
 import type { NumberedEpisode } from "@mrlm/store";
-import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import type { ScoreRunOptions } from "../declarations/score.ts";
 import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
 
-/** Options of `mrlm score --run RUN` without a scorer and a judge. */
-export interface ScoreRunArguments {
-  readonly run: string;
-  readonly task?: string;
-  readonly numEpisodes?: string;
-}
-
-const EPISODES = "1000";
 /** Episodes that are listed. */
 const LISTED = 20;
 
 /** Scores the stored episodes of a run again by their environments, and prints which rewards differ. Rejects if none could be repeated. */
-export async function scoreStored({ console, directory }: CommandContext, args: ScoreRunArguments): Promise<void> {
+export async function scoreStored({ console, directory }: CommandContext, args: ScoreRunOptions): Promise<void> {
   const run = RunDirectory.open(args.run);
-  const stored = storedEpisodes(run, args.task, wholeNumber(args.numEpisodes ?? EPISODES, "--num-episodes", 1));
+  const stored = storedEpisodes(run, args.task, args.numEpisodes);
   const loaded = loadConfig(run.configPath);
   const logger = lineLogger((line) => console.note(line));
   const source = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });

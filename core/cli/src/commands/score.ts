@@ -11,31 +11,19 @@ import {
   type Scorer,
   type ScoreRequest,
 } from "@mrlm/spec";
-import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
+import { flagOf } from "../declarations/flag-groups.ts";
+import { readJsonObject } from "../declarations/parsers.ts";
+import type { ScoreOptions } from "../declarations/score.ts";
 import { judgeStored } from "./judge-run.ts";
 import { scoreStored } from "./score-run.ts";
 import { queryRun } from "../services/query-run.ts";
-
-/** Options of `mrlm score`. */
-export interface ScoreArguments {
-  readonly scorer?: string;
-  readonly file?: string;
-  readonly run?: string;
-  readonly query?: string;
-  readonly judge?: string;
-  readonly judgeOptions?: string;
-  readonly task?: string;
-  readonly numEpisodes?: string;
-}
-
-const FLAGS = { judgeOptions: "--judge-options", task: "--task", numEpisodes: "--num-episodes" };
 
 /** Largest number of rows of a query, and its time. */
 const LIMITS = { rows: 1_000_000, seconds: 600 };
 
 /** Prints each row with its verdict, as JSONL; with `--judge`, the agreement of two judges; with `--run` alone, which rewards of its environments differ. Rejects with DATA_INVALID before the first verdict. */
-export async function scoreRows(context: CommandContext, args: ScoreArguments): Promise<void> {
+export async function scoreRows(context: CommandContext, args: ScoreOptions): Promise<void> {
   const { directory } = context;
   const { scorer: id, judge, run } = args;
   const isOfRun = run !== undefined && id === undefined && args.file === undefined && args.query === undefined;
@@ -54,7 +42,7 @@ export async function scoreRows(context: CommandContext, args: ScoreArguments): 
   if (beside !== undefined)
     throw new MrlmError(
       "USAGE",
-      `${FLAGS[beside]} has no effect without --judge${beside === "judgeOptions" ? "" : " or --run alone"}.`,
+      `${flagOf(beside)} has no effect without --judge${beside === "judgeOptions" ? "" : " or --run alone"}.`,
     );
   if (id === undefined)
     throw new MrlmError("USAGE", "mrlm score needs --scorer, or --run with --judge or alone.", {
@@ -87,7 +75,7 @@ async function score(scorer: Scorer, { row, request }: ScoredRow): Promise<JsonO
   };
 }
 
-async function rowsOf({ file, run, query }: ScoreArguments): Promise<ScoredRow[]> {
+async function rowsOf({ file, run, query }: ScoreOptions): Promise<ScoredRow[]> {
   if (file !== undefined && run === undefined && query === undefined) return readRows(file);
   if (file === undefined && run !== undefined && query !== undefined) return queryRows(run, query);
   throw new MrlmError("USAGE", "Rows to score come from --file, or from --run and --query.", {
@@ -105,7 +93,8 @@ async function queryRows(run: string, sql: string): Promise<ScoredRow[]> {
   return rows.map((row, i) => {
     const place = `row ${i + 1} of the query`;
     const value: JsonObject = Object.fromEntries(columns.map((name, column) => [name, row[column] ?? null]));
-    if (typeof value["options"] === "string") value["options"] = jsonObject(value["options"], `options of ${place}`);
+    if (typeof value["options"] === "string")
+      value["options"] = readJsonObject(value["options"], `options of ${place}`);
     return rowOf(value, place);
   });
 }

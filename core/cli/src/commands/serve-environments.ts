@@ -3,10 +3,10 @@ import { loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
+import type { ServeOptions } from "../declarations/serve.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { dialectServers } from "../services/dialect-server.ts";
 import { hostEnvironments } from "../services/hosted-environments.ts";
-import { portNumber } from "../arguments.ts";
 import { reloadWorkers } from "../services/reload-workers.ts";
 import { requireJails, sandboxesOfClients } from "../services/sandboxes.ts";
 import { serverConsole, serverLogger, startMetrics, workerOutput } from "../services/server-observation.ts";
@@ -14,14 +14,15 @@ import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { isLoopback, serverAccess } from "../services/server-access.ts";
 import { workerCount, workerMemory } from "../services/worker-options.ts";
-import type { ServeOptions } from "./serve-options.ts";
+
+/** Port by default. */
+const PORT = 50_051;
 
 /** Serves environments until it is interrupted, or its standard input ends. */
 export async function serveEnvironmentHost(
   { console, directory }: CommandContext,
   options: ServeOptions,
 ): Promise<void> {
-  const port = portNumber(options.port ?? "50051", "--port");
   const http = await dialectServers(options);
   if (options.anyData === true && options.tokenFile === undefined)
     throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
@@ -37,7 +38,7 @@ export async function serveEnvironmentHost(
     ...(loaded === undefined ? {} : configuredPlugins(loaded)),
   });
   const isSpawned = options.untilStdinEnds === true;
-  const chosen = options.environments?.split(",") ?? (isSpawned ? "all" : undefined);
+  const chosen = options.environments ?? (isSpawned ? "all" : undefined);
   const source = await selectedEnvironments(plugins, chosen);
   const { drainMs, ...limits } = sessionLimits(options, loaded?.config.server ?? {}, {
     offered: source.environments(),
@@ -79,7 +80,7 @@ export async function serveEnvironmentHost(
       ...shared,
       ...(sessions !== undefined && { sessions }),
       ...(workers !== undefined && { workers }),
-      address: `${at}:${port}`,
+      address: `${at}:${options.port ?? PORT}`,
       demonstrations: options.demonstrations === true,
     });
     try {

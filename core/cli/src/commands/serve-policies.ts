@@ -1,49 +1,46 @@
 import { isIPv6 } from "node:net";
 import { MrlmError } from "@mrlm/spec";
 import { servePolicies } from "@mrlm/policy-server";
-import { portNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import { flagOf } from "../declarations/flag-groups.ts";
+import type { ServeOptions } from "../declarations/serve.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { livePolicies, startedPolicies } from "../services/served-policies.ts";
 import { serverAccess } from "../services/server-access.ts";
-import type { ServeOptions } from "./serve-options.ts";
 
+/** Port by default. */
+const PORT = 8_000;
 /** Milliseconds for the responses under way after a request to end. */
 const DRAIN_MS = 10_000;
 
-/** Options that concern environments alone. */
-const OF_ENVIRONMENTS = {
-  environments: "--environments",
-  dataRoot: "--data-root",
-  anyData: "--any-data",
-  demonstrations: "--demonstrations",
-  unsafeSandbox: "--unsafe-sandbox",
-  workers: "--workers",
-  workerMemoryMb: "--worker-memory-mb",
-  reload: "--reload",
-  httpPort: "--http-port",
-  dialects: "--dialects",
-  revealRewards: "--reveal-rewards",
-  nemoGymUnscored: "--nemo-gym-unscored",
-  metricsPort: "--metrics-port",
-  metricsHost: "--metrics-host",
-  log: "--log",
-  maxSessions: "--max-sessions",
-  maxSessionsPerClient: "--max-sessions-per-client",
-  maxQueue: "--max-queue",
-  queueSeconds: "--queue-seconds",
-  leaseSeconds: "--lease-seconds",
-  drainSeconds: "--drain-seconds",
-} as const;
+/** Options of a server of policies. The others concern environments alone. */
+const OF_POLICIES: readonly string[] = [
+  "model",
+  "policy",
+  "engine",
+  "engineTokenFile",
+  "config",
+  "set",
+  "port",
+  "host",
+  "tokenFile",
+  "tokenGraceSeconds",
+  "tlsCert",
+  "tlsKey",
+  "tlsClientCa",
+  "insecure",
+  "untilStdinEnds",
+  "json",
+] satisfies (keyof ServeOptions | "json")[];
 
 /** Serves policies over the API of OpenAI until it is interrupted. */
 export async function servePolicyModels({ console, directory }: CommandContext, options: ServeOptions): Promise<void> {
-  for (const [name, flag] of Object.entries(OF_ENVIRONMENTS))
-    if (options[name as keyof typeof OF_ENVIRONMENTS] !== undefined)
-      throw new MrlmError("USAGE", `${flag} is for environments, and --model and --engine serve policies.`, {
-        hint: "Start two servers.",
-      });
+  const foreign = Object.keys(options).find((name) => !OF_POLICIES.includes(name));
+  if (foreign !== undefined)
+    throw new MrlmError("USAGE", `${flagOf(foreign)} is for environments, and --model and --engine serve policies.`, {
+      hint: "Start two servers.",
+    });
   const { model, engine } = options;
   if (model !== undefined && engine !== undefined)
     throw new MrlmError("USAGE", "--model starts an engine, and --engine names a live one: give one of them.");
@@ -51,7 +48,6 @@ export async function servePolicyModels({ console, directory }: CommandContext, 
     throw new MrlmError("USAGE", "--engine-token-file is for the engine of --engine.");
   if (engine !== undefined && (options.config ?? options.set) !== undefined)
     throw new MrlmError("USAGE", "--config and --set are for the engine that --model starts.");
-  const port = portNumber(options.port ?? "8000", "--port");
   const logger = lineLogger((line) => console.note(line));
   const { close: closeAccess, ...access } = serverAccess(options, logger);
   const interrupts = listenForInterrupts(console, "finishing the responses under way");
@@ -64,7 +60,7 @@ export async function servePolicyModels({ console, directory }: CommandContext, 
         : await livePolicies(engine, options.engineTokenFile);
     try {
       const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
-      const server = await servePolicies({ policies, address: `${at}:${port}`, logger, ...access });
+      const server = await servePolicies({ policies, address: `${at}:${options.port ?? PORT}`, logger, ...access });
       const address = `${at}:${server.port}`;
       const models = policies.map(({ id }) => id);
       const scheme = access.tls === undefined ? "http" : "https";

@@ -1,5 +1,5 @@
 import type { CommandContext } from "../command-context.ts";
-import type { ServeOptions } from "./serve-options.ts";
+import type { ServeOptions } from "../declarations/serve.ts";
 
 /** Serves environments or policies. Loads the code of either alone. */
 export async function serve(context: CommandContext, options: ServeOptions): Promise<void> {

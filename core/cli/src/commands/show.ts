@@ -1,26 +1,16 @@
 import { type KeptEpisode, keptEpisodes } from "@mrlm/runtime";
 import type { JsonObject } from "@mrlm/spec";
 import { type EpisodeQuery, withoutPassword } from "@mrlm/store";
-import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { episodeText } from "../console/episode-text.ts";
-
-/** Options of `mrlm show`. */
-export interface ShowArguments {
-  readonly task?: string;
-  readonly best?: boolean;
-  readonly worst?: boolean;
-  readonly failed?: boolean;
-  readonly numEpisodes: string;
-}
+import type { ShowOptions } from "../declarations/show.ts";
 
 /** Prints episodes of runs, episode stores or recorded files: conversation, reward with its components, end. */
-export async function show({ console }: CommandContext, paths: readonly string[], args: ShowArguments): Promise<void> {
-  const limit = wholeNumber(args.numEpisodes, "--num-episodes", 1);
+export async function show({ console }: CommandContext, paths: readonly string[], args: ShowOptions): Promise<void> {
   const order: EpisodeQuery["order"] =
     args.best === true ? "best" : args.worst === true ? "worst" : args.failed === true ? "failed" : "newest";
   for (const [i, path] of paths.entries()) {
-    const episodes = await keptEpisodes(path, { task: args.task, order, limit });
+    const episodes = await keptEpisodes(path, { task: args.task, order, limit: args.numEpisodes });
     for (const episode of episodes) console.emit({ ...toJson(episode), ...(paths.length > 1 ? { path } : {}) });
     if (paths.length > 1) console.print(`${i > 0 ? "\n" : ""}${withoutPassword(path)}:\n`);
     console.print(episodes.length > 0 ? episodes.map(episodeText).join("\n\n") : NOTHING[order]);

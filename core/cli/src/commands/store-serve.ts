@@ -3,27 +3,20 @@ import { isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { processName } from "@mrlm/runtime";
 import { serveStore as serve } from "@mrlm/server";
-import { portNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { shownPath } from "../console/shown-path.ts";
+import type { StoreServeOptions } from "../declarations/store.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { type AccessOptions, serverAccess } from "../services/server-access.ts";
+import { serverAccess } from "../services/server-access.ts";
 import { ServedStore } from "../services/served-store.ts";
 import { announceStoreToken, makeStoreToken } from "../services/store-token.ts";
-
-/** Options of `mrlm store serve`. */
-export interface StoreServeArguments extends Omit<AccessOptions, "untilStdinEnds"> {
-  readonly run: string;
-  readonly port: string;
-}
 
 /** Time for the calls under way when the server stops, in milliseconds. */
 const GRACE_MS = 2_000;
 
 /** Serves the store of a run until it is interrupted. */
-export async function serveStore({ console }: CommandContext, args: StoreServeArguments): Promise<void> {
-  const port = portNumber(args.port, "--port");
+export async function serveStore({ console }: CommandContext, args: StoreServeOptions): Promise<void> {
   const logger = lineLogger((line) => console.note(line));
   const source = new ServedStore(args.run, logger);
   const { tokenFile = source.tokenPath } = args;
@@ -33,7 +26,7 @@ export async function serveStore({ console }: CommandContext, args: StoreServeAr
   let withdraw: (() => void) | undefined;
   try {
     const at = isIPv6(args.host) ? `[${args.host}]` : args.host;
-    const server = await serve({ source, address: `${at}:${port}`, logger, ...access });
+    const server = await serve({ source, address: `${at}:${args.port}`, logger, ...access });
     const address = `${at}:${server.port}`;
     source.join(processName(), address);
     withdraw = announceStoreToken(address, resolve(tokenFile));

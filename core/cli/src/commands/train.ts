@@ -25,7 +25,6 @@ import {
   trainRun,
 } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { Console } from "../console/console.ts";
 import { lineLogger } from "../console/line-logger.ts";
@@ -37,6 +36,7 @@ import { printSummary } from "../console/run-summary.ts";
 import { shownPath } from "../console/shown-path.ts";
 import { timeTable } from "../console/time-table.ts";
 import { trainingView } from "../console/training-view.ts";
+import type { TrainOptions } from "../declarations/train.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { AnnouncedEngines } from "../services/announced-engines.ts";
@@ -48,24 +48,13 @@ import { openSamplers } from "../services/samplers.ts";
 /** File of the run directory with everything that is printed, and details. */
 const LOG = "train.log";
 
-/** Options of `mrlm train`. */
-export interface TrainArguments {
-  readonly config?: string;
-  readonly set?: readonly string[];
-  readonly output?: string;
-  readonly seed?: string;
-  readonly resume?: string;
-  readonly steps?: string;
-  readonly dryRun?: boolean;
-}
-
 /**
  * Trains as a configuration specifies, or continues a run. Returns the exit code.
  * @param onRun receives the run's directory when other processes can play for it
  */
 export async function train(
   context: CommandContext,
-  args: TrainArguments,
+  args: TrainOptions,
   onRun: (path: string) => void = () => undefined,
 ): Promise<number> {
   const { directory } = context;
@@ -252,7 +241,7 @@ interface Job {
 }
 
 async function selectJob(
-  { config, set = [], output, seed, resume, steps }: TrainArguments,
+  { config, set = [], output, seed, resume, steps }: TrainOptions,
   notice: (text: string) => void,
 ): Promise<Job> {
   if (resume !== undefined) {
@@ -261,17 +250,13 @@ async function selectJob(
         "USAGE",
         "--resume takes the configuration from the run directory: --config, --set, --output and --seed cannot be given with it.",
       );
-    const { run, loaded, checkpoint, finished } = await openRun(
-      resume,
-      notice,
-      steps === undefined ? undefined : wholeNumber(steps, "--steps", 1),
-    );
+    const { run, loaded, checkpoint, finished } = await openRun(resume, notice, steps);
     return { loaded, configPath: run.configPath, overrides: [], existing: run, checkpoint, finished };
   }
   if (steps !== undefined)
     throw new MrlmError("USAGE", "--steps is for --resume: a new run takes its steps from the configuration.");
   if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to continue one.");
-  const overrides = [...set, ...(seed === undefined ? [] : [`seed=${wholeNumber(seed, "--seed")}`])];
+  const overrides = [...set, ...(seed === undefined ? [] : [`seed=${seed}`])];
   const loaded = loadConfig(config, { overrides });
   const changed =
     output === undefined

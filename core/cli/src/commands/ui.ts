@@ -4,21 +4,11 @@ import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 import { serveUi } from "@mrlm/ui";
-import { portNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import type { UiOptions } from "../declarations/ui.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { type AccessOptions, serverAccess } from "../services/server-access.ts";
-
-/** Options of `mrlm ui`. */
-export interface UiArguments extends Pick<
-  AccessOptions,
-  "host" | "tokenFile" | "tokenGraceSeconds" | "tlsCert" | "tlsKey" | "tlsClientCa" | "insecure"
-> {
-  readonly port: string;
-  readonly open?: boolean;
-  readonly metrics?: readonly string[];
-}
+import { serverAccess } from "../services/server-access.ts";
 
 /** Directory of runs by default: that of `output.directory`. */
 const RUNS = "runs";
@@ -27,7 +17,7 @@ const RUNS = "runs";
 export async function ui(
   { console, directory }: CommandContext,
   paths: readonly string[],
-  args: UiArguments,
+  args: UiOptions,
 ): Promise<void> {
   const { metrics = [] } = args;
   const hasRuns = existsSync(join(directory, RUNS));
@@ -37,13 +27,12 @@ export async function ui(
     throw new MrlmError("RUN_NOT_FOUND", `There is no folder ${RUNS} in ${directory}.`, {
       hint: "Name a run, a folder that holds runs, or the file of `mrlm eval --store`: mrlm ui FOLDER.",
     });
-  const port = portNumber(args.port, "--port");
   const logger = lineLogger((line) => console.note(line));
   const { close: closeAccess, ...access } = serverAccess(args, logger);
   const interrupts = listenForInterrupts(console, "stopping");
   try {
     const host = isIPv6(args.host) ? `[${args.host}]` : args.host;
-    const server = await serveUi({ directories, metrics, address: `${host}:${port}`, logger, ...access });
+    const server = await serveUi({ directories, metrics, address: `${host}:${args.port}`, logger, ...access });
     const url = `${access.tls === undefined ? "http" : "https"}://${host}:${server.port}/`;
     console.print(`showing ${[...directories, ...metrics].join(", ")} on ${url}`);
     console.emit({ event: "listening", url, pid: process.pid });

@@ -1,22 +1,13 @@
 import { openRecords, type VerifyResult, verifyRun } from "@mrlm/runtime";
-import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { percent } from "../console/numbers.ts";
+import type { VerifyOptions } from "../declarations/verify.ts";
 import { EXIT } from "../exit-codes.ts";
 import { withRecordedRun } from "../services/recorded-run.ts";
 
-/** Options of `mrlm verify`. */
-export interface VerifyArguments {
-  readonly sample: string;
-  readonly seed: string;
-  readonly tolerance?: string;
-}
-
 /** Compares stored log-probabilities of a run with those of its kept weights. Returns the exit code. */
-export async function verify(context: CommandContext, path: string, args: VerifyArguments): Promise<number> {
-  const sample = wholeNumber(args.sample, "--sample", 1);
-  const seed = wholeNumber(args.seed, "--seed");
-  const tolerance = args.tolerance === undefined ? {} : { tolerance: realNumber(args.tolerance, "--tolerance") };
+export async function verify(context: CommandContext, path: string, args: VerifyOptions): Promise<number> {
+  const { sample, seed, tolerance } = args;
   const records = openRecords(path);
   try {
     const result = await withRecordedRun(context, records.loaded, ({ openEngine, notice, stop }) =>
@@ -25,13 +16,13 @@ export async function verify(context: CommandContext, path: string, args: Verify
         openEngine: async () => (await openEngine()).engine,
         sample,
         seed,
-        ...tolerance,
+        ...(tolerance === undefined ? {} : { tolerance }),
         onNotice: notice,
         stop,
       }),
     );
     if (result === undefined) return EXIT.interrupted;
-    context.console.print(describe(result, args.tolerance !== undefined));
+    context.console.print(describe(result, tolerance !== undefined));
     context.console.emit({ event: "verify", ...result });
     return EXIT.ok;
   } finally {

@@ -1,31 +1,30 @@
-import type { Command } from "commander";
-import type { CommandContext } from "../command-context.ts";
-import type * as Plugins from "../commands/plugins.ts";
+import { Command } from "@commander-js/extra-typings";
+import type { OptionsOf } from "./flag-groups.ts";
 
-/** Declares the commands of `mrlm plugins`. */
-export function declarePlugins(program: Command, context: () => CommandContext): void {
-  const plugins = program.command("plugins").description("find, install, list and remove plugins");
-  const commands = (): Promise<typeof Plugins> => import("../commands/plugins.ts");
-  plugins
-    .command("search")
+export function declareSearch() {
+  return new Command("search")
     .description("list the plugins of your npm registry that match all words")
-    .argument("[words...]", "words of its name, description or keywords; default: all plugins")
-    .action(async (words: readonly string[]) => (await commands()).searchPlugins(context(), words));
-  plugins
-    .command("add")
+    .argument("[words...]", "words of its name, description or keywords; default: all plugins");
+}
+
+export function declareAdd() {
+  return new Command("add")
     .description("describe a plugin of the registry, and install it after a confirmation")
     .argument("<name>", "name of the package, with a version or without: mrlm-chess, mrlm-chess@1.2.0")
     .option("--yes", "install it without a question")
-    .option("--scripts", "run the install scripts of the package and its dependencies")
-    .action(async (name: string, args: Plugins.AddArguments) => (await commands()).addPlugin(context(), name, args));
-  plugins
-    .command("list")
+    .option("--scripts", "run the install scripts of the package and its dependencies");
+}
+export type AddOptions = OptionsOf<typeof declareAdd>;
+
+export function declareList() {
+  return new Command("list")
     .description("list the plugins among the direct dependencies of the project")
-    .option("--why", "with their places, requirements and faults, and what was skipped and why")
-    .action(async (args: { why?: boolean }) => (await commands()).listPlugins(context(), args));
-  plugins
-    .command("remove")
+    .option("--why", "with their places, requirements and faults, and what was skipped and why");
+}
+export type ListOptions = OptionsOf<typeof declareList>;
+
+export function declareRemove() {
+  return new Command("remove")
     .description("remove a plugin from the project")
-    .argument("<name>", "name of the package")
-    .action(async (name: string) => (await commands()).removePlugin(context(), name));
+    .argument("<name>", "name of the package");
 }

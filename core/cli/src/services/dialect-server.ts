@@ -3,15 +3,7 @@ import type { SessionTable } from "@mrlm/server/sessions";
 import type { ClientSandbox } from "@mrlm/dialects";
 import { type Logger, MrlmError } from "@mrlm/spec";
 import type { EnvironmentHost } from "@mrlm/spec/host";
-import { portNumber } from "../arguments.ts";
-
-/** Options of `mrlm serve` that concern HTTP. */
-interface DialectOptions {
-  readonly httpPort?: readonly string[];
-  readonly dialects?: string;
-  readonly revealRewards?: boolean;
-  readonly nemoGymUnscored?: "mask" | "error";
-}
+import type { ServeOptions } from "../declarations/serve.ts";
 
 /** Parts of `mrlm serve` that its servers share. */
 interface SharedServices {
@@ -44,14 +36,8 @@ interface StartedDialects {
   close(graceMs: number): Promise<void>;
 }
 
-/** Port of `--http-port`: of all environments, or of one. */
-interface HttpPort {
-  readonly environment: string | undefined;
-  readonly port: number;
-}
-
 /** Checks the options; `undefined` without --http-port, when the packages of the servers are not loaded. Rejects with USAGE. */
-export async function dialectServers(options: DialectOptions): Promise<DialectServers | undefined> {
+export async function dialectServers(options: Partial<ServeOptions>): Promise<DialectServers | undefined> {
   const { httpPort = [], revealRewards = false } = options;
   if (httpPort.length === 0) {
     const given = [
@@ -64,9 +50,8 @@ export async function dialectServers(options: DialectOptions): Promise<DialectSe
     return undefined;
   }
   const answers = { revealRewards, unscoredIsError: options.nemoGymUnscored === "error" };
-  const ports = httpPort.map(readPort);
   const { DIALECT_NAMES, environmentIn, serveDialects } = await import("@mrlm/dialects");
-  const names = options.dialects?.split(",").map((name) => name.trim()) ?? DIALECT_NAMES;
+  const names = options.dialects ?? DIALECT_NAMES;
   const known = DIALECT_NAMES.filter((name) => names.includes(name));
   const unknown = names.find((name) => !known.some((each) => each === name));
   if (unknown !== undefined)
@@ -79,7 +64,7 @@ export async function dialectServers(options: DialectOptions): Promise<DialectSe
       const hasSandboxes = Object.keys(shared.sandboxes).length > 0;
       const dialects = known.filter((name) => name !== "sandbox-fusion" || isNamed || hasSandboxes);
       const offered = (await shared.host.list()).map(({ id }) => id);
-      const resolved = ports.map(({ environment: name, port }) => {
+      const resolved = httpPort.map(({ environment: name, port }) => {
         const environment = name === undefined ? undefined : environmentIn(offered, name);
         if (name === undefined || environment !== undefined) return { environment, port };
         throw new MrlmError(
@@ -123,14 +108,5 @@ export async function dialectServers(options: DialectOptions): Promise<DialectSe
         close,
       };
     },
-  };
-}
-
-/** Reads `PORT` or `ENVIRONMENT=PORT`. */
-function readPort(text: string): HttpPort {
-  const at = text.lastIndexOf("=");
-  return {
-    environment: at === -1 ? undefined : text.slice(0, at),
-    port: portNumber(text.slice(at + 1), "--http-port"),
   };
 }

@@ -1,13 +1,9 @@
 import { ENDPOINT_URL, isEndpointUrl, type MeasuredEndpoint } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import { jsonObject } from "../arguments.ts";
+import type { RolloutOptions } from "../declarations/flag-groups.ts";
 
 /** Flags that name a model of an endpoint. */
-export interface EndpointArguments {
-  readonly model: string;
-  readonly baseUrl?: string;
-  readonly modelOptions?: string;
-}
+type EndpointOptions = Pick<RolloutOptions, "model" | "baseUrl" | "modelOptions">;
 
 const PREFIX = "openai:";
 const OPENAI = "https://api.openai.com/v1";
@@ -17,7 +13,7 @@ const OPENAI = "https://api.openai.com/v1";
  * OPENAI_BASE_URL. The key is in OPENAI_API_KEY, which an endpoint without keys need not have.
  * @throws USAGE
  */
-export function endpointOfFlags({ model, baseUrl, modelOptions }: EndpointArguments): MeasuredEndpoint | undefined {
+export function endpointOfFlags({ model, baseUrl, modelOptions }: EndpointOptions): MeasuredEndpoint | undefined {
   if (!model.startsWith(PREFIX)) {
     const flag = baseUrl !== undefined ? "--base-url" : modelOptions !== undefined ? "--model-options" : undefined;
     if (flag === undefined) return undefined;
@@ -33,6 +29,6 @@ export function endpointOfFlags({ model, baseUrl, modelOptions }: EndpointArgume
     endpoint,
     model: name,
     ...(key !== "" || endpoint === OPENAI ? { api_key_env: "OPENAI_API_KEY" } : {}),
-    options: modelOptions === undefined ? {} : jsonObject(modelOptions, "--model-options"),
+    options: modelOptions ?? {},
   };
 }

@@ -1,28 +1,18 @@
 import { type ErrorCode, MrlmError } from "@mrlm/spec";
-import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { decimal } from "../console/numbers.ts";
 import { progressBar } from "../console/progress-bar.ts";
-import type { RolloutArguments } from "./rollout-session-config.ts";
+import type { CheckOptions } from "../declarations/check.ts";
+import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import type { PlayedGroups } from "./played-groups.ts";
 import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
 import { pluginProcess } from "./plugin-process.ts";
-
-/** Flags of `mrlm check` that sample episodes. */
-export interface PlayArguments {
-  /** A model, as `mrlm eval --model` takes it. */
-  readonly play?: string;
-  readonly baseUrl?: string;
-  readonly modelOptions?: string;
-  readonly maxTokens?: string;
-  readonly playGroups: string;
-}
 
 /** Input of play-worker.ts. */
 export interface PlayRequest {
   /** Folder of the project whose plugins play. */
   readonly directory: string;
-  readonly args: RolloutArguments;
+  readonly args: RolloutOptions;
   /** Number of groups. */
   readonly groups: number;
 }
@@ -45,10 +35,9 @@ export async function playForSignal(
   context: CommandContext,
   directory: string,
   environments: readonly string[],
-  { play = "", baseUrl, modelOptions, maxTokens, playGroups }: PlayArguments,
+  { play = "", baseUrl, modelOptions, maxTokens, playGroups: groups }: CheckOptions,
   signal: AbortSignal,
 ): Promise<Map<string, PluginFault[]>> {
-  const groups = wholeNumber(playGroups, "--play-groups", 1);
   const faults = new Map<string, PluginFault[]>();
   for (const environment of environments) {
     const args = {

@@ -1,8 +1,8 @@
 import type { TaskId, TrajectoryGroup } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
+import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { unlessLost } from "./environments.ts";
 import { openRolloutSession } from "./rollout-session.ts";
-import type { RolloutArguments } from "./rollout-session-config.ts";
 
 /** Episodes of a group: enough to see two different rewards where one episode in four is rewarded. */
 const GROUP_SIZE = 8;
@@ -21,7 +21,7 @@ export interface PlayedGroups {
 /** Plays groups of episodes of the first training tasks. */
 export async function playGroups(
   context: CommandContext,
-  args: RolloutArguments,
+  args: RolloutOptions,
   tasks: number,
   { signal, onGroup }: { readonly signal: AbortSignal; readonly onGroup: (done: number, total: number) => void },
 ): Promise<PlayedGroups> {

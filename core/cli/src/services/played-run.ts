@@ -16,24 +16,11 @@ import {
 import { MrlmError } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { isPostgres, openEpisodeStore, storeProviderOf, type StoreProvider, withoutPassword } from "@mrlm/store";
+import { flagOf } from "../declarations/flag-groups.ts";
+import type { PlayOptions } from "../declarations/play.ts";
 import { serverCredentials } from "./client-access.ts";
 import { engineAddresses, hostOf, reachable } from "./reachable-engines.ts";
 import { findStoreToken } from "./store-token.ts";
-
-/** Options of `mrlm play` that name the run. */
-export interface PlayedRunOptions {
-  readonly run?: string;
-  readonly store?: string;
-  readonly tokenFile?: string;
-  readonly tls?: boolean;
-  readonly tlsCa?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsServerName?: string;
-  /** `HOST:PORT` of the main engine, `NAME=HOST:PORT` of another one. */
-  readonly engine?: readonly string[];
-  readonly set?: readonly string[];
-}
 
 /** A run for which this process plays: in its directory, through a store server, or by its database. */
 export interface PlayedRun {
@@ -64,7 +51,7 @@ const OWN_KEYS = /^(server(\.|=)|base_directory=)/;
  * @param stop aborted when the worker ends: calls to a lost server then end soon
  */
 export async function openPlayedRun(
-  options: PlayedRunOptions,
+  options: PlayOptions,
   stop: AbortSignal,
   notice: (text: string) => void,
 ): Promise<PlayedRun> {
@@ -86,13 +73,8 @@ export async function openPlayedRun(
 /** Options of a store server alone. */
 const SERVER_OPTIONS = ["tokenFile", "tls", "tlsCa", "tlsCert", "tlsKey", "tlsServerName"] as const;
 
-function refuseOption(
-  options: PlayedRunOptions,
-  name: (typeof SERVER_OPTIONS)[number] | "engine",
-  reason: string,
-): void {
-  if (options[name] !== undefined)
-    throw new MrlmError("USAGE", `--${name.replace(/[A-Z]/g, "-$&").toLowerCase()} ${reason}.`);
+function refuseOption(options: PlayOptions, name: (typeof SERVER_OPTIONS)[number] | "engine", reason: string): void {
+  if (options[name] !== undefined) throw new MrlmError("USAGE", `${flagOf(name)} ${reason}.`);
 }
 
 function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
@@ -112,7 +94,7 @@ function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
 }
 
 async function runOfServer(
-  options: PlayedRunOptions & { readonly store: string },
+  options: PlayOptions & { readonly store: string },
   stop: AbortSignal,
   notice: (text: string) => void,
 ): Promise<PlayedRun> {
@@ -158,10 +140,7 @@ async function runOfServer(
 }
 
 /** A run by its database, in which its training process announces itself. */
-async function runOfDatabase(
-  options: PlayedRunOptions & { readonly store: string },
-  stop: AbortSignal,
-): Promise<PlayedRun> {
+async function runOfDatabase(options: PlayOptions & { readonly store: string }, stop: AbortSignal): Promise<PlayedRun> {
   const place = storePlaceOf(options.store);
   const { path } = place;
   for (const name of SERVER_OPTIONS)
@@ -191,7 +170,7 @@ interface RunElsewhere {
   close(): Promise<void>;
 }
 
-async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source: RunElsewhere): Promise<PlayedRun> {
+async function runElsewhere({ engine = [], set = [] }: PlayOptions, source: RunElsewhere): Promise<PlayedRun> {
   const folder = temporaryFolder("play");
   const close = async (): Promise<void> => {
     folder.remove();
@@ -225,7 +204,7 @@ async function runElsewhere({ engine = [], set = [] }: PlayedRunOptions, source:
   }
 }
 
-type Credentials = { readonly [Name in (typeof SERVER_OPTIONS)[number]]?: PlayedRunOptions[Name] | undefined };
+type Credentials = { readonly [Name in (typeof SERVER_OPTIONS)[number]]?: PlayOptions[Name] | undefined };
 
 function credentials({ tokenFile, tls, tlsCa, tlsCert, tlsKey, tlsServerName }: Credentials) {
   const files: ClientFiles = {

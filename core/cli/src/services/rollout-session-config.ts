@@ -20,28 +20,8 @@ import {
 } from "@mrlm/runtime";
 import { MrlmError, type PolicyId } from "@mrlm/spec";
 import type { PlayerRef } from "@mrlm/spec/host";
-import { realNumber, wholeNumber } from "../arguments.ts";
+import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { endpointOfFlags } from "./endpoint-flags.ts";
-
-/** Flags of the commands that play episodes with a finished model. */
-export interface RolloutArguments {
-  readonly model: string;
-  /** One of several policies of a run. */
-  readonly policy?: string;
-  readonly environment: string;
-  readonly options?: string;
-  readonly config?: string;
-  readonly set?: readonly string[];
-  readonly split: string;
-  readonly temperature?: string;
-  readonly maxTokens?: string;
-  readonly seed?: string;
-  readonly store?: string;
-  readonly baseUrl?: string;
-  readonly modelOptions?: string;
-  /** `ROLE=PLAYER` each. */
-  readonly player?: readonly string[];
-}
 
 /** Configuration of a rollout session, with its origin. */
 export interface RolloutSessionConfig {
@@ -65,7 +45,7 @@ export interface RolloutSessionConfig {
 }
 
 /** Returns the configuration of `--config`, else that of the model's run, else an empty one; the model and the flags replace its keys. */
-export async function rolloutSessionConfig(args: RolloutArguments): Promise<RolloutSessionConfig> {
+export async function rolloutSessionConfig(args: RolloutOptions): Promise<RolloutSessionConfig> {
   const endpoint = endpointOfFlags(args);
   const {
     path: directory,
@@ -96,8 +76,8 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
       ? { ...model, path: directory }
       : { ...model, ...trainedModel(configured, base.engine, directory) };
   const flags = {
-    ...(args.temperature === undefined ? {} : { temperature: realNumber(args.temperature, "--temperature") }),
-    ...(args.maxTokens === undefined ? {} : { max_tokens: wholeNumber(args.maxTokens, "--max-tokens", 1) }),
+    ...(args.temperature === undefined ? {} : { temperature: args.temperature }),
+    ...(args.maxTokens === undefined ? {} : { max_tokens: args.maxTokens }),
   };
   const sampling = { ...base.sampling, ...ownSampling, ...flags };
   const others = trainedPolicies(given.config).flatMap(
@@ -107,7 +87,7 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
       return other === policy || path === undefined || isDeepStrictEqual(own, sampling) ? [] : [[path, own]];
     },
   );
-  const seed = args.seed === undefined ? base.seed : wholeNumber(args.seed, "--seed");
+  const { seed = base.seed } = args;
   // A server in a separate process needs a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
   return {
@@ -185,7 +165,7 @@ function trainedModel(
 
 /** Loads a configuration with the flags `--set` and `--player`. */
 function loadedWithPlayers(
-  { environment, player = [], set = [] }: RolloutArguments,
+  { environment, player = [], set = [] }: RolloutOptions,
   load: (overrides: NonNullable<ConfigOptions["overrides"]>) => LoadedConfig,
 ): LoadedConfig {
   const loaded = load(set);
@@ -193,7 +173,7 @@ function loadedWithPlayers(
 }
 
 function emptyConfig(
-  { environment }: RolloutArguments,
+  { environment }: RolloutOptions,
   model: string,
   options: ConfigOptions & { readonly path: string },
 ): LoadedConfig {

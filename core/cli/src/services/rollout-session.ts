@@ -23,13 +23,13 @@ import type {
   RolloutRequest,
   Rollouts,
 } from "@mrlm/spec/host";
-import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { assertEngineInstalled } from "./engine.ts";
+import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
 import { type EpisodeOrigin, EpisodeRecord } from "./episode-record.ts";
-import { rolloutSessionConfig, type RolloutArguments } from "./rollout-session-config.ts";
+import { rolloutSessionConfig } from "./rollout-session-config.ts";
 import { openModels, type SessionEngine } from "./session-models.ts";
 
 /** One model and one environment, with everything that plays episodes. */
@@ -71,14 +71,14 @@ export interface RolloutEnvironment {
 /** Opens environments and engine. Rejects wrong arguments before either starts. */
 export async function openRolloutSession(
   { console, directory }: CommandContext,
-  args: RolloutArguments,
+  args: RolloutOptions,
   signal: AbortSignal,
   purpose: EpisodeOrigin["purpose"],
 ): Promise<RolloutSession> {
   const session = await rolloutSessionConfig(args);
   const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, run, notice, otherSampling } = session;
   if (notice !== undefined) console.note(`note: ${notice}`);
-  const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
+  const { options } = args;
   const logger = lineLogger((line) => console.note(line));
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {

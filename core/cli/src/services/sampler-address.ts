@@ -4,18 +4,8 @@ import { clientIdentity } from "@mrlm/kit/access";
 import type { SamplerFile } from "@mrlm/runtime";
 import { forwardPort } from "@mrlm/server";
 import { type Logger, MrlmError } from "@mrlm/spec";
-import { portNumber } from "../arguments.ts";
+import type { SampleOptions } from "../declarations/sample.ts";
 import { serverAccess } from "./server-access.ts";
-
-/** Options of `mrlm sample` that state where the sampler listens. */
-export interface SamplerAddressOptions {
-  readonly host?: string;
-  readonly port?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsCa?: string;
-  readonly insecure?: boolean;
-}
 
 /** Place of a sampler for the other processes of its run. */
 type OfferedPlace = Pick<SamplerFile, "address" | "tls">;
@@ -41,9 +31,8 @@ const EXAMINATION_MS = 20_000;
  * Checks the options, and opens the certificate. Without options the sampler is reached where it listens itself. Throws as `serverAccess` does, and USAGE for an
  * address that is no place.
  */
-export function samplerAddress(options: SamplerAddressOptions, logger: Logger): SamplerAddress {
-  const { host = HOST, tlsCert, tlsCa } = options;
-  const port = portNumber(options.port ?? "0", "--port");
+export function samplerAddress(options: Partial<SampleOptions>, logger: Logger): SamplerAddress {
+  const { host = HOST, port = 0, tlsCert, tlsCa } = options;
   if (tlsCert === undefined && tlsCa !== undefined)
     throw new MrlmError("USAGE", "--tls-ca is the authority of a certificate: give --tls-cert and --tls-key too.");
   if (/^\[?(0\.0\.0\.0|[0:]*:)\]?$/.test(host))

@@ -13,6 +13,7 @@ import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EngineProvider, ExternalSampler } from "@mrlm/spec/host";
 import { serveSampler } from "@mrlm/server";
 import { lineLogger } from "../console/line-logger.ts";
+import type { SampleOptions } from "../declarations/sample.ts";
 import type { ReachEngines } from "./reachable-engines.ts";
 
 /** Time between two looks for a server, in milliseconds. */
@@ -60,12 +61,10 @@ export async function startEngineSampler(
 }
 
 /** Server that a plugin samples with. */
-export interface SamplerServer {
+export interface SamplerServer extends Pick<SampleOptions, "probeLimit"> {
   readonly plugin: string;
   readonly url: string;
   readonly options: JsonObject;
-  /** Largest difference in nats that a probe accepts. */
-  readonly probeLimit?: number;
 }
 
 /**

@@ -16,7 +16,7 @@ export async function selectedEnvironments(plugins: PluginHost, names: ChosenEnv
   const ids =
     names === undefined
       ? plugins.environments().filter((id) => !BRIDGES.includes(id))
-      : [...new Set(await Promise.all(names.map(async (name) => (await plugins.environment(name.trim())).id)))];
+      : [...new Set(await Promise.all(names.map(async (name) => (await plugins.environment(name)).id)))];
   const notFound = (message: string, remedy = ""): MrlmError =>
     new MrlmError("ENVIRONMENT_NOT_FOUND", message, { hint: `${remedy} Available: ${ids.join(", ")}.`.trimStart() });
   return {

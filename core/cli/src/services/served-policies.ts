@@ -5,6 +5,7 @@ import { configuredPlugins, PluginHost, policiesOf, policyOptions, trainedPolicy
 import { type Logger, MrlmError } from "@mrlm/spec";
 import type { Engine } from "@mrlm/spec/host";
 import type { PolicySource } from "@mrlm/policy-server";
+import type { ServeOptions } from "../declarations/serve.ts";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { rolloutSessionConfig, type RolloutSessionConfig } from "./rollout-session-config.ts";
 import { engineToken } from "./client-access.ts";
@@ -15,18 +16,9 @@ export interface ServedPolicies {
   close(): Promise<void>;
 }
 
-/** Options of `mrlm serve` that name policies. */
-export interface PolicyArguments {
-  readonly model?: string;
-  /** One of several policies of a run; default: all. */
-  readonly policy?: string;
-  readonly config?: string;
-  readonly set?: readonly string[];
-}
-
 /** Starts an engine with the model of `--model` in throughput mode. */
 export async function startedPolicies(
-  { model, policy: only, config: file, set }: PolicyArguments & { readonly model: string },
+  { model, policy: only, config: file, set }: Partial<ServeOptions> & { readonly model: string },
   options: {
     readonly directory: string;
     readonly logger: Logger;

@@ -1,17 +1,10 @@
 import { openServerAccess, type ServerAccess } from "@mrlm/kit/access";
 import { type Logger, MrlmError } from "@mrlm/spec";
-import { wholeNumber } from "../arguments.ts";
+import type { AccessOptions } from "../declarations/flag-groups.ts";
+import type { ServeOptions } from "../declarations/serve.ts";
 
-/** Options of `mrlm serve` that state who may connect. */
-export interface AccessOptions {
-  readonly host: string;
-  readonly tokenFile?: string;
-  readonly tokenGraceSeconds?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsClientCa?: string;
-  readonly insecure?: boolean;
-  readonly untilStdinEnds?: boolean;
+/** Flags of a server, and what its command adds to them. */
+interface ServerAccessOptions extends AccessOptions, Pick<ServeOptions, "untilStdinEnds"> {
   /** Whether the server has a token that no file names. */
   readonly hasOwnToken?: boolean;
 }
@@ -25,7 +18,7 @@ const MAX_GRACE_SECONDS = 7 * 24 * 3_600;
  * @throws USAGE for options that contradict each other, CONFIG_INVALID for a file that cannot be used, ADDRESS_INSECURE for an address that other
  * machines reach without a token or without TLS
  */
-export function serverAccess(options: AccessOptions, logger: Logger): ServerAccess {
+export function serverAccess(options: ServerAccessOptions, logger: Logger): ServerAccess {
   const { tokenFile, tokenGraceSeconds, tlsCert, tlsKey, tlsClientCa } = options;
   if (tlsCert === undefined && tlsKey !== undefined)
     throw new MrlmError("USAGE", "--tls-key is the key of a certificate: give --tls-cert too.");
@@ -35,7 +28,7 @@ export function serverAccess(options: AccessOptions, logger: Logger): ServerAcce
     throw new MrlmError("USAGE", "--tls-client-ca is for a server with TLS: give --tls-cert and --tls-key too.");
   if (tokenFile === undefined && tokenGraceSeconds !== undefined)
     throw new MrlmError("USAGE", "--token-grace-seconds is for tokens that are replaced: give --token-file too.");
-  const graceSeconds = wholeNumber(tokenGraceSeconds ?? String(TOKEN_GRACE_SECONDS), "--token-grace-seconds");
+  const graceSeconds = tokenGraceSeconds ?? TOKEN_GRACE_SECONDS;
   if (graceSeconds > MAX_GRACE_SECONDS)
     throw new MrlmError("USAGE", `--token-grace-seconds ${graceSeconds} is more than a week.`);
   requireSecureAddress(options);
@@ -56,7 +49,7 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 }
 
-function requireSecureAddress({ host, tokenFile, tlsCert, insecure, hasOwnToken = false }: AccessOptions): void {
+function requireSecureAddress({ host, tokenFile, tlsCert, insecure, hasOwnToken = false }: ServerAccessOptions): void {
   const hasToken = hasOwnToken || tokenFile !== undefined;
   if (insecure === true || isLoopback(host) || (hasToken && tlsCert !== undefined)) return;
   const lacks = [

@@ -1,32 +1,25 @@
 import { type Logger, MrlmError } from "@mrlm/spec";
-import { portNumber } from "../arguments.ts";
 import type { Console } from "../console/console.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import type { ServeOptions } from "../declarations/serve.ts";
 import type { MetricsEndpoint } from "./metrics-endpoint.ts";
 
-/** Flags of `mrlm serve` that make it observable. */
-export interface ObservationOptions {
-  readonly metricsPort?: string;
-  readonly metricsHost?: string;
-  readonly log?: string;
-}
-
 /** Returns the logger of a server, on stderr. */
-export async function serverLogger({ log }: ObservationOptions, console: Console): Promise<Logger> {
+export async function serverLogger({ log }: Partial<ServeOptions>, console: Console): Promise<Logger> {
   if (log !== "json") return lineLogger((line) => console.note(line));
   const { jsonLogger } = await import("../console/json-logger.ts");
   return jsonLogger(console.stderr);
 }
 
 /** Returns the console of a server. With `--log json` its notes are lines of the log too. */
-export function serverConsole({ log }: ObservationOptions, console: Console, logger: Logger): Console {
+export function serverConsole({ log }: Partial<ServeOptions>, console: Console, logger: Logger): Console {
   if (log !== "json") return console;
   return { ...console, note: (text) => logger[text.startsWith("error ") ? "error" : "info"](text.trim()) };
 }
 
 /** Returns a function for the output of workers. Their own log lines are passed on as they are; other lines get the name of the worker. */
 export function workerOutput(
-  { log }: ObservationOptions,
+  { log }: Partial<ServeOptions>,
   console: Console,
   logger: Logger,
 ): (name: string, line: string) => void {
@@ -48,13 +41,12 @@ function isJson(line: string): boolean {
 }
 
 /** Serves the metrics of this process if the flags ask for it. Rejects with USAGE, PORT_IN_USE or CONFIG_INVALID. */
-export async function startMetrics(options: ObservationOptions): Promise<MetricsEndpoint | undefined> {
+export async function startMetrics(options: Partial<ServeOptions>): Promise<MetricsEndpoint | undefined> {
   const { metricsPort, metricsHost } = options;
   if (metricsPort === undefined) {
     if (metricsHost === undefined) return undefined;
     throw new MrlmError("USAGE", "--metrics-host is the address of --metrics-port: give a port too.");
   }
-  const port = portNumber(metricsPort, "--metrics-port");
   const { serveMetrics } = await import("./metrics-endpoint.ts");
-  return serveMetrics(metricsHost ?? "127.0.0.1", port);
+  return serveMetrics(metricsHost ?? "127.0.0.1", metricsPort);
 }

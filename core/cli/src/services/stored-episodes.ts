@@ -3,8 +3,11 @@ import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EnvironmentRef } from "@mrlm/spec/host";
 import type { NumberedEpisode } from "@mrlm/store";
 
+/** Number of episodes by default. */
+const EPISODES = 1_000;
+
 /** Returns the newest episodes of a run, or of a task or split of it, in order of play. Throws EPISODE_NOT_FOUND where there are none. */
-export function storedEpisodes(run: RunDirectory, task: string | undefined, limit: number): NumberedEpisode[] {
+export function storedEpisodes(run: RunDirectory, task: string | undefined, limit = EPISODES): NumberedEpisode[] {
   const reader = run.readEpisodes();
   const found = reader?.find({ task, order: "newest", limit }) ?? [];
   reader?.close();

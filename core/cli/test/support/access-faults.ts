@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { createPrivateKey } from "node:crypto";
 import { type Authority, createAuthority } from "@mrlm/testing";
 import type { RandomStream } from "@mrlm/spec";
-import type { ServeOptions } from "../../src/commands/serve-options.ts";
+import type { ServeOptions } from "../../src/declarations/serve.ts";
+import type { GivenOptions } from "./parse-options.ts";
 
 /** Options of `mrlm serve` that must be refused before a port opens. */
 export interface RefusedOptions {
-  readonly options: Partial<ServeOptions>;
+  readonly options: GivenOptions<ServeOptions>;
   readonly code: "USAGE" | "CONFIG_INVALID" | "ADDRESS_INSECURE";
   /** Parts of the message: the problem and its place. */
   readonly message: readonly (string | RegExp)[];
@@ -152,7 +153,7 @@ export const ACCESS_FAULTS: Readonly<Record<string, (draws: Draws) => RefusedOpt
   }),
 };
 
-function invalid(options: Partial<ServeOptions>, ...message: (string | RegExp)[]): RefusedOptions {
+function invalid(options: GivenOptions<ServeOptions>, ...message: (string | RegExp)[]): RefusedOptions {
   return { options, code: "CONFIG_INVALID", message };
 }
 
@@ -189,8 +190,8 @@ function otherHost(random: RandomStream): string {
 }
 
 /** Ports that the rule holds for: that of environments, also with HTTP, and that of policies. */
-function port(random: RandomStream): Partial<ServeOptions> {
-  return random.pick<Partial<ServeOptions>>([{}, { httpPort: ["0"] }, { model: "nowhere" }]);
+function port(random: RandomStream): GivenOptions<ServeOptions> {
+  return random.pick<GivenOptions<ServeOptions>>([{}, { httpPort: ["0"] }, { model: "nowhere" }]);
 }
 
 function text(random: RandomStream, length: number): string {

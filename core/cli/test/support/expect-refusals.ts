@@ -6,7 +6,9 @@ import { randomStream } from "@mrlm/kit";
 import { MrlmError } from "@mrlm/spec";
 import { serve } from "../../src/commands/serve.ts";
 import { createConsole } from "../../src/console/console.ts";
+import { declareServe } from "../../src/declarations/serve.ts";
 import type { Draws, RefusedOptions } from "./access-faults.ts";
+import { parseOptions } from "./parse-options.ts";
 
 /** Calls `mrlm serve` with the options of a number of cases, and checks its error: code, message and hint. No file's content may stand in it. */
 export async function expectRefusals(
@@ -25,9 +27,8 @@ export async function expectRefusals(
       };
       const { options, code, message } = draw({ random: randomStream(name, i), file, folder });
       const context = { console: createConsole({ json: true }), directory: folder };
-      const error: unknown = await serve(context, { host: "127.0.0.1", port: "0", ...options }).catch(
-        (thrown: unknown) => thrown,
-      );
+      const served = async (): Promise<void> => serve(context, parseOptions(declareServe, { port: "0", ...options }));
+      const error: unknown = await served().catch((thrown: unknown) => thrown);
       if (!MrlmError.isInstance(error)) throw new Error(`Case ${i} was not refused.`, { cause: error });
       expect([i, error.code]).toEqual([i, code]);
       for (const part of message)

@@ -1,0 +1,23 @@
+import { Command } from "@commander-js/extra-typings";
+import { type OptionsOf, declareRolloutFlags, addFlags } from "./flag-groups.ts";
+import { parseRealNumber, parseWholeNumber } from "./parsers.ts";
+
+export function declareCollect() {
+  const collect = new Command("collect").description(
+    "play episodes with a model and write them to a JSONL or Parquet file, with their tokens, as training data of SFT and DPO",
+  );
+  return addFlags(collect, declareRolloutFlags("train"))
+    .requiredOption(
+      "-o, --output <file>",
+      "NAME.jsonl or NAME.parquet; NAME.partial holds the episodes until all are played, and the same command continues from it",
+    )
+    .option("-n, --num-episodes <n>", "episodes in all", parseWholeNumber(1), 100)
+    .option("--group-size <n>", "episodes of each task; DPO compares those of one task", parseWholeNumber(1), 1)
+    .option(
+      "--filter-reward <t>",
+      "keep only scored episodes with at least this reward; the others are counted",
+      parseRealNumber({ mayBeNegative: true }),
+    )
+    .option("--overwrite", "start over, even if the file or an interrupted collection exists");
+}
+export type CollectOptions = OptionsOf<typeof declareCollect>;

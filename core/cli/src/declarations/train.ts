@@ -1,0 +1,11 @@
+import { Command } from "@commander-js/extra-typings";
+import { type OptionsOf, declareTrainingFlags, addFlags } from "./flag-groups.ts";
+
+export function declareTrain() {
+  const train = new Command("train").description("train as a configuration specifies, or continue a run");
+  return addFlags(train, declareTrainingFlags()).option(
+    "--dry-run",
+    "check everything, render some prompts, print how much memory the run would take, and train nothing",
+  );
+}
+export type TrainOptions = OptionsOf<typeof declareTrain>;
