@@ -16,7 +16,7 @@ export async function verify(context: CommandContext, path: string, args: Verify
         openEngine: async () => (await openEngine()).engine,
         sample,
         seed,
-        ...(tolerance === undefined ? {} : { tolerance }),
+        tolerance,
         onNotice: notice,
         stop,
       }),

@@ -40,12 +40,7 @@ export async function playForSignal(
 ): Promise<Map<string, PluginFault[]>> {
   const faults = new Map<string, PluginFault[]>();
   for (const environment of environments) {
-    const args = {
-      ...{ model: play, environment, split: "train" },
-      ...(baseUrl !== undefined && { baseUrl }),
-      ...(modelOptions !== undefined && { modelOptions }),
-      ...(maxTokens !== undefined && { maxTokens }),
-    };
+    const args = { model: play, environment, split: "train", baseUrl, modelOptions, maxTokens };
     const { played, found } = await playEnvironment(context, { directory, args, groups }, signal);
     if (found.length > 0) faults.set(environment, found);
     if (played !== undefined) reportPlayed(context, environment, play, played);

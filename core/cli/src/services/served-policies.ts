@@ -35,9 +35,9 @@ export async function startedPolicies(
         // The configuration of a model without a run needs an environment, which is not opened.
         environment: "none",
         split: "eval",
-        ...(policy === undefined ? {} : { policy }),
-        ...(file === undefined ? {} : { config: file }),
-        ...(set === undefined ? {} : { set }),
+        policy,
+        config: file,
+        set,
       }),
     ),
   );
