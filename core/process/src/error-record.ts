@@ -25,3 +25,8 @@ export function fromErrorRecord({ code, message, hint, retryDelayMs, isRetryable
     ...(retryDelayMs !== undefined && { retryDelayMs }),
   });
 }
+
+/** Returns an error of `mrlm` as it is, and INTERNAL for any other. */
+export function toKnownError(error: unknown): MrlmError {
+  return MrlmError.isInstance(error) ? error : new MrlmError("INTERNAL", String(error));
+}

@@ -10,7 +10,7 @@ export {
 } from "./child.ts";
 export { type CallOptions, Calls, type Notify, serveCalls, type ServeCallsOptions, type ServedCall } from "./calls.ts";
 export { type Channel, localChannel, processChannel, threadChannel } from "./channel.ts";
-export { type ErrorRecord, fromErrorRecord, toErrorRecord } from "./error-record.ts";
+export { type ErrorRecord, fromErrorRecord, toErrorRecord, toKnownError } from "./error-record.ts";
 export { beforeEnd } from "./before-end.ts";
 export { moduleFile, type ModuleFile } from "./module-file.ts";
 export {

@@ -1,4 +1,3 @@
-export { type ErrorRecord, fromErrorRecord, toErrorRecord } from "./error-record.ts";
 export {
   type EpisodeFilter,
   type EpisodeList,

@@ -1,4 +1,4 @@
-import type { ErrorRecord } from "./error-record.ts";
+import type { ErrorRecord } from "@mrlm/process";
 import type { StorePlace } from "./store-place.ts";
 
 /** A value of a result. Bytes are written in hexadecimal, integers above 2^53 and numbers that are not finite as text. */

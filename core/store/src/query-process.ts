@@ -1,7 +1,7 @@
 // Process of one query: reads a request from standard input and writes lines of JSON.
 import { readFileSync, writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { toErrorRecord } from "./error-record.ts";
+import { toErrorRecord, toKnownError } from "@mrlm/process";
 import type { QueryLine, QueryRequest } from "./query-messages.ts";
 import { runQuery } from "./run-query.ts";
 import { storeProviderOf } from "./store-provider.ts";
@@ -22,7 +22,7 @@ try {
   if (provider === undefined) runQuery(request, write);
   else await provider.query(request, write);
 } catch (error) {
-  write({ error: toErrorRecord(error) });
+  write({ error: toErrorRecord(toKnownError(error)) });
 }
 flush();
 watch.unref();

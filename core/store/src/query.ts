@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { MrlmError } from "@mrlm/spec";
-import { fromErrorRecord } from "./error-record.ts";
+import { fromErrorRecord } from "@mrlm/process";
 import { tidyAfterRead } from "./open-to-read.ts";
 import type { QueryLimits, QueryLine, QueryRequest, QueryValue } from "./query-messages.ts";
 import type { StorePlace } from "./store-place.ts";

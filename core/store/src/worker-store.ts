@@ -1,23 +1,25 @@
 import { Worker } from "node:worker_threads";
 import type { EpisodeStore, StoreEvent, TakenBatch } from "@mrlm/spec/host";
 import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
-import { CHANGED, type StoreCall, type StoreReply } from "./answer-call.ts";
+import { Calls, type Channel, localChannel, moduleFile, threadChannel } from "@mrlm/process";
 import type { LoggedBatch } from "./batch-table.ts";
-import { LocalPort } from "./local-port.ts";
 import { encodeGroups } from "./encoded-groups.ts";
-import { fromErrorRecord } from "./error-record.ts";
 import { PlayedGroups } from "./played-groups.ts";
+import { type ServedDatabase, serveDatabase } from "./serve-database.ts";
 import { isPostgres, withoutPassword } from "./store-place.ts";
 import type { StoreSettings } from "./store-settings.ts";
 
-type Pending = PromiseWithResolvers<unknown>;
+type Method = keyof ServedDatabase & string;
 
 /** Time between two looks for events of other processes, in milliseconds: of a file, and of a database that reports them. */
 const [POLL_MS, REPORTED_POLL_MS] = [250, 2_000];
 
 /** Opens the episode store of a run in a thread of its own. Rejects with STORE_INVALID or STORE_FAILED where it cannot be opened. */
 export function openEpisodeStore(settings: StoreSettings): Promise<EpisodeStore> {
-  return opened(new WorkerStore(settings, startWorker(settings)));
+  const { url, execArgv } = moduleFile(import.meta.url, "./store-worker");
+  // Flags of the process, such as --input-type, may be invalid for a thread.
+  const worker = new Worker(url, { name: "mrlm-store", env: process.env, execArgv: [...execArgv] });
+  return open(settings, threadChannel(worker), () => worker.terminate());
 }
 
 /**
@@ -25,23 +27,15 @@ export function openEpisodeStore(settings: StoreSettings): Promise<EpisodeStore>
  * @param now clock of the store, in milliseconds since 1970
  */
 export function openLocalStore(settings: StoreSettings, now?: () => number): Promise<EpisodeStore> {
-  return opened(new WorkerStore(settings, new LocalPort(settings, now)));
+  const { ends, close } = localChannel();
+  serveDatabase(ends[1], now);
+  return open(settings, ends[0], close);
 }
 
-function startWorker(settings: StoreSettings): Worker {
-  const isSource = import.meta.url.endsWith(".ts");
-  return new Worker(new URL(isSource ? "./store-worker.ts" : "./store-worker.js", import.meta.url), {
-    workerData: settings,
-    name: "mrlm-store",
-    env: process.env,
-    // From the sources, packages are imported from their sources too. Flags of the process, such as --input-type, may be invalid for a thread.
-    execArgv: isSource ? ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] : [],
-  });
-}
-
-async function opened(store: WorkerStore): Promise<EpisodeStore> {
+async function open(settings: StoreSettings, channel: Channel, end: () => unknown): Promise<EpisodeStore> {
+  const store = new WorkerStore(settings, channel, end);
   try {
-    await store.opened;
+    await store.start(settings);
     return store;
   } catch (error) {
     await store.end();
@@ -50,25 +44,32 @@ async function opened(store: WorkerStore): Promise<EpisodeStore> {
 }
 
 class WorkerStore implements EpisodeStore {
-  readonly opened: Promise<unknown>;
   readonly #path: string;
   /** Whether this process takes: groups that another process takes would be kept in vain. */
   readonly #takes: boolean;
-  readonly #worker: Worker | LocalPort;
-  readonly #pending = new Map<number, Pending>();
+  readonly #calls: Calls<ServedDatabase>;
+  readonly #end: () => unknown;
   readonly #listeners = new Set<() => void>();
   readonly #played = new PlayedGroups();
-  #nextId = 0;
   #failure: MrlmError | undefined;
 
-  constructor({ path, endsLeases }: StoreSettings, port: Worker | LocalPort) {
+  /** @param end ends the thread */
+  constructor({ path, endsLeases }: StoreSettings, channel: Channel, end: () => unknown) {
     this.#path = withoutPassword(path);
     this.#takes = endsLeases;
-    this.#worker = port;
-    this.#worker.on("message", (reply: StoreReply) => this.#settle(reply));
-    this.#worker.on("error", (error) => this.#fail(error));
-    this.#worker.on("exit", () => this.#fail(undefined));
-    this.opened = this.#expect();
+    this.#end = end;
+    channel.closed.addEventListener("abort", () => {
+      const { cause } = channel.closed.reason as Error;
+      this.#failure ??= new MrlmError("STORE_FAILED", `The thread of the episode store ${this.#path} ended.`, {
+        cause,
+      });
+      this.#changed();
+    });
+    this.#calls = new Calls(channel, () => this.#changed());
+  }
+
+  start(settings: StoreSettings): Promise<void> {
+    return this.#call("start", [settings]);
   }
 
   open: EpisodeStore["open"] = (...args) => this.#write("open", args);
@@ -145,10 +146,10 @@ class WorkerStore implements EpisodeStore {
 
   /** Ends the thread. */
   async end(): Promise<void> {
-    await this.#worker.terminate();
+    await this.#end();
   }
 
-  async #write<T>(method: StoreCall["method"], args: readonly unknown[], moved: ArrayBuffer[] = []): Promise<T> {
+  async #write<T>(method: Method, args: readonly unknown[], moved: readonly ArrayBuffer[] = []): Promise<T> {
     const result = await this.#call<T>(method, args, moved);
     this.#changed();
     return result;
@@ -159,33 +160,13 @@ class WorkerStore implements EpisodeStore {
   }
 
   /** @param moved buffers that the thread receives without a copy */
-  #call<T>(method: StoreCall["method"], args: readonly unknown[], moved: ArrayBuffer[] = []): Promise<T> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    const expected = this.#expect();
-    this.#worker.postMessage({ id: this.#nextId - 1, method, args } satisfies StoreCall, moved);
-    return expected as Promise<T>;
-  }
-
-  #expect(): Promise<unknown> {
-    const pending = Promise.withResolvers<unknown>();
-    this.#pending.set(this.#nextId++, pending);
-    return pending.promise;
-  }
-
-  #settle({ id, result, error }: StoreReply): void {
-    if (id === CHANGED) return this.#changed();
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    if (error === undefined) pending?.resolve(result);
-    else pending?.reject(fromErrorRecord(error));
-  }
-
-  /** The thread has ended: nothing more can be written. */
-  #fail(cause: unknown): void {
-    this.#failure ??= new MrlmError("STORE_FAILED", `The thread of the episode store ${this.#path} ended.`, { cause });
-    for (const { reject } of this.#pending.values()) reject(this.#failure);
-    this.#pending.clear();
-    this.#changed();
+  async #call<T>(method: Method, args: readonly unknown[], moved: readonly ArrayBuffer[] = []): Promise<T> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return (await this.#calls.call(method, args as never, { moved })) as T;
+    } catch (error) {
+      throw this.#failure ?? error;
+    }
   }
 
   /** Resolves after the next write of this process, and after a while: other processes write too. */

@@ -1,109 +1,89 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { Calls, type Channel, type Child, describeEnd, moduleFile, processChannel, startChild } from "@mrlm/process";
 import { MrlmError } from "@mrlm/spec";
-import { fromErrorRecord } from "@mrlm/store";
 import type { Reads } from "./reader/reads.ts";
-import type { ReadAnswer, ReadRequest } from "./reader/read-messages.ts";
 
 /** Longest time of a read, in milliseconds. SQLite cannot be interrupted, so its process is ended. */
 const READ_MS = 30_000;
 /** Reads that may wait for the one under way. */
 const MAX_WAITING = 2_000;
 
-interface PendingRead {
-  readonly request: ReadRequest;
-  readonly settle: PromiseWithResolvers<unknown>;
+interface Reader {
+  readonly child: Child;
+  readonly channel: Channel;
+  readonly calls: Calls<Reads>;
 }
 
 /** Reads runs in a process of its own, one read after the other. */
 export class RunReader {
-  #process: ChildProcess | undefined;
-  readonly #waiting: PendingRead[] = [];
-  #current: (PendingRead & { readonly timer: NodeJS.Timeout }) | undefined;
-  #last = 0;
+  #reader: Reader | undefined;
+  /** Settles after the last read that was asked for. */
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
   #isClosed = false;
 
   /** Reads. Rejects as the function does; with QUERY_LIMIT if it takes longer than 30 s, with RESOURCE_EXHAUSTED if 2,000 others wait. */
   async read<N extends keyof Reads>(name: N, ...args: Parameters<Reads[N]>): Promise<ReturnType<Reads[N]>> {
-    if (this.#isClosed) throw new MrlmError("CANCELLED", "The server has stopped.");
-    if (this.#waiting.length >= MAX_WAITING)
+    this.#assertOpen();
+    if (this.#waiting > MAX_WAITING)
       throw new MrlmError("RESOURCE_EXHAUSTED", "Too many requests wait for the store.", { retryDelayMs: 1_000 });
-    const settle = Promise.withResolvers<unknown>();
-    this.#waiting.push({ request: { id: ++this.#last, name, args }, settle });
-    this.#next();
-    return settle.promise as Promise<ReturnType<Reads[N]>>;
+    this.#waiting++;
+    const read = this.#last.then(() => this.#readNow(name, args));
+    this.#last = read.catch(() => undefined).finally(() => this.#waiting--);
+    return await read;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#fail(new MrlmError("CANCELLED", "The server has stopped."));
-    for (const { settle } of this.#waiting.splice(0))
-      settle.reject(new MrlmError("CANCELLED", "The server has stopped."));
-    this.#process?.kill("SIGKILL");
+    this.#reader?.child.kill();
+    await this.#reader?.child.ended;
   }
 
-  #next(): void {
-    if (this.#current !== undefined) return;
-    const read = this.#waiting.shift();
-    if (read === undefined) return;
-    const timer = setTimeout(() => this.#end(), READ_MS);
-    this.#current = { ...read, timer };
-    this.#process ??= this.#start();
-    this.#process.send(read.request);
+  async #readNow<N extends keyof Reads>(name: N, args: Parameters<Reads[N]>): Promise<ReturnType<Reads[N]>> {
+    this.#assertOpen();
+    if (this.#reader?.child.hasEnded !== false) this.#reader = startReader();
+    const { child, channel, calls } = this.#reader;
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      child.kill();
+    }, READ_MS);
+    try {
+      return (await calls.call(name, args as never)) as ReturnType<Reads[N]>;
+    } catch (error) {
+      // An answer of a process that runs is the error of the read.
+      if (!channel.closed.aborted) throw error;
+      const end = await child.ended;
+      this.#assertOpen();
+      throw isLate ? lateError() : endedError(describeEnd(end));
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
-  #start(): ChildProcess {
-    const isSource = import.meta.url.endsWith(".ts");
-    const file = fileURLToPath(new URL(isSource ? "./reader-process.ts" : "./reader-process.js", import.meta.url));
-    const child = fork(file, {
-      // Keeps byte arrays as they are.
-      serialization: "advanced",
-      env: process.env,
-      execArgv: isSource ? ["--conditions=mrlm-source", "--disable-warning=ExperimentalWarning"] : [],
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    });
-    child.on("message", (answer: ReadAnswer) => {
-      const read = this.#take();
-      if (answer.error !== undefined) read?.settle.reject(fromErrorRecord(answer.error));
-      else read?.settle.resolve(answer.value);
-      this.#next();
-    });
-    const ended = (how: string): void => {
-      if (this.#process !== child) return;
-      this.#process = undefined;
-      this.#fail(
-        new MrlmError("STORE_INVALID", `The process that reads runs ended (${how}).`, {
-          hint: "A file of the run is damaged. Run mrlm doctor on it.",
-        }),
-      );
-    };
-    child.on("error", ({ message }) => ended(message));
-    child.on("exit", (code, signal) => ended(signal ?? `exit code ${String(code)}`));
-    child.unref();
-    child.channel?.unref();
-    return child;
+  #assertOpen(): void {
+    if (this.#isClosed) throw new MrlmError("CANCELLED", "The server has stopped.");
   }
+}
 
-  /** Ends a read that takes too long, with its process. */
-  #end(): void {
-    this.#process?.kill("SIGKILL");
-    this.#process = undefined;
-    this.#fail(
-      new MrlmError("QUERY_LIMIT", `The read took longer than ${READ_MS / 1000} s and was ended.`, {
-        hint: "Choose a smaller range of steps, or use mrlm query.",
-      }),
-    );
-  }
+function startReader(): Reader {
+  const { path, execArgv } = moduleFile(import.meta.url, "./reader-process");
+  // `advanced` keeps byte arrays as they are.
+  const child = startChild({ module: path, execArgv, serialization: "advanced" });
+  // An unread pipe would block the process.
+  child.process.stdout?.resume();
+  child.process.stderr?.resume();
+  const channel = processChannel(child.process);
+  return { child, channel, calls: new Calls<Reads>(channel) };
+}
 
-  #fail(error: MrlmError): void {
-    this.#take()?.settle.reject(error);
-    if (!this.#isClosed) this.#next();
-  }
+function lateError(): MrlmError {
+  return new MrlmError("QUERY_LIMIT", `The read took longer than ${READ_MS / 1000} s and was ended.`, {
+    hint: "Choose a smaller range of steps, or use mrlm query.",
+  });
+}
 
-  #take(): PendingRead | undefined {
-    const read = this.#current;
-    clearTimeout(read?.timer);
-    this.#current = undefined;
-    return read;
-  }
+function endedError(how: string): MrlmError {
+  return new MrlmError("STORE_INVALID", `The process that reads runs ${how}.`, {
+    hint: "A file of the run is damaged. Run mrlm doctor on it.",
+  });
 }
