@@ -10,7 +10,7 @@ export interface ServedDatabase extends Omit<StoreDatabase, "onChange" | typeof 
 
 /** Opens a store for the other side of a channel, and runs its calls one after the other. @param now clock, in milliseconds since 1970 */
 export function serveDatabase(channel: Channel, now?: () => number): void {
-  let database: StoreDatabase | undefined;
+  let database: StoreDatabase;
   const start = (settings: StoreSettings): void => {
     database = new StoreDatabase(settings, now);
     database.onChange(() => notify(undefined));
@@ -18,7 +18,7 @@ export function serveDatabase(channel: Channel, now?: () => number): void {
   const notify = serveCalls<ServedDatabase>(channel, {
     answer: (method, args) => {
       if (method === "start") return start(args[0] as StoreSettings);
-      return (database?.[method] as (...given: readonly unknown[]) => unknown).apply(database, args as unknown[]);
+      return (database[method] as (...given: readonly unknown[]) => unknown).apply(database, args as unknown[]);
     },
     toSent: toKnownError,
   });
