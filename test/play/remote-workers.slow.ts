@@ -19,16 +19,22 @@ const [PIPELINED] = Object.values(AHEAD).map((training): BigramTraining => ({
   config: { ...training.config, eval: { tasks: 0 }, checkpoint: { every: 0 } },
 })) as [BigramTraining];
 
-/** Serves a store on one port, and ends the server at random instants. */
+/** Serves a store on one port, and ends the server at random instants. On a busy machine too, a server lives until it has received some calls. */
 async function serveUnsteadily(path: string, stop: AbortSignal) {
   const random = randomStream("store servers", 0);
   let store: EpisodeStore;
   let server: StoreServer;
   let ends = 0;
+  let calls = 0;
   const start = async (address: string): Promise<void> => {
     store = await openLocalStore({ path, purpose: "train", endsLeases: false });
+    calls = 0;
+    const opened = async (): Promise<EpisodeStore> => {
+      calls++;
+      return store;
+    };
     const describe = () => ({ path, config: "", hasEnded: false, isLocked: true });
-    server = await serveStore({ address, source: { store: async () => store, describe } });
+    server = await serveStore({ address, source: { store: opened, describe } });
   };
   const end = async (): Promise<void> => {
     await server.close();
@@ -38,7 +44,9 @@ async function serveUnsteadily(path: string, stop: AbortSignal) {
   await start(address);
   const ended = (async () => {
     while (!stop.aborted) {
-      await sleep(random.integer(1, 40), undefined, { signal: stop }).catch(() => undefined);
+      const [least, milliseconds] = [random.integer(0, 4), random.integer(1, 40)];
+      await sleep(milliseconds, undefined, { signal: stop }).catch(() => undefined);
+      while (calls < least && !stop.aborted) await sleep(1);
       if (stop.aborted) break;
       await end();
       ends++;

@@ -32,14 +32,16 @@ const stageOf = (algorithm: string, steps: number): JsonObject =>
         learning_rate: 0.1,
       };
 
-/** Records the names of some methods when they are called. */
+/** Records the names of some methods when they are called. A commit that takes the batch of its group counts as `take`. */
 function recorded<T extends object>(target: T, names: readonly (keyof T)[], calls: unknown[]): T {
   return new Proxy(target, {
     get(inner, name) {
       const member = inner[name as keyof T];
       if (typeof member !== "function") return member;
       return (...args: unknown[]) => {
-        if (names.includes(name as keyof T)) calls.push(name);
+        const takes = name === "commit" && (args[2] as { readonly take?: unknown }).take !== undefined;
+        if (takes) calls.push("take");
+        else if (names.includes(name as keyof T)) calls.push(name);
         return (member as unknown as (...given: unknown[]) => unknown).apply(inner, args);
       };
     },
