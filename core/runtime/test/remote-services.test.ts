@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
+import { localChannel } from "@mrlm/process";
 import {
   type JsonObject,
   MrlmError,
@@ -12,29 +13,10 @@ import {
 } from "@mrlm/spec";
 import { remoteServices, serveServices } from "../src/index.ts";
 import type { Services } from "../src/plugins/plugin-kinds.ts";
-import type { ServiceChannel } from "../src/services/service-messages.ts";
-
-/** Channels of two processes, which copy messages as those of processes do. */
-function channels(): { readonly ends: [ServiceChannel, ServiceChannel]; cut(): void } {
-  const closed = new AbortController();
-  const listeners = [new Set<(body: unknown) => void>(), new Set<(body: unknown) => void>()] as const;
-  const end = (own: 0 | 1, other: 0 | 1): ServiceChannel => ({
-    closed: closed.signal,
-    send(body) {
-      const copy = structuredClone(body);
-      setImmediate(() => !closed.signal.aborted && listeners[other].forEach((listener) => listener(copy)));
-    },
-    onMessage(listener) {
-      listeners[own].add(listener);
-      return () => void listeners[own].delete(listener);
-    },
-  });
-  return { ends: [end(0, 1), end(1, 0)], cut: () => closed.abort() };
-}
 
 /** Returns the remote form of a service, and a function that ends the process which uses it. */
 async function remote<T extends object>(kind: "scorer" | "sandbox" | "tool", service: T): Promise<[T, () => void]> {
-  const { ends, cut } = channels();
+  const { ends, close: cut } = localChannel();
   serveServices(ends[0], { service: async () => service } as unknown as Services);
   return [(await remoteServices(ends[1]).service(kind, "x@1", "a test")) as unknown as T, cut];
 }

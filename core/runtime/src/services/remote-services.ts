@@ -1,3 +1,4 @@
+import { Calls, type Channel } from "@mrlm/process";
 import type {
   GradingOptions,
   Judge,
@@ -11,13 +12,7 @@ import type {
 } from "@mrlm/spec";
 import type { ServiceKind, Services, ServiceTypes } from "../plugins/plugin-kinds.ts";
 import { recordPlugin } from "../plugins/service-plugins.ts";
-import {
-  type CallParts,
-  errorOf,
-  type FromServices,
-  type RemoteObject,
-  type ServiceChannel,
-} from "./service-messages.ts";
+import type { CallEvent, ObjectState, RemoteObject, ServiceCalls } from "./service-messages.ts";
 
 /** Options of a call with the parts that are no data. */
 interface Parts {
@@ -26,83 +21,52 @@ interface Parts {
   progressed?(): void;
 }
 
-interface Pending {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly parts: Parts;
-}
-
 /** Returns the services of the process that serves them on this channel. They behave as services of this process; what an abort ends there ends the call here. */
-export function remoteServices(channel: ServiceChannel): Services {
+export function remoteServices(channel: Channel): Services {
   const remote = new RemoteServices(channel);
   return { service: (kind, id, asker) => remote.service(kind, id, asker) };
 }
 
 class RemoteServices {
-  readonly #channel: ServiceChannel;
-  readonly #pending = new Map<number, Pending>();
+  readonly #calls: Calls<ServiceCalls>;
   /** Ends of the waits for places that calls are in. */
   readonly #waits = new Map<number, () => void>();
   readonly #services = new Map<string, Promise<unknown>>();
   /** Live values of objects, by id. */
   readonly #values = new Map<number, RemoteObject["values"]>();
   readonly #tools = new Map<number, Tool>();
-  #lastCall = 0;
 
-  constructor(channel: ServiceChannel) {
-    this.#channel = channel;
-    channel.onMessage((body) => this.#receive(body as FromServices));
+  constructor(channel: Channel) {
+    this.#calls = new Calls(channel, (body) => {
+      const { object, values } = body as ObjectState;
+      this.#values.set(object, values);
+    });
   }
 
   service<K extends ServiceKind>(kind: K, id: string, asker: string): Promise<ServiceTypes[K]> {
     const key = `${kind}:${id}`;
     const known = this.#services.get(key) as Promise<ServiceTypes[K]> | undefined;
     if (known !== undefined) return known;
-    const service = this.#request((call) => ({ type: "service", call, kind, id, asker }), {}) as Promise<
-      ServiceTypes[K]
-    >;
+    const asked = this.#calls.call("service", [kind, id, asker]);
+    const service = asked.then((remote) => this.#objectOf(remote)) as Promise<ServiceTypes[K]>;
     this.#services.set(key, service);
     service.catch(() => this.#services.delete(key));
     return service;
   }
 
   /** Calls a method with data, and with options as the last argument. */
-  #call<T>(object: number, method: string, given: readonly unknown[], options?: Parts): Promise<T> {
+  async #call<T>(object: number, method: string, given: readonly unknown[], options?: Parts): Promise<T> {
     const { signal, queued, progressed, ...plain } = options ?? {};
-    const state = signal === undefined ? false : signal.aborted ? "aborted" : "active";
-    const parts: CallParts = { signal: state, queued: queued !== undefined, progressed: progressed !== undefined };
-    return this.#request(
-      (call) => ({ type: "call", call, object, method, given, options: options && withoutFunctions(plain), parts }),
-      options ?? {},
-    ) as Promise<T>;
+    const parts = { signal: signal !== undefined, queued: queued !== undefined, progressed: progressed !== undefined };
+    const call = { object, method, given, options: options && withoutFunctions(plain), parts };
+    const onEvent = (event: unknown): void => this.#receive(event as CallEvent, options ?? {});
+    const answer = await this.#calls.call("call", [call], { signal, onEvent });
+    return ("opened" in answer ? this.#objectOf(answer.opened) : answer.value) as T;
   }
 
-  async #request(message: (call: number) => object, parts: Parts): Promise<unknown> {
-    const call = ++this.#lastCall;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#pending.set(call, { resolve, reject, parts });
-    const abort = (): void => this.#channel.send({ type: "abort", call });
-    parts.signal?.addEventListener("abort", abort, { once: true });
-    try {
-      this.#channel.send(message(call));
-      return await promise;
-    } finally {
-      this.#pending.delete(call);
-      parts.signal?.removeEventListener("abort", abort);
-    }
-  }
-
-  #receive(message: FromServices): void {
-    if (message.type === "state") return void this.#values.set(message.object, message.values);
-    const pending = this.#pending.get(message.call);
-    if (message.type === "wait") return this.#wait(message, pending);
-    if (pending === undefined) return;
-    if (message.type === "progressed") pending.parts.progressed?.();
-    else if (message.type === "error") pending.reject(errorOf(message.error));
-    else pending.resolve(message.type === "object" ? this.#objectOf(message.object) : message.value);
-  }
-
-  #wait({ wait, isOver }: Extract<FromServices, { type: "wait" }>, pending: Pending | undefined): void {
+  #receive(event: CallEvent, parts: Parts): void {
+    if (event === "progressed") return parts.progressed?.();
+    const { wait, isOver } = event;
     if (isOver) {
       this.#waits.get(wait)?.();
       this.#waits.delete(wait);
@@ -110,7 +74,7 @@ class RemoteServices {
     }
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waits.set(wait, resolve);
-    pending?.parts.queued?.(() => promise).catch(() => undefined);
+    parts.queued?.(() => promise).catch(() => undefined);
   }
 
   #objectOf(remote: RemoteObject): object {

@@ -1,16 +1,11 @@
+import { type Channel, type Notify, serveCalls, type ServedCall } from "@mrlm/process";
 import { MrlmError, type OpenToolset, type SandboxSession, type Tool } from "@mrlm/spec";
 import { isDeepStrictEqual } from "node:util";
 import type { Services } from "../plugins/plugin-kinds.ts";
 import { pluginOf } from "../plugins/service-plugins.ts";
+import { describeThrown } from "../plugins/error-location.ts";
 import { toolRandom } from "../host/tool-random.ts";
-import {
-  type CallParts,
-  errorMessage,
-  type FromServices,
-  type RemoteObject,
-  type ServiceChannel,
-  type ToServices,
-} from "./service-messages.ts";
+import type { CallEvent, CallParts, ObjectCall, ObjectState, RemoteObject, ServiceCalls } from "./service-messages.ts";
 
 /** Values of each kind of object that its users read without a call. */
 const VALUES = {
@@ -32,8 +27,6 @@ const OPENED_BY: Readonly<Record<string, RemoteObject["kind"]>> = {
   "tool.open": "opened",
 };
 
-const ABORTED = new MrlmError("CANCELLED", "The caller of a service aborted its call.");
-
 /** Interval in which changes of sessions and tools are looked for, in milliseconds; they are sent with each response too. */
 const STATE_MS = 100;
 
@@ -49,33 +42,42 @@ interface Entry {
  * Serves the services of this process to another, until that is gone: then its calls are aborted, and its sessions and open tools are closed. The services themselves
  * are shared with everyone who asks for them.
  */
-export function serveServices(channel: ServiceChannel, services: Services): void {
-  const served = new ServedServices(channel, services);
-  served.start();
+export function serveServices(channel: Channel, services: Services): void {
+  new ServedServices(channel, services).start();
 }
 
 class ServedServices {
-  readonly #channel: ServiceChannel;
+  readonly #channel: Channel;
   readonly #services: Services;
   readonly #entries = new Map<number, Entry>();
   readonly #ids = new WeakMap<object, number>();
-  readonly #calls = new Map<number, AbortController>();
+  #notify: Notify = () => undefined;
   #lastId = 0;
   #lastWait = 0;
 
-  constructor(channel: ServiceChannel, services: Services) {
+  constructor(channel: Channel, services: Services) {
     this.#channel = channel;
     this.#services = services;
   }
 
   start(): void {
     const channel = this.#channel;
-    const remove = channel.onMessage((body) => this.#receive(body as ToServices));
+    this.#notify = serveCalls<ServiceCalls>(channel, {
+      answer: async (method, args, call) => {
+        try {
+          if (method === "call") return await this.#call(args[0] as ObjectCall, call);
+          return await this.#service(...(args as Parameters<ServiceCalls["service"]>));
+        } finally {
+          // The answer finds the state that the call left.
+          this.#sendStates();
+        }
+      },
+      toSent: (error) => (MrlmError.isInstance(error) ? error : new Error(describeThrown(error))),
+    });
     const watch = setInterval(() => this.#sendStates(), STATE_MS).unref();
     channel.closed.addEventListener(
       "abort",
       () => {
-        remove();
         clearInterval(watch);
         this.#release();
       },
@@ -83,71 +85,56 @@ class ServedServices {
     );
   }
 
-  #receive(message: ToServices): void {
-    if (message.type === "abort") return void this.#calls.get(message.call)?.abort(ABORTED);
-    const { call } = message;
-    const controller = new AbortController();
-    this.#calls.set(call, controller);
-    if (message.type === "call" && message.parts.signal === "aborted") controller.abort(ABORTED);
-    const done = message.type === "service" ? this.#service(message) : this.#call(message, controller.signal);
-    void done
-      .catch((error: unknown): FromServices => ({ type: "error", call, error: errorMessage(error) }))
-      .then((answer) => {
-        this.#calls.delete(call);
-        this.#sendStates();
-        this.#answer(call, answer);
-      });
+  async #service(...[kind, id, asker]: Parameters<ServiceCalls["service"]>): Promise<RemoteObject> {
+    return this.#describe(await this.#services.service(kind, id, asker), kind, id);
   }
 
-  async #service({ call, kind, id, asker }: Extract<ToServices, { type: "service" }>): Promise<FromServices> {
-    const service = await this.#services.service(kind, id, asker);
-    return { type: "object", call, object: this.#describe(service, kind, id) };
-  }
-
-  async #call(message: Extract<ToServices, { type: "call" }>, signal: AbortSignal): Promise<FromServices> {
-    const { call, object, method, given, options, parts } = message;
+  async #call(
+    { object, method, given, options, parts }: ObjectCall,
+    call: ServedCall,
+  ): Promise<ReturnType<ServiceCalls["call"]>> {
     const entry = this.#entries.get(object);
     // A closed object has no entry. A session of this process returns the same code for a call after its end.
     if (entry === undefined) throw new MrlmError("SESSION_NOT_FOUND", `It was closed before a call of ${method}.`);
     const target = entry.object[method];
     if (typeof target !== "function") throw new TypeError(`A ${entry.kind} has no method ${method}.`);
-    const last = options === undefined ? [] : [this.#options(call, entry, method, { options, parts, signal })];
+    const last = options === undefined ? [] : [this.#options(entry, method, { options, parts, call })];
     const value: unknown = await target.call(entry.object, ...given, ...last);
     if (method === "close") this.#forget(object, entry);
     const kind = OPENED_BY[`${entry.kind}.${method}`];
-    if (kind === undefined) return { type: "value", call, value };
+    if (kind === undefined) return { value };
     const opened = value as SandboxSession | OpenToolset;
-    if (this.#channel.closed.aborted || signal.aborted) {
+    if (call.signal.aborted) {
       await opened.close();
-      signal.throwIfAborted();
+      call.signal.throwIfAborted();
     }
-    return { type: "object", call, object: this.#describe(opened, kind, entry.name) };
+    return { opened: this.#describe(opened, kind, entry.name) };
   }
 
   #options(
-    call: number,
     { kind, name }: Entry,
     method: string,
-    given: { readonly options: object; readonly parts: CallParts; readonly signal: AbortSignal },
+    given: { readonly options: object; readonly parts: CallParts; readonly call: ServedCall },
   ): object {
-    const { options, parts, signal } = given;
+    const { options, parts, call } = given;
     const seed = (options as { readonly seed?: number | null }).seed ?? null;
+    const send = (event: CallEvent): void => call.send(event);
     return {
       ...options,
-      ...(parts.signal !== false && { signal }),
-      ...(parts.queued && { queued: <T>(wait: () => Promise<T>) => this.#queued(call, wait) }),
-      ...(parts.progressed && { progressed: () => this.#send({ type: "progressed", call }) }),
+      ...(parts.signal && { signal: call.signal }),
+      ...(parts.queued && { queued: <T>(work: () => Promise<T>) => this.#queued(send, work) }),
+      ...(parts.progressed && { progressed: () => send("progressed") }),
       ...(kind === "tool" && method === "open" && { random: toolRandom(name, seed) }),
     };
   }
 
-  async #queued<T>(call: number, work: () => Promise<T>): Promise<T> {
+  async #queued<T>(send: (event: CallEvent) => void, work: () => Promise<T>): Promise<T> {
     const wait = ++this.#lastWait;
-    this.#send({ type: "wait", call, wait, isOver: false });
+    send({ wait, isOver: false });
     try {
       return await work();
     } finally {
-      this.#send({ type: "wait", call, wait, isOver: true });
+      send({ wait, isOver: true });
     }
   }
 
@@ -180,25 +167,11 @@ class ServedServices {
       const values = this.#valuesOf(entry);
       if (isDeepStrictEqual(values, entry.values)) continue;
       entry.values = values;
-      this.#send({ type: "state", object: id, values });
+      this.#notify({ object: id, values } satisfies ObjectState);
     }
-  }
-
-  #answer(call: number, answer: FromServices): void {
-    try {
-      this.#send(answer);
-    } catch (error) {
-      // A plugin returned a value that is no data.
-      this.#send({ type: "error", call, error: errorMessage(error) });
-    }
-  }
-
-  #send(message: FromServices): void {
-    if (!this.#channel.closed.aborted) this.#channel.send(message);
   }
 
   #release(): void {
-    for (const controller of this.#calls.values()) controller.abort(ABORTED);
     for (const { object, kind } of this.#entries.values())
       if (kind === "session" || kind === "opened")
         void (object as unknown as SandboxSession | OpenToolset).close().catch(() => undefined);
