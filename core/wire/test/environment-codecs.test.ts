@@ -15,9 +15,9 @@ import {
   encodeStep,
   environmentProto as wire,
 } from "../src/index.ts";
-import { decodeReward, encodeReward } from "../src/environment/rewards.ts";
-import { decodePart } from "../src/environment/parts.ts";
-import { decodeMessage } from "../src/environment/messages.ts";
+import { decodeMessage, decodePart } from "../src/environment/messages.ts";
+import { decodeReward, encodeReward } from "../src/environment/turns.ts";
+
 import { action, demonstration, object, stepResult, text } from "./arbitraries.ts";
 import { expectSame, throughBytes } from "./through-bytes.ts";
 
