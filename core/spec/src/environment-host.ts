@@ -63,10 +63,17 @@ export interface TraceOptions {
   readonly trace?: string;
 }
 
+/** Options of {@link EnvironmentSession.step}. */
+export interface StepOptions extends TraceOptions {
+  readonly signal: AbortSignal;
+  /** Whether the decoder of the wire has checked the form of the action. Default: false; the host checks it then. */
+  readonly isDecoded?: boolean;
+}
+
 /** Live environment for one client. */
 export interface EnvironmentSession extends SimulatedEnvironment {
   reset(options: ResetOptions & TraceOptions): Promise<Observation>;
-  step(action: Action, options: { readonly signal: AbortSignal } & TraceOptions): Promise<StepResult>;
+  step(action: Action, options: StepOptions): Promise<StepResult>;
   /** Description of the environment under the options of this session. */
   readonly description: EnvironmentDescription;
   close(): Promise<void>;

@@ -14,6 +14,7 @@ export type {
   EnvironmentSession,
   OpenOptions,
   ScriptedPlayer,
+  StepOptions,
   TraceOptions,
 } from "./environment-host.ts";
 export { readTrace } from "./trace.ts";

@@ -9,7 +9,13 @@ import {
   type StepResult,
   unscored,
 } from "@mrlm/spec";
-import { type EnvironmentDescription, type EnvironmentSession, readTrace, type TraceOptions } from "@mrlm/spec/host";
+import {
+  type EnvironmentDescription,
+  type EnvironmentSession,
+  readTrace,
+  type StepOptions,
+  type TraceOptions,
+} from "@mrlm/spec/host";
 import { describeThrown, locateThrown } from "../plugins/error-location.ts";
 import type { CallTrace } from "./environment-context.ts";
 import type { PhaseClock } from "./phase-clock.ts";
@@ -103,8 +109,8 @@ export class Session implements EnvironmentSession {
     return observation;
   }
 
-  async step(given: Action, options: { readonly signal: AbortSignal } & TraceOptions): Promise<StepResult> {
-    const action = this.#admit(given);
+  async step(given: Action, options: StepOptions): Promise<StepResult> {
+    const action = this.#admit(given, options.isDecoded ?? false);
     const exhausted =
       action.finishReason === "exhausted" ? new Set([...this.#exhausted, action.agent]) : this.#exhausted;
     const before = { roles: this.description.roles, agents: this.#agents, ended: this.#ended, exhausted };
@@ -133,7 +139,7 @@ export class Session implements EnvironmentSession {
   }
 
   /** Throws unless the action is allowed in the present state. */
-  #admit(given: Action): Action {
+  #admit(given: Action, isDecoded: boolean): Action {
     const { id: environment } = this.description;
     if (this.#state === "closed") throw this.#closedError();
     if (this.#busy) throw this.#busyError("step");
@@ -144,12 +150,7 @@ export class Session implements EnvironmentSession {
         "EPISODE_ENDED",
         `The episode in environment ${environment} has ended; a step came after its end.`,
       );
-    const checked = validateResult<Action>("action", given);
-    if ("problem" in checked)
-      throw new MrlmError(
-        "OPTIONS_INVALID",
-        `An action for environment ${environment} is malformed: ${checked.problem}.`,
-      );
+    const action = isDecoded && isFullyChecked(given) ? given : this.#checkForm(given);
     if (given.agent !== this.#onTurn) {
       throw new MrlmError(
         "STEP_OUT_OF_ORDER",
@@ -159,13 +160,23 @@ export class Session implements EnvironmentSession {
         },
       );
     }
-    if (checked.value.finishReason === "exhausted" && checked.value.message.parts.length > 0)
+    if (action.finishReason === "exhausted" && action.message.parts.length > 0)
       throw new MrlmError(
         "OPTIONS_INVALID",
         `Agent "${given.agent}" acted in environment ${environment} with a message and the finish reason exhausted.`,
         { hint: "An agent whose context is full produces no message: send one without parts." },
       );
-    return checked.value;
+    return action;
+  }
+
+  /** Copies an action without unknown members. Throws OPTIONS_INVALID for a malformed one. */
+  #checkForm(given: Action): Action {
+    const checked = validateResult<Action>("action", given);
+    if ("value" in checked) return checked.value;
+    throw new MrlmError(
+      "OPTIONS_INVALID",
+      `An action for environment ${this.description.id} is malformed: ${checked.problem}.`,
+    );
   }
 
   async #work<T>(
@@ -299,4 +310,9 @@ export class Session implements EnvironmentSession {
       `Environment ${this.description.id} got a ${call} while it was still working on an earlier call.`,
     );
   }
+}
+
+/** Whether the decoder of the wire checks all of an action. It accepts messages of any role, and arguments of tools with numbers that are infinite in JavaScript. */
+export function isFullyChecked({ message }: Action): boolean {
+  return message.role === "assistant" && message.parts.every(({ type }) => type !== "tool-call");
 }

@@ -37,5 +37,10 @@ export function encodeStart({ observation, leaseMs, description }: SessionStart)
 /** Decodes a step. Throws MESSAGE_INVALID. @param trace its `traceparent`; empty for none */
 export function decodeStep(request: wire.StepRequest, trace: string): SessionStep {
   const { sessionId, epoch, index, action, deadlineMs } = request;
-  return { sessionId, epoch, index, action: decodeAction(action), deadlineMs, ...(trace !== "" && { trace }) };
+  return {
+    ...{ sessionId, epoch, index, deadlineMs },
+    action: decodeAction(action),
+    isDecoded: true,
+    ...(trace !== "" && { trace }),
+  };
 }

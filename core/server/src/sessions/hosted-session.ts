@@ -139,7 +139,7 @@ export class HostedSession {
 
   step(request: SessionStep): Operation<StepResult> {
     this.touch();
-    const { epoch, index, action, deadlineMs = 0 } = request;
+    const { epoch, index, action, deadlineMs = 0, isDecoded = false } = request;
     const latest = this.#latest;
     if (latest === undefined || epoch !== this.#epoch) {
       throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} got a step of epoch ${epoch}.`);
@@ -156,7 +156,7 @@ export class HostedSession {
     const trace = this.#traceOf(request);
     const work = (signal: AbortSignal): Promise<StepResult> =>
       this.#observe("step", trace, () =>
-        environment.step(action, trace === undefined ? { signal } : { signal, trace }),
+        environment.step(action, trace === undefined ? { signal, isDecoded } : { signal, isDecoded, trace }),
       );
     if (this.#controller.signal.aborted) this.#controller = new AbortController();
     return this.#begin(index, new Operation("step", deadlineMs, work, this.#controller));

@@ -29,6 +29,8 @@ export interface SessionStep {
   /** Number of the step in its epoch, from 0 on. A repeated one gets the first response. */
   readonly index: number;
   readonly action: Action;
+  /** Whether the decoder of the wire has checked the form of the action. Default: false. */
+  readonly isDecoded?: boolean;
   readonly deadlineMs?: number;
   /** `traceparent` of the caller as it came. */
   readonly trace?: string;

@@ -1,8 +1,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { MAX_REWARD } from "@mrlm/spec/host";
-import { quickAction, quickObservation, quickStepResult } from "../src/host/quick-copy.ts";
-import { validateBySchema } from "../src/host/validate-result.ts";
+import { quickObservation, quickStepResult, validateBySchema } from "../src/host/validate-result.ts";
 
 // Values near the contract: mostly well-formed, with missing, unknown and wrong members.
 const odd = fc.oneof(
@@ -64,10 +63,7 @@ const stepResult = object(
   },
   ["info"],
 );
-const action = object({ agent: text, message, finishReason: mostly(fc.constantFrom("stop", "length", "exhausted")) });
-
 test.each([
-  ["action", quickAction, action],
   ["observation", quickObservation, observation],
   ["stepResult", quickStepResult, stepResult],
 ] as const)("a quick copy of %s is that of the schema, with its members in the same order", (what, copy, values) => {
