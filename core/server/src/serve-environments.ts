@@ -14,10 +14,12 @@ import {
 import { listen } from "./listen.ts";
 import { requireToken } from "./service/authentication.ts";
 import { authorizationOf, callerOf } from "./service/caller.ts";
-import { MultiplexedClient } from "./service/multiplexed-client.ts";
+import { type ClientStream, RequestStream } from "./service/request-stream.ts";
+import { SessionRequests } from "./service/session-requests.ts";
 import { TlsCredentials } from "./service/tls-credentials.ts";
 import { unaryMethods } from "./service/unary-methods.ts";
-import { type SessionLimits, type SessionStats, SessionTable } from "./sessions/session-table.ts";
+import { SessionTable } from "./sessions/session-table.ts";
+import type { SessionLimits, SessionStats } from "./sessions/sessions.ts";
 import { tryShutdown } from "./shutdown.ts";
 import { Health } from "./standard/health.ts";
 import { reflectionMethods } from "./standard/reflection.ts";
@@ -73,7 +75,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   const { host, tokens, workers, maxMessageBytes = 64 << 20, keepaliveMs = 30_000, logger = silentLogger } = options;
   const table = options.sessions ?? new SessionTable(host, options, logger);
   /** Streams with the header by which their client is authorized. */
-  const streams = new Map<{ readonly bufferedBytes: number; end(): void }, string>();
+  const streams = new Map<ClientStream, string>();
   const environments = (await host.list()).map(({ id }) => id);
   const health = new Health([...SERVICES, ...environments]);
   workers?.onWithdrawn((environment) => health.set(environment, false));
@@ -101,12 +103,16 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     logger,
   );
   const forwarding = workers && forwardingMethods(workers, { logger, maxMessageBytes, tokens });
+  const multiplexHere = (call: ServerDuplexStream<Serialised, Serialised>): ClientStream =>
+    new RequestStream(
+      call,
+      { logger, maxMessageBytes, stallMs: table.limits.leaseMs },
+      new SessionRequests(callerOf(call, tokens), table),
+    ).listen(call);
   const multiplex = (call: ServerDuplexStream<Serialised, Serialised>): void => {
-    const client =
-      forwarding?.multiplex(call) ??
-      new MultiplexedClient(call, callerOf(call, tokens), { table, logger, maxMessageBytes });
-    streams.set(client, authorizationOf(call.metadata));
-    call.on("close", () => streams.delete(client));
+    const stream = forwarding?.multiplex(call) ?? multiplexHere(call);
+    streams.set(stream, authorizationOf(call.metadata));
+    call.on("close", () => streams.delete(stream));
   };
   if (forwarding === undefined) server.addService(withUndecodable(ENVIRONMENT_SERVICE), { ...unary, multiplex });
   else server.addService(withUndecodable(FORWARDED_ENVIRONMENT_SERVICE), { ...unary, ...forwarding, multiplex });
@@ -144,7 +150,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   let stopped: Promise<void> | undefined;
   return {
     port,
-    stats: () => ({ ...table.stats, ...workers?.stats, streams: streams.size }),
+    stats: () => ({ ...(workers?.sessions ?? table).stats, streams: streams.size }),
     setServing: (environment, isServing) => health.set(environment, isServing),
     close: (graceMs = 0) => (stopped ??= stop(graceMs)),
   };

@@ -13,7 +13,12 @@ class Undecodable {
 /** Makes the methods of a service pass requests that cannot be decoded to {@link unary}, which refuses them. gRPC itself would answer INTERNAL. */
 export function withUndecodable<Service extends object>(service: Service): Service {
   const methods = Object.entries(service).map(([name, method]) => {
-    const { requestDeserialize } = method as { requestDeserialize: (bytes: Buffer) => unknown };
+    const { requestSerialize, requestDeserialize } = method as {
+      requestSerialize: unknown;
+      requestDeserialize: (bytes: Buffer) => unknown;
+    };
+    // Requests that stay serialised.
+    if (requestSerialize === requestDeserialize) return [name, method] as const;
     const decode = (bytes: Buffer): unknown => {
       try {
         return requestDeserialize(bytes);

@@ -19,7 +19,7 @@ import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
 import { callerOf } from "./caller.ts";
-import { decodeReset, decodeStep, encodeStart } from "./session-codec.ts";
+import { decodeReset, decodeStep, encodeStart } from "./session-requests.ts";
 import { logFault } from "../sessions/log-fault.ts";
 
 /** Time in which a unary call whose client is gone may be repeated before its work is aborted. */

@@ -31,10 +31,7 @@ export class Operation<T> {
     if (deadlineMs > 0 && deadlineMs <= MAX_TIMER_MS) {
       this.#timer = setTimeout(() => {
         this.#isSettled = true;
-        const late = new MrlmError(
-          "DEADLINE_EXCEEDED",
-          `The ${what} took longer than the ${deadlineMs} ms that its caller allows.`,
-        );
+        const late = lateError(what, deadlineMs);
         reject(late);
         controller.abort(late);
       }, deadlineMs);
@@ -78,4 +75,12 @@ export class Operation<T> {
   abort(reason: MrlmError): void {
     if (!this.#isSettled) this.#controller.abort(reason);
   }
+}
+
+/** Makes the error of a call that took longer than its caller allows. */
+export function lateError(what: string, deadlineMs: number): MrlmError {
+  return new MrlmError(
+    "DEADLINE_EXCEEDED",
+    `The ${what} took longer than the ${deadlineMs} ms that its caller allows.`,
+  );
 }

@@ -1,3 +1,4 @@
+import type { StatusObject } from "@grpc/grpc-js";
 import { Outbox } from "@mrlm/wire";
 import type { Caller } from "../service/caller.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
@@ -20,8 +21,8 @@ interface LinkListener {
   onFault(error: unknown): void;
   /** The worker accepts more. */
   onDrained(): void;
-  /** Receives the text with which the worker ended the stream of the client. */
-  onFailure(text: string): void;
+  /** Receives the status of gRPC with which the worker ended the stream of the client. */
+  onFailure(status: StatusObject): void;
   onEnd(): void;
 }
 
@@ -43,7 +44,7 @@ export function openClientLink(worker: EnvironmentWorker, caller: Caller, listen
     outbox.drained();
     listener.onDrained();
   });
-  stream.on("failure", (text: string) => listener.onFailure(text));
+  stream.on("failure", (status: StatusObject) => listener.onFailure(status));
   for (const event of ["end", "close"])
     stream.on(event, () => {
       link.isEnded = true;

@@ -1,36 +1,36 @@
 import { type Logger, MrlmError } from "@mrlm/spec";
 import { readTrace } from "@mrlm/spec/host";
 import {
-  Assembler,
   cancelEntry,
   decodedPart,
-  encodeError,
   entriesOf,
   environmentProto as wire,
-  FRAME_BYTES,
   invalid,
-  Outbox,
   requestEntry,
   type RequestEnvelope,
   type RequestKind,
   requestEnvelope,
-  responseEntry,
   responseEnvelope,
+  type Serialised,
   sessionAddress,
+  statusOfError,
 } from "@mrlm/wire";
-import { isMeasured } from "../sessions/server-metrics.ts";
 import type { Caller } from "../service/caller.ts";
+import {
+  type FrameChannel,
+  HIGH_WATER_BYTES,
+  LOW_WATER_BYTES,
+  type RequestHandler,
+  RequestStream,
+  unknownKindError,
+} from "../service/request-stream.ts";
 import { logFault } from "../sessions/log-fault.ts";
+import { lateError } from "../sessions/operation.ts";
+import { isMeasured } from "../sessions/server-metrics.ts";
 import { type ClientLink, openClientLink } from "./client-link.ts";
-import type { ClientSink } from "./client-sink.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
-import { FrameJoiner } from "./frame-joiner.ts";
-import { late, unknownKind } from "./request-errors.ts";
-import { HIGH_WATER_BYTES, LOW_WATER_BYTES, RequestFlow } from "./request-flow.ts";
-import { isSuspect, keyOf, type RoutedSession, type RoutedSessions } from "./routed-sessions.ts";
+import { isSuspect, type RoutedSession, type RoutedSessions } from "./routed-sessions.ts";
 
-/** Limit of requests under way on one stream. */
-const MAX_RUNNING = 16_384;
 /** Time in which the process of a closed stream must be seen to have ended, in milliseconds. */
 const DEATH_MS = 3_000;
 
@@ -50,116 +50,80 @@ interface Running {
  * Requests of one client, forwarded to the workers of their sessions. Neither actions nor results are decoded: a request passes as it came, a response in the
  * frame that the worker wrote.
  */
-export class ForwardedClient {
+export class ForwardedClient implements RequestHandler<RequestEnvelope, Running> {
+  readonly stream: RequestStream<RequestEnvelope, Running>;
+  readonly #channel: FrameChannel;
   readonly #caller: Caller;
   readonly #owner: string;
   readonly #sessions: RoutedSessions;
-  readonly #sink: ClientSink;
   readonly #logger: Logger;
-  readonly #joiner: FrameJoiner;
-  readonly #flow: RequestFlow;
-  /** Responses of the server process itself. */
-  readonly #answers: Outbox;
-  readonly #assembler: Assembler;
-  readonly #running = new Map<bigint, Running>();
+  readonly #onLeft: (client: ForwardedClient) => void;
   readonly #links = new Map<EnvironmentWorker, ClientLink>();
+  /** Too many requests wait for a worker. */
+  #isHeld = false;
   #isGone = false;
-  #isHalfClosed = false;
-  #isEnding = false;
 
+  /** @param onLeft called when the client is gone */
   constructor(
     caller: Caller,
-    sink: ClientSink,
+    channel: FrameChannel,
     server: { readonly sessions: RoutedSessions; readonly logger: Logger; readonly maxMessageBytes: number },
+    onLeft: (client: ForwardedClient) => void = () => undefined,
   ) {
     this.#caller = caller;
     this.#owner = caller.owner;
-    this.#sink = sink;
+    this.#channel = channel;
     this.#sessions = server.sessions;
     this.#logger = server.logger;
-    this.#assembler = new Assembler(server.maxMessageBytes);
-    this.#flow = new RequestFlow(
-      (isReading) => sink.read(isReading),
-      server.sessions.limits.leaseMs,
-      (error) => {
-        server.logger.warn(error.message);
-        sink.fail(error);
-      },
-    );
-    this.#joiner = new FrameJoiner(
-      (frame) => this.#isGone || sink.write(frame, () => this.#flow.progressed()),
-      () => this.#flushed(),
-    );
-    this.#answers = new Outbox((frame) => {
-      this.#joiner.add(frame);
-      return true;
-    });
+    this.#onLeft = onLeft;
+    this.stream = new RequestStream(channel, { ...server, stallMs: server.sessions.limits.leaseMs }, this);
   }
 
-  /** Receives a serialised MultiplexRequest. A malformed one ends the stream, because its requests are unknown. */
-  receive(frame: Uint8Array): void {
-    if (this.#isGone || this.#isEnding) return;
-    try {
-      if (frame.length > FRAME_BYTES) throw invalid(`a frame has ${frame.length} bytes; ${FRAME_BYTES} are allowed`);
-      const entries = entriesOf(frame);
-      if (entries.length > MAX_RUNNING)
-        throw invalid(`a frame has ${entries.length} requests; ${MAX_RUNNING} are allowed`);
-      const envelopes = entries.map(requestEnvelope);
-      for (const [i, envelope] of envelopes.entries()) this.#receive(envelope, entries[i] as Uint8Array);
-    } catch (error) {
-      this.#sink.fail(error as Error);
-    }
+  /** Sessions with a request that a worker has not answered. */
+  *underWay(worker: EnvironmentWorker): Generator<RoutedSession> {
+    for (const { session, link } of this.stream.running.values()) if (link?.worker === worker) yield session;
   }
 
-  /** Receives one request without its envelope. */
-  begin(requestId: bigint, kind: RequestKind, body: Uint8Array, trace = ""): void {
-    this.#receive({ requestId, kind, body, trace }, requestEntry(requestId, kind, body, trace));
+  /** Whether no other requests of the session of this one are under way, on any stream. */
+  isAlone(requestId: bigint): boolean {
+    return this.stream.running.get(requestId)?.session.underWay === 1;
   }
 
-  /** Reports that the client sends no more requests and waits for the responses. */
-  halfClosed(): void {
-    this.#isHalfClosed = true;
-    this.#endWhenAnswered();
+  readFrame(frame: Serialised): readonly RequestEnvelope[] {
+    return entriesOf(frame).map(requestEnvelope);
   }
 
-  /** Reports that the client accepts more. */
-  drained(): void {
-    this.#joiner.drained();
-    this.#endWhenAnswered();
+  pieceOf({ kind, body }: RequestEnvelope): wire.Chunk | undefined {
+    return kind === "chunk" ? decodedPart(wire.Chunk, body) : undefined;
   }
 
-  /** Responses that wait for the client, in bytes. */
-  get bufferedBytes(): number {
-    return this.#joiner.pendingBytes;
+  readPieces({ requestId }: RequestEnvelope, bytes: Uint8Array): RequestEnvelope {
+    const { cancel, kind, body, trace, ...rest } = requestEnvelope(bytes);
+    if (kind === "chunk") throw invalid("a chunk holds a chunk");
+    if (cancel || kind === "unknown") throw unknownKindError();
+    return { ...rest, cancel, kind, body, trace, requestId, entry: requestEntry(requestId, kind, body, trace) };
   }
 
-  /** Ends the stream after the responses under way, because the server stops. The client repeats later requests on its next stream. */
-  end(): void {
-    this.#isEnding = true;
-    this.halfClosed();
-  }
-
-  /** Cancels a request. */
-  cancel(requestId: bigint): void {
-    this.#assembler.drop(requestId);
-    const running = this.#running.get(requestId);
-    if (running === undefined) return;
-    const isUnsent = running.link === undefined || running.link.outbox.drop(requestId);
-    running.link?.outbox.add(requestId, cancelEntry(requestId));
+  abort(requestId: bigint, { link }: Running): void {
+    const isUnsent = link === undefined || link.outbox.drop(requestId);
+    link?.outbox.add(requestId, cancelEntry(requestId));
     if (isUnsent) this.#fail(requestId, new MrlmError("CANCELLED", "The client cancelled the call."));
   }
 
-  /** Whether other requests of the session of this one are under way, on any stream. */
-  isAlone(requestId: bigint): boolean {
-    return this.#running.get(requestId)?.session.underWay === 1;
+  release({ session, kind, sentAt, timer, leave }: Running): void {
+    clearTimeout(timer);
+    leave?.();
+    if (sentAt !== undefined && isMeasured(kind)) this.#sessions.metrics.called(session.environment, kind, sentAt);
+    this.#sessions.answered(session);
   }
 
-  /** Handles a lost client. Its requests continue in the workers, so that a client that reconnects within the lease gets their responses. */
-  gone(): void {
-    if (this.#isGone) return;
+  refused({ kind }: RequestEnvelope, error: unknown): void {
+    this.#countFailure(kind, error);
+  }
+
+  left(): void {
     this.#isGone = true;
-    this.#flow.end();
-    for (const requestId of [...this.#running.keys()]) this.#done(requestId);
+    this.#onLeft(this);
     // The outboxes write in the immediates that they have scheduled, which run before this one.
     setImmediate(() => {
       for (const { stream } of this.#links.values()) stream.end(() => stream.destroy());
@@ -167,41 +131,14 @@ export class ForwardedClient {
     });
   }
 
-  /** Sessions with a request that a worker has not answered. */
-  *underWay(worker: EnvironmentWorker): Generator<RoutedSession> {
-    for (const { session, link } of this.#running.values()) if (link?.worker === worker) yield session;
+  setCongested(isCongested: boolean): void {
+    for (const { stream } of this.#links.values())
+      if (isCongested) stream.pause();
+      else if (stream.isPaused()) stream.resume();
   }
 
-  #receive(envelope: RequestEnvelope, entry: Uint8Array): void {
-    const { requestId, kind, body } = envelope;
-    try {
-      if (kind === "cancel") this.cancel(requestId);
-      else if (kind === "chunk") this.#receivePiece(requestId, body);
-      else this.#dispatch(envelope, entry);
-    } catch (error) {
-      this.#countFailure(kind, error);
-      this.#refuse(requestId, error);
-    }
-  }
-
-  #receivePiece(requestId: bigint, chunk: Uint8Array): void {
-    const whole = this.#assembler.add(requestId, decodedPart(wire.Chunk, chunk));
-    if (whole === undefined) return;
-    const { kind, body, trace } = requestEnvelope(whole);
-    if (kind === "chunk") throw invalid("a chunk holds a chunk");
-    if (kind === "cancel" || kind === "unknown") throw unknownKind();
-    this.#dispatch({ requestId, kind, body, trace }, requestEntry(requestId, kind, body, trace));
-  }
-
-  #dispatch({ requestId, kind, body, trace }: RequestEnvelope, entry: Uint8Array): void {
+  begin({ requestId, kind, body, trace, entry }: RequestEnvelope): void {
     if (trace !== "" && readTrace(trace) === undefined) this.#sessions.metrics.malformedTrace();
-    if (this.#running.has(requestId)) throw invalid(`request ${requestId} is still under way`);
-    if (this.#running.size >= MAX_RUNNING)
-      throw new MrlmError(
-        "RESOURCE_EXHAUSTED",
-        `The stream has ${MAX_RUNNING} requests under way; no other may begin before one is answered.`,
-        { retryDelayMs: 100 },
-      );
     switch (kind) {
       case "reset": {
         const address = sessionAddress("reset", body);
@@ -215,26 +152,24 @@ export class ForwardedClient {
         return before?.fail(new MrlmError("CANCELLED", "The session was reset during another call."));
       }
       case "step": {
-        this.#sessions.steps++;
-        const { sessionId, epoch, index } = sessionAddress("step", body);
-        const session = this.#sessions.find(sessionId, this.#owner);
-        if (session === undefined) throw this.#sessions.lostError(keyOf(sessionId), this.#owner, epoch);
-        session.index = index;
+        const address = sessionAddress("step", body);
+        const session = this.#sessions.step(address, this.#owner);
+        session.index = address.index;
         return this.#forward(requestId, session, { kind, entry });
       }
       case "close": {
         const session = this.#sessions.find(sessionAddress("close", body).sessionId, this.#owner);
         if (session?.worker !== undefined) return this.#forward(requestId, session, { kind, entry });
         if (session !== undefined) this.#sessions.endWait(session);
-        return this.#answer(requestId, { $case: "close", close: {} });
+        return this.stream.answer(requestId, { $case: "close", close: {} });
       }
       case "renew":
-        return this.#answer(requestId, {
+        return this.stream.answer(requestId, {
           $case: "renew",
-          renew: { gone: this.#sessions.renew(decodedPart(wire.RenewRequest, body).sessionIds, this.#owner) },
+          renew: { gone: this.#sessions.renew(this.#owner, decodedPart(wire.RenewRequest, body).sessionIds) },
         });
       default:
-        throw unknownKind();
+        throw unknownKindError();
     }
   }
 
@@ -246,20 +181,20 @@ export class ForwardedClient {
     const { kind, entry, deadlineMs = 0 } = request;
     const running: Running = { session, kind };
     session.underWay++;
-    this.#running.set(requestId, running);
+    this.stream.add(requestId, running);
     if (session.worker !== undefined) return this.#send(requestId, running, session.worker, entry);
     running.leave = this.#sessions.joinWait(session);
     if (deadlineMs > 0 && deadlineMs < 2 ** 31)
-      running.timer = setTimeout(() => this.#fail(requestId, late(deadlineMs)), deadlineMs);
+      running.timer = setTimeout(() => this.#fail(requestId, lateError("reset", deadlineMs)), deadlineMs);
     session.placed.then(
       (worker) => {
-        if (this.#running.get(requestId) !== running) return;
+        if (this.stream.running.get(requestId) !== running) return;
         delete running.leave;
         clearTimeout(running.timer);
         this.#send(requestId, running, worker, entry);
       },
       (error: unknown) => {
-        if (this.#running.get(requestId) === running) this.#fail(requestId, error);
+        if (this.stream.running.get(requestId) === running) this.#fail(requestId, error);
       },
     );
   }
@@ -280,16 +215,13 @@ export class ForwardedClient {
     this.#pace();
   }
 
-  /** Continues or stops to read requests. */
+  /** Reads the client's requests only while each worker reads them, so that none fills the memory of the server process. */
   #pace(): void {
-    if (!this.#isGone) this.#flow.update(this.#joiner.pendingBytes + this.#answers.pendingBytes, this.#links.values());
-  }
-
-  /** Continues to read responses too when enough have been written. */
-  #flushed(): void {
-    if (this.#joiner.pendingBytes < LOW_WATER_BYTES)
-      for (const { stream } of this.#links.values()) if (stream.isPaused()) stream.resume();
-    this.#pace();
+    let pendingBytes = 0;
+    for (const { outbox } of this.#links.values()) pendingBytes = Math.max(pendingBytes, outbox.pendingBytes);
+    if (this.#isHeld ? pendingBytes >= LOW_WATER_BYTES : pendingBytes <= HIGH_WATER_BYTES) return;
+    this.#isHeld = !this.#isHeld;
+    this.stream.hold(this.#isHeld);
   }
 
   #linkTo(worker: EnvironmentWorker): ClientLink {
@@ -299,7 +231,7 @@ export class ForwardedClient {
       onFrame: (frame) => this.#receiveResponses(frame),
       onFault: (error) => logFault(this.#logger, error),
       onDrained: () => this.#pace(),
-      onFailure: (text) => this.#sink.fail(text),
+      onFailure: (status) => void this.#channel.emit("error", status),
       onEnd: () => void (this.#isGone || this.#lose(link)),
     });
     this.#links.set(worker, link);
@@ -311,32 +243,29 @@ export class ForwardedClient {
     for (const entry of entriesOf(frame)) {
       const { requestId, isLast, kind, body } = responseEnvelope(entry);
       if (!isLast) continue;
-      const running = this.#running.get(requestId);
+      const running = this.stream.running.get(requestId);
       if (running !== undefined && kind === "error") {
         running.session.isDoubtful = true;
         this.#countFailure(running.kind, wire.SessionError.decode(body).code, running.session.environment);
       } else if (running !== undefined) this.#passed(running);
-      this.#done(requestId);
+      this.stream.finish(requestId);
     }
-    this.#joiner.add(frame);
-    if (this.#joiner.pendingBytes > HIGH_WATER_BYTES) for (const { stream } of this.#links.values()) stream.pause();
+    this.stream.forward(frame);
     this.#pace();
-    if (this.#isHalfClosed) setImmediate(() => this.#endWhenAnswered());
   }
 
   /** Ends the requests on the stream of a worker that is gone, with the reason of its death. */
   async #lose(link: ClientLink): Promise<void> {
-    const requests = [...this.#running].filter(([, running]) => running.link === link);
+    const requests = [...this.stream.running].filter(([, running]) => running.link === link);
     if (requests.length === 0) return void this.#unlink(link);
     const alive = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => alive.resolve(undefined), DEATH_MS);
     const death = await Promise.race([link.worker.death, alive.promise]);
     clearTimeout(timer);
     this.#unlink(link);
-    if (death === undefined)
-      return this.#sink.fail(new MrlmError("SERVER_UNAVAILABLE", "The connection to a worker was lost."));
+    if (death === undefined) return void this.#channel.emit("error", statusOfError(unreachableError()));
     for (const [requestId, running] of requests)
-      if (this.#running.get(requestId) === running) this.#fail(requestId, death.errorOf(running.session.key));
+      if (this.stream.running.get(requestId) === running) this.#fail(requestId, death.errorOf(running.session.key));
   }
 
   #unlink(link: ClientLink): void {
@@ -345,19 +274,12 @@ export class ForwardedClient {
     this.#pace();
   }
 
-  /** Answers a request that began. */
+  /** Answers a request under way with an error. */
   #fail(requestId: bigint, error: unknown): void {
-    const running = this.#running.get(requestId);
+    const running = this.stream.running.get(requestId);
     if (running === undefined) return;
     this.#countFailure(running.kind, error, running.session.environment);
-    this.#done(requestId);
-    this.#refuse(requestId, error);
-  }
-
-  /** Answers a request that did not begin. */
-  #refuse(requestId: bigint, error: unknown): void {
-    logFault(this.#logger, error);
-    this.#answer(requestId, { $case: "error", error: encodeError(error) });
+    this.stream.fail(requestId, error);
   }
 
   /** Ends the suspicion of a session whose suspected request was answered. */
@@ -365,31 +287,11 @@ export class ForwardedClient {
     if (kind !== "close" && isSuspect(session)) this.#sessions.acquit(session);
   }
 
-  #done(requestId: bigint): void {
-    const running = this.#running.get(requestId);
-    if (running === undefined) return;
-    this.#running.delete(requestId);
-    clearTimeout(running.timer);
-    running.leave?.();
-    const { session, kind, sentAt } = running;
-    if (sentAt !== undefined && isMeasured(kind)) this.#sessions.metrics.called(session.environment, kind, sentAt);
-    this.#sessions.answered(running.session);
-  }
-
   #countFailure(kind: string, failure: unknown, environment = ""): void {
     if (isMeasured(kind)) this.#sessions.metrics.failed(environment, kind, failure);
   }
+}
 
-  #answer(requestId: bigint, response: NonNullable<wire.SessionResponse["response"]>): void {
-    if (this.#isGone) return;
-    this.#answers.add(requestId, responseEntry(requestId, response));
-    this.#pace();
-    // The outbox and the joiner write in the immediates that follow.
-    if (this.#isHalfClosed) setImmediate(() => setImmediate(() => this.#endWhenAnswered()));
-  }
-
-  #endWhenAnswered(): void {
-    if (this.#isGone || !this.#isHalfClosed || this.#running.size > 0) return;
-    if (this.#answers.pendingBytes === 0 && this.#joiner.pendingBytes === 0) this.#sink.end();
-  }
+function unreachableError(): MrlmError {
+  return new MrlmError("SERVER_UNAVAILABLE", "The connection to a worker was lost.");
 }

@@ -1,12 +1,13 @@
-import { Metadata, type ServerDuplexStream, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
 import type { Logger } from "@mrlm/spec";
 import {
   Assembler,
   decodeError,
   entriesOf,
-  ERROR_METADATA_KEY,
   environmentProto as wire,
+  requestEntry,
+  requestEnvelope,
   type RequestKind,
   responseEnvelope,
   type Serialised,
@@ -14,8 +15,8 @@ import {
   TRACE_METADATA_KEY,
 } from "@mrlm/wire";
 import { callerOf } from "../service/caller.ts";
+import type { ClientStream, FrameChannel } from "../service/request-stream.ts";
 import { ForwardedClient } from "./forwarded-client.ts";
-import type { StreamFailure } from "./serve-worker.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** Time in which a unary call whose client is gone may be repeated before its work is aborted. */
@@ -36,30 +37,12 @@ export function forwardingMethods(
     step: unary("step"),
     close: unary("close"),
     renew: unary("renew"),
-    multiplex: (call: ServerDuplexStream<Serialised, Serialised>): ForwardedClient => {
-      const client = new ForwardedClient(
-        callerOf(call, server.tokens),
-        {
-          write: (frame, onSent) => call.write(frame, onSent),
-          read: (isReading) => {
-            if (isReading) call.resume();
-            else call.pause();
-          },
-          fail: (failure) => void call.emit("error", statusOf(failure)),
-          end: () => call.end(),
-        },
-        shared,
+    multiplex: (call: ServerDuplexStream<Serialised, Serialised>): ClientStream => {
+      const client = new ForwardedClient(callerOf(call, server.tokens), call, shared, (left) =>
+        pool.clients.delete(left),
       );
       pool.clients.add(client);
-      const gone = (): void => {
-        client.gone();
-        pool.clients.delete(client);
-      };
-      call.on("data", (frame: Serialised) => client.receive(frame));
-      call.on("drain", () => client.drained());
-      call.on("end", () => client.halfClosed());
-      for (const event of ["cancelled", "error", "close"]) call.on(event, gone);
-      return client;
+      return client.stream.listen(call);
     },
   };
 }
@@ -75,31 +58,30 @@ function forwardCall(
   const pieces = new Assembler(Infinity);
   const end = (settle: () => void): void => {
     settle();
-    client.gone();
-    pool.clients.delete(client);
+    client.stream.leave();
   };
-  const client: ForwardedClient = new ForwardedClient(
-    callerOf(call, server.tokens),
-    {
-      write(frame) {
-        for (const entry of entriesOf(frame)) {
-          const { kind: answered, body, isLast } = responseEnvelope(entry);
-          if (answered !== undefined) end(() => settle(answered, body));
-          else {
-            const { chunk } = wire.SessionResponse.decode(entry);
-            const whole = chunk && pieces.add(REQUEST_ID, chunk);
-            if (whole === undefined) continue;
-            const { kind: joined = "error", body: content } = responseEnvelope(whole);
-            if (isLast) end(() => settle(joined, content));
-          }
+  const channel: FrameChannel = {
+    write(frame, onSent) {
+      onSent();
+      for (const entry of entriesOf(frame)) {
+        const { kind: answered, body, isLast } = responseEnvelope(entry);
+        if (answered !== undefined) end(() => settle(answered, body));
+        else {
+          const { chunk } = wire.SessionResponse.decode(entry);
+          const whole = chunk && pieces.add(REQUEST_ID, chunk);
+          if (whole === undefined) continue;
+          const { kind: joined = "error", body: content } = responseEnvelope(whole);
+          if (isLast) end(() => settle(joined, content));
         }
-        return true;
-      },
-      read: () => undefined,
-      fail: (failure) => end(() => answer(statusOf(failure))),
-      end: () => undefined,
+      }
     },
-    server,
+    emit: (_event, failure) => end(() => answer(failure as StatusObject)),
+    pause: () => undefined,
+    resume: () => undefined,
+    end: () => undefined,
+  };
+  const client: ForwardedClient = new ForwardedClient(callerOf(call, server.tokens), channel, server, (left) =>
+    pool.clients.delete(left),
   );
   const settle = (answered: RequestKind | "error", body: Uint8Array): void => {
     if (answered === "error") answer(statusOfError(decodeError(wire.SessionError.decode(body))));
@@ -109,23 +91,10 @@ function forwardCall(
   // gRPC reports a cancelled call and a lost connection in the same way, so the work is aborted only after a delay, unless the call is repeated.
   call.on("cancelled", () => {
     setTimeout(() => {
-      if (client.isAlone(REQUEST_ID)) client.cancel(REQUEST_ID);
-      client.gone();
-      pool.clients.delete(client);
+      if (client.isAlone(REQUEST_ID)) client.stream.cancel(REQUEST_ID);
+      client.stream.leave();
     }, GRACE_MS).unref();
   });
-  client.begin(REQUEST_ID, kind, call.request, String(call.metadata.get(TRACE_METADATA_KEY)[0] ?? ""));
-}
-
-/** Returns the status of a stream that cannot continue. */
-function statusOf(failure: string | Error): object {
-  if (typeof failure !== "string") return statusOfError(failure);
-  const metadata = new Metadata();
-  try {
-    const { code, details, error } = JSON.parse(failure) as StreamFailure;
-    if (error !== "") metadata.set(ERROR_METADATA_KEY, Buffer.from(error, "base64"));
-    return { code: Number(code), details: String(details), metadata };
-  } catch {
-    return { code: status.INTERNAL, details: "A worker ended the stream without a reason.", metadata };
-  }
+  const trace = String(call.metadata.get(TRACE_METADATA_KEY)[0] ?? "");
+  client.stream.begin(requestEnvelope(requestEntry(REQUEST_ID, kind, call.request, trace)));
 }

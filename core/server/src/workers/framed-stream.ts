@@ -1,5 +1,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
+import { Metadata, status, type StatusObject } from "@grpc/grpc-js";
+import { ERROR_METADATA_KEY } from "@mrlm/wire";
 
 /** First byte of a frame: its kind. */
 const FRAME = 0;
@@ -13,7 +15,7 @@ const MAX_FRAME_BYTES = 4 << 20;
  * The client of grpc-js drops messages that it has received when the connection is lost, and a failed write to a socket drops what it has not yet read:
  * each direction has a socket of its own.
  *
- * Emits `failure` with the text that the other side gave to `fail`.
+ * Emits `failure` with the status that the other side gave to `fail`.
  */
 export class FramedStream extends Duplex {
   readonly #reader: Socket;
@@ -39,9 +41,9 @@ export class FramedStream extends Duplex {
     writer.resume();
   }
 
-  /** Reports that the stream cannot continue, and ends it. */
-  fail(text: string): void {
-    this.#writer.write(framed(FAILURE, Buffer.from(text)));
+  /** Reports the status of gRPC with which the client's stream cannot continue, and ends this one. */
+  fail(failure: Partial<StatusObject>): void {
+    this.#writer.write(framed(FAILURE, encodeFailure(failure)));
     this.end();
   }
 
@@ -85,7 +87,7 @@ export class FramedStream extends Duplex {
       this.#needed = HEADER_BYTES + length;
       if (bytes.length < this.#needed) break;
       const frame = bytes.subarray(HEADER_BYTES, this.#needed);
-      if (bytes[0] === FAILURE) this.emit("failure", frame.toString());
+      if (bytes[0] === FAILURE) this.emit("failure", decodeFailure(frame));
       else if (!this.push(frame)) this.#reader.pause();
       bytes = bytes.subarray(this.#needed);
     }
@@ -100,4 +102,29 @@ function framed(kind: number, frame: Uint8Array): Buffer {
   bytes.writeUInt32BE(frame.length, 1);
   bytes.set(frame, HEADER_BYTES);
   return bytes;
+}
+
+/** Status between processes. */
+interface Failure {
+  readonly code: number;
+  readonly details: string;
+  /** Serialised ErrorDetail in base64. */
+  readonly error: string;
+}
+
+function encodeFailure({ code = status.INTERNAL, details = "", metadata }: Partial<StatusObject>): Buffer {
+  const [error] = metadata?.get(ERROR_METADATA_KEY) ?? [];
+  const failure: Failure = { code, details, error: error instanceof Buffer ? error.toString("base64") : "" };
+  return Buffer.from(JSON.stringify(failure));
+}
+
+function decodeFailure(text: Buffer): StatusObject {
+  const metadata = new Metadata();
+  try {
+    const { code, details, error } = JSON.parse(text.toString()) as Failure;
+    if (error !== "") metadata.set(ERROR_METADATA_KEY, Buffer.from(error, "base64"));
+    return { code: Number(code), details: String(details), metadata };
+  } catch {
+    return { code: status.INTERNAL, details: "A worker ended the stream without a reason.", metadata };
+  }
 }

@@ -1,10 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import type { SessionAddress } from "@mrlm/wire";
-import { ServerMetrics } from "../sessions/server-metrics.ts";
-import { Admission, type PlaceUse } from "../sessions/admission.ts";
-import { type Capacity, type CapacityLimits, capacityLimits } from "../sessions/capacity.ts";
-import { invalid } from "../sessions/invalid.ts";
-import { admissionLimits, checkNumber, type SessionLimits } from "../sessions/session-table.ts";
+import { ID_BYTES, keyOf, keyOfReset, notFoundError, type SessionLimits, Sessions } from "../sessions/sessions.ts";
 import { type Death, sessionEndedWorker, sessionLostTwoWorkers, workerLost } from "./death.ts";
 import { stopping } from "../sessions/stopping.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
@@ -51,80 +47,57 @@ export interface SessionWorkers {
   environmentOf(id: string): { readonly id: string; readonly provider: string };
   /** Throws if new sessions of an environment are refused. */
   assertOffered(id: string): void;
+  /** Leases that have ended. */
+  readonly expired: number;
   /** Returns the worker for a new session, which is counted from then on. Waits while none is ready. */
   choose(signal: AbortSignal): Promise<EnvironmentWorker>;
 }
 
-const ID_BYTES = 16;
 /** Losses without a known reason after which an episode ends. */
 const MAX_LOSSES = 2;
 
-/** Sessions of all clients by id, with their workers. It admits sessions and decides which of them ended a worker. */
-export class RoutedSessions implements Capacity {
-  readonly #sessions = new Map<string, RoutedSession>();
+/** Sessions in the workers. Decides which of them ended a worker. */
+export class RoutedSessions extends Sessions<RoutedSession> {
   readonly #waits = new Map<RoutedSession, Wait>();
   readonly #lost = new LostEpisodes();
-  readonly metrics = new ServerMetrics();
-  readonly #admission: Admission;
-  readonly #leaseMs: number;
   readonly #workers: SessionWorkers;
-  readonly #empty = Promise.withResolvers<void>();
-  #isDraining = false;
-  opened = 0;
-  resets = 0;
-  steps = 0;
 
   constructor(workers: SessionWorkers, limits: SessionLimits = {}) {
+    super(limits);
     this.#workers = workers;
-    this.#admission = new Admission(admissionLimits(limits));
-    this.#leaseMs = limits.leaseMs ?? 60_000;
   }
 
-  get limits(): CapacityLimits {
-    return capacityLimits(this.#admission.limits, this.#leaseMs);
-  }
-
-  get isDraining(): boolean {
-    return this.#isDraining;
-  }
-
-  use(environment?: string): PlaceUse {
-    return this.#admission.use(environment);
-  }
-
-  useOfClient(client: string): PlaceUse {
-    return this.#admission.useOfClient(client);
-  }
-
-  get size(): number {
-    return this.#sessions.size;
-  }
-
-  /** Returns a session of this owner. Throws MESSAGE_INVALID for an id that is none. */
-  find(sessionId: Uint8Array, owner: string): RoutedSession | undefined {
-    const session = this.#sessions.get(keyOf(sessionId));
-    return session?.owner === owner ? session : undefined;
+  protected override get expired(): number {
+    return this.#workers.expired;
   }
 
   /** Returns the session of a reset, which may open it. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, SERVER_UNAVAILABLE, or the error with which its episode ended. */
   reset(address: SessionAddress, owner: string, client = owner): RoutedSession {
-    const key = keyOf(address.sessionId);
-    if (address.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
-    this.resets++;
-    const known = this.#sessions.get(key);
+    const { epoch } = address;
+    const key = keyOfReset(address);
+    this.counts.resets++;
+    const known = this.byKey.get(key);
     if (known !== undefined) {
-      if (known.owner !== owner) throw this.lostError(key, owner, address.epoch);
-      if (this.#isDraining && address.epoch > known.epoch) throw stopping("begins no new episodes");
-      known.epoch = Math.max(known.epoch, address.epoch);
+      if (known.owner !== owner) throw this.#lostError(key, owner, epoch);
+      this.assertOpen(epoch, known);
+      known.epoch = Math.max(known.epoch, epoch);
       return known;
     }
     const episode = address.episode.length === ID_BYTES ? keyOf(address.episode) : key;
-    const end = this.#lost.endOf(episode, owner, episode === key ? address.epoch : 0);
+    const end = this.#lost.endOf(episode, owner, episode === key ? epoch : 0);
     if (end !== undefined) throw end;
-    if (this.#isDraining) throw stopping("opens no new sessions");
+    this.assertOpen(epoch, undefined);
     const { id } = this.#workers.environmentOf(address.environment);
     this.#workers.assertOffered(id);
-    return this.#open({ key, owner, client, environment: id, episode }, address.epoch);
+    return this.#open({ key, owner, client, environment: id, episode }, epoch);
+  }
+
+  /** Counts a step. Throws MESSAGE_INVALID, SESSION_NOT_FOUND, or the error with which its episode ended. @returns its session */
+  step({ sessionId, epoch }: SessionAddress, owner: string): RoutedSession {
+    this.counts.steps++;
+    const session = this.find(sessionId, owner);
+    if (session === undefined) throw this.#lostError(keyOf(sessionId), owner, epoch);
+    return session;
   }
 
   /** Counts a request that waits for the session's place. @returns a function to call when it waits no more */
@@ -143,41 +116,24 @@ export class RoutedSessions implements Capacity {
   }
 
   /** Returns the error of a request for a session that does not exist. */
-  lostError(key: string, owner: string, epoch: number): MrlmError {
-    return (
-      this.#lost.endOf(key, owner, epoch) ??
-      new MrlmError(
-        "SESSION_NOT_FOUND",
-        "The session does not exist (any more): its lease ended, it was closed, or the server was restarted.",
-      )
-    );
+  #lostError(key: string, owner: string, epoch: number): MrlmError {
+    return this.#lost.endOf(key, owner, epoch) ?? notFoundError();
   }
 
-  /** Extends leases. @returns the ids without a session of this owner */
-  renew(sessionIds: readonly Uint8Array[], owner: string): Uint8Array[] {
-    checkNumber(sessionIds);
-    const byWorker = new Map<EnvironmentWorker, string[]>();
-    const gone = sessionIds.filter((id) => {
-      const session = this.find(id, owner);
-      if (session === undefined) return true;
-      if (session.worker === undefined) return false;
-      const keys = byWorker.get(session.worker);
-      if (keys === undefined) byWorker.set(session.worker, [session.key]);
-      else keys.push(session.key);
-      return false;
-    });
-    for (const [worker, sessions] of byWorker) worker.send({ type: "renew", owner, sessions });
-    return gone;
+  protected override extend(sessions: readonly RoutedSession[]): void {
+    const placed = sessions.filter(({ worker }) => worker !== undefined);
+    for (const [worker, of] of Map.groupBy(placed, ({ worker }) => worker as EnvironmentWorker))
+      worker.send({ type: "renew", owner: (of[0] as RoutedSession).owner, sessions: of.map(({ key }) => key) });
   }
 
   /** Receives the keys of sessions that a worker does not have. */
   ended(worker: EnvironmentWorker, keys: readonly string[]): void {
     for (const key of keys) {
-      const session = this.#sessions.get(key);
+      const session = this.byKey.get(key);
       if (session === undefined || session.worker !== worker) continue;
       // A reset under way may have opened it again.
       if (session.underWay > 0) session.isDoubtful = true;
-      else this.#remove(session);
+      else this.#leave(session);
     }
   }
 
@@ -204,7 +160,7 @@ export class RoutedSessions implements Capacity {
     end: WorkerEnd,
     underWay: ReadonlySet<RoutedSession>,
   ): { readonly environments: ReadonlySet<string>; readonly death: Death } {
-    const lost = [...this.#sessions.values()].filter((session) => session.worker === worker);
+    const lost = [...this.byKey.values()].filter((session) => session.worker === worker);
     // The code of a session that has ended can run on, and end the worker.
     const isKnown = end.work !== undefined && end.work.session !== "";
     const working = isKnown
@@ -229,7 +185,7 @@ export class RoutedSessions implements Capacity {
       this.#lost.end(session.key, session.owner, session.epoch, error);
       if (session.episode !== session.key) this.#lost.end(session.episode, session.owner, session.epoch, error);
     }
-    for (const session of lost) this.#remove(session);
+    for (const session of lost) this.#leave(session);
     const shared = workerLost(end);
     // A loss that cannot be attributed withdraws no environment: an operator or the system may have ended the process.
     const environments = new Set(isCertain ? suspects.map(({ environment }) => environment) : []);
@@ -243,20 +199,14 @@ export class RoutedSessions implements Capacity {
   /** Asks the workers whether they still have the sessions without a request: a client that is gone may have left one whose reset was refused. */
   check(): void {
     const idle = Map.groupBy(
-      [...this.#sessions.values()].filter(({ underWay, worker }) => underWay === 0 && worker?.isDead === false),
+      [...this.byKey.values()].filter(({ underWay, worker }) => underWay === 0 && worker?.isDead === false),
       ({ worker }) => worker as EnvironmentWorker,
     );
     for (const [worker, sessions] of idle) worker.send({ type: "check", sessions: sessions.map(({ key }) => key) });
   }
 
-  /** Opens no new sessions, begins no new episodes, refuses the resets in the queue, and waits up to `graceMs` for the open ones. */
-  async drain(graceMs: number): Promise<void> {
-    this.#isDraining = true;
-    this.#admission.close(() => stopping("opens no new sessions"));
-    if (this.#sessions.size === 0) return;
-    const timer = setTimeout(() => this.#empty.resolve(), graceMs);
-    await this.#empty.promise;
-    clearTimeout(timer);
+  override async drain(graceMs: number): Promise<void> {
+    await super.drain(graceMs);
     for (const { end } of this.#waits.values()) end.abort(stopping("opens no new sessions"));
   }
 
@@ -271,9 +221,8 @@ export class RoutedSessions implements Capacity {
       suspectIndex: this.#lost.suspectIndex(identity.episode, identity.owner),
       placed: Promise.resolve() as unknown as Promise<EnvironmentWorker>,
     };
-    this.#sessions.set(session.key, session);
+    this.add(session);
     this.#waits.set(session, { requests: 0, end });
-    this.opened++;
     session.placed = this.#place(session, end.signal);
     session.placed.catch(() => undefined);
     return session;
@@ -284,7 +233,7 @@ export class RoutedSessions implements Capacity {
     let chosen: EnvironmentWorker | undefined;
     try {
       const started = performance.now();
-      await this.#admission.enter(session, signal);
+      await this.admission.enter(session, signal);
       this.metrics.waited(started);
       isAdmitted = true;
       signal.throwIfAborted();
@@ -295,35 +244,24 @@ export class RoutedSessions implements Capacity {
       return worker;
     } catch (error) {
       if (chosen !== undefined) chosen.sessions--;
-      if (isAdmitted) this.#admission.leave(session);
-      this.#forget(session);
+      if (isAdmitted) this.admission.leave(session);
+      this.remove(session);
       throw error;
     } finally {
       this.#waits.delete(session);
     }
   }
 
-  #remove(session: RoutedSession): void {
+  #leave(session: RoutedSession): void {
     if (session.worker !== undefined) {
       session.worker.sessions--;
-      this.#admission.leave(session);
+      this.admission.leave(session);
     }
-    this.#forget(session);
-  }
-
-  #forget(session: RoutedSession): void {
-    this.#sessions.delete(session.key);
-    if (this.#isDraining && this.#sessions.size === 0) this.#empty.resolve();
+    this.remove(session);
   }
 }
 
 /** Whether the latest request of a session is one of those that may have ended a worker. */
 export function isSuspect({ index, suspectIndex }: RoutedSession): boolean {
   return suspectIndex !== undefined && index >= suspectIndex;
-}
-
-/** Returns the key of a session id. Throws MESSAGE_INVALID. */
-export function keyOf(id: Uint8Array): string {
-  if (id.length !== ID_BYTES) throw invalid(`a session id has ${id.length} bytes, not ${ID_BYTES}`);
-  return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("latin1");
 }

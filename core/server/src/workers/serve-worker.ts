@@ -1,11 +1,13 @@
 import { silentLogger } from "@mrlm/kit/service";
 import { type Logger, MrlmError, type TaskId } from "@mrlm/spec";
 import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
-import { encodeError, ERROR_METADATA_KEY } from "@mrlm/wire";
+import { encodeError } from "@mrlm/wire";
 import type { StatusObject } from "@grpc/grpc-js";
-import { MultiplexedClient } from "../service/multiplexed-client.ts";
+import { RequestStream } from "../service/request-stream.ts";
+import { SessionRequests } from "../service/session-requests.ts";
 import { logFault } from "../sessions/log-fault.ts";
-import { type SessionLimits, SessionTable } from "../sessions/session-table.ts";
+import { SessionTable } from "../sessions/session-table.ts";
+import type { SessionLimits } from "../sessions/sessions.ts";
 import type { FramedStream } from "./framed-stream.ts";
 import { type LinkAddress, listenForLinks } from "./link.ts";
 import type { FromWorker, ToWorker, WorkerChannel } from "./worker-messages.ts";
@@ -50,11 +52,14 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
   } catch (error) {
     return send({ type: "unready", error: encodeError(error) });
   }
-  const streams = new Map<FramedStream, MultiplexedClient>();
+  const streams = new Set<FramedStream>();
   const server = await listenForLinks(link, (stream, caller) => {
     // A status of gRPC, with which the server process ends the client's stream.
-    stream.on("error", (status: Partial<StatusObject>) => stream.fail(JSON.stringify(failureOf(status))));
-    streams.set(stream, new MultiplexedClient(stream, caller, { table, logger, maxMessageBytes }));
+    stream.on("error", (status: Partial<StatusObject>) => stream.fail(status));
+    const { leaseMs } = table.limits;
+    const requests = new SessionRequests(caller, table);
+    new RequestStream(stream, { logger, maxMessageBytes, stallMs: leaseMs }, requests).listen(stream);
+    streams.add(stream);
     stream.on("close", () => streams.delete(stream));
   });
   const beat = setInterval(() => send({ type: "beat" }), BEAT_MS);
@@ -104,19 +109,8 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
   // The responses of the sessions that this ended are written in the immediates that they have scheduled.
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   await Promise.all(
-    Array.from(
-      streams.keys(),
-      (stream) => new Promise<void>((resolve) => void stream.end(resolve).once("close", resolve)),
-    ),
+    Array.from(streams, (stream) => new Promise<void>((resolve) => void stream.end(resolve).once("close", resolve))),
   );
-}
-
-/** Status with which a worker ends a stream. */
-export interface StreamFailure {
-  readonly code: number;
-  readonly details: string;
-  /** Serialised ErrorDetail in base64. */
-  readonly error: string;
 }
 
 /** Begins an episode of each environment that works without options. */
@@ -135,9 +129,4 @@ async function probe(host: EnvironmentHost): Promise<void> {
       await session.close();
     }
   }
-}
-
-function failureOf({ code = 13, details = "", metadata }: Partial<StatusObject>): StreamFailure {
-  const [error] = metadata?.get(ERROR_METADATA_KEY) ?? [];
-  return { code, details, error: error instanceof Buffer ? error.toString("base64") : "" };
 }

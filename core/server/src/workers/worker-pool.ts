@@ -7,7 +7,7 @@ import { EnvironmentWorker, type StartWorker } from "./environment-worker.ts";
 import type { WorkerEnd } from "./worker-end.ts";
 import type { ForwardedClient } from "./forwarded-client.ts";
 import { RoutedSessions, type SessionWorkers } from "./routed-sessions.ts";
-import type { SessionLimits, SessionStats } from "../sessions/session-table.ts";
+import type { SessionLimits } from "../sessions/sessions.ts";
 import { stopping } from "../sessions/stopping.ts";
 import type { WorkerCalls } from "./worker-messages.ts";
 
@@ -96,12 +96,9 @@ export class WorkerPool implements SessionWorkers {
     return this.#environments;
   }
 
-  /** Counters since the start of the server, with the present number of sessions and of resets in the queue. */
-  get stats(): SessionStats {
-    const { size, opened, resets, steps } = this.sessions;
-    const { queued } = this.sessions.use();
-    const expired = this.#workers.reduce((sum, worker) => sum + (worker?.expired ?? 0), this.#expired);
-    return { sessions: size, queued, opened, expired, resets, steps };
+  /** Leases that have ended. */
+  get expired(): number {
+    return this.#workers.reduce((sum, worker) => sum + (worker?.expired ?? 0), this.#expired);
   }
 
   /** Processes of the workers, with their sessions. */

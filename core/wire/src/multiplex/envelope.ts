@@ -19,12 +19,16 @@ const KIND_OF = new Map<number, RequestKind>(
 /** Parts of a serialised SessionRequest that a proxy reads. */
 export interface RequestEnvelope {
   readonly requestId: bigint;
+  /** Whether it cancels the request with this id. */
+  readonly cancel: boolean;
   /** `unknown`: a kind that this version does not know. */
-  readonly kind: RequestKind | "cancel" | "chunk" | "unknown";
+  readonly kind: RequestKind | "chunk" | "unknown";
   /** Serialised message of this kind. */
   readonly body: Uint8Array;
   /** Empty: none. */
   readonly trace: string;
+  /** The whole SessionRequest. */
+  readonly entry: Uint8Array;
 }
 
 /** Parts of a serialised ResetRequest, StepRequest or CloseRequest that a proxy reads. */
@@ -76,7 +80,7 @@ export function requestEnvelope(entry: Uint8Array): RequestEnvelope {
     let kind: RequestKind | "unknown" = "unknown";
     let body: Uint8Array = NOTHING;
     let chunk: Uint8Array | undefined;
-    let isCancel = false;
+    let cancel = false;
     let trace = "";
     while (reader.pos < reader.len) {
       const [field, type] = reader.tag();
@@ -85,13 +89,13 @@ export function requestEnvelope(entry: Uint8Array): RequestEnvelope {
         kind = known;
         body = reader.bytes();
       } else if (field === 1 && type === WireType.Varint) requestId = BigInt(reader.uint64());
-      else if (field === ERROR_FIELD && type === WireType.Varint) isCancel = reader.bool();
+      else if (field === ERROR_FIELD && type === WireType.Varint) cancel = reader.bool();
       else if (field === CHUNK_FIELD && type === WireType.LengthDelimited) chunk = reader.bytes();
       else if (field === TRACE_FIELD && type === WireType.LengthDelimited) trace = reader.string();
       else reader.skip(type, field);
     }
-    if (isCancel) return { requestId, kind: "cancel", body: NOTHING, trace };
-    return chunk === undefined ? { requestId, kind, body, trace } : { requestId, kind: "chunk", body: chunk, trace };
+    if (chunk === undefined) return { requestId, cancel, kind, body, trace, entry };
+    return { requestId, cancel, kind: "chunk", body: chunk, trace, entry };
   }, "a request cannot be read");
 }
 

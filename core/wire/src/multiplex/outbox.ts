@@ -14,7 +14,8 @@ const ENTRY_TAG = 0x0a;
 const HEADER_BYTES = 5;
 
 interface Entry {
-  readonly requestId: bigint;
+  /** `undefined` for a frame of entries. */
+  readonly requestId: bigint | undefined;
   readonly bytes: Uint8Array;
   offset: number;
 }
@@ -22,7 +23,7 @@ interface Entry {
 /**
  * Collects serialised SessionRequests (or SessionResponses, whose `request_id` and `chunk` have the same numbers) and writes them in
  * frames. Entries added in one turn of the event loop share a frame, no frame exceeds 1 MiB, large entries alternate with all
- * others, and nothing is written while the stream is full.
+ * others, and nothing is written while the stream is full. A frame of another outbox is joined with the others.
  */
 export class Outbox {
   readonly #write: (frame: Buffer) => boolean;
@@ -50,10 +51,18 @@ export class Outbox {
   }
 
   add(requestId: bigint, bytes: Uint8Array): void {
-    const entry = { requestId, bytes, offset: 0 };
+    this.#add({ requestId, bytes, offset: 0 });
+  }
+
+  /** Adds the entries of a frame that another outbox wrote, in their order. */
+  addFrame(frame: Uint8Array): void {
+    this.#add({ requestId: undefined, bytes: frame, offset: 0 });
+  }
+
+  #add(entry: Entry): void {
     if (isLarge(entry) && (this.#later.length > 0 || !this.#fits(entry))) this.#later.push(entry);
     else this.#begin(entry);
-    this.#pendingBytes += bytes.length + ENTRY_BYTES;
+    this.#pendingBytes += entry.bytes.length + ENTRY_BYTES;
     if (this.#isScheduled || this.#isFull) return;
     this.#isScheduled = true;
     setImmediate(() => {
@@ -121,10 +130,11 @@ export class Outbox {
     let taken = 0;
     for (const entry of this.#entries) {
       const piece = nextPiece(entry);
-      if (size > 0 && size + piece.length + HEADER_BYTES > FRAME_BYTES) break;
+      const length = piece.length + (entry.requestId === undefined ? 0 : HEADER_BYTES);
+      if (size > 0 && size + length > FRAME_BYTES) break;
       taken++;
       pieces.push(piece);
-      size += piece.length + HEADER_BYTES;
+      size += length;
       const sent = isLarge(entry) ? Math.min(CHUNK_BYTES, entry.bytes.length - entry.offset) : entry.bytes.length;
       entry.offset += sent;
       this.#pendingBytes -= sent;
@@ -135,36 +145,41 @@ export class Outbox {
       this.#pendingBytes -= ENTRY_BYTES;
       if (isLarge(entry)) this.#begunBytes -= entry.bytes.length;
     }
+    const frame = frameOf(pieces, this.#entries, size);
     this.#entries.splice(0, taken);
     this.#entries.push(...unfinished);
     this.#beginLater();
-    return frameOf(pieces, size);
+    return frame;
   }
 }
 
-function isLarge({ bytes }: Entry): boolean {
-  return bytes.length > CHUNK_BYTES;
+function isLarge({ requestId, bytes }: Entry): boolean {
+  return requestId !== undefined && bytes.length > CHUNK_BYTES;
 }
 
 /** Returns the entry itself, or its next piece as an entry with a chunk. */
 function nextPiece({ requestId, bytes, offset }: Entry): Uint8Array {
-  if (bytes.length <= CHUNK_BYTES) return bytes;
+  if (requestId === undefined || bytes.length <= CHUNK_BYTES) return bytes;
   const data = bytes.subarray(offset, offset + CHUNK_BYTES);
   const chunk = { data, last: offset + data.length === bytes.length };
   return serialise(SessionRequest, { requestId, request: undefined, cancel: false, chunk, traceparent: "" });
 }
 
-function frameOf(pieces: readonly Uint8Array[], capacity: number): Buffer {
+/** Returns a frame of pieces of these entries. */
+function frameOf(pieces: readonly Uint8Array[], entries: readonly Entry[], capacity: number): Buffer {
   const frame = Buffer.allocUnsafe(capacity);
   let at = 0;
+  let i = 0;
   for (const piece of pieces) {
-    frame[at++] = ENTRY_TAG;
-    let length = piece.length;
-    while (length > 0x7f) {
-      frame[at++] = (length & 0x7f) | 0x80;
-      length >>>= 7;
+    if (entries[i++]?.requestId !== undefined) {
+      frame[at++] = ENTRY_TAG;
+      let length = piece.length;
+      while (length > 0x7f) {
+        frame[at++] = (length & 0x7f) | 0x80;
+        length >>>= 7;
+      }
+      frame[at++] = length;
     }
-    frame[at++] = length;
     frame.set(piece, at);
     at += piece.length;
   }

@@ -1,0 +1,154 @@
+import { MrlmError } from "@mrlm/spec";
+import {
+  checkName,
+  decodeAction,
+  decodeEnvironmentRef,
+  encodeObservation,
+  encodeStep,
+  environmentProto as wire,
+  fromInt64,
+  invalid,
+  type Serialised,
+} from "@mrlm/wire";
+import type { Operation } from "../sessions/operation.ts";
+import type { SessionReset, SessionStart, SessionStep } from "../sessions/requests.ts";
+import type { SessionTable } from "../sessions/session-table.ts";
+import type { Caller } from "./caller.ts";
+import { type RequestHandler, type RequestStream, unknownKindError } from "./request-stream.ts";
+
+/** Call that a request waits for. */
+type Waiting = Pick<Operation<unknown>, "abort" | "leave">;
+type Stream = RequestStream<wire.SessionRequest, Waiting>;
+type Response = NonNullable<wire.SessionResponse["response"]>;
+
+/** Close of a session. It cannot be cancelled. */
+const CLOSING: Waiting = { abort: () => undefined, leave: () => undefined };
+
+/** Handler of the requests of one client to the sessions of this process. */
+export class SessionRequests implements RequestHandler<wire.SessionRequest, Waiting> {
+  readonly #caller: Caller;
+  readonly #table: SessionTable;
+
+  constructor(caller: Caller, table: SessionTable) {
+    this.#caller = caller;
+    this.#table = table;
+  }
+
+  readFrame(frame: Serialised): readonly wire.SessionRequest[] {
+    return decoded(() => wire.MultiplexRequest.decode(frame), "a frame holds no requests").requests;
+  }
+
+  pieceOf({ chunk }: wire.SessionRequest): wire.Chunk | undefined {
+    return chunk;
+  }
+
+  readPieces({ requestId }: wire.SessionRequest, bytes: Uint8Array): wire.SessionRequest {
+    const whole = decoded(() => wire.SessionRequest.decode(bytes), "its pieces are no request");
+    if (whole.chunk !== undefined) throw invalid("a chunk holds a chunk");
+    return { ...whole, requestId };
+  }
+
+  begin({ requestId, request, traceparent }: wire.SessionRequest, stream: Stream): void {
+    const [table, { owner }] = [this.#table, this.#caller];
+    switch (request?.$case) {
+      case "reset": {
+        const reset = decodeReset(request.reset, this.#caller, traceparent);
+        return answerLater(stream, requestId, table.reset(owner, reset), (start) => ({
+          $case: "reset",
+          reset: encodeStart(start),
+        }));
+      }
+      case "step":
+        return answerLater(stream, requestId, table.step(owner, decodeStep(request.step, traceparent)), (result) => ({
+          $case: "step",
+          step: encodeStep(result),
+        }));
+      case "close":
+        stream.add(requestId, CLOSING);
+        table.close(owner, request.close.sessionId).then(
+          () => stream.answer(requestId, { $case: "close", close: {} }),
+          (error: unknown) => stream.fail(requestId, error),
+        );
+        return;
+      case "renew":
+        return stream.answer(requestId, {
+          $case: "renew",
+          renew: { gone: table.renew(owner, request.renew.sessionIds) },
+        });
+      default:
+        throw unknownKindError();
+    }
+  }
+
+  abort(_requestId: bigint, operation: Waiting): void {
+    operation.abort(new MrlmError("CANCELLED", "The client cancelled the call."));
+  }
+
+  release(operation: Waiting): void {
+    operation.leave();
+  }
+}
+
+function answerLater<T>(
+  stream: Stream,
+  requestId: bigint,
+  operation: Operation<T>,
+  encode: (response: T) => Response,
+): void {
+  stream.add(requestId, operation.join());
+  operation.promise.then(
+    (response) => {
+      try {
+        stream.answer(requestId, encode(response));
+      } catch (error) {
+        stream.fail(requestId, error);
+      }
+    },
+    (error: unknown) => stream.fail(requestId, error),
+  );
+}
+
+/** Decodes a reset of a client. Throws MESSAGE_INVALID. @param trace its `traceparent`; empty for none */
+export function decodeReset(
+  request: wire.ResetRequest,
+  { client }: Pick<SessionReset, "client">,
+  trace: string,
+): SessionReset {
+  const { sessionId, epoch, environment, seed, task, leaseMs, deadlineMs } = request;
+  checkName(task, "the name of a task");
+  return {
+    sessionId,
+    epoch,
+    environment: decodeEnvironmentRef(environment),
+    ...(seed !== undefined && { seed: fromInt64(seed, "a seed") }),
+    ...(task !== "" && { task }),
+    ...(trace !== "" && { trace }),
+    leaseMs,
+    deadlineMs,
+    ...(client !== undefined && { client }),
+  };
+}
+
+/** Encodes the response to a reset. */
+export function encodeStart({ observation, leaseMs, description }: SessionStart): wire.ResetResponse {
+  return { observation: encodeObservation(observation), leaseMs, maxTurns: description.maxTurns };
+}
+
+/** Decodes a step. Throws MESSAGE_INVALID. @param trace its `traceparent`; empty for none */
+export function decodeStep(request: wire.StepRequest, trace: string): SessionStep {
+  const { sessionId, epoch, index, action, deadlineMs } = request;
+  return {
+    ...{ sessionId, epoch, index, deadlineMs },
+    action: decodeAction(action),
+    isDecoded: true,
+    ...(trace !== "" && { trace }),
+  };
+}
+
+function decoded<T>(decode: () => T, problem: string): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw invalid(`${problem} (${(error as Error).message})`);
+  }
+}
