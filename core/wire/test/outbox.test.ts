@@ -16,11 +16,12 @@ function entry(id: number, size: number): Entry {
   return { id: BigInt(id), bytes: wire.SessionRequest.encode(request).finish() };
 }
 
-/** Returns the received entries in order of completion, with the frames' sizes. */
+/** Sends entries, some of them through an outbox whose frames are joined. Returns the received entries in order of completion, with the frames' sizes. */
 async function send(
   entries: readonly Entry[],
   full: () => boolean = () => false,
   limit = 1 << 30,
+  isInner: (id: bigint) => boolean = () => false,
 ): Promise<{ received: Entry[]; sizes: number[] }> {
   const assembler = new Assembler(limit);
   const received: Entry[] = [];
@@ -36,8 +37,12 @@ async function send(
     setImmediate(() => outbox.drained());
     return false;
   });
-  for (const { id, bytes } of entries) outbox.add(id, bytes);
-  while (outbox.pendingBytes > 0) await new Promise(setImmediate);
+  const inner = new Outbox((frame) => {
+    outbox.addFrame(frame);
+    return true;
+  });
+  for (const { id, bytes } of entries) (isInner(id) ? inner : outbox).add(id, bytes);
+  while (inner.pendingBytes + outbox.pendingBytes > 0) await new Promise(setImmediate);
   return { received, sizes };
 }
 
@@ -66,6 +71,33 @@ describe("Outbox", () => {
   test("puts what is added in one turn into one frame", async () => {
     const { sizes } = await send(Array.from({ length: 100 }, (_, i) => entry(i + 1, 50)));
     expect(sizes).toHaveLength(1);
+  });
+
+  test("joins frames of another outbox with each other and with its own entries", async () => {
+    const small = Array.from({ length: 100 }, (_, i) => entry(i + 1, 50));
+    const { received, sizes } = await send(small, undefined, undefined, (id) => id % 2n === 0n);
+    expect(sizes.length).toBeLessThanOrEqual(2);
+    expect(received.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(small.map(({ id }) => Number(id)));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 3 * FRAME_BYTES }), { maxLength: 6 }),
+        fc.infiniteStream(fc.boolean()),
+        async (lengths, pauses) => {
+          const entries = lengths.map((length, i) => entry(i + 1, length));
+          const sent = await send(
+            entries,
+            () => pauses.next().value,
+            undefined,
+            (id) => id > 2n,
+          );
+          const byId = new Map(sent.received.map(({ id, bytes }) => [id, bytes]));
+          expect(byId.size).toBe(entries.length);
+          for (const { id, bytes } of entries) expect(Buffer.compare(byId.get(id) ?? new Uint8Array(), bytes)).toBe(0);
+          expect(Math.max(0, ...sent.sizes)).toBeLessThanOrEqual(FRAME_BYTES);
+        },
+      ),
+      { numRuns: 10 },
+    );
   });
 
   test("lets small entries pass a large one", async () => {

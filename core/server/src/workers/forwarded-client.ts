@@ -6,6 +6,7 @@ import {
   entriesOf,
   environmentProto as wire,
   invalid,
+  Outbox,
   requestEntry,
   type RequestEnvelope,
   type RequestKind,
@@ -27,12 +28,21 @@ import {
 import { logFault } from "../sessions/log-fault.ts";
 import { lateError } from "../sessions/operation.ts";
 import { isMeasured } from "../sessions/server-metrics.ts";
-import { type ClientLink, openClientLink } from "./client-link.ts";
 import type { EnvironmentWorker } from "./environment-worker.ts";
+import type { FramedStream } from "./framed-stream.ts";
 import { isSuspect, type RoutedSession, type RoutedSessions } from "./routed-sessions.ts";
 
 /** Time in which the process of a closed stream must be seen to have ended, in milliseconds. */
 const DEATH_MS = 3_000;
+
+/** Stream to a worker for the requests of the client. */
+interface ClientLink {
+  readonly worker: EnvironmentWorker;
+  readonly stream: FramedStream;
+  readonly outbox: Outbox;
+  /** Whether the worker sends no more. */
+  isEnded: boolean;
+}
 
 interface Running {
   readonly session: RoutedSession;
@@ -59,6 +69,8 @@ export class ForwardedClient implements RequestHandler<RequestEnvelope, Running>
   readonly #logger: Logger;
   readonly #onLeft: (client: ForwardedClient) => void;
   readonly #links = new Map<EnvironmentWorker, ClientLink>();
+  /** Too many responses wait for the client. */
+  #isCongested = false;
   /** Too many requests wait for a worker. */
   #isHeld = false;
   #isGone = false;
@@ -132,6 +144,7 @@ export class ForwardedClient implements RequestHandler<RequestEnvelope, Running>
   }
 
   setCongested(isCongested: boolean): void {
+    this.#isCongested = isCongested;
     for (const { stream } of this.#links.values())
       if (isCongested) stream.pause();
       else if (stream.isPaused()) stream.resume();
@@ -227,13 +240,29 @@ export class ForwardedClient implements RequestHandler<RequestEnvelope, Running>
   #linkTo(worker: EnvironmentWorker): ClientLink {
     const known = this.#links.get(worker);
     if (known !== undefined) return known;
-    const link = openClientLink(worker, this.#caller, {
-      onFrame: (frame) => this.#receiveResponses(frame),
-      onFault: (error) => logFault(this.#logger, error),
-      onDrained: () => this.#pace(),
-      onFailure: (status) => void this.#channel.emit("error", status),
-      onEnd: () => void (this.#isGone || this.#lose(link)),
+    const stream = worker.open(this.#caller);
+    const outbox = new Outbox((frame) => stream.writableEnded || stream.destroyed || stream.write(frame));
+    const link: ClientLink = { worker, stream, outbox, isEnded: false };
+    stream.on("data", (frame: Uint8Array) => {
+      try {
+        this.#receiveResponses(frame);
+      } catch (error) {
+        // Code of a plugin has written to the stream, or has replaced the codec.
+        logFault(this.#logger, error);
+        worker.process.kill("it wrote a response that cannot be read");
+      }
     });
+    stream.on("drain", () => {
+      outbox.drained();
+      this.#pace();
+    });
+    stream.on("failure", (status: unknown) => this.#channel.emit("error", status));
+    for (const event of ["end", "close"])
+      stream.on(event, () => {
+        link.isEnded = true;
+        if (!this.#isGone) void this.#lose(link);
+      });
+    if (this.#isCongested) stream.pause();
     this.#links.set(worker, link);
     return link;
   }
