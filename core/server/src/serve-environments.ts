@@ -1,23 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
 import type { Logger } from "@mrlm/spec";
 import type { EnvironmentHost } from "@mrlm/spec/host";
-import {
-  ENVIRONMENT_SERVICE,
-  FORWARDED_ENVIRONMENT_SERVICE,
-  HEALTH_SERVICE,
-  REFLECTION_SERVICES,
-  type Serialised,
-} from "@mrlm/wire";
+import { SERIALISED_ENVIRONMENT_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES } from "@mrlm/wire";
 import { listen } from "./listen.ts";
 import { requireToken } from "./service/authentication.ts";
-import { authorizationOf, callerOf } from "./service/caller.ts";
-import { type ClientStream, RequestStream } from "./service/request-stream.ts";
-import { SessionRequests } from "./service/session-requests.ts";
+import { authorizationOf } from "./service/caller.ts";
+import { environmentMethods } from "./service/environment-methods.ts";
+import type { ClientStream } from "./service/request-stream.ts";
+import { sessionMethods } from "./service/session-methods.ts";
+import { acceptHere } from "./service/session-requests.ts";
 import { TlsCredentials } from "./service/tls-credentials.ts";
-import { unaryMethods } from "./service/unary-methods.ts";
 import { SessionTable } from "./sessions/session-table.ts";
 import type { SessionLimits, SessionStats } from "./sessions/sessions.ts";
 import { tryShutdown } from "./shutdown.ts";
@@ -25,7 +20,7 @@ import { Health } from "./standard/health.ts";
 import { reflectionMethods } from "./standard/reflection.ts";
 import { withUndecodable } from "./unary.ts";
 import { VERSION } from "./version.ts";
-import { forwardingMethods } from "./workers/forwarding-methods.ts";
+import { acceptForWorkers } from "./workers/forwarded-client.ts";
 import type { WorkerPool } from "./workers/worker-pool.ts";
 
 /** Options of {@link serveEnvironments}. */
@@ -73,15 +68,16 @@ const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "gr
 /** Serves the environments of a host over gRPC, with health and reflection. Rejects with PORT_IN_USE. */
 export async function serveEnvironments(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
   const { host, tokens, workers, maxMessageBytes = 64 << 20, keepaliveMs = 30_000, logger = silentLogger } = options;
-  const table = options.sessions ?? new SessionTable(host, options, logger);
+  const hosted = workers ?? options.sessions ?? new SessionTable(host, options, logger);
+  const sessions = hosted instanceof SessionTable ? hosted : hosted.sessions;
   /** Streams with the header by which their client is authorized. */
   const streams = new Map<ClientStream, string>();
   const environments = (await host.list()).map(({ id }) => id);
   const health = new Health([...SERVICES, ...environments]);
   workers?.onWithdrawn((environment) => health.set(environment, false));
-  const { metrics } = workers?.sessions ?? table;
+  const { metrics } = sessions;
   const endMetrics = metrics.observe({
-    capacity: workers?.sessions ?? table,
+    capacity: sessions,
     environments,
     clients: () => tokens?.names ?? [],
     bufferedBytes: () => streams.keys().reduce((sum, { bufferedBytes }) => sum + bufferedBytes, 0),
@@ -96,26 +92,19 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     "grpc.keepalive_timeout_ms": keepaliveMs / 3,
     ...(tokens === undefined ? {} : { interceptors: [requireToken(tokens, () => metrics.unauthenticated())] }),
   });
-  const unary = unaryMethods(
+  const about = environmentMethods(
     host,
-    { table, capacity: workers?.sessions ?? table, tokens },
+    sessions,
     { instanceId: randomUUID(), version: VERSION, demonstrations: options.demonstrations ?? false },
     logger,
   );
-  const forwarding = workers && forwardingMethods(workers, { logger, maxMessageBytes, tokens });
-  const multiplexHere = (call: ServerDuplexStream<Serialised, Serialised>): ClientStream =>
-    new RequestStream(
-      call,
-      { logger, maxMessageBytes, stallMs: table.limits.leaseMs },
-      new SessionRequests(callerOf(call, tokens), table),
-    ).listen(call);
-  const multiplex = (call: ServerDuplexStream<Serialised, Serialised>): void => {
-    const stream = forwarding?.multiplex(call) ?? multiplexHere(call);
+  const accepted = { logger, maxMessageBytes };
+  const accept = hosted instanceof SessionTable ? acceptHere(hosted, accepted) : acceptForWorkers(hosted, accepted);
+  const ofSessions = sessionMethods(accept, tokens, (stream, call) => {
     streams.set(stream, authorizationOf(call.metadata));
     call.on("close", () => streams.delete(stream));
-  };
-  if (forwarding === undefined) server.addService(withUndecodable(ENVIRONMENT_SERVICE), { ...unary, multiplex });
-  else server.addService(withUndecodable(FORWARDED_ENVIRONMENT_SERVICE), { ...unary, ...forwarding, multiplex });
+  });
+  server.addService(withUndecodable(SERIALISED_ENVIRONMENT_SERVICE), { ...about, ...ofSessions });
   server.addService(HEALTH_SERVICE, health.methods);
   for (const service of REFLECTION_SERVICES) server.addService(service, reflectionMethods(SERVICES));
   // The client of an ended stream reconnects, with its new token.
@@ -131,7 +120,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     async (error: unknown) => {
       endMetrics();
       release();
-      if (options.sessions === undefined) await table.stop(0);
+      if (hosted !== workers && hosted !== options.sessions) await hosted.stop(0);
       throw error;
     },
   );
@@ -139,7 +128,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   const stop = async (graceMs: number): Promise<void> => {
     const endsAt = performance.now() + graceMs;
     health.stop();
-    await Promise.all([table.stop(graceMs), workers?.stop(graceMs)]);
+    await hosted.stop(graceMs);
     health.close();
     for (const stream of streams.keys()) stream.end();
     await tryShutdown(server, Math.max(DELIVERY_MS, endsAt - performance.now()));
@@ -150,7 +139,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   let stopped: Promise<void> | undefined;
   return {
     port,
-    stats: () => ({ ...(workers?.sessions ?? table).stats, streams: streams.size }),
+    stats: () => ({ ...sessions.stats, streams: streams.size }),
     setServing: (environment, isServing) => health.set(environment, isServing),
     close: (graceMs = 0) => (stopped ??= stop(graceMs)),
   };

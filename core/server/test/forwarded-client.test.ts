@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "@jest/globals";
 import { silentLogger } from "@mrlm/kit/service";
-import { environmentProto as wire, requestEntry, requestEnvelope } from "@mrlm/wire";
+import { environmentProto as wire } from "@mrlm/wire";
 import { ForwardedClient } from "../src/workers/forwarded-client.ts";
 import { RoutedSessions } from "../src/workers/routed-sessions.ts";
 
@@ -41,7 +41,7 @@ function renewing({ isStuck }: { readonly isStuck: boolean }) {
   const { stream } = new ForwardedClient({ owner: "client" }, channel, server);
   const sessionIds = Array.from({ length: 40_000 }, () => randomBytes(16));
   const body = wire.RenewRequest.encode({ sessionIds }).finish();
-  const renew = (id: number): void => stream.begin(requestEnvelope(requestEntry(BigInt(id), "renew", body)));
+  const renew = (id: number): void => stream.call({ requestId: BigInt(id), kind: "renew", body, trace: "" });
   return { stream, channel, reading, failures, renew };
 }
 

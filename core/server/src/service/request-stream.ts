@@ -7,11 +7,13 @@ import {
   Inbox,
   invalid,
   Outbox,
+  type RequestKind,
   type Serialised,
   serialise,
   statusOfError,
 } from "@mrlm/wire";
 import { logFault } from "../sessions/log-fault.ts";
+import type { Caller } from "./caller.ts";
 
 /** Requests are read while fewer bytes than the first limit wait, again when fewer than the second wait. */
 export const HIGH_WATER_BYTES = 8 << 20;
@@ -48,18 +50,34 @@ export interface RequestHead {
   readonly cancel: boolean;
 }
 
+/** Request without an envelope. */
+export interface Call {
+  readonly requestId: bigint;
+  readonly kind: RequestKind;
+  /** Serialised message of this kind. */
+  readonly body: Uint8Array;
+  /** `traceparent` of the caller; empty for none. */
+  readonly trace: string;
+}
+
 /** Handler of the requests of one stream. */
 export interface RequestHandler<Request extends RequestHead, Running> {
+  /** Whether it only passes requests on, so that those of a frame are handled at once; else in slices. */
+  readonly isPassing: boolean;
   /** Reads the requests of a frame. Throws MESSAGE_INVALID. */
   readFrame(frame: Serialised): readonly Request[];
   /** Returns the piece that a request carries; `undefined` for a whole one. Throws MESSAGE_INVALID. */
   pieceOf(request: Request): wire.Chunk | undefined;
   /** Reads the request whose last piece this was. Throws MESSAGE_INVALID. */
   readPieces(piece: Request, bytes: Uint8Array): Request;
+  /** Reads a request that came without an envelope. Throws MESSAGE_INVALID. */
+  readCall(call: Call): Request;
   /** Adds a request to those under way on the stream, or answers it. */
   begin(request: Request, stream: RequestStream<Request, Running>): void;
   /** Aborts a request under way. It is answered all the same. */
   abort(requestId: bigint, running: Running): void;
+  /** Whether no other request waits for the same work. */
+  isAlone(running: Running): boolean;
   /** Called when a request is no longer under way: it is answered, or its client is gone. */
   release(running: Running): void;
   /** Called with the error of a request that did not begin, before it is answered. */
@@ -155,9 +173,19 @@ export class RequestStream<Request extends RequestHead, Running> {
     this.#handler.left?.();
   }
 
-  /** Begins a request that came whole. */
-  begin(request: Request): void {
-    this.#receive(request);
+  /** Begins a request that came without an envelope. */
+  call(call: Call): void {
+    try {
+      this.#receive(this.#handler.readCall(call));
+    } catch (error) {
+      this.#refuse(call.requestId, error);
+    }
+  }
+
+  /** Handles a lost client that does not come back: aborts the requests whose work no other request waits for. */
+  abandon(): void {
+    for (const [requestId, running] of this.#running) if (this.#handler.isAlone(running)) this.cancel(requestId);
+    this.leave();
   }
 
   /** Adds a request to those under way. */
@@ -227,7 +255,8 @@ export class RequestStream<Request extends RequestHead, Running> {
       const requests = this.#handler.readFrame(frame);
       if (requests.length > MAX_RUNNING)
         throw invalid(`a frame has ${requests.length} requests; ${MAX_RUNNING} are allowed`);
-      this.#inbox.add(requests);
+      if (this.#handler.isPassing) for (const request of requests) this.#receive(request);
+      else this.#inbox.add(requests);
     } catch (error) {
       this.#channel.emit("error", statusOfError(error));
     }
@@ -326,8 +355,14 @@ export class RequestStream<Request extends RequestHead, Running> {
   }
 }
 
-/** Stream of any client. */
-export type ClientStream = Pick<RequestStream<RequestHead, unknown>, "bufferedBytes" | "end">;
+/** Stream of a client, for those who accept it. */
+export type ClientStream = Pick<
+  RequestStream<RequestHead, unknown>,
+  "abandon" | "bufferedBytes" | "call" | "end" | "leave" | "listen"
+>;
+
+/** Makes the stream of a client. */
+export type AcceptClient = (channel: FrameChannel, caller: Caller) => ClientStream;
 
 /** Makes the error of a request that this version does not know. */
 export function unknownKindError(): MrlmError {

@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
 import {
   checkName,
   decodeAction,
@@ -8,24 +8,41 @@ import {
   environmentProto as wire,
   fromInt64,
   invalid,
+  type RequestKind,
   type Serialised,
 } from "@mrlm/wire";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionReset, SessionStart, SessionStep } from "../sessions/requests.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { Caller } from "./caller.ts";
-import { type RequestHandler, type RequestStream, unknownKindError } from "./request-stream.ts";
+import {
+  type AcceptClient,
+  type Call,
+  type RequestHandler,
+  RequestStream,
+  unknownKindError,
+} from "./request-stream.ts";
 
 /** Call that a request waits for. */
-type Waiting = Pick<Operation<unknown>, "abort" | "leave">;
+type Waiting = Pick<Operation<unknown>, "abort" | "isAlone" | "leave">;
 type Stream = RequestStream<wire.SessionRequest, Waiting>;
 type Response = NonNullable<wire.SessionResponse["response"]>;
 
 /** Close of a session. It cannot be cancelled. */
-const CLOSING: Waiting = { abort: () => undefined, leave: () => undefined };
+const CLOSING: Waiting = { abort: () => undefined, isAlone: false, leave: () => undefined };
+
+/** Returns a function that makes the streams of clients to the sessions of this process. */
+export function acceptHere(
+  table: SessionTable,
+  server: { readonly logger: Logger; readonly maxMessageBytes: number },
+): AcceptClient {
+  const options = { ...server, stallMs: table.limits.leaseMs };
+  return (channel, caller) => new RequestStream(channel, options, new SessionRequests(caller, table));
+}
 
 /** Handler of the requests of one client to the sessions of this process. */
-export class SessionRequests implements RequestHandler<wire.SessionRequest, Waiting> {
+class SessionRequests implements RequestHandler<wire.SessionRequest, Waiting> {
+  readonly isPassing = false;
   readonly #caller: Caller;
   readonly #table: SessionTable;
 
@@ -46,6 +63,11 @@ export class SessionRequests implements RequestHandler<wire.SessionRequest, Wait
     const whole = decoded(() => wire.SessionRequest.decode(bytes), "its pieces are no request");
     if (whole.chunk !== undefined) throw invalid("a chunk holds a chunk");
     return { ...whole, requestId };
+  }
+
+  readCall({ requestId, kind, body, trace }: Call): wire.SessionRequest {
+    const request = decoded(() => decodeBody(kind, body), "a request cannot be decoded");
+    return { requestId, request, cancel: false, chunk: undefined, traceparent: trace };
   }
 
   begin({ requestId, request, traceparent }: wire.SessionRequest, stream: Stream): void {
@@ -84,8 +106,25 @@ export class SessionRequests implements RequestHandler<wire.SessionRequest, Wait
     operation.abort(new MrlmError("CANCELLED", "The client cancelled the call."));
   }
 
+  isAlone(operation: Waiting): boolean {
+    return operation.isAlone;
+  }
+
   release(operation: Waiting): void {
     operation.leave();
+  }
+}
+
+function decodeBody(kind: RequestKind, body: Uint8Array): wire.SessionRequest["request"] {
+  switch (kind) {
+    case "reset":
+      return { $case: kind, reset: wire.ResetRequest.decode(body) };
+    case "step":
+      return { $case: kind, step: wire.StepRequest.decode(body) };
+    case "close":
+      return { $case: kind, close: wire.CloseRequest.decode(body) };
+    case "renew":
+      return { $case: kind, renew: wire.RenewRequest.decode(body) };
   }
 }
 
@@ -109,7 +148,7 @@ function answerLater<T>(
 }
 
 /** Decodes a reset of a client. Throws MESSAGE_INVALID. @param trace its `traceparent`; empty for none */
-export function decodeReset(
+function decodeReset(
   request: wire.ResetRequest,
   { client }: Pick<SessionReset, "client">,
   trace: string,
@@ -130,12 +169,12 @@ export function decodeReset(
 }
 
 /** Encodes the response to a reset. */
-export function encodeStart({ observation, leaseMs, description }: SessionStart): wire.ResetResponse {
+function encodeStart({ observation, leaseMs, description }: SessionStart): wire.ResetResponse {
   return { observation: encodeObservation(observation), leaseMs, maxTurns: description.maxTurns };
 }
 
 /** Decodes a step. Throws MESSAGE_INVALID. @param trace its `traceparent`; empty for none */
-export function decodeStep(request: wire.StepRequest, trace: string): SessionStep {
+function decodeStep(request: wire.StepRequest, trace: string): SessionStep {
   const { sessionId, epoch, index, action, deadlineMs } = request;
   return {
     ...{ sessionId, epoch, index, deadlineMs },

@@ -61,6 +61,11 @@ export class Operation<T> {
     return !this.#isSettled && this.#waiters === 0;
   }
 
+  /** Whether one call waits for it. */
+  get isAlone(): boolean {
+    return this.#waiters === 1;
+  }
+
   /** Counts a call that waits for the response, until `leave`. */
   join(): this {
     this.#waiters++;

@@ -18,6 +18,8 @@ import {
 } from "@mrlm/wire";
 import type { Caller } from "../service/caller.ts";
 import {
+  type AcceptClient,
+  type Call,
   type FrameChannel,
   HIGH_WATER_BYTES,
   LOW_WATER_BYTES,
@@ -56,18 +58,32 @@ interface Running {
   timer?: NodeJS.Timeout;
 }
 
+/** Returns a function that makes the streams of clients to the sessions of workers. */
+export function acceptForWorkers(
+  pool: { readonly sessions: RoutedSessions; readonly clients: Set<ForwardedClient> },
+  server: { readonly logger: Logger; readonly maxMessageBytes: number },
+): AcceptClient {
+  return (channel, caller) => {
+    const options = { ...server, sessions: pool.sessions };
+    const client = new ForwardedClient(caller, channel, options, () => pool.clients.delete(client));
+    pool.clients.add(client);
+    return client.stream;
+  };
+}
+
 /**
  * Requests of one client, forwarded to the workers of their sessions. Neither actions nor results are decoded: a request passes as it came, a response in the
  * frame that the worker wrote.
  */
 export class ForwardedClient implements RequestHandler<RequestEnvelope, Running> {
+  readonly isPassing = true;
   readonly stream: RequestStream<RequestEnvelope, Running>;
   readonly #channel: FrameChannel;
   readonly #caller: Caller;
   readonly #owner: string;
   readonly #sessions: RoutedSessions;
   readonly #logger: Logger;
-  readonly #onLeft: (client: ForwardedClient) => void;
+  readonly #onLeft: () => void;
   readonly #links = new Map<EnvironmentWorker, ClientLink>();
   /** Too many responses wait for the client. */
   #isCongested = false;
@@ -80,7 +96,7 @@ export class ForwardedClient implements RequestHandler<RequestEnvelope, Running>
     caller: Caller,
     channel: FrameChannel,
     server: { readonly sessions: RoutedSessions; readonly logger: Logger; readonly maxMessageBytes: number },
-    onLeft: (client: ForwardedClient) => void = () => undefined,
+    onLeft: () => void = () => undefined,
   ) {
     this.#caller = caller;
     this.#owner = caller.owner;
@@ -96,9 +112,8 @@ export class ForwardedClient implements RequestHandler<RequestEnvelope, Running>
     for (const { session, link } of this.stream.running.values()) if (link?.worker === worker) yield session;
   }
 
-  /** Whether no other requests of the session of this one are under way, on any stream. */
-  isAlone(requestId: bigint): boolean {
-    return this.stream.running.get(requestId)?.session.underWay === 1;
+  isAlone({ session }: Running): boolean {
+    return session.underWay === 1;
   }
 
   readFrame(frame: Serialised): readonly RequestEnvelope[] {
@@ -114,6 +129,10 @@ export class ForwardedClient implements RequestHandler<RequestEnvelope, Running>
     if (kind === "chunk") throw invalid("a chunk holds a chunk");
     if (cancel || kind === "unknown") throw unknownKindError();
     return { ...rest, cancel, kind, body, trace, requestId, entry: requestEntry(requestId, kind, body, trace) };
+  }
+
+  readCall({ requestId, kind, body, trace }: Call): RequestEnvelope {
+    return requestEnvelope(requestEntry(requestId, kind, body, trace));
   }
 
   abort(requestId: bigint, { link }: Running): void {
@@ -135,7 +154,7 @@ export class ForwardedClient implements RequestHandler<RequestEnvelope, Running>
 
   left(): void {
     this.#isGone = true;
-    this.#onLeft(this);
+    this.#onLeft();
     // The outboxes write in the immediates that they have scheduled, which run before this one.
     setImmediate(() => {
       for (const { stream } of this.#links.values()) stream.end(() => stream.destroy());

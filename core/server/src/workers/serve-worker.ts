@@ -3,8 +3,7 @@ import { type Logger, MrlmError, type TaskId } from "@mrlm/spec";
 import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import { encodeError } from "@mrlm/wire";
 import type { StatusObject } from "@grpc/grpc-js";
-import { RequestStream } from "../service/request-stream.ts";
-import { SessionRequests } from "../service/session-requests.ts";
+import { acceptHere } from "../service/session-requests.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import { SessionTable } from "../sessions/session-table.ts";
 import type { SessionLimits } from "../sessions/sessions.ts";
@@ -52,13 +51,12 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
   } catch (error) {
     return send({ type: "unready", error: encodeError(error) });
   }
+  const accept = acceptHere(table, { logger, maxMessageBytes });
   const streams = new Set<FramedStream>();
   const server = await listenForLinks(link, (stream, caller) => {
     // A status of gRPC, with which the server process ends the client's stream.
     stream.on("error", (status: Partial<StatusObject>) => stream.fail(status));
-    const { leaseMs } = table.limits;
-    const requests = new SessionRequests(caller, table);
-    new RequestStream(stream, { logger, maxMessageBytes, stallMs: leaseMs }, requests).listen(stream);
+    accept(stream, caller).listen(stream);
     streams.add(stream);
     stream.on("close", () => streams.delete(stream));
   });

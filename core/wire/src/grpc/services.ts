@@ -24,8 +24,8 @@ export const ENVIRONMENT_SERVICE = {
   multiplex: preserialisedDuplex(`${ENVIRONMENT}/Multiplex`, environment.MultiplexResponse),
 };
 
-/** Methods of ENVIRONMENT_SERVICE that concern sessions, for a server that forwards them as they are. */
-export const FORWARDED_ENVIRONMENT_SERVICE = {
+/** ENVIRONMENT_SERVICE for a server, which reads the requests and writes the responses of methods that concern sessions itself. */
+export const SERIALISED_ENVIRONMENT_SERVICE = {
   ...ENVIRONMENT_SERVICE,
   reset: forwarded(ENVIRONMENT_SERVICE.reset),
   step: forwarded(ENVIRONMENT_SERVICE.step),

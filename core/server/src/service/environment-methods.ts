@@ -1,29 +1,19 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
-import type { Tokens } from "@mrlm/kit/access";
 import { type Logger, MrlmError } from "@mrlm/spec";
 import type { EnvironmentHost } from "@mrlm/spec/host";
 import {
   ENVIRONMENT_PROTOCOL,
-  TRACE_METADATA_KEY,
   checkName,
   decodeEnvironmentRef,
   encodeDemonstration,
   encodeDescription,
-  encodeStep,
   invalid,
   type environmentProto as wire,
 } from "@mrlm/wire";
 import type { Capacity } from "../sessions/capacity.ts";
 import { checkedRef } from "../sessions/checked-ref.ts";
-import type { Operation } from "../sessions/operation.ts";
-import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
-import { callerOf } from "./caller.ts";
-import { decodeReset, decodeStep, encodeStart } from "./session-requests.ts";
 import { logFault } from "../sessions/log-fault.ts";
-
-/** Time in which a unary call whose client is gone may be repeated before its work is aborted. */
-const GRACE_MS = 1_000;
 
 /** Tasks of one call for demonstrations. A RemoteHost requests 256 at a time. */
 const MAX_DEMONSTRATED = 1_024;
@@ -36,17 +26,8 @@ export interface ServerIdentity {
   readonly demonstrations: boolean;
 }
 
-/** Returns the unary methods of EnvironmentService. */
-export function unaryMethods(
-  host: EnvironmentHost,
-  {
-    table,
-    capacity,
-    tokens,
-  }: { readonly table: SessionTable; readonly capacity: Capacity; readonly tokens: Tokens | undefined },
-  server: ServerIdentity,
-  logger: Logger,
-) {
+/** Returns the methods of EnvironmentService that concern no session. */
+export function environmentMethods(host: EnvironmentHost, capacity: Capacity, server: ServerIdentity, logger: Logger) {
   const unary = <Request, Response>(handle: (call: ServerUnaryCall<Request, Response>) => Promise<Response>) =>
     answered(handle, (error) => logFault(logger, error));
   return {
@@ -55,7 +36,7 @@ export function unaryMethods(
       protocolMinor: ENVIRONMENT_PROTOCOL.minor,
       environments: (environment === undefined
         ? await host.list()
-        : [await table.describe(decodeEnvironmentRef(environment))]
+        : [await host.describe(checkedRef(decodeEnvironmentRef(environment)))]
       ).map((description) => ({
         ...encodeDescription(server.demonstrations ? description : { ...description, hasDemonstrations: false }),
         maxSessions: capacity.limits.sessionsByEnvironment[description.id] ?? 0,
@@ -66,24 +47,6 @@ export function unaryMethods(
       limits: capacity.limits,
       use: capacity.use(),
       isDraining: capacity.isDraining,
-    })),
-    reset: unary<wire.ResetRequest, wire.ResetResponse>(async (call) => {
-      const caller = callerOf(call, tokens);
-      return encodeStart(
-        await answerOf(call, table.reset(caller.owner, decodeReset(call.request, caller, traceOf(call)))),
-      );
-    }),
-    step: unary<wire.StepRequest, wire.StepResponse>(async (call) =>
-      encodeStep(
-        await answerOf(call, table.step(callerOf(call, tokens).owner, decodeStep(call.request, traceOf(call)))),
-      ),
-    ),
-    close: unary<wire.CloseRequest, wire.CloseResponse>(async (call) => {
-      await table.close(callerOf(call, tokens).owner, call.request.sessionId);
-      return {};
-    }),
-    renew: unary<wire.RenewRequest, wire.RenewResponse>(async (call) => ({
-      gone: table.renew(callerOf(call, tokens).owner, call.request.sessionIds),
     })),
     demonstrate: unary<wire.DemonstrateRequest, wire.DemonstrateResponse>(async (call) => {
       const { environment, tasks } = call.request;
@@ -106,32 +69,4 @@ export function unaryMethods(
       return { demonstrations: found.map(encodeDemonstration) };
     }),
   };
-}
-
-function traceOf({ metadata }: ServerUnaryCall<unknown, unknown>): string {
-  return String(metadata.get(TRACE_METADATA_KEY)[0] ?? "");
-}
-
-/** Waits for an operation. gRPC reports a cancelled call and a lost connection in the same way, so the work is aborted only after a delay. */
-async function answerOf<Request, Response, Result>(
-  call: ServerUnaryCall<Request, Response>,
-  operation: Operation<Result>,
-): Promise<Result> {
-  operation.join();
-  const onCancelled = (): void => abandoned(operation);
-  call.on("cancelled", onCancelled);
-  try {
-    return await operation.promise;
-  } finally {
-    if (!call.cancelled) operation.leave();
-    call.off("cancelled", onCancelled);
-  }
-}
-
-/** Handles a unary call whose client is gone: unless the call is repeated soon, its work is aborted. */
-function abandoned(operation: Operation<unknown>): void {
-  operation.leave();
-  setTimeout(() => {
-    if (operation.isAbandoned) operation.abort(new MrlmError("CANCELLED", "The client cancelled the call."));
-  }, GRACE_MS).unref();
 }
