@@ -69,6 +69,19 @@ describe("the multiplexed stream", () => {
     expect(host.aborted).toBe(1);
   });
 
+  test("a request with the id of one under way is refused, and that one is answered and can be cancelled", async () => {
+    const [id] = (await open(1)) as [Buffer];
+    stream.send(10n, step(id, 0, "wait"));
+    await until(() => server.stats().steps === 1);
+    stream.send(10n, step(id, 0, "wait"));
+    const [refusal] = await stream.received(1);
+    expect(refusal?.response).toMatchObject({ $case: "error", error: { code: "MESSAGE_INVALID" } });
+    stream.send(10n, undefined, true);
+    const [, answer] = await stream.received(2);
+    expect(answer?.response).toMatchObject({ $case: "error", error: { code: "CANCELLED" } });
+    expect(host.aborted).toBe(1);
+  });
+
   test("a client that sends no more still gets its answers", async () => {
     const [id] = (await open(1)) as [Buffer];
     stream.send(10n, step(id, 0, "wait"));
@@ -236,4 +249,24 @@ describe("the multiplexed stream", () => {
     expect(new Set(answers.map(({ requestId }) => requestId)).size).toBe(1000);
     expect(server.stats()).toMatchObject({ sessions: 1000, streams: 1 });
   });
+});
+
+test("the work of a unary call whose client is gone is aborted, unless the call is repeated", async () => {
+  const [first, second] = (await open(2)) as [Buffer, Buffer];
+  const other = new RawClient(server.port, "secret");
+  try {
+    for (const id of [first, second]) {
+      const waiting = client.step(id, 1, 0, "wait").catch(() => undefined);
+      await until(() => server.stats().steps === (id === first ? 1 : 2));
+      client.cancel();
+      await waiting;
+    }
+    const repeated = other.step(second, 1, 0, "wait");
+    await until(() => host.aborted === 1);
+    host.release();
+    expect(shown(await repeated)).toBe("step 0");
+    expect([host.steps, host.aborted]).toEqual([1, 1]);
+  } finally {
+    other.close();
+  }
 });

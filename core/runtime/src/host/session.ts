@@ -312,7 +312,10 @@ export class Session implements EnvironmentSession {
   }
 }
 
-/** Whether the decoder of the wire checks all of an action. It accepts messages of any role, and arguments of tools with numbers that are infinite in JavaScript. */
+/**
+ * Whether the decoder of the wire checks all of an action. It accepts messages of any role, and arguments of tools with
+ * numbers that are infinite in JavaScript.
+ */
 export function isFullyChecked({ message }: Action): boolean {
   return message.role === "assistant" && message.parts.every(({ type }) => type !== "tool-call");
 }

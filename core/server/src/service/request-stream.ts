@@ -337,15 +337,19 @@ export class RequestStream<Request extends RequestHead, Running> {
     else this.#channel.pause();
   }
 
-  /** Ends the stream of a client that reads nothing. One that reads again sends its requests again, and gets the responses of sessions that still exist. */
+  /**
+   * Ends the stream of a client that reads nothing. One that reads again sends its requests again, and gets the responses of
+   * sessions that still exist.
+   */
   #stalled(): void {
     const problem = `The client read no responses for ${this.#stallMs / 1000} s while more than ${HIGH_WATER_BYTES >> 20} MiB waited for it.`;
     this.#logger.warn(problem);
     this.#channel.emit("error", statusOfError(new MrlmError("SERVER_UNAVAILABLE", problem)));
   }
 
-  /** Ends the stream if the latest response was the last. The outbox writes in the immediate that it has scheduled, which runs before this one. */
+  /** Ends the stream if the latest response was the last. */
   #endLater(): void {
+    // The outbox writes in the immediate that it has scheduled, which runs before this one.
     setImmediate(() => this.#endWhenAnswered());
   }
 

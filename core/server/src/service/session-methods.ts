@@ -79,7 +79,8 @@ function answerCall(
     resume: () => undefined,
     end: () => undefined,
   });
-  // gRPC reports a cancelled call and a lost connection in the same way, so the work is aborted only after a delay, unless the call is repeated.
+  // gRPC reports a cancelled call and a lost connection in the same way, so the work is aborted only after a delay, unless
+  // the call is repeated.
   call.on("cancelled", () => setTimeout(() => stream.abandon(), GRACE_MS).unref());
   const trace = String(call.metadata.get(TRACE_METADATA_KEY)[0] ?? "");
   stream.call({ requestId: REQUEST_ID, kind, body: call.request, trace });

@@ -45,7 +45,10 @@ export const ID_BYTES = 16;
 /** Sessions whose leases one request extends. Clients of this project send up to 4,096. */
 const MAX_RENEWED = 65_536;
 
-/** Sessions of a server by id, with their admission and the end of the server. A session is visible to its owner only; for other clients it does not exist. */
+/**
+ * Sessions of a server by id: their admission, leases and counters, and the end of the server. A session is visible to its
+ * owner only; for other clients it does not exist.
+ */
 export abstract class Sessions<Session extends OwnedSession> implements Capacity {
   readonly metrics = new ServerMetrics();
   protected readonly admission: Admission;

@@ -72,8 +72,8 @@ export function acceptForWorkers(
 }
 
 /**
- * Requests of one client, forwarded to the workers of their sessions. Neither actions nor results are decoded: a request passes as it came, a response in the
- * frame that the worker wrote.
+ * Requests of one client, forwarded to the workers of their sessions. Neither actions nor results are decoded: a request
+ * passes as it came, a response in the frame that the worker wrote.
  */
 export class ForwardedClient implements RequestHandler<RequestEnvelope, Running> {
   readonly isPassing = true;
@@ -125,10 +125,10 @@ export class ForwardedClient implements RequestHandler<RequestEnvelope, Running>
   }
 
   readPieces({ requestId }: RequestEnvelope, bytes: Uint8Array): RequestEnvelope {
-    const { cancel, kind, body, trace, ...rest } = requestEnvelope(bytes);
+    const { cancel, kind, body, trace } = requestEnvelope(bytes);
     if (kind === "chunk") throw invalid("a chunk holds a chunk");
     if (cancel || kind === "unknown") throw unknownKindError();
-    return { ...rest, cancel, kind, body, trace, requestId, entry: requestEntry(requestId, kind, body, trace) };
+    return this.readCall({ requestId, kind, body, trace });
   }
 
   readCall({ requestId, kind, body, trace }: Call): RequestEnvelope {
