@@ -30,7 +30,7 @@ const CORE_IMPORTS = {
   create: ["spec"],
   runtime: ["spec", "kit", "store", "process"],
   client: ["spec", "wire"],
-  server: ["spec", "kit", "wire"],
+  server: ["spec", "kit", "wire", "process"],
   "model-client": ["spec", "kit"],
   dialects: ["spec", "kit", "server"],
   "policy-server": ["spec", "kit", "client"],

@@ -31,16 +31,18 @@ export function threadChannel(port: Worker | MessagePort): Channel {
   };
 }
 
-/** Returns the channel to a child process that was started with IPC, or that of this process to its parent (`process`). */
+/** Returns the channel to a child process that was started with IPC, or that of this process to its parent (`process`), also when `process.send` is taken away. */
 export function processChannel(other: ChildProcess | NodeJS.Process): Channel {
   const closed = new AbortController();
   const close = (): void => closed.abort(new Error("The process ended."));
+  const post = other.send?.bind(other);
   other.on("disconnect", close);
   if (other !== process) (other as ChildProcess).on("exit", close).on("error", close);
   return {
     closed: closed.signal,
     send: (body) => {
-      if (other.connected) other.send?.(body as Serializable, undefined, {}, () => undefined);
+      // A write that fails is reported by the end of the other side.
+      if (other.connected) post?.(body as Serializable, undefined, {}, () => undefined);
     },
     onMessage: (listener) => {
       other.on("message", listener);

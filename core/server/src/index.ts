@@ -4,7 +4,6 @@ export { startWorkers, type WorkerPool, type WorkerPoolOptions } from "./workers
 export type { LinkAddress } from "./workers/link.ts";
 export type { WorkerProcess } from "./workers/environment-worker.ts";
 export type { WorkerEnd } from "./workers/worker-end.ts";
-export type { WorkerChannel } from "./workers/worker-messages.ts";
 export { serveEngine } from "./engine/serve-engine.ts";
 export { forwardPort } from "./forward-port.ts";
 export { serveSampler } from "./engine/serve-sampler.ts";

@@ -41,7 +41,7 @@ const WORKERS = [
   "core/wire/src/multiplex/envelope.ts",
 ];
 /** Steps that are measured. A timer can run during one of them. */
-const STEPS = 4;
+const STEPS = 16;
 
 const echo: EnvironmentDefinition = {
   id: "echo@1",

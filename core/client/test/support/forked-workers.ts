@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { processChannel } from "@mrlm/process";
 import { startWorkers, type WorkerPool } from "@mrlm/server";
-import { channelOver } from "./process-channel.ts";
 
 /** Starts processes that host the environments of tests. Their sockets are removed when this process ends. */
 export function forkWorkers(count: number): Promise<WorkerPool> {
@@ -22,7 +22,7 @@ export function forkWorkers(count: number): Promise<WorkerPool> {
       return {
         pid: child.pid as number,
         link,
-        channel: channelOver(child),
+        channel: processChannel(child),
         ended: new Promise((resolve) => child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }))),
         kill: () => void child.kill("SIGKILL"),
       };

@@ -1,17 +1,17 @@
+import { Calls, type Channel } from "@mrlm/process";
 import type { EnvironmentDescription } from "@mrlm/spec/host";
-import { decodeError } from "@mrlm/wire";
 import type { Caller } from "../service/caller.ts";
 import type { Death } from "./death.ts";
 import type { FramedStream } from "./framed-stream.ts";
 import type { WorkerEnd } from "./worker-end.ts";
 import { type LinkAddress, openLink } from "./link.ts";
-import type { FromWorker, ToWorker, WorkerCalls, WorkerChannel } from "./worker-messages.ts";
+import type { FromWorker, ToWorker, WorkerCalls } from "./worker-messages.ts";
 
 /** Process of a worker, as its starter supervises it. */
 export interface WorkerProcess {
   readonly pid: number;
   readonly link: LinkAddress;
-  readonly channel: WorkerChannel;
+  readonly channel: Channel;
   readonly ended: Promise<WorkerEnd>;
   /** Ends the process at once. @param reason added to its end */
   kill(reason?: string): void;
@@ -42,9 +42,8 @@ export class EnvironmentWorker {
   tested: object | undefined;
   readonly #tests: { readonly session: object; readonly begin: () => void }[] = [];
   readonly #links = new Set<FramedStream>();
-  readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #calls: Calls<WorkerCalls>;
   readonly #resolveDeath: (death: Death) => void;
-  #lastCall = 0;
 
   constructor(
     name: string,
@@ -71,26 +70,28 @@ export class EnvironmentWorker {
       () => clearTimeout(timer),
       () => clearTimeout(timer),
     );
-    process.channel.onMessage((body) => {
+    const { channel, ended } = process;
+    this.#calls = new Calls(channel, (body) => {
       const message = body as FromWorker;
       this.aliveAt = performance.now();
-      if (message.type === "ready") {
-        this.isReady = true;
-        ready.resolve(message.environments);
-      } else if (message.type === "unready") ready.reject(decodeError(message.error));
-      else if (message.type === "ended") {
-        this.expired = message.expired;
-        onEnded(this, message.sessions);
-      } else if (message.type === "answer") this.#answer(message);
+      if (message.type !== "ended") return;
+      this.expired = message.expired;
+      onEnded(this, message.sessions);
     });
-    void process.ended.then(({ exitCode, signal, reason }) => {
+    this.#calls.call("start", []).then(
+      (environments) => {
+        this.aliveAt = performance.now();
+        this.isReady = !this.isDead;
+        ready.resolve(environments);
+      },
+      // The end of the process has a better description.
+      (error: unknown) => channel.closed.aborted || ready.reject(error),
+    );
+    void ended.then(({ exitCode, signal, reason }) => {
       this.isDead = true;
       this.isReady = false;
       const how = reason ?? (signal === null ? `it ended with exit code ${exitCode}` : `it ended by ${signal}`);
       ready.reject(new Error(how));
-      const lost = new Error(`${this.name} ended`);
-      for (const call of this.#calls.values()) call.reject(lost);
-      this.#calls.clear();
     });
   }
 
@@ -130,34 +131,17 @@ export class EnvironmentWorker {
     this.#resolveDeath(death);
   }
 
-  /** Calls its host. Rejects when it ends before. */
+  /** Calls its host. Rejects with an error of no code when it ends before. */
   async call<M extends keyof WorkerCalls>(
     method: M,
     given: Parameters<WorkerCalls[M]>,
     signal?: AbortSignal,
   ): Promise<Awaited<ReturnType<WorkerCalls[M]>>> {
     signal?.throwIfAborted();
-    const id = ++this.#lastCall;
-    const call = Promise.withResolvers<unknown>();
-    this.#calls.set(id, call);
-    const onAbort = (): void => this.send({ type: "abort", id });
-    signal?.addEventListener("abort", onAbort, { once: true });
-    this.send({ type: "call", id, method, given });
-    try {
-      return (await call.promise) as Awaited<ReturnType<WorkerCalls[M]>>;
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-    }
+    return (await this.#calls.call(method, given as never, { signal })) as Awaited<ReturnType<WorkerCalls[M]>>;
   }
 
   send(message: ToWorker): void {
-    this.process.channel.send(message);
-  }
-
-  #answer({ id, value, error }: FromWorker & { type: "answer" }): void {
-    const call = this.#calls.get(id);
-    this.#calls.delete(id);
-    if (error === undefined) call?.resolve(value);
-    else call?.reject(decodeError(error));
+    this.#calls.notify(message);
   }
 }

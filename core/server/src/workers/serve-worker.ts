@@ -1,7 +1,8 @@
 import { silentLogger } from "@mrlm/kit/service";
-import { type Logger, MrlmError, type TaskId } from "@mrlm/spec";
-import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
-import { encodeError } from "@mrlm/wire";
+import { type Channel, serveCalls } from "@mrlm/process";
+import { type Logger, MrlmError } from "@mrlm/spec";
+import type { EnvironmentDescription, EnvironmentHost } from "@mrlm/spec/host";
+import { decodeError, encodeError } from "@mrlm/wire";
 import type { StatusObject } from "@grpc/grpc-js";
 import { acceptHere } from "../service/session-requests.ts";
 import { logFault } from "../sessions/log-fault.ts";
@@ -9,13 +10,13 @@ import { SessionTable } from "../sessions/session-table.ts";
 import type { SessionLimits } from "../sessions/sessions.ts";
 import type { FramedStream } from "./framed-stream.ts";
 import { type LinkAddress, listenForLinks } from "./link.ts";
-import type { FromWorker, ToWorker, WorkerChannel } from "./worker-messages.ts";
+import type { FromWorker, ToWorker, WorkerCalls } from "./worker-messages.ts";
 
 /** Options of {@link serveWorker}. */
 export interface ServeWorkerOptions extends Pick<SessionLimits, "leaseMs" | "maxLeaseMs"> {
   readonly host: EnvironmentHost;
   /** Connection to the server process. */
-  readonly channel: WorkerChannel;
+  readonly channel: Channel;
   readonly link: LinkAddress;
   /** Largest message in bytes. Default: 64 MiB. */
   readonly maxMessageBytes?: number;
@@ -33,7 +34,7 @@ const BEAT_MS = 1_000;
  */
 export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
   const { host, channel, link, logger = silentLogger, maxMessageBytes = 64 << 20 } = options;
-  const send = (message: FromWorker): void => channel.send(message);
+  const notify = (message: FromWorker): void => notice(message);
   let ended: string[] = [];
   const table = new SessionTable(host, { ...options, ...UNLIMITED }, logger, (key) => {
     if (ended.push(key) > 1) return;
@@ -44,12 +45,41 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
     });
   });
   const reportEnded = (sessions: readonly string[]): void =>
-    send({ type: "ended", sessions, expired: table.stats.expired });
+    notify({ type: "ended", sessions, expired: table.stats.expired });
+  const started = Promise.withResolvers<readonly EnvironmentDescription[]>();
+  const stopped = Promise.withResolvers<void>();
+  const notice = serveCalls<WorkerCalls>(channel, {
+    answer: async (method, args, { signal }) => {
+      const [ref, tasks] = args as Parameters<WorkerCalls["demonstrate"]>;
+      if (method === "start") return started.promise;
+      if (method === "probe") return probe(host);
+      if (method === "list") return host.list();
+      return method === "describe" ? host.describe(ref) : host.demonstrate(ref, tasks, { signal });
+    },
+    // An error without a code may contain private data: the log has it.
+    toSent: (error) => {
+      logFault(logger, error);
+      return decodeError(encodeError(error));
+    },
+    onNotice: (body) => {
+      const message = body as ToWorker;
+      if (message.type === "renew")
+        table.renew(
+          message.owner,
+          message.sessions.map((key) => Buffer.from(key, "latin1")),
+        );
+      else if (message.type === "check") reportEnded(message.sessions.filter((key) => !table.has(key)));
+      else stopped.resolve();
+    },
+  });
+  channel.closed.addEventListener("abort", () => stopped.resolve());
   let environments;
   try {
     environments = await host.list();
   } catch (error) {
-    return send({ type: "unready", error: encodeError(error) });
+    started.reject(error);
+    // The answer is sent before the process ends.
+    return await new Promise((resolve) => setImmediate(resolve));
   }
   const accept = acceptHere(table, { logger, maxMessageBytes });
   const streams = new Set<FramedStream>();
@@ -60,46 +90,8 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
     streams.add(stream);
     stream.on("close", () => streams.delete(stream));
   });
-  const beat = setInterval(() => send({ type: "beat" }), BEAT_MS);
-  const stopped = Promise.withResolvers<void>();
-  const calls = new Map<number, AbortController>();
-
-  const answer = async ({ id, method, given }: ToWorker & { type: "call" }): Promise<void> => {
-    const controller = new AbortController();
-    calls.set(id, controller);
-    try {
-      const [ref, tasks] = given as [EnvironmentRef, readonly TaskId[]];
-      const value =
-        method === "probe"
-          ? await probe(host)
-          : method === "list"
-            ? await host.list()
-            : method === "describe"
-              ? await host.describe(ref)
-              : await host.demonstrate(ref, tasks, { signal: controller.signal });
-      send({ type: "answer", id, value });
-    } catch (error) {
-      logFault(logger, error);
-      send({ type: "answer", id, error: encodeError(error) });
-    } finally {
-      calls.delete(id);
-    }
-  };
-  channel.onMessage((body) => {
-    const message = body as ToWorker;
-    if (message.type === "call") void answer(message);
-    else if (message.type === "abort")
-      calls.get(message.id)?.abort(new MrlmError("CANCELLED", "The client cancelled the call."));
-    else if (message.type === "renew")
-      table.renew(
-        message.owner,
-        message.sessions.map((key) => Buffer.from(key, "latin1")),
-      );
-    else if (message.type === "check") reportEnded(message.sessions.filter((key) => !table.has(key)));
-    else stopped.resolve();
-  });
-  channel.closed.addEventListener("abort", () => stopped.resolve());
-  send({ type: "ready", environments });
+  const beat = setInterval(() => notify({ type: "beat" }), BEAT_MS);
+  started.resolve(environments);
   await stopped.promise;
   clearInterval(beat);
   server.close();

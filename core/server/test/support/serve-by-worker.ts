@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { localChannel } from "@mrlm/process";
 import {
   type EnvironmentServer,
   serveEnvironments,
   type ServeEnvironmentsOptions,
   serveWorker,
   startWorkers,
-  type WorkerChannel,
   type WorkerEnd,
 } from "../../src/index.ts";
 import type { StartWorker } from "../../src/workers/environment-worker.ts";
@@ -19,7 +19,10 @@ export function localWorkers(options: Omit<ServeEnvironmentsOptions, "address">)
   let count = 0;
   const start: StartWorker = () => {
     const link = { path: join(folder, `${++count}.sock`), token: randomBytes(8).toString("hex") };
-    const [parent, worker] = channels();
+    const {
+      ends: [parent, worker],
+      close,
+    } = localChannel();
     const ended = Promise.withResolvers<WorkerEnd>();
     void serveWorker({ ...options, channel: worker, link }).then(() => ended.resolve({ exitCode: 0, signal: null }));
     return {
@@ -30,7 +33,7 @@ export function localWorkers(options: Omit<ServeEnvironmentsOptions, "address">)
       kill() {
         ended.resolve({ exitCode: null, signal: "SIGKILL" });
         // It must not keep the process of the test alive.
-        parent.send({ type: "stop" });
+        close();
       },
     };
   };
@@ -52,21 +55,4 @@ export async function serveByWorker(options: ServeEnvironmentsOptions): Promise<
       start.remove();
     },
   };
-}
-
-function channels(): [WorkerChannel, WorkerChannel] {
-  const closed = new AbortController().signal;
-  const listeners = [new Set<(body: unknown) => void>(), new Set<(body: unknown) => void>()] as const;
-  const side = (own: number): WorkerChannel => ({
-    send: (body) => {
-      const copy = structuredClone(body);
-      setImmediate(() => listeners[1 - own]?.forEach((listener) => listener(copy)));
-    },
-    onMessage(listener) {
-      listeners[own]?.add(listener);
-      return () => void listeners[own]?.delete(listener);
-    },
-    closed,
-  });
-  return [side(0), side(1)];
 }
