@@ -101,7 +101,10 @@ export function killTests(makeScenarios: (model: string, directory: string) => S
           await mrlm.event(({ event, step }) => event === "checkpoint" && step === 4);
           await kill("all", mrlm);
           plant(fault, directoryIn(output) as string);
-          expect(await begin(path, output, 1).finished).toMatchObject({ code: 0 });
+          const { code, signal, events, stderr } = await begin(path, output, 1).finished;
+          expect({ code, signal, errors: events.filter(({ event }) => event === "error"), stderr }).toEqual({
+            ...{ code: 0, signal: null, errors: [], stderr: expect.any(String) },
+          });
           expect(differenceOf(callsOf(output), undisturbed.calls)).toMatch(
             /^Call \d+ \(after checkpoint 0000000[34]-0\) is pass policy \w+ instead of pass policy \w+\.$/,
           );

@@ -43,10 +43,10 @@ async function killEngine({ child }: Mrlm): Promise<void> {
  * Throws where a run ended by another error than the expected one, or by one without a hint. A run whose part is killed after its last use of it
  * finishes as if it had not been.
  */
-function assertError({ code, events, stderr }: Finished, expected: RegExp): void {
+function assertError({ code, signal, events, stderr }: Finished, expected: RegExp): void {
   if (code === 0) return;
   const error = events.find(({ event }) => event === "error");
-  const ended = `${code} ${String(error?.["code"])}`;
+  const ended = `${code ?? signal} ${String(error?.["code"])}`;
   const hint = String(error?.["hint"] ?? "");
   if (!expected.test(ended) || !/\w{4}/.test(hint))
     throw new Error(`The run ended with "${ended}" and the hint "${hint}" instead of ${String(expected)}:\n${stderr}`);

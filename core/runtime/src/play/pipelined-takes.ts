@@ -52,7 +52,9 @@ export class PipelinedTakes implements TakeSource {
     const weights = await this.#parts.publish();
     const publish = (performance.now() - began) / 1000;
     const newestBegun = this.#ahead.at(-1)?.step ?? place.step - 1;
-    for (let step = newestBegun + 1; step <= Math.min(place.step + lag, lastTake); step++)
+    // The take that is asked for is played wherever the stage ends.
+    const newest = Math.max(place.step, Math.min(place.step + lag, lastTake));
+    for (let step = newestBegun + 1; step <= newest; step++)
       this.#begin(this.#placeOf(place, step - place.step), weights, true);
     const [first] = this.#ahead as [AheadTake];
     const take = await first.take;
