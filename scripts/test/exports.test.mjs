@@ -34,7 +34,7 @@ const KIT = {
   "a scorer or a judge": ["Scorer", "ScoreRequest", "Grade", "Judge", "JudgeRequest", "JudgedTurn", "Judgement"],
   "a policy": ["PolicySource", "PolicyEpisode"],
   "a sandbox of the context": ["Sandbox", "SandboxResult", "SandboxSession"],
-  "values that every package uses": ["JsonObject", "JsonValue", "isObject", "Logger", "MrlmError"],
+  "values that every package uses": ["JsonObject", "JsonValue", "isObject", "defined", "Logger", "MrlmError"],
 };
 
 test("the packages export at most this number of symbols", () => {

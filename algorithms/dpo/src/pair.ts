@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import type { Credit, EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/kit/learning";
 
 /**
@@ -55,7 +56,7 @@ export function pairCredits({ parts }: Pair, chosenSlope: number, rejectedSlope:
 export function pairToJson({ chosen, rejected, parts }: Pair): JsonObject {
   const write = (sequences: readonly EngineSequence[]) =>
     sequences.map(({ tokens, mask }) => ({ tokens: Array.from(tokens), mask: Array.from(mask) }));
-  return { chosen: write(chosen), rejected: write(rejected), ...(parts === undefined ? {} : { parts }) };
+  return { chosen: write(chosen), rejected: write(rejected), ...defined({ parts }) };
 }
 
 export function pairFromJson(value: JsonObject): Pair {

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import type { Credit } from "@mrlm/kit/learning";
 import { distilledAdvantage } from "./distill.ts";
 import type { GrpoSettings } from "./options.ts";
@@ -27,7 +28,7 @@ export function creditsOf(
         trajectory,
         agent,
         advantage: typeof advantage === "number" ? advantage : Float32Array.from(advantage),
-        ...(logprobs === undefined ? {} : { logprobs }),
+        ...defined({ logprobs }),
       };
     });
   });

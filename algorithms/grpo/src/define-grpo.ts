@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import {
   type AlgorithmDefinition,
   assertWholeDistribution,
@@ -70,7 +71,7 @@ function planOf(
     groups: options.prompts_per_step,
     groupSize: options.group_size,
     refills: Math.max(options.dynamic_sampling, options.max_staleness === undefined ? 0 : 1),
-    ...(options.max_staleness === undefined ? {} : { maxStaleness: options.max_staleness }),
+    ...defined({ maxStaleness: options.max_staleness }),
     uncorrected: uncorrected(options),
     ...(options.dynamic_sampling === 0
       ? {}

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import { klEstimate, mismatchWeights, type UnitGradients, type UnitOutputs, weightedKl } from "@mrlm/kit/learning";
 import { tokenWeight } from "./aggregation.ts";
 import { distilledAdvantage } from "./distill.ts";
@@ -69,5 +70,5 @@ export function unitLoss(
     start = end;
   }
   if (outputs.entropy !== undefined) metrics.addEntropy(outputs.entropy);
-  return { logprob: gradient, ...(entropyGradient === undefined ? {} : { entropy: entropyGradient }) };
+  return { logprob: gradient, ...defined({ entropy: entropyGradient }) };
 }

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import {
   type AlgorithmContext,
   type Credit,
@@ -139,8 +140,7 @@ async function freeze(
   const reference = evaluatesReference(options) ? await logprobsOf(await context.reference()) : [];
   const batch = groups.map((group, i) => {
     const frozen = {
-      ...(old[i] === undefined ? {} : { old: old[i] }),
-      ...(reference[i] === undefined ? {} : { reference: reference[i] }),
+      ...defined({ old: old[i], reference: reference[i] }),
     };
     return options.mismatch === "drop" && frozen.old !== undefined
       ? dropMismatched(group, { ...frozen, old: frozen.old }, options)

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import {
   type Credit,
   type EngineUnit,
@@ -92,7 +93,7 @@ export class FrozenBatch {
         ...(this.estimates(unit)[e] as Estimate),
         old: this.#old(unit, e) as Float32Array,
         weights: this.#weightsOf(unit)[e] as Float64Array,
-        ...(reference === undefined ? {} : { reference }),
+        ...defined({ reference }),
       };
     });
   }
@@ -113,7 +114,7 @@ export class FrozenBatch {
       group.map(({ trajectory, agent }, e) => {
         const logprobs = this.#options.old_policy === "trainer" ? this.#trainer[unit]?.[e]?.slice() : undefined;
         const advantage = Float32Array.from((this.estimates(unit)[e] as Estimate).advantages);
-        return { trajectory, agent, advantage, ...(logprobs === undefined ? {} : { logprobs }) };
+        return { trajectory, agent, advantage, ...defined({ logprobs }) };
       }),
     );
   }

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import { type Mean, meanOf, type Metrics } from "@mrlm/kit/learning";
 import type { Estimate } from "./estimate.ts";
 import { explainedVariance } from "./explained-variance.ts";
@@ -82,6 +83,6 @@ export function criticMetrics(episodes: readonly Estimate[]): Metrics {
   return {
     "value/mean": meanOf(values),
     "return/mean": meanOf(returns),
-    ...(explained === undefined ? {} : { "value/explained_variance": explained }),
+    ...defined({ "value/explained_variance": explained }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
 
@@ -110,7 +111,7 @@ export function sourcesOf({
       weight,
       action_weight: all.action_weight ?? 1,
       observation_weight: all.observation_weight ?? 0,
-      ...(path === undefined ? {} : { path }),
+      ...defined({ path }),
     };
   });
 }

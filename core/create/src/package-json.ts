@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import type { PackageManager } from "./package-manager.ts";
 import type { PackageSource } from "./package-source.ts";
 import { systemNodeVersion } from "./system-node.ts";
@@ -35,7 +36,7 @@ export function completePackageJson(
     ...overridesOf(source.overrides, manager),
     // Newer versions of npm run the scripts of these packages alone, and warn of others.
     allowScripts: { ...(isOld(node) && { node: true }), "isolated-vm": false, protobufjs: false },
-    ...(mrlm !== undefined && { mrlm }),
+    ...defined({ mrlm }),
   };
   return `${JSON.stringify(completed, null, 2)}\n`;
 }

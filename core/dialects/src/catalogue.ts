@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { SessionTable } from "@mrlm/server/sessions";
-import { MrlmError, type TaskId, type ToolDefinition } from "@mrlm/spec";
+import { defined, MrlmError, type TaskId, type ToolDefinition } from "@mrlm/spec";
 import type { EnvironmentHost } from "@mrlm/spec/host";
 import { requireOneAgent } from "./one-agent.ts";
 import { SUBMIT } from "./submit.ts";
@@ -95,7 +95,7 @@ export class Catalogue {
     const { id } = await this.task(environment, split, 0);
     const sessionId = randomBytes(16);
     const operation = this.#sessions
-      .reset(OWNER, { sessionId, epoch: 1, environment: { id: environment }, ...(id !== undefined && { task: id }) })
+      .reset(OWNER, { sessionId, epoch: 1, environment: { id: environment }, ...defined({ task: id }) })
       .join();
     try {
       const { observation } = await operation.promise;

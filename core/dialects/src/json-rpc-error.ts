@@ -1,4 +1,4 @@
-import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { defined, type ErrorCode, MrlmError } from "@mrlm/spec";
 
 /** Error object of JSON-RPC 2.0. `data` has the fields of an {@link MrlmError}. */
 export interface JsonRpcError {
@@ -40,6 +40,6 @@ export function jsonRpcError(error: unknown): JsonRpcError {
   return {
     code: CODES[known.code] ?? SERVER_ERROR,
     message: hint === "" ? message : `${message} ${hint}`,
-    data: { code: known.code, hint, retryable, ...(retryDelayMs !== undefined && { retryDelayMs }) },
+    data: { code: known.code, hint, retryable, ...defined({ retryDelayMs }) },
   };
 }

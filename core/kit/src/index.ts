@@ -13,6 +13,7 @@ export {
   type FixtureRequest,
   type Grade,
   type ImagePart,
+  defined,
   isObject,
   type JsonObject,
   type JsonValue,

@@ -1,4 +1,4 @@
-import type { SandboxLimits } from "@mrlm/spec";
+import { defined, type SandboxLimits } from "@mrlm/spec";
 import { z } from "zod";
 
 /** Limits of a submission in the form of options. The sandbox has defaults for omitted ones. */
@@ -27,8 +27,7 @@ export function limitsOf({
   output_kb,
 }: z.output<typeof sandboxLimits>): Partial<SandboxLimits> {
   return {
-    ...(wall_ms === undefined ? {} : { wallMs: wall_ms }),
-    ...(cpu_ms === undefined ? {} : { cpuMs: cpu_ms }),
+    ...defined({ wallMs: wall_ms, cpuMs: cpu_ms }),
     ...(memory_mb === undefined ? {} : { memoryBytes: memory_mb * 2 ** 20 }),
     ...(output_kb === undefined ? {} : { outputBytes: output_kb * 2 ** 10 }),
   };

@@ -1,9 +1,10 @@
 import {
-  SINGLE_AGENT,
+  defined,
   type JsonObject,
   type Message,
   type Observation,
   type Reward,
+  SINGLE_AGENT,
   type StepResult,
   type ToolDefinition,
 } from "@mrlm/spec";
@@ -31,6 +32,6 @@ export function singleStep(step: {
     rewards: step.reward === undefined ? {} : { [SINGLE_AGENT]: step.reward },
     terminated: { [SINGLE_AGENT]: terminated },
     truncated: { [SINGLE_AGENT]: truncated },
-    ...(step.info === undefined ? {} : { info: step.info }),
+    ...defined({ info: step.info }),
   };
 }

@@ -1,4 +1,5 @@
 import {
+  defined,
   type EnvironmentContext,
   type EnvironmentDefinition,
   type JsonObject,
@@ -100,9 +101,7 @@ export function toolEnvironment<
       ? tools
       : [toolset(typeof tools === "function" ? ({ random }) => tools({ ...episode, random }) : tools)];
     const opened = await Promise.all(
-      sources.map((source) =>
-        context.tools(source).open({ task, seed, signal, ...(given === undefined ? {} : { files: given }) }),
-      ),
+      sources.map((source) => context.tools(source).open({ task, seed, signal, ...defined({ files: given }) })),
     );
     return opened.flatMap((each) => each.tools);
   };

@@ -1,6 +1,6 @@
 import { Places } from "@mrlm/kit";
 import { Recordings, silentLogger } from "@mrlm/kit/service";
-import { type Determinism, type Logger, MrlmError } from "@mrlm/spec";
+import { defined, type Determinism, type Logger, MrlmError } from "@mrlm/spec";
 import { Agent } from "undici";
 import { Budget } from "./budget.ts";
 import { type ChatAnswer, readAnswer, readUsage } from "./chat-answer.ts";
@@ -275,10 +275,7 @@ class HttpModelClient implements ModelClient {
       ...extra,
       messages: chatMessages(messages),
       ...(tools.length === 0 ? {} : { tools: chatTools(tools) }),
-      ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(topP === undefined ? {} : { top_p: topP }),
-      ...(seed === undefined ? {} : { seed }),
+      ...defined({ max_tokens: maxTokens, temperature, top_p: topP, seed }),
       ...(stop === undefined || stop.length === 0 ? {} : { stop: [...stop] }),
       ...format,
     };

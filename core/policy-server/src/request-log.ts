@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Logger } from "@mrlm/spec";
+import { defined, type Logger } from "@mrlm/spec";
 import type { ApiError } from "./api/api-error.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Admission } from "./sampling/admission.ts";
@@ -61,8 +61,7 @@ export class RequestLog {
           milliseconds: Math.round(performance.now() - started),
           prompt_tokens: own.prompt,
           completion_tokens: own.completion,
-          ...(retry !== undefined && { retry }),
-          ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }),
+          ...defined({ retry, idempotency_key: idempotencyKey }),
           ...(failure !== undefined && { code: failure.code, error: failure.message }),
         });
       },

@@ -1,4 +1,4 @@
-import { type ErrorCode, isErrorCode, MrlmError } from "@mrlm/spec";
+import { defined, type ErrorCode, isErrorCode, MrlmError } from "@mrlm/spec";
 
 /** Error in a form that processes and threads pass to each other. */
 export interface ErrorRecord {
@@ -21,8 +21,7 @@ export function fromErrorRecord({ code, message, hint, retryDelayMs, isRetryable
   if (code === undefined) return new Error(message);
   return new MrlmError(isErrorCode(code) ? code : "INTERNAL", message, {
     isRetryable,
-    ...(hint !== undefined && { hint }),
-    ...(retryDelayMs !== undefined && { retryDelayMs }),
+    ...defined({ hint, retryDelayMs }),
   });
 }
 

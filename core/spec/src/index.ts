@@ -1,6 +1,7 @@
 /** Entry for authors of plugins, in the order of the data flow: policy -> action -> environment -> observation, reward -> trajectory -> algorithm. */
 
 export { isObject, type JsonObject, type JsonValue } from "./json.ts";
+export { defined } from "./defined.ts";
 export { isTooDeep, parseJson, parseStrictJson, TOO_DEEP } from "./parse-json.ts";
 export { type AgentId, type RoleId, roleOf, SINGLE_AGENT, type TaskId } from "./id.ts";
 export type {

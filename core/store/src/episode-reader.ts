@@ -1,6 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { iterated } from "./database.ts";
-import type { Trajectory } from "@mrlm/spec";
+import { defined, type Trajectory } from "@mrlm/spec";
 import type { EpisodePurpose } from "@mrlm/spec/host";
 import { type EpisodeList, type EpisodePage, listChoices, listEpisodes } from "./episode-list.ts";
 import { EpisodeRows } from "./episode-rows.ts";
@@ -106,7 +106,7 @@ export class EpisodeReader {
         : "(episodes.task = :task OR episodes.task LIKE replace(replace(:task, '%', '\\%'), '_', '\\_') || '/%' ESCAPE '\\')";
     const { where, by } = ORDERS[order];
     const sql = `SELECT ${COLUMNS} FROM ${EPISODES} WHERE ${isTask} AND ${where} ORDER BY ${by} episodes.key DESC LIMIT :limit`;
-    return this.#all(sql, { limit, ...(task === undefined ? {} : { task }) }).map((row) => this.#numbered(row));
+    return this.#all(sql, { limit, ...defined({ task }) }).map((row) => this.#numbered(row));
   }
 
   /** Lists agents' parts of episodes. Throws QUERY_INVALID for an unknown column. */

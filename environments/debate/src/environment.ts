@@ -1,6 +1,7 @@
 import {
   type Action,
   anyTask,
+  defined,
   type EnvironmentContext,
   type JudgedTurn,
   messageText,
@@ -116,7 +117,7 @@ export class DebateEnvironment implements SimulatedEnvironment {
       })),
       agents: SIDES,
       task: this.#task,
-      ...(options === undefined ? {} : { options }),
+      ...defined({ options }),
     };
     return rewardsOf(await this.#context.judge(judge).judge(request, { signal }), rewards.kind);
   }

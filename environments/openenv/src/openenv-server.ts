@@ -1,4 +1,4 @@
-import { type JsonObject, MrlmError, Places, type TaskSource } from "@mrlm/kit";
+import { defined, type JsonObject, MrlmError, Places, type TaskSource } from "@mrlm/kit";
 import {
   catalogueOf,
   type Fetch,
@@ -60,7 +60,7 @@ class OpenEnvServer implements RemoteServer {
     const connect = (query: string, late: AbortSignal): Promise<Socket> =>
       Socket.open(`${this.#client.url}/ws${query}`, this.#headers, late);
     const socket = await connect("", signal);
-    const reset: JsonObject = { ...(seed !== undefined && { seed }), ...place };
+    const reset: JsonObject = { ...defined({ seed }), ...place };
     const resume = (session: string, late: AbortSignal): Promise<Socket> =>
       connect(`?session_id=${encodeURIComponent(session)}`, late);
     return OpenEnvEpisode.start({ socket, form, options: this.#options, resume }, reset, signal);

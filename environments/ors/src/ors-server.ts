@@ -1,4 +1,4 @@
-import { type JsonObject, MrlmError, Places, type TaskSource } from "@mrlm/kit";
+import { defined, type JsonObject, MrlmError, Places, type TaskSource } from "@mrlm/kit";
 import {
   type Catalogue,
   catalogueOf,
@@ -56,7 +56,7 @@ class OrsServer implements RemoteServer {
     const { environment } = await this.#read(signal);
     const prefix = environment === undefined ? "" : `/${pathOf(environment)}`;
     const task = await this.#task(prefix, place as { readonly split: string; readonly index: number }, seed, signal);
-    const body = { ...(environment !== undefined && { env_name: environment }), ...task };
+    const body = { ...defined({ env_name: environment }), ...task };
     const session = await OrsSession.open(this.#client, prefix, body, signal);
     return OrsEpisode.start(session, this.#options, signal);
   }

@@ -1,5 +1,5 @@
 import { type HttpClient, type HttpRequest, readRemoteJson, ServerFull, statusError } from "@mrlm/kit/bridge";
-import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/kit";
+import { defined, type JsonObject, type JsonValue, MrlmError } from "@mrlm/kit";
 import { eventsOf } from "./event-stream.ts";
 
 /** Interval of pings. Servers end sessions without a request. */
@@ -59,7 +59,7 @@ export class OrsSession {
   async call(name: string, input: JsonObject, signal: AbortSignal): Promise<JsonValue> {
     let known: string | undefined;
     for (let attached = 0; ; attached++) {
-      const body = { name, input, ...(known !== undefined && { task_id: known }) };
+      const body = { name, input, ...defined({ task_id: known }) };
       const data: string[] = [];
       let hasEnded = false;
       try {

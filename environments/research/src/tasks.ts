@@ -1,4 +1,5 @@
 import {
+  defined,
   divide,
   type EnvironmentContext,
   generatedTasks,
@@ -69,8 +70,8 @@ export async function fileQuestions(
   const rows = (await readJsonl(context.dataPath(path), "data.path")).map(({ value, place }) => readRow(value, place));
   const { train, eval: held } = divide(rows, eval_share, seed);
   return listedTasks({ train, eval: held }, ({ id, question, answer, site }) => ({
-    public: jsonOf({ question, ...(id === undefined ? {} : { id }) }),
-    private: jsonOf({ answer, ...(site === undefined ? {} : { site }) }),
+    public: jsonOf({ question, ...defined({ id }) }),
+    private: jsonOf({ answer, ...defined({ site }) }),
   }));
 }
 

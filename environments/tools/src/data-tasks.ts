@@ -1,4 +1,5 @@
 import {
+  defined,
   divide,
   type EnvironmentContext,
   invalidRow,
@@ -40,15 +41,15 @@ function taskOf(
 ): Omit<Task, "id"> {
   return {
     public: {
-      ...(id === undefined ? {} : { id }),
+      ...defined({ id }),
       ...jsonOf({
         question,
-        ...(required_tools === undefined ? {} : { required_tools }),
+        ...defined({ required_tools }),
         ...(scorer === undefined ? {} : { scorer: scorerOf(scorer, scorers) as string }),
-        ...(answer_schema === undefined ? {} : { answer_schema }),
+        ...defined({ answer_schema }),
       }),
     },
-    private: jsonOf({ answer, ...(files === undefined ? {} : { files }) }),
+    private: jsonOf({ answer, ...defined({ files }) }),
   };
 }
 

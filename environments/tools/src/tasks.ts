@@ -1,4 +1,4 @@
-import { generatedTasks, type TaskSource } from "@mrlm/kit";
+import { defined, generatedTasks, type TaskSource } from "@mrlm/kit";
 import { pickDifficulty, pickFamily } from "@mrlm/kit/options";
 import { GENERATORS } from "./generators/index.ts";
 import type { ToolsOptions } from "./options.ts";
@@ -29,8 +29,7 @@ export function toolsTasks(options: ToolsOptions): TaskSource {
         },
         private: jsonOf({
           answer,
-          ...(files === undefined ? {} : { files }),
-          ...(site === undefined ? {} : { site }),
+          ...defined({ files, site }),
           plan,
         }),
       };

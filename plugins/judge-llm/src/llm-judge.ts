@@ -1,5 +1,6 @@
 import { type ModelClient, TimeLimit } from "@mrlm/model-client";
 import {
+  defined,
   type Determinism,
   type JsonObject,
   type Judge,
@@ -43,7 +44,7 @@ export class LlmJudge implements Judge {
     const time = new TimeLimit({
       signal,
       deadlineMs: options.deadline_ms,
-      ...(queued === undefined ? {} : { queued }),
+      ...defined({ queued }),
     });
     const inMode = options.mode === "pairwise" ? judgePairwise : judgePointwise;
     const judge = async (part: JudgedPart): Promise<JudgedAgents> =>

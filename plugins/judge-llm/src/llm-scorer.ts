@@ -1,5 +1,13 @@
 import { encodeData, type ModelClient, TimeLimit } from "@mrlm/model-client";
-import { type Determinism, type Grade, type JsonObject, score, type Scorer, type ScoreRequest } from "@mrlm/kit";
+import {
+  defined,
+  type Determinism,
+  type Grade,
+  type JsonObject,
+  score,
+  type Scorer,
+  type ScoreRequest,
+} from "@mrlm/kit";
 import { type Answered, ask, REFUSED, usageOf } from "./ask.ts";
 import type { LlmOptions } from "./options.ts";
 import { referencePrompt } from "./prompts.ts";
@@ -30,7 +38,7 @@ export class LlmScorer implements Scorer {
     queued,
   }: ScoreRequest): Promise<Grade> {
     const { votes, max_characters, max_tokens, temperature, deadline_ms } = this.#options;
-    const time = new TimeLimit({ signal, deadlineMs: deadline_ms, ...(queued === undefined ? {} : { queued }) });
+    const time = new TimeLimit({ signal, deadlineMs: deadline_ms, ...defined({ queued }) });
     const compare = async (read: string, count: number): Promise<Grade> => {
       const items: JsonObject[] = [
         ...(question === undefined ? [] : [{ question }]),

@@ -1,5 +1,6 @@
 import {
   type AgentId,
+  defined,
   type JsonValue,
   type Judge,
   type Judgement,
@@ -78,7 +79,7 @@ export class RulesJudge implements Judge {
     ];
     const whole = parts.reduce((sum, [weight]) => sum + weight, 0);
     const value = whole === 0 ? 0 : parts.reduce((sum, [weight, part]) => sum + weight * part, 0) / whole;
-    const components = { arguments: average, consistency, ...(coverage === undefined ? {} : { coverage }) };
+    const components = { arguments: average, consistency, ...defined({ coverage }) };
     return { value, components, arguments: scored };
   }
 

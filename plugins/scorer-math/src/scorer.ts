@@ -1,5 +1,14 @@
 /** Scorer `math@2`: the verifier as an implementation of the scorer interface. */
-import { type Grade, type JsonObject, type Reward, score, type Scorer, type ScoreRequest, unscored } from "@mrlm/kit";
+import {
+  defined,
+  type Grade,
+  type JsonObject,
+  type Reward,
+  score,
+  type Scorer,
+  type ScoreRequest,
+  unscored,
+} from "@mrlm/kit";
 import type { VerifyOptions } from "./options.ts";
 import { isAnswerForm } from "./form/form.ts";
 import { verify, type Verification } from "./verify.ts";
@@ -34,7 +43,7 @@ export class MathScorer implements Scorer {
       verdict,
       reason,
       detail: { method: result.method, expected: result.expected, answer: result.answer, work: result.work },
-      ...(extracted === undefined ? {} : { extracted }),
+      ...defined({ extracted }),
     };
   }
 }

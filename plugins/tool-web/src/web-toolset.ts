@@ -1,5 +1,6 @@
 import { createModelClient, type ModelClient } from "@mrlm/model-client";
 import {
+  defined,
   type Determinism,
   type OpenToolset,
   Places,
@@ -89,12 +90,12 @@ export class WebToolset implements Toolset {
     const rules = {
       allow: new AllowList(options.allow),
       ports: fetch.ports,
-      ...(resolve === undefined ? {} : { resolve }),
+      ...defined({ resolve }),
     };
     const tape = cassette === undefined ? undefined : { ...cassette, folder: dataPath(cassette.folder) };
     this.#cassette = tape;
     const recorded = (exchange: Exchange, keeps?: CassetteOptions["keeps"]): Exchange =>
-      tape === undefined ? exchange : withCassette(exchange, { ...tape, ...(keeps === undefined ? {} : { keeps }) });
+      tape === undefined ? exchange : withCassette(exchange, { ...tape, ...defined({ keeps }) });
     const places = new Places(fetch.concurrency);
     if (isLive) {
       const client = new WebClient({

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import { MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { TorchWish } from "../torch/torch-build.ts";
@@ -46,5 +47,5 @@ export function resolveSetupOptions(
 
 /** Returns the requested build of torch in these options. */
 export function torchWish(options: SetupOptions): TorchWish {
-  return { device: options.torch ?? "auto", ...(options.torch_index !== undefined && { index: options.torch_index }) };
+  return { device: options.torch ?? "auto", ...defined({ index: options.torch_index }) };
 }

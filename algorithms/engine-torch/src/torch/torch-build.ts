@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 /** Version of torch that all tests use. */
 export const TORCH_VERSION = "2.13.0";
 
@@ -25,7 +26,7 @@ export const LOCKED: TorchBuild = { kind: "locked", requirement: `torch==${TORCH
 
 /** Returns the build without CUDA. */
 export function cpuBuild(index?: string): TorchBuild {
-  return { kind: "cpu", requirement: `torch==${TORCH_VERSION}+cpu`, ...(index !== undefined && { index }) };
+  return { kind: "cpu", requirement: `torch==${TORCH_VERSION}+cpu`, ...defined({ index }) };
 }
 
 /** Returns the build of this version on the user's index. */

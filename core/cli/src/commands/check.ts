@@ -1,5 +1,5 @@
 import { BEHAVIOUR_FILE, discoverPlugins, projectDirectory } from "@mrlm/runtime";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import { type Finding, isNamed } from "@mrlm/testing";
 import type { CommandContext } from "../command-context.ts";
 import {
@@ -42,7 +42,7 @@ export async function check(context: CommandContext, target: string, args: Check
       quick: args.quick ?? false,
       update: args.update ?? false,
       signal: interrupts.drain,
-      ...(args.only !== undefined && { only: args.only }),
+      ...defined({ only: args.only }),
     });
     if (args.play !== undefined && outcome.parts.length > 0) {
       const playing = [playingProject(directory, checked), environmentsOf(outcome.parts)] as const;

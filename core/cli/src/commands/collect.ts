@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { asWriteFailure, collectEpisodes, Journal, writeCollection } from "@mrlm/runtime";
-import { isErrorCode, type JsonObject, MrlmError, type Trajectory } from "@mrlm/spec";
+import { defined, isErrorCode, type JsonObject, MrlmError, type Trajectory } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { collectionReport, cutShare } from "../console/collection-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
@@ -108,12 +108,11 @@ async function play(
       tasks,
       groupSize,
       players: environment.players,
-      ...(environment.sides === undefined ? {} : { sides: environment.sides }),
-      ...(environment.rewardSharing === undefined ? {} : { rewardSharing: environment.rewardSharing }),
+      ...defined({ sides: environment.sides, rewardSharing: environment.rewardSharing }),
       ...sampling,
       seed: config.seed,
       renderer: fingerprint,
-      ...(filterReward === undefined ? {} : { filterReward }),
+      ...defined({ filterReward }),
       batchTasks: engine.deterministic ? Math.max(1, Math.floor(config.sampling.concurrency / groupSize)) : undefined,
       signal,
       onEpisodes: (groups) => {
@@ -140,7 +139,7 @@ function identityOf(
     environment: environment.ref.id,
     options: environment.ref.options ?? {},
     ...playersOf(environment),
-    ...(environment.rewardSharing === undefined ? {} : { reward_sharing: environment.rewardSharing }),
+    ...defined({ reward_sharing: environment.rewardSharing }),
     split,
     tasks,
     group_size: groupSize,

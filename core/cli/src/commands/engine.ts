@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { PluginHost } from "@mrlm/runtime";
 import type { CommandContext } from "../command-context.ts";
 import type { SetupOptions } from "../declarations/engine.ts";
@@ -12,7 +13,7 @@ export async function setUpEngine(
     const provider = await plugins.engine(engine);
     const installation = await provider.setup({
       progress: (line) => console.note(line),
-      ...(extra === undefined ? {} : { extras: extra }),
+      ...defined({ extras: extra }),
       ...(torchIndex === undefined ? {} : { options: { torch_index: torchIndex } }),
     });
     console.print(`${installation.changed ? "set up" : "already set up"}: ${installation.executable}`);

@@ -1,5 +1,5 @@
 import { asWriteFailure, evaluate, writeAtomically } from "@mrlm/runtime";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { evaluationReport, tasksOf } from "../console/evaluation-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
@@ -80,11 +80,11 @@ async function measure(
         ref: environment.ref,
         tasks: Array.from({ length: tasks }, (_, i) => `${split}/${i}`),
         players: environment.players,
-        ...(environment.sides === undefined ? {} : { sides: environment.sides }),
-        ...(environment.maxTurns === undefined ? {} : { maxTurns: environment.maxTurns }),
-        ...(environment.description.rewardRange === undefined
-          ? {}
-          : { rewardRange: environment.description.rewardRange }),
+        ...defined({
+          sides: environment.sides,
+          maxTurns: environment.maxTurns,
+          rewardRange: environment.description.rewardRange,
+        }),
       },
     ],
     ...sampling,

@@ -11,7 +11,7 @@ import {
   ReplacedJudge,
   RunDirectory,
 } from "@mrlm/runtime";
-import { type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
 import type { EnvironmentRef } from "@mrlm/spec/host";
 import type { NumberedEpisode } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
@@ -113,8 +113,7 @@ function countsOf(outcomes: readonly JudgedOutcome[]): AgreementCounts {
     failed: count("failed"),
     unjudged: count("unjudged"),
     lost: count("lost"),
-    ...(firstLost === undefined ? {} : { firstLost }),
-    ...(firstUnscored === undefined ? {} : { firstUnscored }),
+    ...defined({ firstLost, firstUnscored }),
   };
 }
 

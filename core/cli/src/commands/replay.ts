@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { openReplay, prepareRun, replayRun, type ReplayResult } from "@mrlm/runtime";
 import type { CommandContext } from "../command-context.ts";
 import { progressBar } from "../console/progress-bar.ts";
@@ -34,7 +35,7 @@ export async function replay(context: CommandContext, path: string, { from, out 
         host,
         engine,
         isEngineShared: isShared,
-        ...(out === undefined ? {} : { out }),
+        ...defined({ out }),
         plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
         logger: parts.logger,
         stop: AbortSignal.any([parts.stop, lost]),

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { hostname } from "node:os";
 import { rmSync } from "node:fs";
 import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory, statusOfRun } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
 import type { SampleOptions } from "../declarations/sample.ts";
@@ -32,8 +32,7 @@ export async function sample({ console, directory }: CommandContext, args: Sampl
   const options = {
     ...samplerLaunch(loaded.config),
     device,
-    ...(gpu === undefined ? {} : { gpu }),
-    ...(threads === undefined ? {} : { threads }),
+    ...defined({ gpu, threads }),
   };
   const engines = engineAddresses(args.engine ?? [], loaded.config);
   if (statusOfRun(run).hasEnded) {

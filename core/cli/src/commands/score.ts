@@ -2,6 +2,7 @@ import { jsonlRows } from "@mrlm/kit/service";
 import { chatMessage, fromChatMessage } from "@mrlm/kit/learning";
 import { PluginHost } from "@mrlm/runtime";
 import {
+  defined,
   fileFault,
   isObject,
   type JsonObject,
@@ -71,7 +72,7 @@ async function score(scorer: Scorer, { row, request }: ScoredRow): Promise<JsonO
     verdict: grade.verdict,
     reward: grade.reward.scored ? grade.reward.value : null,
     reason: grade.reason,
-    ...(grade.detail === undefined ? {} : { detail: grade.detail }),
+    ...defined({ detail: grade.detail }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import { loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import type { ServeOptions } from "../declarations/serve.ts";
 import { listenForInterrupts } from "../interrupts.ts";
@@ -78,15 +78,14 @@ export async function serveEnvironmentHost(
     const shared = { host, logger, ...access };
     const server = await serveEnvironments({
       ...shared,
-      ...(sessions !== undefined && { sessions }),
-      ...(workers !== undefined && { workers }),
+      ...defined({ sessions, workers }),
       address: `${at}:${options.port ?? PORT}`,
       demonstrations: options.demonstrations === true,
     });
     try {
       const sandboxes = await sandboxesOfClients(plugins, http?.runsCode, {
         ...{ mustBeJailed, isPublic, logger, environments: offered },
-        ...(access.tokens !== undefined && { tokens: access.tokens }),
+        ...defined({ tokens: access.tokens }),
       });
       const dialects = http && (await http.start(at, { ...shared, ...(await hosted.forDialects()), sandboxes }));
       const interrupts = listenForInterrupts(serverConsole(options, console, logger), "finishing the calls under way");

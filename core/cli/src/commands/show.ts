@@ -1,5 +1,5 @@
 import { type KeptEpisode, keptEpisodes } from "@mrlm/runtime";
-import type { JsonObject } from "@mrlm/spec";
+import { defined, type JsonObject } from "@mrlm/spec";
 import { type EpisodeQuery, withoutPassword } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
 import { episodeText } from "../console/episode-text.ts";
@@ -28,9 +28,7 @@ const NOTHING: Readonly<Record<EpisodeQuery["order"], string>> = {
 function toJson({ key, step, stage, row: { segments: _, renderer: __, ...row } }: KeptEpisode): JsonObject {
   return {
     event: "episode",
-    ...(key === undefined ? {} : { episode_key: key }),
-    ...(step === undefined ? {} : { step }),
-    ...(stage === undefined ? {} : { stage }),
+    ...defined({ episode_key: key, step, stage }),
     ...(JSON.parse(JSON.stringify(row)) as JsonObject),
   };
 }

@@ -24,7 +24,7 @@ import {
   type RunSummary,
   trainRun,
 } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import type { Console } from "../console/console.ts";
 import { lineLogger } from "../console/line-logger.ts";
@@ -165,7 +165,7 @@ export async function train(
       drain: interrupts.drain,
       stop: environments.lost,
       plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
-      ...(checkpoint === undefined ? {} : { checkpoint }),
+      ...defined({ checkpoint }),
     });
     return end({ console, log, summary, config });
 

@@ -1,5 +1,5 @@
 import { currentCall } from "@mrlm/server/sessions";
-import type { JsonObject, Logger } from "@mrlm/spec";
+import { defined, type JsonObject, type Logger } from "@mrlm/spec";
 import { type DestinationStream, pino } from "pino";
 
 /**
@@ -20,6 +20,6 @@ export function jsonLogger(destination: DestinationStream, worker?: number): Log
   const at =
     (level: "debug" | "info" | "warn" | "error") =>
     (message: string, fields?: JsonObject): void =>
-      log[level]({ ...currentCall(), ...(fields !== undefined && { fields }) }, message);
+      log[level]({ ...currentCall(), ...defined({ fields }) }, message);
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

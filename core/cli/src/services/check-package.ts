@@ -15,7 +15,7 @@ import {
   readPluginPackage,
   writeAtomically,
 } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import { type Finding, type FindingCode, findingOf, SourcePlaces } from "@mrlm/testing";
 import type { CheckMessage, CheckRequest, ProviderMessage } from "./plugin-check.ts";
 import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
@@ -121,7 +121,7 @@ export async function* checkPackage(
   let hasFailed = false;
   const uncaught = new Set<string>();
   for (;;) {
-    const request: CheckRequest = { directory, project, quick, skip, ...(only !== undefined && { only }) };
+    const request: CheckRequest = { directory, project, quick, skip, ...defined({ only }) };
     const checking = pluginProcess<CheckMessage>("check-worker", request as never, { signal });
     let [current, during, hasParts] = ["package", "its import", false];
     let provider: ProviderMessage | undefined;

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { type ClientFiles, clientIdentity, clientToken } from "@mrlm/kit/access";
 import type { ClientTls, ConnectEnvironmentsOptions } from "@mrlm/client";
 
@@ -20,5 +21,5 @@ export function serverCredentials(server: {
 
 function clientTls({ server_name: serverName, ...files }: ClientFiles & { readonly server_name?: string }) {
   const identity = clientIdentity(files);
-  return (): ClientTls => ({ ...identity(), ...(serverName === undefined ? {} : { serverName }) });
+  return (): ClientTls => ({ ...identity(), ...defined({ serverName }) });
 }

@@ -1,6 +1,6 @@
 import { connectEngine, type SamplerPool } from "@mrlm/client";
 import { type EnginePlace, enginesOf, engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { DistributedOptions, Engine } from "@mrlm/spec/host";
 import { engineToken } from "./client-access.ts";
 
@@ -57,11 +57,9 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
     mode: settings.mode,
     seed,
     signal: start.signal,
-    ...(options.notice === undefined ? {} : { notice: options.notice }),
-    ...(options.logDirectory === undefined ? {} : { logDirectory: options.logDirectory }),
+    ...defined({ notice: options.notice, logDirectory: options.logDirectory }),
     ...engineThreads(options.config),
-    ...(settings.gpu === undefined ? {} : { gpu: settings.gpu }),
-    ...(distributed === undefined ? {} : { distributed }),
+    ...defined({ gpu: settings.gpu, distributed }),
   });
   options.signal.removeEventListener("abort", cancel);
   options.onStarted?.(launched);
@@ -94,8 +92,7 @@ export function distributedOptions({ distributed }: ResolvedConfig): Distributed
   const { strategy, nproc_per_node, nnodes, master_addr, master_port, join_seconds } = distributed;
   if (nproc_per_node * nnodes === 1) return undefined;
   const master = {
-    ...(master_addr === undefined ? {} : { masterAddress: master_addr }),
-    ...(master_port === undefined ? {} : { masterPort: master_port }),
+    ...defined({ masterAddress: master_addr, masterPort: master_port }),
   };
   return {
     strategy,

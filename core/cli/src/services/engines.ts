@@ -8,7 +8,7 @@ import {
   type ResolvedConfig,
   type RunDirectory,
 } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { Engine } from "@mrlm/spec/host";
 import { type EngineService, openEngine, type OpenEngineOptions } from "./engine.ts";
 import type { SamplerPools } from "./samplers.ts";
@@ -95,7 +95,7 @@ export async function connectEngines(
         hint: "Start this process again with the present configuration of the run.",
       });
     const { address, token } = place;
-    return await connectEngine(address, { ...withPool(samplers.get(name)), ...(token === undefined ? {} : { token }) });
+    return await connectEngine(address, { ...withPool(samplers.get(name)), ...defined({ token }) });
   });
   const results = await Promise.allSettled(connecting);
   const engines = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));

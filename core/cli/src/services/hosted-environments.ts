@@ -2,7 +2,7 @@ import { connectEnvironments } from "@mrlm/client";
 import { type EnvironmentSource, LocalHost, serveServices, watchEventLoop } from "@mrlm/runtime";
 import { serveEnvironments, startWorkers, type WorkerPool } from "@mrlm/server";
 import { type SessionLimits, SessionTable } from "@mrlm/server/sessions";
-import type { Logger } from "@mrlm/spec";
+import { defined, type Logger } from "@mrlm/spec";
 import type { EnvironmentHost } from "@mrlm/spec/host";
 import { environmentWorkers } from "./environment-workers.ts";
 import type { WorkerRequest } from "./worker-request.ts";
@@ -64,7 +64,7 @@ async function hostInWorkers(options: HostOptions): Promise<HostedEnvironments> 
     request: { ...options.request, leaseMs: limits.leaseMs },
     print,
     onStarted: (channels) => serveServices(channels.channel("services"), options.source),
-    ...(workerMemoryMb === undefined ? {} : { memoryMb: workerMemoryMb }),
+    ...defined({ memoryMb: workerMemoryMb }),
   });
   try {
     const workers = await startWorkers({ ...limits, count, start: starter.start, logger });

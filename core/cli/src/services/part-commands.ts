@@ -1,5 +1,5 @@
 import type { LoadedConfig, ResolvedPart } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { PartKind, RunPart } from "@mrlm/spec/host";
 
 /** Run whose parts are started. */
@@ -83,8 +83,7 @@ function partOf(
     kind,
     count,
     command: [...(own ?? run.mrlm), ...flags, ...args] as [string, ...string[]],
-    ...(cpus === undefined ? {} : { cpus }),
-    ...(gpus === undefined ? {} : { gpus }),
+    ...defined({ cpus, gpus }),
     ...(memory === undefined ? {} : { memory: Math.ceil(memory * 1024 ** 2) }),
     env,
   };

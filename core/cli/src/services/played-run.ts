@@ -13,7 +13,7 @@ import {
   statusOfRun,
   storePlaceOf,
 } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { isPostgres, openEpisodeStore, storeProviderOf, type StoreProvider, withoutPassword } from "@mrlm/store";
 import { flagOf } from "../declarations/flag-groups.ts";
@@ -87,7 +87,7 @@ function runOfDirectory(run: RunDirectory, set: readonly string[]): PlayedRun {
     openStore() {
       const id = idOfRun(run);
       const about = { ...run.store, purpose: "train", endsLeases: false } as const;
-      return openEpisodeStore({ ...about, ...(id === undefined ? {} : { run: id }) });
+      return openEpisodeStore({ ...about, ...defined({ run: id }) });
     },
     close: async () => undefined,
   };
@@ -208,13 +208,11 @@ type Credentials = { readonly [Name in (typeof SERVER_OPTIONS)[number]]?: PlayOp
 
 function credentials({ tokenFile, tls, tlsCa, tlsCert, tlsKey, tlsServerName }: Credentials) {
   const files: ClientFiles = {
-    ...(tlsCa === undefined ? {} : { ca: tlsCa }),
-    ...(tlsCert === undefined ? {} : { cert: tlsCert }),
-    ...(tlsKey === undefined ? {} : { key: tlsKey }),
+    ...defined({ ca: tlsCa, cert: tlsCert, key: tlsKey }),
   };
   const hasTls = tls === true || tlsServerName !== undefined || Object.keys(files).length > 0;
   return serverCredentials({
-    ...(tokenFile === undefined ? {} : { token_file: tokenFile }),
-    ...(hasTls ? { tls: { ...files, ...(tlsServerName === undefined ? {} : { server_name: tlsServerName }) } } : {}),
+    ...defined({ token_file: tokenFile }),
+    ...(hasTls ? { tls: { ...files, ...defined({ server_name: tlsServerName }) } } : {}),
   });
 }

@@ -18,7 +18,7 @@ import {
   trainedPolicies,
   type TrainedPolicy,
 } from "@mrlm/runtime";
-import { MrlmError, type PolicyId } from "@mrlm/spec";
+import { defined, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { PlayerRef } from "@mrlm/spec/host";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { endpointOfFlags } from "./endpoint-flags.ts";
@@ -76,8 +76,7 @@ export async function rolloutSessionConfig(args: RolloutOptions): Promise<Rollou
       ? { ...model, path: directory }
       : { ...model, ...trainedModel(configured, base.engine, directory) };
   const flags = {
-    ...(args.temperature === undefined ? {} : { temperature: args.temperature }),
-    ...(args.maxTokens === undefined ? {} : { max_tokens: args.maxTokens }),
+    ...defined({ temperature: args.temperature, max_tokens: args.maxTokens }),
   };
   const sampling = { ...base.sampling, ...ownSampling, ...flags };
   const others = trainedPolicies(given.config).flatMap(

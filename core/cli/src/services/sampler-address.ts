@@ -3,7 +3,7 @@ import { tlsFault } from "@mrlm/client";
 import { clientIdentity } from "@mrlm/kit/access";
 import type { SamplerFile } from "@mrlm/runtime";
 import { forwardPort } from "@mrlm/server";
-import { type Logger, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, MrlmError } from "@mrlm/spec";
 import type { SampleOptions } from "../declarations/sample.ts";
 import { serverAccess } from "./server-access.ts";
 
@@ -49,7 +49,7 @@ export function samplerAddress(options: Partial<SampleOptions>, logger: Logger):
     async offer(to) {
       if (options.host === undefined && options.port === undefined && tls === undefined) return { address: to };
       const bare = host.replace(/^\[(.*)\]$/, "$1");
-      const forwarded = await forwardPort({ host: bare, port, to, ...(tls === undefined ? {} : { tls }) });
+      const forwarded = await forwardPort({ host: bare, port, to, ...defined({ tls }) });
       closing.unshift(() => forwarded.close());
       const address = `${isIP(bare) === 6 ? `[${bare}]` : bare}:${forwarded.port}`;
       if (tls === undefined) return { address };

@@ -9,7 +9,7 @@ import {
   type ResolvedConfig,
   type RunDirectory,
 } from "@mrlm/runtime";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EngineProvider, ExternalSampler } from "@mrlm/spec/host";
 import { serveSampler } from "@mrlm/server";
 import { lineLogger } from "../console/line-logger.ts";
@@ -80,7 +80,7 @@ export async function startServerSampler(
   const sampler = new ProvedSampler({
     sampler: await openServer(parts, { plugin, url, options }, directory),
     directory,
-    ...(probeLimit === undefined ? {} : { probeLimit }),
+    ...defined({ probeLimit }),
     logger: lineLogger(notice),
     connect: ({ address, token }) => connectEngine(address, token === undefined ? {} : { token }),
   });

@@ -9,7 +9,7 @@ import {
   type ResolvedConfig,
   type RunDirectory,
 } from "@mrlm/runtime";
-import type { Logger } from "@mrlm/spec";
+import { defined, type Logger } from "@mrlm/spec";
 import type { EngineProcess, EngineProvider } from "@mrlm/spec/host";
 
 /** Time between two looks for samplers that join a run, in milliseconds. */
@@ -71,7 +71,7 @@ export function samplerLaunch(config: ResolvedConfig): Parameters<EngineProvider
   const { device, mode, gpu } = config.engine;
   // Lanes only train, and are among the threads by which a sampler is compared with the engine.
   const threads = engineThreads(config);
-  return { device, mode, samplesOnly: true, seed: config.seed, ...threads, ...(gpu === undefined ? {} : { gpu }) };
+  return { device, mode, samplesOnly: true, seed: config.seed, ...threads, ...defined({ gpu }) };
 }
 
 /** Starts the samplers of a configuration, and adds those that join the run. A sampler that ends is started again. */
@@ -190,7 +190,7 @@ async function look(run: RunDirectory, pools: SamplerPools, joined: Map<string, 
     const { engines, pid: _pid, host: _host, ...reached } = place;
     for (const [engine, pool] of pools) {
       const trainer = engines?.[engine];
-      pool.add({ ...reached, ...(trainer === undefined ? {} : { trainer }) });
+      pool.add({ ...reached, ...defined({ trainer }) });
     }
   }
   for (const name of joined.keys())

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { connectEngine } from "@mrlm/client";
 import { chatRenderer } from "@mrlm/kit/renderer";
 import { configuredPlugins, PluginHost, policiesOf, policyOptions, trainedPolicy } from "@mrlm/runtime";
-import { type Logger, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, MrlmError } from "@mrlm/spec";
 import type { Engine } from "@mrlm/spec/host";
 import type { PolicySource } from "@mrlm/policy-server";
 import type { ServeOptions } from "../declarations/serve.ts";
@@ -82,7 +82,7 @@ async function servedPolicy(
   const renderer = chatRenderer({
     tokenizerFiles,
     eosTokenIds: info.eosTokenIds,
-    ...(settings.tool_format === undefined ? {} : { toolFormat: settings.tool_format }),
+    ...defined({ toolFormat: settings.tool_format }),
   });
   return { id: run === undefined ? basename(modelDirectory) : policy, engine, model: info.model, renderer };
 }

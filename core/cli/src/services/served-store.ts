@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { idOfRun, joinRun, type Membership, RunDirectory, statusOfRun, thisProcess } from "@mrlm/runtime";
 import type { StoreSource } from "@mrlm/server";
-import { type Logger, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, MrlmError } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { openEpisodeStore, runOfStore } from "@mrlm/store";
 
@@ -60,7 +60,7 @@ export class ServedStore implements StoreSource {
     }
     const id = this.#run === undefined ? undefined : idOfRun(this.#run);
     const about = { ...(this.#run?.store ?? { path: this.#path }), purpose: "train", endsLeases: false } as const;
-    const opening = openEpisodeStore({ ...about, ...(id === undefined ? {} : { run: id }) });
+    const opening = openEpisodeStore({ ...about, ...defined({ run: id }) });
     this.#opening = opening;
     // The next call tries again.
     opening.catch(() => (this.#opening = undefined));

@@ -1,5 +1,5 @@
 import { openServerAccess, type ServerAccess } from "@mrlm/kit/access";
-import { type Logger, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, MrlmError } from "@mrlm/spec";
 import type { AccessOptions } from "../declarations/flag-groups.ts";
 import type { ServeOptions } from "../declarations/serve.ts";
 
@@ -34,10 +34,7 @@ export function serverAccess(options: ServerAccessOptions, logger: Logger): Serv
   requireSecureAddress(options);
   return openServerAccess(
     {
-      ...(tokenFile === undefined ? {} : { tokens: tokenFile }),
-      ...(tlsCert === undefined ? {} : { cert: tlsCert }),
-      ...(tlsKey === undefined ? {} : { key: tlsKey }),
-      ...(tlsClientCa === undefined ? {} : { clientCa: tlsClientCa }),
+      ...defined({ tokens: tokenFile, cert: tlsCert, key: tlsKey, clientCa: tlsClientCa }),
     },
     // A parent process removes the file of its token once the server has read it.
     { logger, tokenGraceMs: graceSeconds * 1_000, isReloading: options.untilStdinEnds !== true },

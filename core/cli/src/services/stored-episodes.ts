@@ -1,5 +1,5 @@
 import { canonicalJson, type LoadedConfig, type RunDirectory } from "@mrlm/runtime";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EnvironmentRef } from "@mrlm/spec/host";
 import type { NumberedEpisode } from "@mrlm/store";
 
@@ -22,7 +22,7 @@ export function storedEpisodes(run: RunDirectory, task: string | undefined, limi
 export function environmentsOf({ config }: LoadedConfig): EnvironmentRef[] {
   const all = [...config.environments, ...config.eval.environments].map(({ id, options }): EnvironmentRef => ({
     id,
-    ...(options === undefined ? {} : { options }),
+    ...defined({ options }),
   }));
   return [...new Map(all.map((ref) => [canonicalJson(ref as unknown as JsonObject), ref])).values()];
 }

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { configuredPlugins, type LoadedConfig, PluginHost } from "@mrlm/runtime";
 import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import { openDescribed, unlessLost } from "./environments.ts";
@@ -28,7 +29,7 @@ export async function countTasks(
     const environments = await openDescribed({ config, plugins, ...about });
     try {
       for (const { id, options } of config.environments) {
-        const ref = { id, ...(options !== undefined && { options }) };
+        const ref = { id, ...defined({ options }) };
         try {
           counts.push(...(await unlessLost(environments.lost, countsOf(environments.host, ref))));
         } catch (error) {

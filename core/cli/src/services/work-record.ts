@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type SessionAtWork, sessionTracking } from "@mrlm/runtime";
@@ -54,7 +55,7 @@ export function recordWork(path: string): () => void {
   process.on("exit", () => {
     if (isOrderly) return;
     const work = context.getStore();
-    writeSync(file, JSON.stringify({ ...(work && { work }), ...(reason !== undefined && { reason }) }), END_OFFSET);
+    writeSync(file, JSON.stringify({ ...(work && { work }), ...defined({ reason }) }), END_OFFSET);
   });
   return () => {
     isOrderly = true;

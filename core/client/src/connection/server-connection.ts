@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { isConnectionLoss, type StatusCodes } from "@mrlm/wire";
 import type { Authorization } from "./authorization.ts";
@@ -37,7 +38,7 @@ export function serverConnection(
     "grpc.keepalive_timeout_ms": keepaliveMs / 3,
     // A large message is sent without a wait for window updates.
     "grpc-node.flow_control_window": 8 << 20,
-    ...(name === undefined ? undefined : { "grpc.default_authority": name }),
+    ...defined({ "grpc.default_authority": name }),
   };
   /** Returns the present settings of TLS. The certificate states the name that was resolved. */
   const security = (): ClientTls | undefined => {

@@ -1,7 +1,7 @@
 import type { PeerCertificate } from "node:tls";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
 import { isIP } from "node:net";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import { type ClientTls, endpointOf, secureContext, serverNameOf } from "./tls.ts";
 
 /** Longest examination in milliseconds. Servers that answer later may be busy. */
@@ -73,7 +73,7 @@ async function tryTls(address: string, tls: ClientTls | undefined, limitMs: numb
       wasEncrypted,
       isAccepted,
       certificate: socket.getPeerCertificate(),
-      ...(error === undefined ? {} : { error }),
+      ...defined({ error }),
     });
   socket.on("secureConnect", () => {
     wasEncrypted = true;

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { checkServerIdentity, createSecureContext, type SecureContext } from "node:tls";
 import { type ChannelCredentials, type ChannelOptions, credentials } from "@grpc/grpc-js";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 
 /** TLS of a client, as texts in PEM form. */
 export interface ClientTls {
@@ -50,9 +50,7 @@ export function secureContext({ ca, cert, key }: ClientTls): SecureContext {
     // Authorities that cannot be read would be ignored.
     if (ca !== undefined) void new X509Certificate(ca);
     return createSecureContext({
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
+      ...defined({ ca, cert, key }),
     });
   } catch (cause) {
     throw new MrlmError(

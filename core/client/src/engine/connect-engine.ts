@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { Engine } from "@mrlm/spec/host";
 import { decodeEngineInfo, ENGINE_PROTOCOL, ENGINE_SERVICE } from "@mrlm/wire";
 import { EngineConnection } from "./engine-connection.ts";
@@ -28,10 +28,7 @@ export async function connectEngine(
       );
     }
     connection.bindTo(info.instanceId);
-    options.samplers?.attach(
-      { address, ...(options.token === undefined ? {} : { token: options.token }) },
-      decodeEngineInfo(info),
-    );
+    options.samplers?.attach({ address, ...defined({ token: options.token }) }, decodeEngineInfo(info));
     return new RemoteEngine(connection, info, options.samplers);
   } catch (error) {
     connection.close();

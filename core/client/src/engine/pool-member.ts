@@ -1,4 +1,4 @@
-import { type Logger, type ModelId, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, type ModelId, MrlmError } from "@mrlm/spec";
 import type { SampleResult, SamplerInfo, WeightsSource, WeightsUpdate } from "@mrlm/spec/host";
 import { decodeSamplerInfo, decodeUpdateResult, encodeUpdate, SAMPLER_PROTOCOL, SAMPLER_SERVICE } from "@mrlm/wire";
 import { pause } from "../connection/aborts.ts";
@@ -161,8 +161,7 @@ export class PoolMember {
         connection = new EngineConnection(address, {
           kind: POOLED_SAMPLER,
           lost: signal,
-          ...(token === undefined ? {} : { token }),
-          ...(tls === undefined ? {} : { tls }),
+          ...defined({ token, tls }),
         });
         const message = await connection.unary(SAMPLER_SERVICE.describe, {});
         ({ instanceId } = message);

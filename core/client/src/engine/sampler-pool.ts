@@ -1,4 +1,4 @@
-import { type Logger, type ModelId, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, type ModelId, MrlmError } from "@mrlm/spec";
 import type { EngineInfo, SamplerInfo, WeightsSource } from "@mrlm/spec/host";
 import { decodeSamplerInfo, SAMPLER_SERVICE } from "@mrlm/wire";
 import { pause } from "../connection/aborts.ts";
@@ -53,7 +53,7 @@ export class SamplerPool {
 
   /** Names the trainer, from which samplers read weights. Called by `connectEngine`. */
   attach({ address, token }: { readonly address: string; readonly token?: string }, info: EngineInfo): void {
-    this.#source = { kind: "trainer", address, ...(token === undefined ? {} : { token }) };
+    this.#source = { kind: "trainer", address, ...defined({ token }) };
     this.#trainer = info;
     for (const place of this.#early.splice(0)) this.add(place);
   }

@@ -1,4 +1,4 @@
-import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { defined, type ErrorCode, MrlmError } from "@mrlm/spec";
 
 /** Codes after which a caller waits. They come before all others. */
 const TEMPORARY: readonly ErrorCode[] = ["RESOURCE_EXHAUSTED", "SERVER_UNAVAILABLE"];
@@ -37,7 +37,7 @@ export class Refusals<Server> {
     return new MrlmError(code, `All of ${all.length} environment servers refused a call. ${reasons}`, {
       hint,
       isRetryable,
-      ...(retryDelayMs === undefined ? undefined : { retryDelayMs }),
+      ...defined({ retryDelayMs }),
       cause: first.error,
     });
   }

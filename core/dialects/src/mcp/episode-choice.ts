@@ -1,5 +1,5 @@
 import { type Exchange, parseClientJson } from "@mrlm/kit/http";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EpisodeRequest } from "../episode.ts";
 
 /** Arguments of the URL by which a client chooses its episode. Each is also a header: `task` is `mrlm-task`. */
@@ -14,7 +14,7 @@ export function episodeChoice(
     throw invalid(`the URL has the argument ${JSON.stringify(unknown.slice(0, 100))}; it may have ${NAMES.join(", ")}`);
   const [task, seed, options, leaseMs] = NAMES.map((name) => valueOf(exchange, name));
   return {
-    ...(task !== undefined && { task }),
+    ...defined({ task }),
     ...(seed !== undefined && { seed: integer("seed", seed) }),
     ...(options !== undefined && { options: jsonObject("options", options) }),
     ...(leaseMs !== undefined && { leaseMs: positive("lease_ms", leaseMs) }),

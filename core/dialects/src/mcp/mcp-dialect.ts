@@ -7,7 +7,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import { logFault, ownerOf } from "@mrlm/server/sessions";
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { Call, Dialect, DialectContext, Route } from "../dialect.ts";
 import { Episode } from "../episode.ts";
 import { requireOneAgent } from "../one-agent.ts";
@@ -97,7 +97,7 @@ export class McpDialect implements Dialect {
     const environment = options === undefined ? { id } : { id, options };
     requireOneAgent(await this.#context.sessions.describe(environment), "MCP");
     const { client } = exchange;
-    const request = { ...choice, environment, ...(client === undefined ? {} : { client }) };
+    const request = { ...choice, environment, ...defined({ client }) };
     return Episode.start(this.#context.sessions, OWNER, request, signal);
   }
 

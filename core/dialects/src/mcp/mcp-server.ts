@@ -1,7 +1,7 @@
 import { type CallToolResult, ProtocolError, Server } from "@modelcontextprotocol/server";
 import { textMessage } from "@mrlm/kit";
 import { logFault } from "@mrlm/server/sessions";
-import { type JsonObject, type Logger, type Message, MrlmError } from "@mrlm/spec";
+import { defined, type JsonObject, type Logger, type Message, MrlmError } from "@mrlm/spec";
 import type { Episode } from "../episode.ts";
 import { VERSION } from "../version.ts";
 import { contentOf } from "./content.ts";
@@ -45,7 +45,7 @@ export function mcpServer(
       result,
       end: episode.end,
       revealRewards,
-      ...(callId !== undefined && { callId }),
+      ...defined({ callId }),
     });
   }
 

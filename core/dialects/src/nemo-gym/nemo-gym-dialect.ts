@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Exchange, HttpError } from "@mrlm/kit/http";
 import { logFault } from "@mrlm/server/sessions";
-import { type JsonObject, MrlmError, type StepResult, type TaskId } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError, type StepResult, type TaskId } from "@mrlm/spec";
 import { ClientSessions } from "../client-sessions.ts";
 import type { Call, Dialect, DialectContext, Route } from "../dialect.ts";
 import { environmentOf } from "../environment-of.ts";
@@ -55,7 +55,7 @@ export class NemoGymDialect implements Dialect {
       typeof body === "object" && body !== null && "responses_create_params" in body;
     const post = (path: string, summary: string, handle: Route["handle"], accepts?: Route["accepts"]): Route => ({
       ...{ method: "POST", path, summary, handle },
-      ...(accepts !== undefined && { accepts }),
+      ...defined({ accepts }),
     });
     this.routes = [
       post("/seed_session", "Start the episode of a row", (call) => this.#seed(call)),
@@ -130,9 +130,7 @@ export class NemoGymDialect implements Dialect {
       const request = {
         environment: ref,
         leaseMs: this.#leaseMs,
-        ...(task !== undefined && { task }),
-        ...(seed !== undefined && { seed }),
-        ...(exchange.client !== undefined && { client: exchange.client }),
+        ...defined({ task, seed, client: exchange.client }),
       };
       const episode = await Episode.start(sessions, OWNER, request, gone.signal);
       const expected = choice.mrlm?.prompt;
@@ -237,7 +235,7 @@ export class NemoGymDialect implements Dialect {
       const lines: string[] = [];
       for (let index = start; index < stop; index++) {
         const { id } = await catalogue.task(environment, split, index);
-        const choice = { ...(id !== undefined && { task: id }), ...(determinism !== "none" && { seed: 0 }) };
+        const choice = { ...defined({ task: id }), ...(determinism !== "none" && { seed: 0 }) };
         const params = await this.#firstOf(exchange, environment, choice, gone.signal);
         lines.push(
           JSON.stringify({ responses_create_params: params, ...choice, mrlm: { prompt: promptHash(params) } }),
@@ -274,7 +272,7 @@ export class NemoGymDialect implements Dialect {
     choice: { readonly task?: TaskId; readonly seed?: number },
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    const request = { environment: { id: environment }, ...choice, ...(client !== undefined && { client }) };
+    const request = { environment: { id: environment }, ...choice, ...defined({ client }) };
     const episode = await Episode.start(this.#context.sessions, OWNER, request, signal);
     try {
       return createParams(episode.first);

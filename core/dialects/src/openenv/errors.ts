@@ -1,6 +1,6 @@
 import type { SessionTable } from "@mrlm/server/sessions";
 import { HttpError } from "@mrlm/kit/http";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import { errorText, withStatus } from "../status.ts";
 import { MalformedRequest } from "./requests.ts";
 
@@ -31,7 +31,7 @@ export function errorDataOf(thrown: unknown, sessions: SessionTable, starting?: 
   const mrlm = {
     code: known?.code ?? "INTERNAL",
     retryable: known?.isRetryable ?? false,
-    ...(retryDelayMs !== undefined && { retry_delay_ms: retryDelayMs }),
+    ...defined({ retry_delay_ms: retryDelayMs }),
   };
   const text = errorText(error);
   if (known?.code === "RESOURCE_EXHAUSTED") {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { textMessage } from "@mrlm/kit";
-import { type JsonObject, MrlmError, type StepResult, type TaskId, type ToolDefinition } from "@mrlm/spec";
+import { defined, type JsonObject, MrlmError, type StepResult, type TaskId, type ToolDefinition } from "@mrlm/spec";
 import type { DialectContext } from "../dialect.ts";
 import { Episode } from "../episode.ts";
 import { requireOneAgent } from "../one-agent.ts";
@@ -148,9 +148,9 @@ export class OpenEnvSession {
     const task = await this.#taskOf(data);
     const request = {
       environment,
-      ...(task !== undefined && { task }),
+      ...defined({ task }),
       ...(typeof data.seed === "number" && { seed: data.seed }),
-      ...(this.client !== undefined && { client: this.client }),
+      ...defined({ client: this.client }),
     };
     const episode = await Episode.start(sessions, OWNER, request, this.#controller.signal);
     this.#episode = episode;

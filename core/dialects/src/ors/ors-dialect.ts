@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Exchange, HttpError } from "@mrlm/kit/http";
 import { logFault } from "@mrlm/server/sessions";
-import { MrlmError, type ToolDefinition } from "@mrlm/spec";
+import { defined, MrlmError, type ToolDefinition } from "@mrlm/spec";
 import { ClientSessions } from "../client-sessions.ts";
 import type { Call, Dialect, DialectContext, Route } from "../dialect.ts";
 import { Episode } from "../episode.ts";
@@ -115,9 +115,7 @@ export class OrsDialect implements Dialect {
     const { client } = exchange;
     const request = {
       environment: { id: environment },
-      ...(task !== undefined && { task }),
-      ...(seed !== undefined && { seed }),
-      ...(client !== undefined && { client }),
+      ...defined({ task, seed, client }),
     } as const;
     const session = new OrsSession((signal) => Episode.start(this.#context.sessions, OWNER, request, signal));
     this.#sessions.add(client, id, session);

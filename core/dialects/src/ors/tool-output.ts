@@ -1,4 +1,4 @@
-import type { JsonObject, Observation, StepResult } from "@mrlm/spec";
+import { defined, type JsonObject, type Observation, type StepResult } from "@mrlm/spec";
 import type { EpisodeEnd } from "../episode.ts";
 import { stepDetails } from "../step-details.ts";
 import { type Block, blocksOf } from "./blocks.ts";
@@ -41,7 +41,7 @@ export function callResult(agent: string, callId: string, result: StepResult, en
 
 /** Returns the result of a call that is no action. */
 export function mistake(reason: Mistake | undefined, error: string): CallResult {
-  return { ok: false, error, ...(reason !== undefined && { reason }) };
+  return { ok: false, error, ...defined({ reason }) };
 }
 
 /** Whether the tool reported an error to the model. */

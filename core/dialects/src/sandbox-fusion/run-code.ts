@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import type { Submission } from "@mrlm/spec/host";
 import type { ClientSandbox } from "./client-sandbox.ts";
 import type { RunCodeRequest } from "./run-code-request.ts";
@@ -39,7 +39,7 @@ export async function runCode(
     client,
     {
       code: request.code,
-      ...(known.dialect !== undefined && { dialect: known.dialect }),
+      ...defined({ dialect: known.dialect }),
       stdin: request.stdin ?? "",
       files: filesOf(request),
       ...(fetchFiles.length > 0 && { fetchFiles }),

@@ -1,5 +1,6 @@
 import {
   type Action,
+  defined,
   type EnvironmentContext,
   type ImagePart,
   type Message,
@@ -113,7 +114,7 @@ export class BridgedEnvironment implements SimulatedEnvironment {
     const reward = this.#reward.turn();
     const step = singleStep({
       messages,
-      ...(reward !== undefined && { reward }),
+      ...defined({ reward }),
       ...(last?.info !== undefined && { info: last.info }),
     });
     const tools = last?.tools;

@@ -1,4 +1,4 @@
-import { type JsonValue, MrlmError, type Task, type TaskSource } from "@mrlm/spec";
+import { defined, type JsonValue, MrlmError, type Task, type TaskSource } from "@mrlm/spec";
 import { z } from "zod";
 import { assertTaskIndex } from "../generated-tasks.ts";
 import type { BridgeOptions } from "./bridge-options.ts";
@@ -29,7 +29,7 @@ const ABSENT = [404, 405, 501];
  */
 export async function catalogueOf(client: HttpClient, options: BridgeOptions, signal: AbortSignal): Promise<Catalogue> {
   const read = (path: string, body?: JsonValue): Promise<unknown> =>
-    optional(client, path, { signal, ...(body !== undefined && { body }) });
+    optional(client, path, { signal, ...defined({ body }) });
   const hasPath = new URL(client.url).pathname !== "/";
   let environment = options.environment;
   if (environment === undefined && !hasPath) {

@@ -1,4 +1,4 @@
-import { type JsonObject, type Message, parseJson, type Part } from "@mrlm/spec";
+import { defined, type JsonObject, type Message, parseJson, type Part } from "@mrlm/spec";
 import { z } from "zod";
 import { toolCalls } from "../messages.ts";
 
@@ -72,7 +72,7 @@ export function toChatMessages(message: Message): ChatMessage[] {
     {
       role,
       content,
-      ...(name === undefined ? {} : { name }),
+      ...defined({ name }),
       ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
       ...(malformed.length === 0 ? {} : { malformed_calls: malformed }),

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@mrlm/spec";
+import { defined, type JsonObject } from "@mrlm/spec";
 import { type BlockReader, quote } from "./block-reader.ts";
 import { readJson, readJsonObject, readMembers, spacedJson } from "./json-reader.ts";
 import type { WrittenCall } from "./formats/format.ts";
@@ -28,7 +28,7 @@ export function readNamedCall(reader: BlockReader): WrittenCall {
   const { name, arguments: given } = call;
   if (name === undefined) reader.fail("The call has no name.", begin);
   if (given === undefined) reader.fail(`The call of ${quote(name)} has no arguments.`, begin);
-  return { name, arguments: given, ...(call.id === undefined ? {} : { id: call.id }) };
+  return { name, arguments: given, ...defined({ id: call.id }) };
 }
 
 /** Reads the arguments of a call, a JSON object. */

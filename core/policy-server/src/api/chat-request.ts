@@ -1,5 +1,5 @@
 import { fromChatMessage, fromChatTools } from "@mrlm/kit/learning";
-import { type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
+import { defined, type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
 import { z } from "zod";
 import { invalidParameter } from "./api-error.ts";
 import { checkResults } from "./check-results.ts";
@@ -91,7 +91,7 @@ function toMessages(given: readonly z.output<typeof message>[]): Message[] {
       ...rest,
       role: role === "developer" ? "system" : role,
       content: textOf(content, i),
-      ...(name === undefined ? {} : { name }),
+      ...defined({ name }),
       tool_calls: rest.tool_calls?.map((call, c) => ({
         ...call,
         function: {

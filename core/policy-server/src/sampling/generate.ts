@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hash64 } from "@mrlm/kit/service";
-import type { StopReason } from "@mrlm/spec";
+import { defined, type StopReason } from "@mrlm/spec";
 import type { SampledChunk, SamplingParams } from "@mrlm/spec/host";
 import { ApiError, serverClosing } from "../api/api-error.ts";
 import { MAX_INT32, type SamplingParameters } from "../api/parameters.ts";
@@ -122,7 +122,7 @@ function samplingParams({ policy, parameters, maxTokens }: Generation): Sampling
     temperature,
     maxTokens,
     ...(min_tokens === undefined ? {} : { minTokens: Math.min(min_tokens, maxTokens) }),
-    ...(top_p === undefined ? {} : { topP: top_p }),
+    ...defined({ topP: top_p }),
     ...(top_k <= 0 ? {} : { topK: top_k }),
     stopTokenIds: [...new Set([...(ignore_eos ? [] : policy.renderer.stopTokenIds), ...stop_token_ids])],
   };

@@ -1,4 +1,4 @@
-import type { JsonObject, RoleId, RolloutSampling, TrajectoryGroup } from "@mrlm/spec";
+import { defined, type JsonObject, type RoleId, type RolloutSampling, type TrajectoryGroup } from "@mrlm/spec";
 import type { EnvironmentRef, RolloutRequest, Rollouts } from "@mrlm/spec/host";
 import type { RewardRange } from "../rollouts/reward-watch.ts";
 import { RoleTallies } from "./role-tallies.ts";
@@ -78,15 +78,14 @@ export async function evaluate(options: {
       kind: (sampling: RolloutSampling) => RolloutSampling,
     ): Promise<RoleTallies> => {
       const limits = {
-        ...(maxTurns === undefined ? {} : { maxTurns }),
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
+        ...defined({ maxTurns, signal: options.signal }),
       };
       const request = {
         environment: ref,
         tasks,
         groupSize,
         players,
-        ...(sides === undefined ? {} : { sides }),
+        ...defined({ sides }),
         label,
         sampling: kind(sampling),
         policySampling: Object.fromEntries(Object.entries(policySampling).map(([policy, own]) => [policy, kind(own)])),
@@ -108,7 +107,7 @@ export async function evaluate(options: {
     for (const role of greedy.roles())
       results.push({
         environment: role === undefined ? environment : `${environment}/${role}`,
-        ...(role === undefined ? {} : { role }),
+        ...defined({ role }),
         tasks: tasks.length,
         greedy: greedy.summary(role),
         ...(sampled === undefined ? {} : { sampled: sampled.summary(role) }),

@@ -1,5 +1,5 @@
 import { type Match, matchesOf, type MatchPart, ZeroSum } from "@mrlm/kit/learning";
-import type { RoleId } from "@mrlm/spec";
+import { defined, type RoleId } from "@mrlm/spec";
 import { type Interval, shareInterval } from "./intervals.ts";
 
 /** Episodes of a role against one opponent. */
@@ -79,7 +79,7 @@ export class MatchTally {
           opponent,
           episodes: matches.length,
           reward,
-          ...(games === undefined ? {} : { games }),
+          ...defined({ games }),
         },
       ];
     });

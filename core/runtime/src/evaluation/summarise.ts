@@ -1,5 +1,5 @@
 import { gradesOf, matchParts, type ToolUsage, ToolUsageTally } from "@mrlm/kit/learning";
-import type { AgentTrajectory, RoleId, Score, Trajectory } from "@mrlm/spec";
+import { type AgentTrajectory, defined, type RoleId, type Score, type Trajectory } from "@mrlm/spec";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type MatchSummary, MatchTally } from "./match-tally.ts";
 import { SameTasks } from "./same-tasks.ts";
@@ -165,8 +165,7 @@ export class EpisodeTally {
       ...(merged.size === this.#tasks.size ? {} : { differentTasks: countTasks([...merged.keys()]) }),
       unscored: this.#unscored,
       failed: this.#failed,
-      ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
-      ...(this.#firstUnscored === undefined ? {} : { firstUnscored: this.#firstUnscored }),
+      ...defined({ firstError: this.#firstError, firstUnscored: this.#firstUnscored }),
       ...(this.#outOfRange.length === 0
         ? {}
         : { outOfRange: this.#outOfRange.length, firstOutOfRange: this.#outOfRange[0] as string }),
@@ -178,7 +177,7 @@ export class EpisodeTally {
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),
       tokens: finished === 0 ? null : this.#tokens / finished,
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
-      ...(malformedCalls === undefined ? {} : { malformedCalls }),
+      ...defined({ malformedCalls }),
       ...(matches.length === 0 ? {} : { matches }),
       ...(Object.keys(sides).length === 0 ? {} : { sides }),
       intervals: {

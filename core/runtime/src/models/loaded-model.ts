@@ -1,5 +1,5 @@
 import { chatRenderer, type ToolFormatName } from "@mrlm/kit/renderer";
-import { MrlmError, type Renderer } from "@mrlm/spec";
+import { defined, MrlmError, type Renderer } from "@mrlm/spec";
 import type { ModelInfo } from "@mrlm/spec/host";
 
 /** Model in the engine, with the renderer of its own tokenizer. */
@@ -20,7 +20,7 @@ export function loadedModel(
   const renderer = chatRenderer({
     tokenizerFiles,
     eosTokenIds: info.eosTokenIds,
-    ...(toolFormat === undefined ? {} : { toolFormat }),
+    ...defined({ toolFormat }),
   });
   if (renderer.vocabSize <= info.vocabSize) return { info, renderer };
   throw new MrlmError(

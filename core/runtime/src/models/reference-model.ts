@@ -1,4 +1,4 @@
-import type { ModelId, PolicyId } from "@mrlm/spec";
+import { defined, type ModelId, type PolicyId } from "@mrlm/spec";
 import type { CreateModelOptions, Trainer } from "@mrlm/spec/host";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ReferenceModel, ResolvedConfig } from "../config/resolve-config.ts";
@@ -27,7 +27,7 @@ export function referenceOptions(config: ResolvedConfig, index: number, policy: 
       ...base,
       source: { kind: "directory", path },
       dtype,
-      ...(float32Head === undefined ? {} : { float32Head }),
+      ...defined({ float32Head }),
     };
   const isOff = lora !== undefined && lora.path === undefined && index === 0 && reset_every === undefined;
   return { ...base, source: { kind: isOff ? "adapter-off" : "copy", of: policy } };

@@ -1,4 +1,4 @@
-import { type Credit, MrlmError, type PolicyId, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
+import { type Credit, defined, MrlmError, type PolicyId, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodeBatch, EpisodeSource, EpisodeStore, LearnerId, PlayPlan } from "@mrlm/spec/host";
 import { AsyncTakes } from "./async-takes.ts";
 import { cohortRequest, type StageFacts } from "./cohort-requests.ts";
@@ -224,7 +224,7 @@ function takeSource(parts: StagePlayParts, plan: PlayPlan, order: TaskOrder, sta
   const worker = new CohortWorker({
     store,
     name: TRAINING_WORKER,
-    ...(clock === undefined ? {} : { clock }),
+    ...defined({ clock }),
     play: (cohort, stop) => rollouts.collect({ ...cohortRequest(stage, cohort), signal: stop }),
   });
   const player = {

@@ -1,4 +1,4 @@
-import type { ModelId } from "@mrlm/spec";
+import { defined, type ModelId } from "@mrlm/spec";
 import type { CreateModelOptions, PlayerRef } from "@mrlm/spec/host";
 import { trainedPolicy } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolve-config.ts";
@@ -39,6 +39,6 @@ export function frozenOptions({ model, path }: FrozenModel, config: ResolvedConf
     source: { kind: "directory", path },
     trainable: false,
     dtype,
-    ...(float32Head === undefined ? {} : { float32Head }),
+    ...defined({ float32Head }),
   };
 }

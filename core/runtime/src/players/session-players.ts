@@ -1,4 +1,4 @@
-import type { PolicyId } from "@mrlm/spec";
+import { defined, type PolicyId } from "@mrlm/spec";
 import type { EnvironmentDescription, EnvironmentRef, Player, RolloutRequest } from "@mrlm/spec/host";
 import { configError } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
@@ -41,7 +41,7 @@ export async function sessionPlayers(
   const resolve = (entry: ResolvedEnvironment, path: ConfigPath, frozen: readonly FrozenModel[]) =>
     resolvePlayers({ ...entry, options: ref.options ?? {} }, description, path, {
       trained: [policy],
-      ...(measured === undefined ? {} : { measured }),
+      ...defined({ measured }),
       frozen,
       scripts,
       policies,

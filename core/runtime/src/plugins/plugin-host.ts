@@ -1,6 +1,7 @@
 import { silentLogger } from "@mrlm/kit/service";
 import {
   type AlgorithmDefinition,
+  defined,
   type EnvironmentDefinition,
   type ErrorCode,
   type Factory,
@@ -139,7 +140,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const { name, version, directory } = this.registry.entry("environment", id) ?? {};
     if (name === undefined || version === undefined || directory === undefined) return undefined;
     const behaviour = behaviourHash(readBehaviour(directory), id);
-    return { name, version, ...(behaviour !== undefined && { behaviour }) };
+    return { name, version, ...defined({ behaviour }) };
   }
 
   async algorithm(name: string): Promise<AlgorithmDefinition> {

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { isPostgres, type StorePlace } from "@mrlm/store";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
 import { providerOf } from "./install-hint.ts";
@@ -19,5 +20,5 @@ export function storePlaceOf(
     if (plugin === providerOf("store", "postgres")) throw error;
   });
   const module = entries.find(({ provides }) => provides.includes("store:postgres"))?.module;
-  return { path, ...(module === undefined ? {} : { plugin: module }) };
+  return { path, ...defined({ plugin: module }) };
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit/renderer";
-import { fileFault, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
+import { defined, fileFault, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { CreateModelOptions, LoraOptions, ModelSource } from "@mrlm/spec/host";
 import { assertModelDirectory } from "../run/model-directory.ts";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
@@ -24,9 +24,11 @@ export function policyOptions(config: ResolvedConfig, name?: PolicyId): CreateMo
     trainable: true,
     dtype: model.dtype,
     ...(lora === undefined ? {} : { lora: loraOptions(lora, config.seed, isElsewhere) }),
-    ...(model.float32_head === undefined ? {} : { float32Head: model.float32_head }),
-    ...(model.gradient_checkpointing === undefined ? {} : { gradientCheckpointing: model.gradient_checkpointing }),
-    ...(model.micro_batch_tokens === undefined ? {} : { microBatchTokens: model.micro_batch_tokens }),
+    ...defined({
+      float32Head: model.float32_head,
+      gradientCheckpointing: model.gradient_checkpointing,
+      microBatchTokens: model.micro_batch_tokens,
+    }),
   };
 }
 
@@ -37,7 +39,7 @@ function loraOptions(
 ): LoraOptions {
   // A remote engine reads its own disk.
   if (lora.path !== undefined && !isElsewhere) checkAdapterDirectory(lora.path);
-  return { ...lora, seed, ...(target_modules === undefined ? {} : { targetModules: target_modules }) };
+  return { ...lora, seed, ...defined({ targetModules: target_modules }) };
 }
 
 function modelSource(model: ResolvedModel, isElsewhere: boolean): ModelSource {

@@ -1,4 +1,4 @@
-import { MrlmError, type TrackerDefinition, type TrainingEnvironment } from "@mrlm/spec";
+import { defined, MrlmError, type TrackerDefinition, type TrainingEnvironment } from "@mrlm/spec";
 import type {
   EnvironmentDescription,
   EnvironmentHost,
@@ -164,7 +164,7 @@ function trainingEnvironment(
     splits: described.splits,
     orderedSplits: described.orderedSplits,
     hasDemonstrations: described.hasDemonstrations,
-    ...(described.dataFiles === undefined ? {} : { dataFiles: described.dataFiles }),
+    ...defined({ dataFiles: described.dataFiles }),
     demonstrate: (tasks) => host.demonstrate(ref, tasks),
   };
 }
@@ -183,8 +183,7 @@ function evaluationEnvironment(
   return {
     ref,
     tasks: Array.from({ length: Math.min(tasks, size) }, (_, i) => `${split}/${i}`),
-    ...(environment.max_turns === undefined ? {} : { maxTurns: environment.max_turns }),
-    ...(description.rewardRange === undefined ? {} : { rewardRange: description.rewardRange }),
+    ...defined({ maxTurns: environment.max_turns, rewardRange: description.rewardRange }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { PolicyId, RolloutSampling } from "@mrlm/spec";
+import { defined, type PolicyId, type RolloutSampling } from "@mrlm/spec";
 import type { RolloutRequest } from "@mrlm/spec/host";
 import { samplingOf, trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedSampling, ResolvedStage } from "../config/resolve-config.ts";
@@ -8,10 +8,12 @@ export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {
   return {
     temperature: sampling.temperature,
     maxTokens: sampling.max_tokens,
-    ...(sampling.min_tokens === undefined ? {} : { minTokens: sampling.min_tokens }),
-    ...(sampling.top_p === undefined ? {} : { topP: sampling.top_p }),
-    ...(sampling.top_k === undefined ? {} : { topK: sampling.top_k }),
-    ...(sampling.ignore_stop === undefined ? {} : { ignoreStop: sampling.ignore_stop }),
+    ...defined({
+      minTokens: sampling.min_tokens,
+      topP: sampling.top_p,
+      topK: sampling.top_k,
+      ignoreStop: sampling.ignore_stop,
+    }),
   };
 }
 

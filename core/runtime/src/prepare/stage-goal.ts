@@ -1,4 +1,4 @@
-import type { TrainingEnvironment } from "@mrlm/spec";
+import { defined, type TrainingEnvironment } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { isWithoutAgents } from "../evaluation/assert-scored.ts";
 import type { EvaluationResult, MeasuredEnvironment } from "../evaluation/evaluate.ts";
@@ -30,8 +30,7 @@ export function stageGoal(
       ref,
       tasks,
       players,
-      ...(sides === undefined ? {} : { sides }),
-      ...(maxTurns === undefined ? {} : { maxTurns }),
+      ...defined({ sides, maxTurns }),
     };
   });
   return { accuracy: until.accuracy, every: until.every, environments };

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
-import { type Logger, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, MrlmError } from "@mrlm/spec";
 import type { Engine, EnvironmentHost } from "@mrlm/spec/host";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { RunDirectory } from "../run/run-directory.ts";
@@ -67,10 +67,7 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayResult> {
         prepared: { ...prepared, trackers: [] },
         host,
         engine,
-        ...(isEngineShared === undefined ? {} : { isEngineShared }),
-        ...(opened.checkpoint === undefined ? {} : { checkpoint: opened.checkpoint }),
-        ...(plugins === undefined ? {} : { plugins }),
-        ...(logger === undefined ? {} : { logger }),
+        ...defined({ isEngineShared, checkpoint: opened.checkpoint, plugins, logger }),
         duties: replayDuties(opened, out !== undefined),
         openStore: async () => replayed.store(),
         onEvent: (event) => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { chatRenderer, type ToolFormatName } from "@mrlm/kit/renderer";
-import { MrlmError, type Renderer } from "@mrlm/spec";
+import { defined, MrlmError, type Renderer } from "@mrlm/spec";
 
 /** Renderer of a model on this machine, and the longest sequence that its configuration states. */
 export interface DirectoryRenderer {
@@ -43,7 +43,7 @@ export function directoryRenderer(directory: string, toolFormat?: ToolFormatName
   return {
     renderer: chatRenderer({
       tokenizerFiles,
-      ...(toolFormat === undefined ? {} : { toolFormat }),
+      ...defined({ toolFormat }),
       eosTokenIds: [ended].flat().filter((id): id is number => typeof id === "number"),
     }),
     maxPositions: typeof positions === "number" ? positions : undefined,

@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 
 /** Error codes of a path or of its rights, in contrast to a full disk. */
 const PATH_CODES = new Set(["EROFS", "EACCES", "EPERM", "ENOENT", "EEXIST", "ENOTDIR", "EISDIR"]);
@@ -17,7 +17,7 @@ export function asWriteFailure(error: unknown, what: string, hint?: string): unk
   const isSqlite = code === "ERR_SQLITE_ERROR" && SQLITE_CODES.has((errcode ?? 0) & 0xff);
   if (!isSqlite && !CODES.has(code ?? "")) return error;
   return new MrlmError("WRITE_FAILED", `${what}: ${message}.`, {
-    ...(hint === undefined ? {} : { hint }),
+    ...defined({ hint }),
     cause: error,
   });
 }

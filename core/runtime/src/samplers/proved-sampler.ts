@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Logger, type ModelId, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, type ModelId, MrlmError } from "@mrlm/spec";
 import type {
   Engine,
   ExternalSampler,
@@ -189,7 +189,7 @@ export class ProvedSampler implements ExternalSampler {
       else held.push(chunk);
     };
     const result = await sampler.sample(request, {
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ signal }),
       ...(onTokens === undefined ? {} : { onTokens: deliver }),
     });
     await this.#proven(model);

@@ -1,5 +1,5 @@
 import { type Channel, type Notify, serveCalls, type ServedCall } from "@mrlm/process";
-import { MrlmError, type OpenToolset, type SandboxSession, type Tool } from "@mrlm/spec";
+import { defined, MrlmError, type OpenToolset, type SandboxSession, type Tool } from "@mrlm/spec";
 import { isDeepStrictEqual } from "node:util";
 import type { Services } from "../plugins/plugin-kinds.ts";
 import { pluginOf } from "../plugins/service-plugins.ts";
@@ -146,7 +146,7 @@ class ServedServices {
     entry.values = this.#valuesOf(entry);
     this.#entries.set(id, entry);
     const methods = OPTIONAL_METHODS.filter((method) => typeof entry.object[method] === "function");
-    return { id, kind, values: entry.values, methods, ...(plugin !== undefined && { plugin }) };
+    return { id, kind, values: entry.values, methods, ...defined({ plugin }) };
   }
 
   #valuesOf({ object, kind, name }: Entry): RemoteObject["values"] {

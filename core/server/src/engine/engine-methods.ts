@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import {
   decodeCreateModel,
   decodeInFlight,
@@ -54,8 +55,7 @@ export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
     load: numbered<wire.LoadRequest, wire.LoadResponse>(
       async ({ directory, microBatchTokens, gradientCheckpointing }) => {
         const options = {
-          ...(microBatchTokens === undefined ? {} : { microBatchTokens }),
-          ...(gradientCheckpointing === undefined ? {} : { gradientCheckpointing }),
+          ...defined({ microBatchTokens, gradientCheckpointing }),
         };
         return { models: (await engine.load(directory, options)).map(encodeModelInfo), lastCall: calls.last };
       },

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { checkPart, type PartEvent } from "../check/check-part.ts";
 import { entryOf, type FindingCode } from "../check/codes.ts";
 import type { Finding } from "../check/finding.ts";
@@ -55,7 +56,7 @@ export function findingOf(
   },
 ): Finding {
   const { places, about, fix, ...of } = context;
-  const found = foundBy({ code, name: entryOf(code).title, ...(about !== undefined && { about }) }, error, of);
+  const found = foundBy({ code, name: entryOf(code).title, ...defined({ about }) }, error, of);
   return withPlace(fix === undefined ? found : { ...found, fix }, places);
 }
 

@@ -1,4 +1,4 @@
-import { MrlmError } from "@mrlm/spec";
+import { defined, MrlmError } from "@mrlm/spec";
 import { ERROR_CODES } from "@mrlm/spec/host";
 import type { Check } from "./check.ts";
 import { entryOf, type FindingCode } from "./codes.ts";
@@ -48,8 +48,7 @@ export function foundBy(
     message: messageOf(error, code),
     fix: defect?.fix ?? ownHint(error) ?? fix,
     ...(defect?.place !== undefined && { place: defect.place }),
-    ...(reason !== undefined && { acknowledged: reason }),
-    ...(near !== undefined && { about: near }),
+    ...defined({ acknowledged: reason, about: near }),
     ...(error instanceof Error && { error }),
   };
 }

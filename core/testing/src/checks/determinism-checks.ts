@@ -1,4 +1,4 @@
-import type { Fixture, JsonObject } from "@mrlm/spec";
+import { defined, type Fixture, type JsonObject } from "@mrlm/spec";
 import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
 import { serialise } from "../contract/serialise.ts";
@@ -206,8 +206,7 @@ async function variationsOf(
   const tasks = splits.flatMap(([split, size]) =>
     Array.from({ length: Math.min(size, VARIED) }, (_, i) => `${split}/${i}`),
   );
-  if (task !== undefined || tasks.length > 0)
-    return tasks.map((each) => ({ ...(seed !== undefined && { seed }), task: each }));
+  if (task !== undefined || tasks.length > 0) return tasks.map((each) => ({ ...defined({ seed }), task: each }));
   return seed === undefined ? [] : Array.from({ length: VARIED }, (_, i) => ({ seed: seed + i }));
 }
 

@@ -1,6 +1,7 @@
 import {
   type Action,
   type AgentId,
+  defined,
   type Fixture,
   type JsonObject,
   type Message,
@@ -95,8 +96,7 @@ export async function playFixture(
       `Fixture "${name}" has a player of role "${unknown}". The environment's roles are ${Object.keys(roles).join(", ")}.`,
     );
   const first = await session.reset({
-    ...(seed !== undefined && { seed }),
-    ...(task !== undefined && { task }),
+    ...defined({ seed, task }),
     signal: never,
   });
   const chosen = await subject.task(task ?? subject.watched.lastReset()?.task ?? "", options);
@@ -126,10 +126,7 @@ export function scriptedPlayer(
     const { scripted: name, options: given } = playerOf(roleOf(agent)) ?? { scripted: "" };
     const policy =
       policies.get(agent) ??
-      subject.scripted(
-        { name, ...(given === undefined ? {} : { options: given }), seed: seed + policies.size },
-        options,
-      );
+      subject.scripted({ name, ...defined({ options: given }), seed: seed + policies.size }, options);
     policies.set(agent, policy);
     return (await policy).act(observation, { signal: never });
   };

@@ -1,4 +1,4 @@
-import { type Action, type Fixture, MrlmError, type TaskId } from "@mrlm/spec";
+import { type Action, defined, type Fixture, MrlmError, type TaskId } from "@mrlm/spec";
 import type { EnvironmentSession } from "@mrlm/spec/host";
 import { serialise } from "./serialise.ts";
 import { never, playFixture, withoutDurations, withSession } from "./play.ts";
@@ -33,7 +33,7 @@ const SEED = 1;
 export async function recordFixture(subject: Subject, fixture: Fixture): Promise<RecordedEpisode> {
   const { determinism } = await subject.describe(fixture.options);
   const seed = determinism === "none" ? undefined : (fixture.seed ?? SEED);
-  const seeded = { ...fixture, ...(seed !== undefined && { seed }) };
+  const seeded = { ...fixture, ...defined({ seed }) };
   const actions: Action[] = [];
   await withSession(subject, fixture.options, (session) =>
     playFixture(subject, seeded, session, (action) => {
@@ -42,7 +42,7 @@ export async function recordFixture(subject: Subject, fixture: Fixture): Promise
     }),
   );
   const { task = subject.watched.lastReset()?.task } = fixture;
-  return { fixture, start: { ...(seed !== undefined && { seed }), ...(task !== undefined && { task }) }, actions };
+  return { fixture, start: { ...defined({ seed, task }) }, actions };
 }
 
 /** Episode that is played turn by turn with recorded actions. An error of the environment is its last line. */

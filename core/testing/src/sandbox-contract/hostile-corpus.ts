@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import type { Sandbox, SandboxLimits, SandboxResult } from "@mrlm/spec";
+import { defined, type Sandbox, type SandboxLimits, type SandboxResult } from "@mrlm/spec";
 import { SANDBOX_PROGRAMS, type SandboxPrograms } from "./programs.ts";
 
 /** Hostile program and its expected outcome. */
@@ -106,7 +106,7 @@ export async function runHostile(sandbox: Sandbox, program: HostileProgram): Pro
   const complaint =
     complaintOf(program, result, overBytes) ??
     (after.stdout.trim() === "clean" ? undefined : `the next submission returned ${JSON.stringify(after)}`);
-  return { program, result, lateMs, overBytes, ...(complaint === undefined ? {} : { complaint }) };
+  return { program, result, lateMs, overBytes, ...defined({ complaint }) };
 }
 
 interface Cheated extends SandboxResult {

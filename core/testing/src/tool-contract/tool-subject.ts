@@ -1,5 +1,12 @@
 import { openEpisodeTools } from "@mrlm/runtime";
-import type { OpenToolset, ToolCallExample, ToolExamples, ToolResult, Toolset } from "@mrlm/spec";
+import {
+  defined,
+  type OpenToolset,
+  type ToolCallExample,
+  type ToolExamples,
+  type ToolResult,
+  type Toolset,
+} from "@mrlm/spec";
 import type { Check } from "../check/check.ts";
 import { Defect } from "../check/defect.ts";
 import { serialise } from "../contract/serialise.ts";
@@ -27,7 +34,7 @@ export function openEpisode(
   return openEpisodeTools(toolset, {
     seed: toolset.determinism === "none" ? null : seed,
     task: { id: "train/0", public: {} },
-    ...(files === undefined ? {} : { files }),
+    ...defined({ files }),
     signal,
   });
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
 import {
   type AlgorithmDefinition,
+  defined,
   type EnvironmentDefinition,
   type IterationReport,
   type JsonObject,
@@ -79,7 +80,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
   const environments = training.environments ?? [lettersEnvironment()];
   const { algorithms, tools } = training;
   const source = await PluginHost.of([
-    definePlugin({ name: "test", environments, algorithms, ...(tools === undefined ? {} : { tools }) }),
+    definePlugin({ name: "test", environments, algorithms, ...defined({ tools }) }),
     ...(training.plugins ?? []),
   ]);
   const host = new LocalHost({ source });
@@ -92,7 +93,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
     prepared: await prepareRun(loaded, { host, algorithms: source }),
     host,
     engine,
-    ...(training.logger === undefined ? {} : { logger: training.logger }),
+    ...defined({ logger: training.logger }),
     openStore: training.openStore ?? openLocalStore,
     ...(opened === undefined ? {} : { run: opened.run }),
     ...(opened?.checkpoint === undefined ? {} : { checkpoint: opened.checkpoint }),

@@ -1,4 +1,4 @@
-import { invalidRow } from "@mrlm/kit";
+import { defined, invalidRow } from "@mrlm/kit";
 import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { Language, ProblemTask } from "../problem/problem.ts";
@@ -26,7 +26,7 @@ export function fromStdio(
       "Set the option `language` to that of the rows, or leave it out of the rows.",
     );
   return {
-    public: { question, ...(task_id === undefined ? {} : { task_id }) },
+    public: { question, ...defined({ task_id }) },
     problem: { kind: "program", language: asked, reference: solution ?? null, tests, tolerance },
   };
 }

@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxResult } from "@mrlm/kit";
+import { defined, type Sandbox, type SandboxResult } from "@mrlm/kit";
 import type { SandboxLimits } from "@mrlm/kit/options";
 import type { SandboxTestReport, SandboxTestResult } from "@mrlm/kit/service";
 import { solutionCode } from "../answer/solution-code.ts";
@@ -33,7 +33,7 @@ export async function runFunction(
     entryPoints: [problem.entryPoint],
     harness: problem.harness,
     tests: tests.map(({ code: test }, i) => ({ name: `test ${i + 1}`, code: test })),
-    ...(seed === undefined ? {} : { seed }),
+    ...defined({ seed }),
   };
   const report: SandboxTestReport = await sandbox.test(
     { code: program, ...dialectOf(problem.language), limits },

@@ -1,4 +1,4 @@
-import { invalidRow } from "@mrlm/kit";
+import { defined, invalidRow } from "@mrlm/kit";
 import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { FunctionTest, ProblemTask } from "../problem/problem.ts";
@@ -63,7 +63,7 @@ export function fromHumanEval(row: z.output<typeof humanEvalSchema>, place: Plac
       counted: false,
     }));
   return {
-    public: { question: prompt, entry_point: entryPoint, ...(task_id === undefined ? {} : { task_id }) },
+    public: { question: prompt, entry_point: entryPoint, ...defined({ task_id }) },
     problem: {
       kind: "function",
       language: "python",

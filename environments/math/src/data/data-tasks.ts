@@ -1,4 +1,5 @@
 import {
+  defined,
   divide,
   type EnvironmentContext,
   listedTasks,
@@ -45,8 +46,7 @@ function taskOf({ question, answer, steps, scorer, answer_schema, info }: Placed
     public: {
       ...info,
       question,
-      ...(scorer === undefined ? {} : { scorer }),
-      ...(answer_schema === undefined ? {} : { answer_schema }),
+      ...defined({ scorer, answer_schema }),
     },
     private: sealed({ answer, steps, compare: "value" }),
   };

@@ -1,4 +1,4 @@
-import { invalidRow } from "@mrlm/kit";
+import { defined, invalidRow } from "@mrlm/kit";
 import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import { lastBox } from "./boxed.ts";
@@ -21,6 +21,6 @@ export function fromMath({ problem, solution, level, type }: z.output<typeof mat
     question: problem,
     answer: box.content,
     steps: steps.filter(Boolean),
-    info: { ...(level === undefined ? {} : { level }), ...(type === undefined ? {} : { type }) },
+    info: { ...defined({ level, type }) },
   };
 }

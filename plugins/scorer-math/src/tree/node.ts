@@ -1,4 +1,5 @@
 /** The exact expression tree that a reader makes of an answer, and its constructors. */
+import { defined } from "@mrlm/kit";
 import { MINUS_ONE, ONE, multiply as times, negate as minus, rational, type Rational } from "../exact/rational.ts";
 import type { Unit } from "../units/unit.ts";
 
@@ -89,8 +90,7 @@ export function number(value: Rational | bigint | number, decimals?: number, not
   return {
     kind: "number",
     value: exact,
-    ...(decimals === undefined ? {} : { decimals }),
-    ...(notation === undefined ? {} : { notation }),
+    ...defined({ decimals, notation }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { MrlmError, textMessage, type ToolCallOptions } from "@mrlm/kit";
+import { defined, MrlmError, textMessage, type ToolCallOptions } from "@mrlm/kit";
 import { dataRules, encodeData, type ModelClient } from "@mrlm/model-client";
 import type { WebToolOptions } from "../options.ts";
 import type { ReadablePage } from "./page-source.ts";
@@ -25,7 +25,7 @@ ${dataRules(data, "The page")}`;
         messages: [textMessage("system", system), textMessage("user", data.text)],
         maxTokens: max_tokens,
       },
-      { signal, deadlineMs: deadline_ms, ...(queued === undefined ? {} : { queued }) },
+      { signal, deadlineMs: deadline_ms, ...defined({ queued }) },
     );
     if (text.trim() === "")
       throw new MrlmError(

@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/spec";
 import { createHash } from "node:crypto";
 import { type BlockReader, quote } from "../block-reader.ts";
 import { readElements, spacedJson } from "../json-reader.ts";
@@ -55,5 +56,5 @@ function readCompactCall(reader: BlockReader): WrittenCall {
   reader.expect(ARGS, "before the arguments");
   const given = readArguments(reader, name.trim());
   reader.skipSpace();
-  return { name: name.trim(), arguments: given, ...(id === undefined ? {} : { id }) };
+  return { name: name.trim(), arguments: given, ...defined({ id }) };
 }
