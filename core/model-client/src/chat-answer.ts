@@ -1,4 +1,4 @@
-import { type JsonObject, type Message, parseStrictJson, type Part } from "@mrlm/spec";
+import { isObject, type JsonObject, type Message, parseStrictJson, type Part } from "@mrlm/spec";
 import { z } from "zod";
 import type { Completion, TokenUsage } from "./model-client.ts";
 
@@ -69,8 +69,7 @@ function callPart({ id, function: { name, arguments: text } }: z.infer<typeof to
   });
   try {
     const parsed = parseStrictJson(given);
-    if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
-      return malformed("The arguments are no JSON object.");
+    if (!isObject(parsed)) return malformed("The arguments are no JSON object.");
     return { type: "tool-call", id: id?.trim() ? id : `call_${index}`, name, arguments: parsed as JsonObject };
   } catch (error) {
     return malformed(`The arguments are no JSON: ${(error as Error).message}.`);

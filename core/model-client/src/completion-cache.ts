@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { RecordingMode, RecordingStore } from "@mrlm/kit/service";
-import { fileFault, MrlmError } from "@mrlm/spec";
+import { fileFault, isObject, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import { chatAnswer } from "./chat-answer.ts";
 
@@ -78,6 +78,6 @@ export function requestKey(content: unknown): string {
 }
 
 function sorted(_key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

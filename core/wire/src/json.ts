@@ -1,4 +1,4 @@
-import { type JsonObject, parseJson } from "@mrlm/spec";
+import { isObject, type JsonObject, parseJson } from "@mrlm/spec";
 import { invalid } from "./invalid.ts";
 
 /** Encodes an object as JSON. The empty text stands for an omitted object. */
@@ -14,8 +14,7 @@ export function fromJson(text: string, name: string): JsonObject {
   } catch (error) {
     throw invalid(`${name} must be JSON (${(error as Error).message})`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(`${name} must be a JSON object`);
+  if (!isObject(value)) throw invalid(`${name} must be a JSON object`);
   return value as JsonObject;
 }
 

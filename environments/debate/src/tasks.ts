@@ -2,6 +2,7 @@ import {
   divide,
   type EnvironmentContext,
   invalidRow,
+  isObject,
   listedTasks,
   readJsonl,
   type Task,
@@ -48,7 +49,7 @@ export async function debateTasks(
 
 /** Reads a row. Throws DATA_INVALID, with file and line, for one of another form. */
 function readRow(value: unknown, place: Place): Proposition {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  if (!isObject(value))
     throw invalidRow(
       place,
       "the row is no object",

@@ -1,13 +1,10 @@
 import { readRemoteJson, readShape, ServerFull } from "@mrlm/kit/bridge";
-import { type JsonObject, MrlmError } from "@mrlm/kit";
+import { isObject, type JsonObject, MrlmError } from "@mrlm/kit";
 import { type ErrorCode, isErrorCode } from "@mrlm/kit/service";
 import { z } from "zod";
 
 /** Object of a message, which was read from JSON. */
-const json = z.custom<JsonObject>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "expected an object",
-);
+const json = z.custom<JsonObject>((value) => isObject(value), "expected an object");
 
 /** Facts that a server of mrlm states beside those of the protocol. */
 const ours = z.looseObject({

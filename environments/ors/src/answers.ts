@@ -1,11 +1,16 @@
 import { contentOf, readShape, textOrJson } from "@mrlm/kit/bridge";
-import type { ImagePart, JsonObject, JsonValue, Message, TextPart, ToolDefinition } from "@mrlm/kit";
+import {
+  type ImagePart,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type TextPart,
+  type ToolDefinition,
+} from "@mrlm/kit";
 import { z } from "zod";
 
-const object = z.custom<JsonObject>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "expected an object",
-);
+const object = z.custom<JsonObject>((value) => isObject(value), "expected an object");
 const block = z.looseObject({ type: z.string() });
 
 /** Facts that a server of mrlm states beside those of the protocol. */

@@ -4,6 +4,7 @@ import {
   type EnvironmentContext,
   generatedTasks,
   invalidRow,
+  isObject,
   listedTasks,
   type RandomStream,
   readJsonl,
@@ -76,8 +77,7 @@ export async function fileQuestions(
 }
 
 function readRow(value: unknown, place: Place): Row {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalidRow(place, "the row is no object", "A row is { question, answer, site?, id? }.");
+  if (!isObject(value)) throw invalidRow(place, "the row is no object", "A row is { question, answer, site?, id? }.");
   const parsed = rowSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

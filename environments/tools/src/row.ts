@@ -1,4 +1,4 @@
-import { answerPlace, invalidRow } from "@mrlm/kit";
+import { answerPlace, invalidRow, isObject } from "@mrlm/kit";
 import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
 
@@ -24,7 +24,7 @@ export type Row = z.output<typeof rowSchema>;
 
 /** Reads a row. Throws DATA_INVALID for one of another form. */
 export function readRow(value: unknown, place: Place): Row {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  if (!isObject(value))
     throw invalidRow(place, "the row is no object", "A row is { question, answer, required_tools?, files?, scorer? }.");
   const { query, ...fields } = value as Record<string, unknown>;
   if (query !== undefined && fields["question"] !== undefined)

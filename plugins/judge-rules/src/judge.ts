@@ -1,6 +1,7 @@
 import {
   type AgentId,
   defined,
+  isObject,
   type JsonValue,
   type Judge,
   type Judgement,
@@ -107,7 +108,7 @@ export class RulesJudge implements Judge {
 /** Returns the key points of a task by role: `key_points` of its private part, else of its public one. */
 function keyPointsOf(task: Task): Readonly<Record<string, readonly string[]>> {
   const given = task.private["key_points"] ?? task.public["key_points"];
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return {};
+  if (!isObject(given)) return {};
   const texts = (value: JsonValue): string[] =>
     Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
   return Object.fromEntries(Object.entries(given).map(([role, value]) => [role, texts(value)]));

@@ -1,5 +1,5 @@
 import type { Option } from "@commander-js/extra-typings";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { isObject, type JsonObject, MrlmError } from "@mrlm/spec";
 
 /** Option of a parser. Commander calls the parser of an option as its method, so that a fault names the flag. */
 type Declared = Pick<Option, "long">;
@@ -81,7 +81,7 @@ export function readJsonObject(text: string, place: string): JsonObject {
       cause,
     });
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  if (isObject(value)) return value as JsonObject;
   throw new MrlmError("USAGE", `${place} is not a JSON object: ${text}`, {
     hint: `For example ${place} '{"difficulty_range": 3}'.`,
   });

@@ -1,5 +1,5 @@
 import { type Exchange, parseClientJson } from "@mrlm/kit/http";
-import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
+import { defined, isObject, type JsonObject, MrlmError } from "@mrlm/spec";
 import type { EpisodeRequest } from "../episode.ts";
 
 /** Arguments of the URL by which a client chooses its episode. Each is also a header: `task` is `mrlm-task`. */
@@ -51,8 +51,7 @@ function jsonObject(name: string, text: string): JsonObject {
   } catch (error) {
     throw invalid(`${name} is not JSON: ${(error as Error).message}`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(`${name} is not a JSON object`);
+  if (!isObject(value)) throw invalid(`${name} is not a JSON object`);
   return value as JsonObject;
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject, Metrics, Trajectory } from "@mrlm/spec";
+import { isObject, type JsonObject, type Metrics, type Trajectory } from "@mrlm/spec";
 
 /** Calls of one tool: numbers of calls, of results with `isError` and of truncated results, and seconds. */
 export interface ToolUsage {
@@ -14,7 +14,7 @@ const NONE: ToolUsage = { calls: 0, errors: 0, truncated: 0, seconds: 0 };
 /** Returns the usage of tools that the host reports in the `info` of an episode's last step. Ignores values of another form: an environment may use the key itself. */
 export function toolUsageOf({ info }: Pick<Trajectory, "info">): Readonly<Record<string, ToolUsage>> {
   const tools = info?.["tools"];
-  if (typeof tools !== "object" || tools === null || Array.isArray(tools)) return {};
+  if (!isObject(tools)) return {};
   return Object.fromEntries(
     Object.entries(tools as JsonObject).flatMap(([name, value]) => {
       const usage = { ...NONE, ...(value as Partial<ToolUsage> | null) };

@@ -1,4 +1,4 @@
-import { defined, type JsonObject, type Message, parseJson, type Part } from "@mrlm/spec";
+import { defined, isObject, type JsonObject, type Message, parseJson, type Part } from "@mrlm/spec";
 import { z } from "zod";
 import { toolCalls } from "../messages.ts";
 
@@ -158,7 +158,7 @@ function areInContent(content: string, calls: readonly MalformedCall[]): boolean
 export function isJsonObject(text: string): boolean {
   try {
     const value = parseJson(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject(value);
   } catch {
     return false;
   }

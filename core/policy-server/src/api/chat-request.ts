@@ -1,5 +1,5 @@
 import { fromChatMessage, fromChatTools } from "@mrlm/kit/learning";
-import { defined, type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
+import { defined, isObject, type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
 import { z } from "zod";
 import { invalidParameter } from "./api-error.ts";
 import { checkResults } from "./check-results.ts";
@@ -123,7 +123,7 @@ function argumentsOf(text: string, place: string): Record<string, z.output<Retur
   } catch {
     // Reported below.
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  if (!isObject(value))
     throw invalidParameter(`${place}.function.arguments`, "The arguments of a call are not a JSON object as text.");
   return value as ReturnType<typeof argumentsOf>;
 }

@@ -1,3 +1,4 @@
+import { isObject } from "@mrlm/spec";
 import { z } from "zod";
 import { ApiError, invalidParameter } from "./api-error.ts";
 
@@ -52,8 +53,7 @@ const NEUTRAL: ReadonlyMap<string, readonly unknown[]> = new Map(
  * Parses the body of a request. Omits parameters that are null, as in OpenAI's API. Throws {@link ApiError} with status 400, which names the parameter.
  */
 export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw new ApiError(400, "invalid_value", "The body of the request is not a JSON object.");
+  if (!isObject(body)) throw new ApiError(400, "invalid_value", "The body of the request is not a JSON object.");
   const given = Object.entries(body).filter(([name, value]) => value !== null && !isNeutral(name, value));
   const parsed = schema.safeParse(Object.fromEntries(given));
   if (parsed.success) return parsed.data;

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { JsonObject, Logger, ToolDefinition } from "@mrlm/spec";
+import { isObject, type JsonObject, type Logger, type ToolDefinition } from "@mrlm/spec";
 
 const LATEST_DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
@@ -17,7 +17,7 @@ export function argumentFaults(
   args: unknown,
   logger: Logger,
 ): string | undefined {
-  if (typeof args !== "object" || args === null || Array.isArray(args)) return "the arguments are not a JSON object";
+  if (!isObject(args)) return "the arguments are not a JSON object";
   if (!compiled.has(parameters)) compiled.set(parameters, compile(name, parameters, logger));
   const validate = compiled.get(parameters);
   if (validate === null || validate === undefined) return undefined;

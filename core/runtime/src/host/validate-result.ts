@@ -1,4 +1,13 @@
-import type { AgentId, JsonValue, Message, Observation, Part, Reward, StepResult } from "@mrlm/spec";
+import {
+  type AgentId,
+  isObject,
+  type JsonValue,
+  type Message,
+  type Observation,
+  type Part,
+  type Reward,
+  type StepResult,
+} from "@mrlm/spec";
 import { MAX_REWARD } from "@mrlm/spec/host";
 import { z } from "zod";
 import { withoutZodPrefix } from "../plugins/schema-messages.ts";
@@ -232,10 +241,6 @@ function quickRecord<T>(value: unknown, copy: (member: unknown) => T | undefined
     copies[key] = copied;
   }
   return copies;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether it is an object of JSON values, with at most 1,000 levels. */

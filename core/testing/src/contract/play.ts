@@ -3,6 +3,7 @@ import {
   type AgentId,
   defined,
   type Fixture,
+  isObject,
   type JsonObject,
   type Message,
   type Observation,
@@ -149,9 +150,9 @@ export async function withSession<T>(
 /** Removes the duration of tool calls, which differs between equal episodes. The host adds it to the info of each step. */
 export function withoutDurations(step: StepResult): StepResult {
   const usage = step.info?.["tools"];
-  if (typeof usage !== "object" || usage === null || Array.isArray(usage)) return step;
+  if (!isObject(usage)) return step;
   const tools = Object.entries(usage).map(([name, counts]) =>
-    typeof counts !== "object" || counts === null || Array.isArray(counts)
+    !isObject(counts)
       ? [name, counts]
       : [name, Object.fromEntries(Object.entries(counts).filter(([key]) => key !== "seconds"))],
   );

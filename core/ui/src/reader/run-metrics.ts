@@ -1,5 +1,5 @@
 import type { MetricsRow } from "@mrlm/runtime";
-import type { JsonValue } from "@mrlm/spec";
+import { isObject, type JsonValue } from "@mrlm/spec";
 import { metricRows } from "./metric-rows.ts";
 
 /** Values of one number of metrics.jsonl over a run. */
@@ -77,7 +77,7 @@ interface FoundNumber {
 /** Yields the numbers in a value, with the intervals that lie beside them under the same names. */
 function* numbersIn(value: JsonValue | undefined, name: string, intervals: unknown): Generator<FoundNumber> {
   if (typeof value === "number") yield { name, number: value, interval: isInterval(intervals) ? intervals : undefined };
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  if (!isObject(value)) return;
   for (const [key, member] of Object.entries(value)) {
     if (key === "intervals") continue;
     yield* numbersIn(member, name === "" ? key : `${name}/${key}`, memberOf(intervals, key));
