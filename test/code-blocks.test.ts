@@ -3,7 +3,6 @@ import { expect, test } from "@jest/globals";
 import { type CodeBlock, codeBlocks } from "./code-blocks/blocks.ts";
 import { jsonFaults } from "./code-blocks/json.ts";
 import { shellFaults } from "./code-blocks/shell.ts";
-import { compileFaults, isOfFile } from "./code-blocks/typescript.ts";
 import { yamlFaults, yamlOptionFaults } from "./code-blocks/yaml.ts";
 
 const blocks = codeBlocks();
@@ -44,8 +43,3 @@ test("Python can be compiled", () => {
     "import ast, json, sys\nfor block in json.load(sys.stdin):\n    ast.parse(block['code'], f\"{block['page']}:{block['line']}\")";
   execFileSync("python3", ["-c", script], { input: JSON.stringify(sources) });
 });
-
-test("TypeScript is part of a source file, or compiles", async () => {
-  const others = of("ts").filter((block) => !isOfFile(block));
-  expect(await compileFaults(others)).toEqual([]);
-}, 120_000);

@@ -94,16 +94,16 @@ test.each([
 
 test("U5: doctor quotes the error of a run that failed, with exit code 4; so does --json", async () => {
   const output = join(directory, "failed");
-  const { code } = await run(["train", "--config", writeConfig(directory, REMOTE), "--output", output]);
+  const { code } = await runHere(["train", "--config", writeConfig(directory, REMOTE), "--output", output]);
   const [name = ""] = readdirSync(output);
-  const doctor = await run(["doctor", join(output, name)]);
+  const doctor = await runHere(["doctor", join(output, name)]);
   expect([code, doctor.code]).toEqual([1, 4]);
   expect(doctor.stdout).toMatch(/: failed, 0 iterations.*\nproblem: The run failed with ENGINE_\w+: .*127\.0\.0\.1:9/s);
   expect(doctor.stdout).not.toContain("Nothing looks wrong");
-  const { events } = await run(["doctor", "--json", join(output, name)]);
-  expect(events).toMatchObject([
-    { event: "diagnosis", status: "failed", findings: [{ rule: "run-failed", severity: "problem" }] },
-  ]);
+  const { stdout } = await runHere(["doctor", "--json", join(output, name)]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ event: "diagnosis", status: "failed", findings: [{ rule: "run-failed", severity: "problem" }] },
+  });
 });
 
 test("an engine that is not set up is reported before anything is started, with exit code 3 and the command that sets it up", async () => {

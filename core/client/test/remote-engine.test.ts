@@ -321,7 +321,7 @@ describe("a remote engine", () => {
     await stop();
     const call = engine.publish("policy");
     // This is later than the last attempt.
-    setTimeout(() => lost.abort(new MrlmError("ENGINE_EXITED", "Rank 1 was killed by SIGKILL.")), 5_000);
+    setTimeout(() => lost.abort(new MrlmError("ENGINE_EXITED", "Rank 1 was killed by SIGKILL.")), 4_500);
     await expect(call).rejects.toMatchObject({ code: "ENGINE_EXITED" });
   });
 

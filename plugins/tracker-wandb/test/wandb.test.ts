@@ -161,7 +161,7 @@ print(json.dumps(out))
     process.env["WANDB_NOTES"] = "passed";
     const source = `import json, os, time\n${RUN.replace("LOG", "json.dump(dict(os.environ), open('env.json', 'w'))").replace("FINISH", "time.sleep(600)").replace("def init(**k):", "def init(**k):\n  os.chdir(k['dir']);")}`;
     await withPackage("hang", source, async (run) => {
-      const tracker = await start(run, undefined, { finish_seconds: 5 });
+      const tracker = await start(run, undefined, { finish_seconds: 3 });
       await tracker.log(row(1));
       await expect(tracker.close("finished")).rejects.toMatchObject({
         code: "TRACKER_FAILED",

@@ -120,7 +120,7 @@ ABSURD: list[dict[str, Any]] = [
     {**GPT2, "n_head": 3},
     {**GPT2, "n_positions": 0},
     {"model_type": "bert", "vocab_size": 41, "hidden_size": 0},
-    {"model_type": "vit"},
+    pytest.param({"model_type": "vit"}, marks=pytest.mark.slow),
 ]
 
 
