@@ -19,18 +19,18 @@ const [PIPELINED] = Object.values(AHEAD).map((training): BigramTraining => ({
   config: { ...training.config, eval: { tasks: 0 }, checkpoint: { every: 0 } },
 })) as [BigramTraining];
 
-/** Serves a store on one port, and ends the server at random instants. On a busy machine too, a server lives until it has received some calls. */
+/** Serves a store on one port, and ends the server at random instants. On a busy machine too, a server ends only after it has received some calls. */
 async function serveUnsteadily(path: string, stop: AbortSignal) {
   const random = randomStream("store servers", 0);
   let store: EpisodeStore;
   let server: StoreServer;
   let ends = 0;
-  let calls = 0;
+  const received = { calls: 0 };
   const start = async (address: string): Promise<void> => {
     store = await openLocalStore({ path, purpose: "train", endsLeases: false });
-    calls = 0;
+    received.calls = 0;
     const opened = async (): Promise<EpisodeStore> => {
-      calls++;
+      received.calls++;
       return store;
     };
     const describe = () => ({ path, config: "", hasEnded: false, isLocked: true });
@@ -46,7 +46,7 @@ async function serveUnsteadily(path: string, stop: AbortSignal) {
     while (!stop.aborted) {
       const [least, milliseconds] = [random.integer(0, 4), random.integer(1, 40)];
       await sleep(milliseconds, undefined, { signal: stop }).catch(() => undefined);
-      while (calls < least && !stop.aborted) await sleep(1);
+      while (received.calls < least && !stop.aborted) await sleep(1);
       if (stop.aborted) break;
       await end();
       ends++;
