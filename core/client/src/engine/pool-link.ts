@@ -3,8 +3,8 @@ import { type ModelId, MrlmError } from "@mrlm/spec";
 import type { SampleResult } from "@mrlm/spec/host";
 import type { Channel } from "../connection/channel.ts";
 import type { EngineConnection } from "./engine-connection.ts";
-import type { PoolMember } from "./pool-member.ts";
 import type { SampleLink } from "./remote-sampler.ts";
+import type { SamplerMember } from "./sampler-member.ts";
 
 /** Codes of faults of a sampler. Other errors are those of a request, which every sampler refuses. */
 const FAULTS = new Set([
@@ -26,7 +26,7 @@ export interface PoolLinkParts {
   readonly model: ModelId;
   readonly trainer: EngineConnection;
   /** Returns the sampler of the next stream, which is counted from then on; `undefined` for that of the trainer. */
-  choose(): Promise<PoolMember | undefined>;
+  choose(): Promise<SamplerMember | undefined>;
   /** Ends the count of a stream of the trainer. */
   leaveTrainer(): void;
   /** Returns the newest version that a stream may sample with which was opened at a version. */
@@ -35,7 +35,7 @@ export interface PoolLinkParts {
 
 /** Sampler on which a stream was opened, and the version of its weights then. */
 interface StreamPlace {
-  readonly member: PoolMember;
+  readonly member: SamplerMember;
   readonly connection: EngineConnection;
   readonly version: number;
 }

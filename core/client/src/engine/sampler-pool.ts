@@ -2,10 +2,11 @@ import { defined, type Logger, type ModelId, MrlmError } from "@mrlm/spec";
 import type { EngineInfo, SamplerInfo, WeightsSource } from "@mrlm/spec/host";
 import { decodeSamplerInfo, SAMPLER_SERVICE } from "@mrlm/wire";
 import { pause } from "../connection/aborts.ts";
+import { MemberPool } from "../connection/member-pool.ts";
 import type { EngineConnection } from "./engine-connection.ts";
 import { PoolLink } from "./pool-link.ts";
-import { PoolMember, type PublishedVersion, type SamplerPlace } from "./pool-member.ts";
 import type { SampleLink } from "./remote-sampler.ts";
+import { type PublishedVersion, SamplerMember, type SamplerPlace } from "./sampler-member.ts";
 
 /** Options of a pool. */
 export interface SamplerPoolOptions {
@@ -33,14 +34,13 @@ const UPDATE_WAIT_MS = 5_000;
  */
 export class SamplerPool {
   readonly #options: Required<SamplerPoolOptions>;
-  readonly #members = new Map<string, PoolMember>();
+  readonly #members = new MemberPool<SamplerMember>();
   readonly #published = new Map<ModelId, PublishedVersion>();
   /** Places that were added before the trainer was known, with which samplers are compared. */
   #early: SamplerPlace[] = [];
   #source: WeightsSource | undefined;
   #trainer: EngineInfo | undefined;
   #trainerStreams = 0;
-  readonly #closing = new AbortController();
   /** Pause of all streams that wait for a sampler; `undefined` while none waits. */
   #lull: Promise<void> | undefined;
   /** Reports about the present outage of all samplers. */
@@ -60,35 +60,33 @@ export class SamplerPool {
 
   /** Adds a sampler, which is used as soon as it has the weights. A place with a known name replaces another one of this name. */
   add(place: SamplerPlace): void {
-    if (this.#closing.signal.aborted) return;
+    if (this.#members.closing.aborted) return;
     void this.remove(place.name);
     if (this.#trainer === undefined) return void this.#early.push(place);
     const { updates, logger, pauseMs } = this.#options;
-    const member = new PoolMember(place, {
+    const member = new SamplerMember(place, {
       ...{ updates, logger, pauseMs },
       wanted: () => [...this.#published.values()],
       source: () => this.#source,
       check: (info) => this.#check(place.name, info),
     });
-    this.#members.set(place.name, member);
+    this.#members.add(place.name, member);
   }
 
   async remove(name: string): Promise<void> {
     this.#early = this.#early.filter((place) => place.name !== name);
-    const member = this.#members.get(name);
-    this.#members.delete(name);
-    await member?.close();
+    await this.#members.remove(name);
   }
 
   /** Samplers in service, by name. */
   serving(): readonly { readonly name: string; readonly address: string; readonly info: SamplerInfo }[] {
-    return this.#serving().map(({ name, address, info }) => ({ name, address, info: info as SamplerInfo }));
+    return this.#members.serving.map(({ name, address, info }) => ({ name, address, info: info as SamplerInfo }));
   }
 
   /** Reports a publication of the trainer. */
   published(version: PublishedVersion): void {
     this.#published.set(version.model, version);
-    for (const member of this.#members.values()) member.update();
+    for (const member of this.#members.all) member.update();
   }
 
   /** Returns the way from streams of a model to the samplers. @param trainer connection to the trainer */
@@ -103,25 +101,20 @@ export class SamplerPool {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.all([...this.#members.keys()].map((name) => this.remove(name)));
-  }
-
-  #serving(): PoolMember[] {
-    return [...this.#members.values()].filter(({ isServing }) => isServing);
+    await this.#members.close();
   }
 
   /** Returns the sampler of a stream, which it counts; `undefined` for that of the trainer. */
-  async #choose(model: ModelId, trainer: EngineConnection): Promise<PoolMember | undefined> {
+  async #choose(model: ModelId, trainer: EngineConnection): Promise<SamplerMember | undefined> {
     const { updates, trainerSamples, waitEnd } = this.#options;
     const began = performance.now();
-    while (!this.#closing.signal.aborted) {
+    while (!this.#members.closing.aborted) {
       const waitMs = waitEnd.aborted ? 0 : this.#options.waitMs;
-      if (this.#members.size === 0 && waitMs === 0) break;
+      if (this.#members.all.length === 0 && waitMs === 0) break;
       const wanted = await this.#wanted(model, trainer);
       if (wanted === undefined) break;
-      if (!updates) await Promise.all(this.#serving().map((member) => member.refresh()));
-      const fitting = this.#serving().filter((member) => this.#fits(member, wanted));
+      if (!updates) await Promise.all(this.#members.serving.map((member) => member.refresh()));
+      const fitting = this.#members.serving.filter((member) => this.#fits(member, wanted));
       const [first] = fitting.toSorted((one, other) => one.streams - other.streams || load(one) - load(other));
       if (first !== undefined) {
         this.#reported.clear();
@@ -129,22 +122,18 @@ export class SamplerPool {
         first.streams++;
         return first;
       }
-      const updating = this.#serving().flatMap((member) => (member.updating === undefined ? [] : [member.updating]));
-      if (performance.now() - began >= (updating.length > 0 ? Math.max(waitMs, UPDATE_WAIT_MS) : waitMs)) {
+      const isUpdating = this.#members.serving.some((member) => member.isUpdating);
+      if (performance.now() - began >= (isUpdating ? Math.max(waitMs, UPDATE_WAIT_MS) : waitMs)) {
         if (waitMs > 0) this.#warnOnce("trainer", `no sampler served within ${waitMs / 1000} s: the engine samples`);
         break;
       }
-      if (updating.length > 0) await this.#raceUpdates(updating);
+      // The end of the pool ends this wait too.
+      if (isUpdating)
+        await this.#members.waitForChange(UPDATE_WAIT_MS, [], "The wait for weights").catch(() => undefined);
       else await this.#rest(trainer);
     }
     this.#trainerStreams++;
     return undefined;
-  }
-
-  async #raceUpdates(updating: readonly Promise<void>[]): Promise<void> {
-    const waited = new AbortController();
-    const tooLong = pause(UPDATE_WAIT_MS, [waited.signal], "The wait for weights");
-    await Promise.race([...updating, tooLong]).finally(() => waited.abort());
   }
 
   /** Pauses until samplers are looked for again. Rejects where the trainer has ended: nothing would learn from the sequences. */
@@ -155,7 +144,7 @@ export class SamplerPool {
       "wait",
       `no sampler serves: sequences wait for one, up to ${waitMs / 1000} s; then the engine samples`,
     );
-    this.#lull ??= pause(pauseMs, [this.#closing.signal, waitEnd], "The wait for a sampler")
+    this.#lull ??= pause(pauseMs, [this.#members.closing, waitEnd], "The wait for a sampler")
       .catch(() => undefined)
       .finally(() => (this.#lull = undefined));
     await this.#lull;
@@ -177,7 +166,7 @@ export class SamplerPool {
   }
 
   #fits(
-    member: PoolMember,
+    member: SamplerMember,
     { model, version, checksum }: Pick<PublishedVersion, "version" | "checksum" | "model">,
   ): boolean {
     const held = member.held(model);
@@ -200,6 +189,6 @@ export class SamplerPool {
   }
 }
 
-function load({ info }: PoolMember): number {
+function load({ info }: SamplerMember): number {
   return info?.runningTokens ?? 0;
 }

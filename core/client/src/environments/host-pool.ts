@@ -6,18 +6,18 @@ import type {
   EnvironmentServerState,
   OpenOptions,
 } from "@mrlm/spec/host";
-import { abortError, onAbort } from "../connection/aborts.ts";
+import { MemberPool } from "../connection/member-pool.ts";
 import { PackageWatch } from "./package-watch.ts";
-import { PoolMember } from "./pool-member.ts";
 import { type PoolCall, PooledSession, type SessionPool } from "./pooled-session.ts";
 import { Refusals, named } from "./refusals.ts";
 import type { ConnectEnvironmentsOptions } from "./remote-host.ts";
 import type { ServerAddress, ServerAddresses } from "./server-addresses.ts";
+import { ABSENT_MS, ServerMember } from "./server-member.ts";
 
 /** Longest wait of a call for one lost server of several. Then its session is lost, and another server takes the next episode. */
 const MEMBER_WAIT_MS = 10_000;
-/** Time that a server has to answer before it is reported as absent. */
-const ABSENT_MS = 1_000;
+/** Name of a call in the errors of its wait for a server. */
+const CALL = "A call to an environment server";
 /** Time between two resolutions of names. */
 const RESOLVE_MS = 30_000;
 /** Least time between two resolutions, however many servers are lost. */
@@ -32,12 +32,8 @@ export class HostPool implements EnvironmentHost, SessionPool {
   readonly #options: ConnectEnvironmentsOptions;
   readonly #reconnectMs: number;
   readonly #resolveMs: number;
-  readonly #members = new Map<string, PoolMember>();
+  readonly #members = new MemberPool<ServerMember>();
   readonly #packages: PackageWatch;
-  readonly #reported = new Set<PoolMember>();
-  readonly #closing = new AbortController();
-  /** Calls that wait for a server. */
-  readonly #waiting = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
   #resolving: Promise<void> | undefined;
   #resolvedAt = -RESOLVE_SOONEST_MS;
@@ -62,31 +58,31 @@ export class HostPool implements EnvironmentHost, SessionPool {
     let fault: unknown;
     this.#resolve().catch((error: unknown) => {
       fault = error;
-      this.#changed();
+      this.#members.changed();
     });
     for (let answered = Infinity; ;) {
       if (fault !== undefined) throw fault;
-      const members = [...this.#members.values()];
+      const members = this.#members.all;
       const refused = members.find(
         ({ fault }) => fault !== undefined && !MrlmError.hasCode(fault, "SERVER_UNAVAILABLE"),
       );
       if (refused !== undefined) throw named(refused.address, refused.fault);
       const now = performance.now();
-      if (members.some(({ isReady }) => isReady)) answered = Math.min(answered, now);
-      if (members.length > 0 && members.every(({ isReady }) => isReady)) return;
+      if (this.connected > 0) answered = Math.min(answered, now);
+      if (members.length > 0 && this.connected === members.length) return;
       if (now - answered >= ABSENT_MS) return;
       if (now >= deadline) throw this.#unreachable(connectMs);
-      await this.#change(Math.min(deadline - now, answered + ABSENT_MS - now), []);
+      await this.#members.waitForChange(Math.min(deadline - now, answered + ABSENT_MS - now), [], CALL);
     }
   }
 
   /** Servers that answer. */
   get connected(): number {
-    return Array.from(this.#members.values()).filter(({ isReady }) => isReady).length;
+    return this.#members.serving.length;
   }
 
   servers(): readonly EnvironmentServerState[] {
-    return Array.from(this.#members.values(), ({ address, isReady }) => ({ address, isConnected: isReady }));
+    return this.#members.all.map(({ address, isServing }) => ({ address, isConnected: isServing }));
   }
 
   async list(): Promise<readonly EnvironmentDescription[]> {
@@ -117,19 +113,18 @@ export class HostPool implements EnvironmentHost, SessionPool {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new MrlmError("CANCELLED", "The connection to the environment servers was closed."));
     clearTimeout(this.#timer);
-    await Promise.all(Array.from(this.#members.values(), (member) => member.close()));
+    await this.#members.close(new MrlmError("CANCELLED", "The connection to the environment servers was closed."));
   }
 
   async place<T>({ environment, present, signals, work }: PoolCall<T>): Promise<T> {
     const since = performance.now();
-    const refusals = new Refusals<PoolMember>();
+    const refusals = new Refusals<ServerMember>();
     for (;;) {
       await this.#fresh(environment);
       const member = this.#choose(environment, refusals, present);
       if (member === undefined) {
-        const mayOffer = [...this.#members.values()].some((other) => !other.isReady && !other.isRemoved);
+        const mayOffer = this.#members.all.some((other) => !other.isServing && !other.isRemoved);
         if (refusals.size > 0 && !(refusals.areOfUnknown && mayOffer)) throw refusals.error();
         try {
           await this.#ready(signals, since, (other) => !refusals.has(other));
@@ -144,39 +139,35 @@ export class HostPool implements EnvironmentHost, SessionPool {
       } catch (error) {
         if (!member.refused(error)) throw error;
         // A lost server may be found again by this call. One that answers with a refusal is not asked twice.
-        if (member.isReady) refusals.add(member, member.address, error as MrlmError);
+        if (member.isServing) refusals.add(member, member.address, error as MrlmError);
       }
     }
   }
 
-  opened({ address }: PoolMember, description: EnvironmentDescription): void {
+  opened({ address }: ServerMember, description: EnvironmentDescription): void {
     this.#packages.note(address, description);
   }
 
   sweep(): void {
-    for (const [address, member] of this.#members) {
-      if (!member.isRemoved || member.host.sessions > 0) continue;
-      this.#members.delete(address);
-      this.#reported.delete(member);
-      void member.close();
-    }
+    for (const { address, isRemoved, host } of this.#members.all)
+      if (isRemoved && host.sessions === 0) void this.#members.remove(address);
   }
 
   #choose(
     environment: EnvironmentRef,
-    refusals: Refusals<PoolMember>,
-    present: PoolMember | undefined,
-  ): PoolMember | undefined {
+    refusals: Refusals<ServerMember>,
+    present: ServerMember | undefined,
+  ): ServerMember | undefined {
     const usable = this.#ofInstances().filter((member) => !refusals.has(member));
     if (present?.isPreferred(environment) === true && usable.includes(present)) return present;
-    return usable.toSorted((a, b) => PoolMember.compare(a, b, environment))[0];
+    return usable.toSorted((a, b) => ServerMember.compare(a, b, environment))[0];
   }
 
   /** Returns the servers that answer, one for each process: a name may have several addresses of one. */
-  #ofInstances(): PoolMember[] {
+  #ofInstances(): ServerMember[] {
     const seen = new Set<string>();
-    return Array.from(this.#members.values()).filter((member) => {
-      if (!member.isReady || member.isRemoved) return false;
+    return this.#members.serving.filter((member) => {
+      if (member.isRemoved) return false;
       const { instanceId = "" } = member.host.load ?? {};
       if (instanceId !== "" && seen.has(instanceId)) return false;
       seen.add(instanceId);
@@ -185,9 +176,7 @@ export class HostPool implements EnvironmentHost, SessionPool {
   }
 
   async #fresh(environment: EnvironmentRef): Promise<void> {
-    const waits = Array.from(this.#members.values(), (member) => member.fresh(environment)).filter(
-      (wait) => wait !== undefined,
-    );
+    const waits = this.#members.all.map((member) => member.fresh(environment)).filter((wait) => wait !== undefined);
     if (waits.length > 0) await Promise.all(waits);
   }
 
@@ -195,35 +184,15 @@ export class HostPool implements EnvironmentHost, SessionPool {
   async #ready(
     signals: readonly AbortSignal[],
     since: number,
-    isWanted: (member: PoolMember) => boolean,
+    isWanted: (member: ServerMember) => boolean,
   ): Promise<void> {
     while (!this.#ofInstances().some(isWanted)) {
       const left = since + this.#reconnectMs - performance.now();
       if (left <= 0) throw this.#unreachable(this.#reconnectMs);
-      await this.#change(left, signals);
+      await this.#members.waitForChange(left, signals, CALL);
     }
     // A server that is lost again and again does not keep a call for ever.
     if (performance.now() > since + this.#reconnectMs) throw this.#unreachable(this.#reconnectMs);
-  }
-
-  /** Waits until a server changes its state, at most for `milliseconds`. */
-  async #change(milliseconds: number, signals: readonly AbortSignal[]): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const what = "A call to an environment server";
-    const timer = setTimeout(resolve, Math.max(0, milliseconds));
-    this.#waiting.add(resolve);
-    const remove = onAbort([...signals, this.#closing.signal], (signal) => reject(abortError(what, signal)));
-    try {
-      await promise;
-    } finally {
-      clearTimeout(timer);
-      remove();
-      this.#waiting.delete(resolve);
-    }
-  }
-
-  #changed(): void {
-    for (const resolve of this.#waiting) resolve();
   }
 
   #resolve(): Promise<void> {
@@ -234,20 +203,20 @@ export class HostPool implements EnvironmentHost, SessionPool {
     clearTimeout(this.#timer);
     let fault: MrlmError | undefined;
     const servers = await this.#addresses.resolve((error) => (fault = error));
-    if (this.#closing.signal.aborted) return;
+    if (this.#members.closing.aborted) return;
     this.#resolvedAt = performance.now();
-    if (fault !== undefined && this.#resolveFault === undefined && this.#members.size > 0)
+    if (fault !== undefined && this.#resolveFault === undefined && this.#members.all.length > 0)
       this.#options.logger?.warn(`${fault.message} Its known servers are kept.`);
     this.#resolveFault = fault;
     for (const server of servers) this.#add(server);
     const present = new Set(servers.map(({ address }) => address));
-    for (const member of this.#members.values()) {
+    for (const member of this.#members.all) {
       if (member.isRemoved || present.has(member.address)) continue;
       member.isRemoved = true;
       this.#options.logger?.info(`The environment server at ${member.address} was removed. It gets no new sessions.`);
     }
     this.sweep();
-    this.#changed();
+    this.#members.changed();
     const waitMs = fault === undefined ? this.#resolveMs : RESOLVE_SOONEST_MS;
     if (!this.#addresses.isFixed) this.#resolveIn(waitMs * (0.8 + 0.4 * Math.random()));
   }
@@ -267,45 +236,18 @@ export class HostPool implements EnvironmentHost, SessionPool {
       known.isRemoved = false;
       return;
     }
-    const member = new PoolMember(server, this.#options, {
-      onReady: () => {
-        if (this.#reported.delete(member))
-          this.#options.logger?.info(`The environment server at ${member.address} answers. It gets sessions.`);
-        this.#changed();
-      },
-      onLost: () => {
-        this.#reportAbsent(member);
-        if (this.#addresses.isFixed) return;
-        this.#resolveIn(Math.max(0, this.#resolvedAt + RESOLVE_SOONEST_MS - performance.now()));
-      },
-      onFault: () => {
-        this.#reportAbsent(member);
-        this.#changed();
-      },
+    const member = new ServerMember(server, this.#options, () => {
+      if (this.#addresses.isFixed) return;
+      this.#resolveIn(Math.max(0, this.#resolvedAt + RESOLVE_SOONEST_MS - performance.now()));
     });
     if (this.#resolvedAt > 0 && !this.#addresses.isFixed)
       this.#options.logger?.info(`The environment server at ${member.address} was added.`);
-    this.#members.set(server.address, member);
-    this.#reportAbsent(member);
-    void member.watch();
-  }
-
-  /** Reports a server that does not answer soon. */
-  #reportAbsent(member: PoolMember): void {
-    if (this.#options.logger === undefined || this.#reported.has(member)) return;
-    setTimeout(() => {
-      if (member.isReady || member.isClosed || this.#reported.has(member)) return;
-      this.#reported.add(member);
-      this.#options.logger?.warn(
-        `The environment server at ${member.address} gives no answer. It gets sessions when it does.`,
-        { reason: member.reason },
-      );
-    }, ABSENT_MS).unref();
+    this.#members.add(server.address, member);
   }
 
   #unreachable(waitedMs: number): MrlmError {
-    if (this.#members.size === 0 && this.#resolveFault !== undefined) return this.#resolveFault;
-    const members = [...this.#members.values()];
+    const members = this.#members.all;
+    if (members.length === 0 && this.#resolveFault !== undefined) return this.#resolveFault;
     const reasons = [
       ...members.map(({ address, reason }) => `${address}: ${reason}`),
       ...this.#addresses.unresolved.map((target) => `${target}: the name service has given no address.`),

@@ -1,15 +1,15 @@
 import { type Action, MrlmError, type Observation, type ResetOptions, type StepResult } from "@mrlm/spec";
 import type { EnvironmentDescription, EnvironmentRef, EnvironmentSession } from "@mrlm/spec/host";
-import type { PoolMember } from "./pool-member.ts";
 import type { RemoteEnvironment } from "./remote-environment.ts";
+import type { ServerMember } from "./server-member.ts";
 
 /** Call that may be made on any of the servers. */
 export interface PoolCall<T> {
   readonly environment: EnvironmentRef;
   /** Server of the session, which is kept while it can open an episode. */
-  readonly present?: PoolMember | undefined;
+  readonly present?: ServerMember | undefined;
   readonly signals: readonly AbortSignal[];
-  work(member: PoolMember): Promise<T>;
+  work(member: ServerMember): Promise<T>;
 }
 
 /** Several servers. */
@@ -17,7 +17,7 @@ export interface SessionPool {
   /** Makes a call on the preferred server, and on the next one where a server refuses it. Waits while no server can be reached. */
   place<T>(call: PoolCall<T>): Promise<T>;
   /** Compares the version of an environment with those of other servers. */
-  opened(member: PoolMember, description: EnvironmentDescription): void;
+  opened(member: ServerMember, description: EnvironmentDescription): void;
   /** Drops removed servers without sessions. */
   sweep(): void;
 }
@@ -29,7 +29,7 @@ export class PooledSession implements EnvironmentSession {
   readonly #pool: SessionPool;
   readonly #restores: EnvironmentSession | undefined;
   readonly #closing = new AbortController();
-  #seat: { readonly member: PoolMember; readonly session: RemoteEnvironment } | undefined;
+  #seat: { readonly member: ServerMember; readonly session: RemoteEnvironment } | undefined;
   #isResetting = false;
   #episode: Uint8Array | undefined;
 
@@ -94,7 +94,7 @@ export class PooledSession implements EnvironmentSession {
     await this.#leave();
   }
 
-  async #sessionOn(member: PoolMember): Promise<RemoteEnvironment> {
+  async #sessionOn(member: ServerMember): Promise<RemoteEnvironment> {
     if (this.#seat?.member === member) return this.#seat.session;
     // The server that is left may be lost; its session ends with its lease.
     void this.#leave().catch(() => undefined);

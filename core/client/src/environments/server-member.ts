@@ -1,20 +1,13 @@
 import { MrlmError } from "@mrlm/spec";
 import type { EnvironmentRef } from "@mrlm/spec/host";
-import { pause } from "../connection/aborts.ts";
 import { Backoff } from "../connection/backoff.ts";
+import { PoolMember } from "../connection/member-pool.ts";
 import { ResetFaults } from "./reset-faults.ts";
 import { type ConnectEnvironmentsOptions, RemoteHost } from "./remote-host.ts";
 import type { ServerAddress } from "./server-addresses.ts";
 
-/** Callbacks for changes of a member. */
-export interface MemberListener {
-  /** The server answers: for the first time, or again. */
-  onReady(): void;
-  onLost(): void;
-  /** The server answers the probe with an error. */
-  onFault(): void;
-}
-
+/** Time in milliseconds that a server has to answer before it is reported as absent. */
+export const ABSENT_MS = 1_000;
 /** Longest wait for a server in one call of the probe. Timers wait for at most 2^31 ms. */
 const PROBE_MS = 86_400_000;
 /** Age at which the use of a server is requested again before a session is opened. */
@@ -23,7 +16,7 @@ const FRESH_MS = 1_000;
 const FRESH_WAIT_MS = 250;
 
 /** One of several servers. Requests its use while sessions are opened, and probes it while it is lost. */
-export class PoolMember {
+export class ServerMember extends PoolMember {
   readonly address: string;
   readonly host: RemoteHost;
   /** Environments that fail there. */
@@ -34,10 +27,9 @@ export class PoolMember {
   readonly tieBreak = Math.random();
   /** Error with which the server answers the probe, if it answers with one. */
   fault: unknown;
-  readonly #listener: MemberListener;
-  readonly #closing = new AbortController();
-  /** Resolves when the connection is lost; `undefined` while the server is not known to answer. */
-  #loss: PromiseWithResolvers<void> | undefined;
+  readonly #logger: ConnectEnvironmentsOptions["logger"];
+  readonly #onLost: () => void;
+  readonly #backoff = new Backoff();
   /** Time of the latest request for the use, by environment. */
   readonly #refreshedAt = new Map<string, number>();
   #refreshing: { readonly startedAt: number; readonly wait: Promise<void> } | undefined;
@@ -46,47 +38,17 @@ export class PoolMember {
   /** Times at which the server refused a session because it is full, and until which it expects to be. */
   #full = { at: 0, until: 0 };
 
-  constructor(server: ServerAddress, options: ConnectEnvironmentsOptions, listener: MemberListener) {
+  constructor(server: ServerAddress, options: ConnectEnvironmentsOptions, onLost: () => void) {
+    super();
     this.address = server.address;
-    this.#listener = listener;
-    this.host = new RemoteHost(server, options, () => this.#loss?.resolve());
-  }
-
-  /** Whether the server answered and its connection has not been lost since. */
-  get isReady(): boolean {
-    return this.#loss !== undefined && this.host.isConnected && !this.isClosed;
-  }
-
-  /** Probes the server until it answers, and again after each loss, until the member is closed. */
-  async watch(): Promise<void> {
-    const backoff = new Backoff();
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      const loss = Promise.withResolvers<void>();
-      try {
-        // Attempts to connect grow apart, with jitter, for as long as this call waits.
-        await this.host.refresh(undefined, PROBE_MS);
-        backoff.reset();
-        this.fault = undefined;
-        this.#refreshedAt.clear();
-        this.#loss = loss;
-        if (!this.host.isConnected) loss.resolve();
-        else this.#listener.onReady();
-        await loss.promise;
-        this.#loss = undefined;
-        if (!signal.aborted) this.#listener.onLost();
-      } catch (error) {
-        if (signal.aborted) return;
-        this.fault = error;
-        this.#listener.onFault();
-        await pause(backoff.next(), [signal], "The probe of a server").catch(() => undefined);
-      }
-    }
+    this.#logger = options.logger;
+    this.#onLost = onLost;
+    this.host = new RemoteHost(server, options, () => this.fail());
   }
 
   /** Returns the wait until the use of the server is known, at most 250 ms; `undefined` if it is known. */
   fresh(environment: EnvironmentRef): Promise<void> | undefined {
-    if (!this.isReady) return undefined;
+    if (!this.isServing) return undefined;
     const now = performance.now();
     if (this.#refreshing === undefined) {
       if (now - (this.#refreshedAt.get(environment.id) ?? -FRESH_MS) < FRESH_MS) return undefined;
@@ -97,7 +59,7 @@ export class PoolMember {
   }
 
   /** Compares two members for a session of an environment: below 0 if the first is preferred. */
-  static compare(a: PoolMember, b: PoolMember, environment: EnvironmentRef): number {
+  static compare(a: ServerMember, b: ServerMember, environment: EnvironmentRef): number {
     return (
       a.#rank(environment) - b.#rank(environment) ||
       b.#freeShare(environment) - a.#freeShare(environment) ||
@@ -130,19 +92,47 @@ export class PoolMember {
     return load?.isDraining === true || this.#stoppingAt > (load?.at ?? 0);
   }
 
-  get isClosed(): boolean {
-    return this.#closing.signal.aborted;
-  }
-
   /** Reason for which the server does not answer. */
   get reason(): string {
     return this.fault instanceof Error ? this.fault.message : this.host.failure;
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort();
-    this.#loss?.resolve();
-    await this.host.close();
+  override async close(): Promise<void> {
+    await Promise.all([super.close(), this.host.close()]);
+  }
+
+  protected override async attempt(): Promise<number> {
+    this.#reportAbsent();
+    try {
+      // Attempts to connect grow apart, with jitter, for as long as this call waits.
+      await this.host.refresh(undefined, PROBE_MS);
+      this.#backoff.reset();
+      this.fault = undefined;
+      this.#refreshedAt.clear();
+      if (this.host.isConnected) {
+        if (this.reported !== undefined)
+          this.#logger?.info(`The environment server at ${this.address} answers. It gets sessions.`);
+        await this.serve();
+      }
+      if (!this.closing.aborted) this.#onLost();
+      return 0;
+    } catch (error) {
+      if (this.closing.aborted) return 0;
+      this.fault = error;
+      this.changed();
+      return this.#backoff.next();
+    }
+  }
+
+  /** Reports a server that does not answer soon. */
+  #reportAbsent(): void {
+    setTimeout(() => {
+      if (this.isServing || this.closing.aborted || this.reported !== undefined) return;
+      this.reported = "absent";
+      this.#logger?.warn(`The environment server at ${this.address} gives no answer. It gets sessions when it does.`, {
+        reason: this.reason,
+      });
+    }, ABSENT_MS).unref();
   }
 
   #rank(environment: EnvironmentRef): number {

@@ -1,7 +1,7 @@
-import { defined, type Logger, type ModelId, MrlmError } from "@mrlm/spec";
+import { type Logger, type ModelId, MrlmError } from "@mrlm/spec";
 import type { SampleResult, SamplerInfo, WeightsSource, WeightsUpdate } from "@mrlm/spec/host";
 import { decodeSamplerInfo, decodeUpdateResult, encodeUpdate, SAMPLER_PROTOCOL, SAMPLER_SERVICE } from "@mrlm/wire";
-import { pause } from "../connection/aborts.ts";
+import { PoolMember } from "../connection/member-pool.ts";
 import type { ClientTls } from "../connection/tls.ts";
 import { EngineConnection, POOLED_SAMPLER } from "./engine-connection.ts";
 
@@ -49,31 +49,24 @@ const FINAL = new Set(["SAMPLER_DIFFERS", "SAMPLER_INVALID", "SAMPLER_PROBE_FAIL
  * Sampler of a pool. It is in service while it answers and has proved its weights. After a fault it is out of service until it answers again, and after a broken contract until
  * another process answers at its address.
  */
-export class PoolMember {
+export class SamplerMember extends PoolMember {
   readonly name: string;
   /** Streams that this process has open. */
   streams = 0;
+  /** Whether it reads new weights. */
+  isUpdating = false;
   readonly #place: SamplerPlace;
   readonly #parts: MemberParts;
-  readonly #closing = new AbortController();
   #connection: EngineConnection | undefined;
   #info: SamplerInfo | undefined;
   readonly #held = new Map<ModelId, { readonly version: number; readonly checksum: string }>();
   #refused: string | undefined;
-  #reported: string | undefined;
-  #fault = Promise.withResolvers<never>();
-  #updating: Promise<void> | undefined;
-  readonly #running: Promise<void>;
 
   constructor(place: SamplerPlace, parts: MemberParts) {
+    super();
     this.name = place.name;
     this.#place = place;
     this.#parts = parts;
-    this.#running = this.#run();
-  }
-
-  get isServing(): boolean {
-    return this.#connection !== undefined;
   }
 
   get address(): string {
@@ -85,11 +78,6 @@ export class PoolMember {
     return this.isServing ? this.#info : undefined;
   }
 
-  /** Resolves with the update that runs; `undefined` without one. */
-  get updating(): Promise<void> | undefined {
-    return this.#updating;
-  }
-
   /** Version of a model's weights that it has proved. */
   held(model: ModelId): { readonly version: number; readonly checksum: string } | undefined {
     return this.#held.get(model);
@@ -97,25 +85,29 @@ export class PoolMember {
 
   /** Connection of a sampler in service. Throws the fault of one that is not. */
   get connection(): EngineConnection {
-    if (this.#connection === undefined)
+    if (this.#connection === undefined || !this.isServing)
       throw new MrlmError("SAMPLER_UNAVAILABLE", `The sampler ${this.name} is out of service.`);
     return this.#connection;
   }
 
   /** Whether the sampler is in service on this connection. */
   uses(connection: EngineConnection): boolean {
-    return this.#connection === connection;
+    return this.isServing && this.#connection === connection;
   }
 
   /** Reads new weights, if there are any. */
   update(): void {
-    if (this.#connection === undefined || this.#updating !== undefined) return;
-    const connection = this.#connection;
-    this.#updating = this.#bringUpToDate(connection)
+    if (!this.isServing || this.isUpdating) return;
+    const { connection } = this;
+    this.isUpdating = true;
+    void this.#bringUpToDate(connection)
       .catch((error: unknown) => {
-        if (this.#connection === connection) this.fail(error);
+        if (this.uses(connection)) this.fail(error);
       })
-      .finally(() => (this.#updating = undefined));
+      .finally(() => {
+        this.isUpdating = false;
+        this.changed();
+      });
   }
 
   /** Asks for the weights and the load again. */
@@ -125,13 +117,6 @@ export class PoolMember {
     } catch (error) {
       this.fail(error);
     }
-  }
-
-  /** Takes the sampler out of service. */
-  fail(error: unknown): void {
-    if (this.#connection === undefined) return;
-    this.#connection = undefined;
-    this.#fault.reject(error);
   }
 
   /** Throws SAMPLER_INVALID for a result with other versions than the sampler had, or without proper log-probabilities. */
@@ -145,59 +130,43 @@ export class PoolMember {
       throw new MrlmError("SAMPLER_INVALID", `The sampler ${this.name} returned log-probabilities that are none.`);
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort();
-    this.fail(new MrlmError("CANCELLED", "The pool of samplers was closed."));
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      const { address, token, tls } = this.#place;
-      let connection: EngineConnection | undefined;
-      let instanceId: string | undefined;
-      try {
-        connection = new EngineConnection(address, {
-          kind: POOLED_SAMPLER,
-          lost: signal,
-          ...defined({ token, tls }),
-        });
-        const message = await connection.unary(SAMPLER_SERVICE.describe, {});
-        ({ instanceId } = message);
-        if (instanceId !== this.#refused) {
-          connection.bindTo(instanceId);
-          if (message.protocolMajor !== SAMPLER_PROTOCOL.major)
-            throw new MrlmError(
-              "SAMPLER_DIFFERS",
-              `The sampler ${this.name} uses protocol ${message.protocolMajor}, this client uses ${SAMPLER_PROTOCOL.major}.`,
-            );
-          const info = decodeSamplerInfo(message);
-          this.#parts.check(info);
-          this.#held.clear();
-          this.#hold(info);
-          await this.#bringUpToDate(connection);
-          signal.throwIfAborted();
-          await this.#serve(connection);
-        }
-      } catch (error) {
-        if (!signal.aborted) this.#report(connection?.errorOf(error) ?? error, instanceId);
-      } finally {
-        connection?.close();
-      }
-      await pause(this.#parts.pauseMs, [signal], "The wait for a sampler").catch(() => undefined);
+  protected override async attempt(): Promise<number> {
+    const { address, token, tls } = this.#place;
+    let connection: EngineConnection | undefined;
+    let instanceId: string | undefined;
+    try {
+      connection = new EngineConnection(address, {
+        kind: POOLED_SAMPLER,
+        lost: this.closing,
+        ...(token === undefined ? {} : { token }),
+        ...(tls === undefined ? {} : { tls }),
+      });
+      const message = await connection.unary(SAMPLER_SERVICE.describe, {});
+      ({ instanceId } = message);
+      if (instanceId === this.#refused) return this.#parts.pauseMs;
+      connection.bindTo(instanceId);
+      if (message.protocolMajor !== SAMPLER_PROTOCOL.major)
+        throw new MrlmError(
+          "SAMPLER_DIFFERS",
+          `The sampler ${this.name} uses protocol ${message.protocolMajor}, this client uses ${SAMPLER_PROTOCOL.major}.`,
+        );
+      const info = decodeSamplerInfo(message);
+      this.#parts.check(info);
+      this.#held.clear();
+      this.#hold(info);
+      await this.#bringUpToDate(connection);
+      this.#connection = connection;
+      const fault = this.serve();
+      this.#parts.logger.info(`sampler ${this.name} at ${this.address} serves`);
+      // Weights may have been published while the last ones were read.
+      this.update();
+      throw await fault;
+    } catch (error) {
+      if (!this.closing.aborted) this.#report(connection?.errorOf(error) ?? error, instanceId);
+    } finally {
+      connection?.close();
     }
-  }
-
-  /** Ends with the fault of the sampler. */
-  async #serve(connection: EngineConnection): Promise<void> {
-    this.#fault = Promise.withResolvers();
-    this.#connection = connection;
-    this.#reported = undefined;
-    this.#parts.logger.info(`sampler ${this.name} at ${this.address} serves`);
-    // Weights may have been published while the last ones were read.
-    this.update();
-    await this.#fault.promise;
+    return this.#parts.pauseMs;
   }
 
   async #bringUpToDate(connection: EngineConnection): Promise<void> {
@@ -247,8 +216,8 @@ export class PoolMember {
       ? error
       : { code: "SAMPLER_UNAVAILABLE", message: (error as Error).message };
     if (FINAL.has(code)) this.#refused = instanceId;
-    if (this.#reported === code) return;
-    this.#reported = code;
+    if (this.reported === code) return;
+    this.reported = code;
     this.#parts.logger.warn(
       `sampler ${this.name} at ${this.address} is out of service: [${code}] ${message}${ADVICE[code] ?? ""}`,
     );
