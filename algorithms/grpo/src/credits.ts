@@ -1,6 +1,6 @@
 import { defined } from "@mrlm/kit";
 import type { Credit } from "@mrlm/kit/learning";
-import { distilledAdvantage } from "./distill.ts";
+import { distilledAdvantage } from "./advantages.ts";
 import type { GrpoSettings } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
 

@@ -11,7 +11,6 @@ import {
 import { groupAdvantages, hasSignal } from "./advantages.ts";
 import type { GrpoSettings } from "./options.ts";
 import type { RoleAverages } from "./role-averages.ts";
-import { overlongPenalty } from "./overlong.ts";
 
 /** One agent's part of one episode, with its advantage. */
 export interface EpisodeSample extends Pick<Credit, "trajectory" | "agent"> {
@@ -132,4 +131,14 @@ function lengthPenalty({ trajectory, agent }: LearnableEpisode, options: GrpoSet
     turn.agent === agent && turn.tokens !== undefined ? turn.tokens.end - turn.tokens.start : [],
   );
   return overlongPenalty(Math.max(0, ...turns), maxTokens, options.overlong_buffer, options.overlong_penalty);
+}
+
+/**
+ * Returns the length penalty of DAPO (arXiv 2503.14476, eq. 13), added to the reward. It is 0 up to `limit - buffer` tokens and falls linearly to
+ * -penalty at the limit.
+ */
+export function overlongPenalty(tokens: number, limit: number, buffer: number, penalty: number): number {
+  if (buffer === 0) return 0;
+  const over = Math.max(0, tokens - (limit - buffer));
+  return -penalty * Math.min(1, over / buffer);
 }

@@ -1,7 +1,7 @@
 import { defined } from "@mrlm/kit";
 import { klEstimate, mismatchWeights, type UnitGradients, type UnitOutputs, weightedKl } from "@mrlm/kit/learning";
+import { distilledAdvantage } from "./advantages.ts";
 import { tokenWeight } from "./aggregation.ts";
-import { distilledAdvantage } from "./distill.ts";
 import type { LossMetrics } from "./loss-metrics.ts";
 import type { GrpoSettings } from "./options.ts";
 import { policyLosses } from "./losses/index.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { klEstimate, mismatchWeight, weightedKl } from "@mrlm/kit/learning";
 import { groupAdvantages } from "../src/advantages.ts";
 import { type PolicyLossOptions, policyLosses } from "../src/losses/index.ts";
-import { overlongPenalty } from "../src/overlong.ts";
+import { overlongPenalty } from "../src/samples.ts";
 
 const reference = readFileSync(new URL("../../../docs/reference/algorithms.md", import.meta.url), "utf8");
 const shown = (value: number): string => String(Math.abs(value) < 5e-7 ? 0 : Number(value.toFixed(6)));

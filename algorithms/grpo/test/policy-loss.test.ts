@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { overlongPenalty } from "../src/overlong.ts";
+import { overlongPenalty } from "../src/samples.ts";
 import { toBfloat16 } from "@mrlm/testing";
 import { policyLosses, type PolicyLossOptions } from "../src/losses/index.ts";
 

@@ -38,7 +38,6 @@ export { type RecordedRow, isRecordedRow, parseRecordedRow, toRecordedRows } fro
 export { isOfOtherPlayer, learntRowReward, recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
-export { mismatchWeight, mismatchWeights } from "./learning/importance.ts";
 export { gradesOf, judgementsOf, withoutGrades } from "./learning/judgements.ts";
 export { klEstimate, weightedKl } from "./learning/kl.ts";
 export {
@@ -55,13 +54,20 @@ export { type Match, matchesOf, type MatchPart, matchParts, ZeroSum } from "./le
 export { meanOf, meanValue } from "./learning/mean.ts";
 export { MismatchMetrics } from "./learning/mismatch-metrics.ts";
 export { type MismatchOptions, mismatchOptions, mismatchRules, uncorrected } from "./learning/mismatch-options.ts";
-export { minibatches } from "./learning/minibatches.ts";
 export { optimizerOptions } from "./learning/optimizer-options.ts";
 export { type OptionRule, optimizerRules, withOptionRules } from "./learning/option-rules.ts";
 export { policyRoles } from "./learning/policy-roles.ts";
 export { weightedRoundRobin } from "./learning/weighted-round-robin.ts";
 export { standardDeviation } from "./learning/standard-deviation.ts";
-export { type ClipOptions, clippedSurrogate, LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./learning/surrogate.ts";
-export { type StepReport, stepMetrics, trainStep, type TrainStepResult } from "./learning/train-step.ts";
+export {
+  type ClipOptions,
+  clippedSurrogate,
+  LOG_RATIO_LIMIT,
+  mismatchWeight,
+  mismatchWeights,
+  ratioOf,
+  ratioSlope,
+} from "./learning/ratios.ts";
+export { minibatches, type StepReport, stepMetrics, trainStep, type TrainStepResult } from "./learning/train-step.ts";
 export { type ToolUsage, ToolUsageTally } from "./learning/tool-usage.ts";
 export { assertWholeDistribution } from "./learning/whole-distribution.ts";

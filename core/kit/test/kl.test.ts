@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { klEstimate, type KlEstimator, weightedKl } from "../src/learning/kl.ts";
-import { ratioOf } from "../src/learning/surrogate.ts";
+import { ratioOf } from "../src/learning/ratios.ts";
 
 const estimators: KlEstimator[] = ["k1", "k2", "k3"];
 const logit = fc.double({ min: -1.5, max: 1.5, noNaN: true });

@@ -69,7 +69,7 @@ export { processName, thisProcess } from "./workers/member-sources.ts";
 export { joinRun, type Membership } from "./workers/membership.ts";
 export type { MemberSource } from "./workers/membership.ts";
 export { playRun, type PlayRunParts } from "./workers/rollout-worker.ts";
-export { learningEngine } from "./train/stage-context.ts";
+export { learningEngine } from "./models/engine-views.ts";
 export { createLauncher } from "./prepare/create-launcher.ts";
 export { type PreparedRun, prepareRun } from "./prepare/prepare-run.ts";
 export { checkStore } from "./prepare/check-store.ts";

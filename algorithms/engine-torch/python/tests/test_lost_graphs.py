@@ -15,7 +15,7 @@ from mrlm_engine.batching.unit import Floats, UnitGradients
 from mrlm_engine.errors import EngineError
 from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 from mrlm_engine.ranks.protocol import SingleRank
-from mrlm_engine.service.receive import decode_units
+from mrlm_engine.service.codec.units import decode_units
 from mrlm_engine.training.passes import ClientGradients, Event, GraphLost, MicroBatchOutputs, Pass
 from mrlm_engine.training.reader import StreamEnded
 from mrlm_engine.training.run_pass import GraphLimits, PassRunner

@@ -22,7 +22,7 @@ from mrlm_engine.logprobs.selection import Selection
 from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.sampling import Sampler
-from mrlm_engine.service.receive import decode_units
+from mrlm_engine.service.codec.units import decode_units
 from mrlm_engine.training.micro_batch import MicroBatch
 from mrlm_engine.training.trainable_model import TrainableModel
 

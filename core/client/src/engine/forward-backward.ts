@@ -8,8 +8,7 @@ import {
 } from "@mrlm/spec";
 import { decodeOutputs, encodeGradients, encodeSelection, engineProto, ENGINE_SERVICE } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
-import { converse } from "./duplex.ts";
-import { unitMessages } from "./unit-messages.ts";
+import { converse, unitMessages } from "./unit-stream.ts";
 
 /**
  * Runs one pass of accumulation. The gradients of a micro-batch are sent as soon as its outputs arrive, while the engine computes the

@@ -2,8 +2,7 @@ import type { UnitOutputs } from "@mrlm/spec";
 import type { Trainer } from "@mrlm/spec/host";
 import { decodeOutputs, encodeSelection, type engineProto, ENGINE_SERVICE } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
-import { converse } from "./duplex.ts";
-import { unitMessages } from "./unit-messages.ts";
+import { converse, unitMessages } from "./unit-stream.ts";
 
 type ForwardOptions = Parameters<Trainer["forward"]>[0];
 

@@ -1,4 +1,4 @@
-import { LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./surrogate.ts";
+import { LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./ratios.ts";
 
 /** Estimator of the KL divergence from the reference at one token (Schulman, "Approximating KL Divergence", 2020). */
 export type KlEstimator = "k1" | "k2" | "k3";

@@ -1,5 +1,5 @@
 import type { Mean, Metrics } from "@mrlm/spec";
-import { ratioOf } from "./surrogate.ts";
+import { ratioOf } from "./ratios.ts";
 
 /** Sums over tokens that compare trainer and sampler, from which metrics follow that do not depend on how a batch was split. Each token is added once. */
 export class MismatchMetrics {

@@ -8,7 +8,7 @@ import { checkMemory } from "./memory-check.ts";
 import { policyOptions } from "../prepare/model-source.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { estimateRun, needsValueHead, type RunMemory } from "./run-memory.ts";
-import type { PublishedWeights } from "./watched-engine.ts";
+import type { PublishedWeights } from "./engine-views.ts";
 
 /** Trained models, created in the engine and ready to sample. */
 export interface LoadedPolicies {

@@ -6,7 +6,7 @@ import type { PreparedRun } from "../prepare/prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
 import type { StagePlayState } from "../play/stage-play.ts";
 import type { EvaluationPoint } from "../evaluation/evaluate.ts";
-import type { PublishedWeights } from "../models/watched-engine.ts";
+import type { PublishedWeights } from "../models/engine-views.ts";
 
 /** Environments and algorithms that the names of a configuration resolved to, with their versions. */
 export interface Identities {

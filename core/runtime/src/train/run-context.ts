@@ -18,7 +18,7 @@ import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import type { RunEvent } from "./run-events.ts";
 import type { CheckpointState } from "../resume/checkpoint-state.ts";
-import type { PublishedWeights } from "../models/watched-engine.ts";
+import type { PublishedWeights } from "../models/engine-views.ts";
 
 /** Everything that stages, evaluations and checkpoints of one training run share. */
 export interface RunContext {

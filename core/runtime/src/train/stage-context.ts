@@ -1,23 +1,13 @@
 import { resolve } from "node:path";
 import { hash64 } from "@mrlm/kit/service";
-import type {
-  AlgorithmContext,
-  LearningEngine,
-  Logger,
-  ModelId,
-  Renderer,
-  RolloutSampling,
-  TrainingEnvironment,
-} from "@mrlm/spec";
-import type { EpisodeSource, ModelInfo, ModelSource, Trainer } from "@mrlm/spec/host";
+import type { AlgorithmContext, Logger, Renderer, RolloutSampling, TrainingEnvironment } from "@mrlm/spec";
+import type { EpisodeSource, ModelInfo, Trainer } from "@mrlm/spec/host";
 import type { ResolvedConfig } from "../config/resolve-config.ts";
 import { ownSuffix, type Reference } from "../models/reference-model.ts";
+import { learningEngine } from "../models/engine-views.ts";
 import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";
 import { sha256OfFile } from "../run/atomic-write.ts";
-
-/** Id under which an algorithm creates its critic. */
-const CRITIC: ModelId = "critic";
 
 /** Parts of a stage's context. */
 export interface StageParts {
@@ -79,30 +69,4 @@ export function stageContext(parts: StageParts): AlgorithmContext {
 /** Returns the seed of a stage, 53 bits. Each stage has its own, so that two stages of one algorithm read data in different orders. */
 export function stageSeed(runSeed: number, index: number): number {
   return Number(hash64(`stage/${runSeed}/${index}`) >> 11n);
-}
-
-/**
- * Returns the methods of a trainer that an algorithm may call. The run publishes, samples and saves.
- * @param suffix of the critic's id in the engine, where each of several policies may have one
- */
-export function learningEngine(engine: LearningEngine, suffix = ""): LearningEngine {
-  const critic = `${CRITIC}${suffix}`;
-  const inEngine = (model: ModelId): ModelId => (model === CRITIC ? critic : model);
-  const sourceOf = (source: ModelSource): ModelSource =>
-    "of" in source ? { ...source, of: inEngine(source.of) } : source;
-  return {
-    async describe() {
-      const info = await engine.describe();
-      return {
-        ...info,
-        models: info.models.map((each) => (each.model === critic ? { ...each, model: CRITIC } : each)),
-      };
-    },
-    createModel: (options) =>
-      engine.createModel({ ...options, model: inEngine(options.model), source: sourceOf(options.source) }),
-    releaseModel: (model) => engine.releaseModel(inEngine(model)),
-    forward: (options) => engine.forward({ ...options, model: inEngine(options.model) }),
-    forwardBackward: (options) => engine.forwardBackward({ ...options, model: inEngine(options.model) }),
-    optimStep: (options) => engine.optimStep({ ...options, model: inEngine(options.model) }),
-  };
 }

@@ -28,7 +28,7 @@ import { MemoryWatch } from "../models/memory-watch.ts";
 import { describeExtension, type Extension } from "../resume/resume-compatibility.ts";
 import { announce, type RunContext } from "./run-context.ts";
 import { identitiesOf, initialState, loadState, type CheckpointState } from "../resume/checkpoint-state.ts";
-import { watchEngine } from "../models/watched-engine.ts";
+import { watchEngine } from "../models/engine-views.ts";
 
 /** Parts from which a run starts. */
 export interface StartParts extends Pick<

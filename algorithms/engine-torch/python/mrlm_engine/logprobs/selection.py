@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
-from mrlm_engine.batching.unit import Floats
+from mrlm_engine.batching.unit import Floats, TokenUnit
 
 
 @dataclass(frozen=True)
@@ -53,3 +54,19 @@ class GradientTensors:
     logprob: torch.Tensor | None
     entropy: torch.Tensor | None
     value: torch.Tensor | None
+
+
+def divide_outputs(outputs: OutputTensors, units: Sequence[TokenUnit]) -> list[UnitOutputs]:
+    """Returns the outputs of a micro-batch, unit by unit."""
+    arrays = {name: tensor.float().cpu().numpy() for name, tensor in vars(outputs).items() if tensor is not None}
+    divided = []
+    position = sequence = 0
+    for unit in units:
+        end, last = position + unit.outputs, sequence + len(unit.sequences)
+        parts = {
+            name: array[sequence:last] if name == "final_value" else array[position:end]
+            for name, array in arrays.items()
+        }
+        divided.append(UnitOutputs(**parts))
+        position, sequence = end, last
+    return divided

@@ -10,7 +10,7 @@ from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 from mrlm_engine.service.codec.outputs import outputs_message
-from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
+from mrlm_engine.service.codec.units import collect_units, decode_units, require_open, selection_of
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training import rank_work
 from mrlm_engine.training.run_pass import require_value_head

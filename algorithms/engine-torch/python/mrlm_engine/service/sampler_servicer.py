@@ -15,8 +15,8 @@ from mrlm_engine.compute.clock import COMPUTE_CLOCK
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2 as pb
 from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2_grpc
+from mrlm_engine.service.codec.units import require_open
 from mrlm_engine.service.failures import streaming, unary
-from mrlm_engine.service.receive import require_open
 from mrlm_engine.service.sample import sample
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.service.stream_threads import on_stream_thread

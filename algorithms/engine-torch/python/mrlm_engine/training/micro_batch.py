@@ -1,17 +1,19 @@
-"""One micro-batch between its forward and its backward pass."""
+"""One micro-batch between its forward and its backward pass, in one lane and in all."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from mrlm_engine.backbone.protocol import BackboneRun
+from mrlm_engine.batching.plan import RankShard
 from mrlm_engine.batching.unit import Floats, TokenSequence, TokenUnit, UnitGradients
 from mrlm_engine.gradients.sink import PassGradients
 from mrlm_engine.logprobs.logprobs import LogprobsRun
-from mrlm_engine.logprobs.selection import GradientTensors, OutputTensors, Selection, UnitOutputs
+from mrlm_engine.logprobs.selection import GradientTensors, Selection, UnitOutputs, divide_outputs
 from mrlm_engine.training.trainable_model import TrainableModel
 
 # Unit of a rank without data where weights are divided among the ranks; its loss is zero.
@@ -94,17 +96,43 @@ class MicroBatch:
         return torch.from_numpy(joined).to(self._trainable.model.device)
 
 
-def divide_outputs(outputs: OutputTensors, units: Sequence[TokenUnit]) -> list[UnitOutputs]:
-    """Returns the outputs of a micro-batch, unit by unit."""
-    arrays = {name: tensor.float().cpu().numpy() for name, tensor in vars(outputs).items() if tensor is not None}
-    divided = []
-    position = sequence = 0
-    for unit in units:
-        end, last = position + unit.outputs, sequence + len(unit.sequences)
-        parts = {
-            name: array[sequence:last] if name == "final_value" else array[position:end]
-            for name, array in arrays.items()
+class LanesMicroBatch:
+    """A Graph of one MicroBatch for each lane. The caller holds the model's lock while lanes compute."""
+
+    def __init__(self, trainable: TrainableModel, units: RankShard, selection: Selection, keep_graph: bool) -> None:
+        self._lanes = trainable.lanes
+        self._units = units
+        self._shards = trainable.lane_shards(units, selection.final_value)
+        make = functools.partial(MicroBatch, trainable, selection=selection, keep_graph=keep_graph)
+        self._parts = self._lanes.run(
+            [
+                functools.partial(make, units=shard, gradients=gradients)
+                for shard, gradients in zip(self._shards, self._lanes.gradients, strict=False)
+            ]
+        )
+
+    @property
+    def computed_tokens(self) -> int:
+        return sum(part.computed_tokens for part in self._parts)
+
+    @property
+    def graph_bytes(self) -> int:
+        return sum(part.graph_bytes for part in self._parts)
+
+    def outputs(self) -> list[UnitOutputs]:
+        found = self._lanes.run([part.outputs for part in self._parts])
+        by_index = {
+            unit.index: outputs
+            for shard, computed in zip(self._shards, found, strict=True)
+            for unit, outputs in zip(shard, computed, strict=True)
         }
-        divided.append(UnitOutputs(**parts))
-        position, sequence = end, last
-    return divided
+        return [by_index[unit.index] for unit in self._units]
+
+    def backward(self, gradients: Sequence[UnitGradients], normalizer: float) -> None:
+        by_index = {unit.index: gradient for unit, gradient in zip(self._units, gradients, strict=True)}
+        self._lanes.run(
+            [
+                functools.partial(part.backward, [by_index[unit.index] for unit in shard], normalizer)
+                for part, shard in zip(self._parts, self._shards, strict=True)
+            ]
+        )

@@ -1,9 +1,10 @@
-"""State of one ForwardBackward call, kept between an interrupted attempt and its repetition."""
+"""State of a ForwardBackward call, kept between an interrupted attempt and its repetition, and its graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from mrlm_engine.batching.plan import RankShard
 from mrlm_engine.batching.unit import TokenUnit, UnitGradients
@@ -114,3 +115,21 @@ class Pass:
             memory_retries=self.memory_retries,
             micro_batch_tokens=self.budget,
         )
+
+
+class Graph(Protocol):
+    """A micro-batch whose outputs were computed with a graph, or can be computed again with one."""
+
+    @property
+    def computed_tokens(self) -> int:
+        """Tokens that the model read."""
+
+    @property
+    def graph_bytes(self) -> int:
+        """Bytes kept for the backward pass."""
+
+    def outputs(self) -> list[UnitOutputs]:
+        """Returns the selected outputs, unit by unit."""
+
+    def backward(self, gradients: Sequence[UnitGradients], normalizer: float) -> None:
+        """Runs backward from the gradients of its units divided by `normalizer`, and accumulates."""

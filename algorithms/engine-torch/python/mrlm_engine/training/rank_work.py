@@ -13,9 +13,9 @@ from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.compute.clock import COMPUTE_CLOCK
 from mrlm_engine.compute.out_of_memory import memory_checked
 from mrlm_engine.logprobs.selection import Selection, UnitOutputs
-from mrlm_engine.training.graph import Graph
-from mrlm_engine.training.lanes_micro_batch import LanesMicroBatch
+from mrlm_engine.training.micro_batch import LanesMicroBatch
 from mrlm_engine.training.optimizer import AdamWParameters
+from mrlm_engine.training.passes import Graph
 from mrlm_engine.training.piecewise import PiecewiseMicroBatch, join_outputs
 from mrlm_engine.training.trainable_model import StepResult, TrainableModel
 

@@ -19,9 +19,9 @@ from mrlm_engine.gradients.loss_scale import LossScale
 from mrlm_engine.gradients.store import GradientStore
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.shard import is_divided, shard_model
-from mrlm_engine.training.graph import Graph
 from mrlm_engine.training.lanes import LaneThreads, ModelLanes
 from mrlm_engine.training.optimizer import AdamWParameters, Optimizer, clip_factor
+from mrlm_engine.training.passes import Graph
 
 # Computed tokens of a lane's part of a micro-batch, if the client sets no budget. On CPU its activations stay in cache;
 # on a GPU it occupies all cores.

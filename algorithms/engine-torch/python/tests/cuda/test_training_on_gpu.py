@@ -25,8 +25,8 @@ from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.logprobs.selection import Selection
 from mrlm_engine.models import ModelRegistry
 from mrlm_engine.models.placement import Placement
-from mrlm_engine.service.receive import decode_units
-from mrlm_engine.training.lanes_micro_batch import LanesMicroBatch
+from mrlm_engine.service.codec.units import decode_units
+from mrlm_engine.training.micro_batch import LanesMicroBatch
 from mrlm_engine.training.optimizer import AdamWParameters
 from mrlm_engine.training.trainable_model import TrainableModel
 
