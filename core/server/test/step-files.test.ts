@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Session as Inspector } from "node:inspector/promises";
 import { expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
@@ -10,36 +11,9 @@ import { serveByWorker } from "./support/serve-by-worker.ts";
 // Files whose functions run between the socket and the environment, in both directions. Each file more is one that a reader
 // of a step has to open: a change that adds one states why.
 
-const SESSIONS = [
-  "core/runtime/src/host/phase-beacon.ts",
-  "core/runtime/src/host/phase-clock.ts",
-  "core/runtime/src/host/session-judgements.ts",
-  "core/runtime/src/host/session-tools.ts",
-  "core/runtime/src/host/session.ts",
-  "core/runtime/src/host/step-check.ts",
-  "core/runtime/src/host/validate-result.ts",
-  "core/server/src/service/request-stream.ts",
-  "core/server/src/service/session-requests.ts",
-  "core/server/src/sessions/call-context.ts",
-  "core/server/src/sessions/hosted-session.ts",
-  "core/server/src/sessions/operation.ts",
-  "core/server/src/sessions/server-metrics.ts",
-  "core/server/src/sessions/session-table.ts",
-  "core/server/src/sessions/sessions.ts",
-  "core/wire/src/environment/messages.ts",
-  "core/wire/src/environment/turns.ts",
-  "core/wire/src/grpc/method.ts",
-  "core/wire/src/grpc/serialise.ts",
-  "core/wire/src/json.ts",
-  "core/wire/src/multiplex/inbox.ts",
-  "core/wire/src/multiplex/outbox.ts",
-];
-const WORKERS = [
-  "core/server/src/workers/forwarded-client.ts",
-  "core/server/src/workers/framed-stream.ts",
-  "core/server/src/workers/routed-sessions.ts",
-  "core/wire/src/multiplex/envelope.ts",
-];
+const page = readFileSync(new URL("../../../docs/architecture.md", import.meta.url), "utf8");
+const server = listBelow("A step on a server");
+const workers = listBelow("With workers");
 /** Steps that are measured. A timer can run during one of them. */
 const STEPS = 16;
 
@@ -61,8 +35,8 @@ async function filesOfStep(
   serve: (options: ServeEnvironmentsOptions) => Promise<EnvironmentServer>,
 ): Promise<string[]> {
   const source = await PluginHost.of([definePlugin({ name: "test", environments: [echo] })]);
-  const server = await serve({ host: new LocalHost({ source }), address: "127.0.0.1:0" });
-  const client = await connectEnvironments(`127.0.0.1:${server.port}`);
+  const running = await serve({ host: new LocalHost({ source }), address: "127.0.0.1:0" });
+  const client = await connectEnvironments(`127.0.0.1:${running.port}`);
   const inspector = new Inspector();
   inspector.connect();
   try {
@@ -87,11 +61,20 @@ async function filesOfStep(
   } finally {
     inspector.disconnect();
     await client.close();
-    await server.close();
+    await running.close();
   }
 }
 
-test("a step passes 22 files in the process of the server, and 26 with workers", async () => {
-  expect((await filesOfStep(serveEnvironments)).sort()).toEqual(SESSIONS);
-  expect((await filesOfStep(serveByWorker)).sort()).toEqual([...SESSIONS, ...WORKERS].sort());
+test("a step passes the files of docs/architecture.md, in the process of the server and with workers", async () => {
+  const all = [...server.files, ...workers.files];
+  expect([server.files.length, all.length]).toEqual([server.count, workers.count]);
+  expect((await filesOfStep(serveEnvironments)).sort()).toEqual(server.files.toSorted());
+  expect((await filesOfStep(serveByWorker)).sort()).toEqual(all.toSorted());
 });
+
+/** Returns the stated number of files and the list below a heading. */
+function listBelow(heading: string): { readonly count: number; readonly files: readonly string[] } {
+  const [, count, text = ""] =
+    new RegExp(`^#+ ${heading}\n+\\*\\*(\\d+) files\\*\\*([^]*?)(?=^#)`, "m").exec(page) ?? [];
+  return { count: Number(count), files: Array.from(text.matchAll(/^\d+\. `([^`]+)`/gm), ([, file]) => file as string) };
+}
