@@ -42,7 +42,7 @@ from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.choose_decoder import choose_decoder
 from mrlm_engine.sampling.scheduler import Scheduler, SchedulerLimits
 from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens, SampleFinish, SamplingSettings
-from mrlm_engine.training.lanes_micro_batch import LanesMicroBatch
+from mrlm_engine.training.micro_batch import LanesMicroBatch
 from mrlm_engine.training.optimizer import AdamWParameters
 from mrlm_engine.training.trainable_model import TrainableModel
 
