@@ -100,9 +100,11 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   );
   const accepted = { logger, maxMessageBytes };
   const accept = hosted instanceof SessionTable ? acceptHere(hosted, accepted) : acceptForWorkers(hosted, accepted);
-  const ofSessions = sessionMethods(accept, tokens, (stream, call) => {
+  const ofSessions = sessionMethods(accept, (stream, call) => {
     streams.set(stream, authorizationOf(call.metadata));
     call.on("close", () => streams.delete(stream));
+    // Its token may have ended since the call was accepted.
+    if (tokens !== undefined && tokens.holder(authorizationOf(call.metadata)) === undefined) stream.end();
   });
   server.addService(withUndecodable(SERIALISED_ENVIRONMENT_SERVICE), { ...about, ...ofSessions });
   server.addService(HEALTH_SERVICE, health.methods);

@@ -2,7 +2,7 @@ import { ServerInterceptingCall, type ServerInterceptor } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
 import { MrlmError } from "@mrlm/spec";
 import { statusOfError } from "@mrlm/wire";
-import { authorizationOf } from "./caller.ts";
+import { authorizationOf, noteClient } from "./caller.ts";
 
 /** Methods without a token: probes of load balancers carry none, and get only the serving state. */
 const OPEN_TO_ALL = "/grpc.health.v1.Health/";
@@ -17,8 +17,11 @@ export function requireToken(tokens: Tokens, onRefused: () => void): ServerInter
       start: (next) =>
         next({
           onReceiveMetadata(metadata, proceed) {
-            if (method.path.startsWith(OPEN_TO_ALL) || tokens.holder(authorizationOf(metadata)) !== undefined)
+            const holder = tokens.holder(authorizationOf(metadata));
+            if (method.path.startsWith(OPEN_TO_ALL) || holder !== undefined) {
+              noteClient(metadata, holder?.name);
               return proceed(metadata);
+            }
             onRefused();
             call.sendStatus(statusOfError(new MrlmError("UNAUTHENTICATED", "The call carries no valid token.")));
           },

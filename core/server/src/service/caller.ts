@@ -1,5 +1,4 @@
 import type { Metadata } from "@grpc/grpc-js";
-import type { Tokens } from "@mrlm/kit/access";
 import { CLIENT_METADATA_KEY } from "@mrlm/wire";
 import { ownerOf } from "../sessions/owner.ts";
 
@@ -11,9 +10,17 @@ export interface Caller {
   readonly client?: string;
 }
 
+/** Names of the tokens of calls, from when they were accepted: a token that ends later does not change the client of its call. */
+const names = new WeakMap<Metadata, string>();
+
+/** Notes the name of the token with which a call was accepted. */
+export function noteClient(metadata: Metadata, name: string | undefined): void {
+  if (name !== undefined) names.set(metadata, name);
+}
+
 /** Returns the client of a call. */
-export function callerOf(call: { readonly metadata: Metadata; getPeer(): string }, tokens: Tokens | undefined): Caller {
-  const client = tokens?.holder(authorizationOf(call.metadata))?.name;
+export function callerOf(call: { readonly metadata: Metadata; getPeer(): string }): Caller {
+  const client = names.get(call.metadata);
   const [secret] = call.metadata.get(CLIENT_METADATA_KEY);
   const identity = secret === undefined ? `address ${call.getPeer().replace(/:\d+$/, "")}` : `client ${String(secret)}`;
   return { owner: ownerOf(client, identity), ...(client === undefined ? {} : { client }) };

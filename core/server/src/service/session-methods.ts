@@ -1,5 +1,4 @@
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
-import type { Tokens } from "@mrlm/kit/access";
 import {
   Assembler,
   decodeError,
@@ -24,19 +23,18 @@ const REQUEST_ID = 1n;
  */
 export function sessionMethods(
   accept: AcceptClient,
-  tokens: Tokens | undefined,
   onStream: (stream: ClientStream, call: ServerDuplexStream<Serialised, Serialised>) => void,
 ) {
   const unary =
     (kind: RequestKind) => (call: ServerUnaryCall<Serialised, Serialised>, answer: sendUnaryData<Serialised>) =>
-      answerCall(kind, call, answer, (channel) => accept(channel, callerOf(call, tokens)));
+      answerCall(kind, call, answer, (channel) => accept(channel, callerOf(call)));
   return {
     reset: unary("reset"),
     step: unary("step"),
     close: unary("close"),
     renew: unary("renew"),
     multiplex: (call: ServerDuplexStream<Serialised, Serialised>): void => {
-      const stream = accept(call, callerOf(call, tokens));
+      const stream = accept(call, callerOf(call));
       stream.listen(call);
       onStream(stream, call);
     },

@@ -56,7 +56,7 @@ export async function serveStore(options: ServeStoreOptions): Promise<StoreServe
   const calls = new ClientCalls();
   const health = new Health(SERVICES);
   server.addService(withUndecodable(STORE_SERVICE), {
-    ...storeMethods(source, calls, { logger, tokens }),
+    ...storeMethods(source, calls, logger),
     ...storeStreams(source, calls, { logger, stop: stopped.signal, tokens }),
   });
   server.addService(HEALTH_SERVICE, health.methods);

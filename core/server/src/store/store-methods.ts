@@ -1,5 +1,4 @@
 import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
-import type { Tokens } from "@mrlm/kit/access";
 import type { JsonObject, Logger } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import {
@@ -34,11 +33,7 @@ interface Numbered {
 }
 
 /** Returns the unary methods of StoreService. */
-export function storeMethods(
-  source: StoreSource,
-  calls: ClientCalls,
-  { logger, tokens }: { readonly logger: Logger; readonly tokens: Tokens | undefined },
-) {
+export function storeMethods(source: StoreSource, calls: ClientCalls, logger: Logger) {
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () => encodeStoreDescription(source.describe())),
     open: numbered<wire.OpenRequest, wire.OpenResponse>(async (store, { cohort }) => {
@@ -116,9 +111,7 @@ export function storeMethods(
     handle: (store: EpisodeStore, request: Request) => Promise<Response>,
   ) {
     return unary<Request, Response>((call: CallOf<Request>) =>
-      calls.run(callerOf(call, tokens).owner, call.request.call, async () =>
-        handle(await source.store(), call.request),
-      ),
+      calls.run(callerOf(call).owner, call.request.call, async () => handle(await source.store(), call.request)),
     );
   }
 }

@@ -45,7 +45,7 @@ export function storeStreams(
     take(call: ServerWritableStream<wire.TakeRequest, wire.TakeResponse>): void {
       void respond(call, async function* () {
         const { request } = call;
-        const batch = await calls.run(callerOf(call, tokens).owner, request.call, () => take(request));
+        const batch = await calls.run(callerOf(call).owner, request.call, () => take(request));
         const head = encodeTakenHead(batch);
         if (typeof batch === "string") return yield { head, groups: [] };
         yield { head, groups: [] };
@@ -62,7 +62,7 @@ export function storeStreams(
         if (messages.at(-1)?.last !== true) throw invalid("recorded groups lack their end");
         const head = messages[0]?.head;
         if (head === undefined) throw invalid("recorded groups do not begin with their head");
-        await calls.run(callerOf(call, tokens).owner, head.call, async () => {
+        await calls.run(callerOf(call).owner, head.call, async () => {
           const groups = decodeGroups(messages.flatMap((message) => message.groups));
           await (await source.store()).record({ ...decodeRecordHead(head), groups });
         });
