@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "@jest/globals";
@@ -53,9 +53,13 @@ function installPacked(packed: string, project: string): void {
     symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
   for (const archive of readdirSync(packed)) {
     const [, name = ""] = /^(.*)-\d+\.\d+\.\d+\.tgz$/.exec(archive) ?? [];
-    const directory = join(modules, name.replace(/^mrlm-/, "@mrlm/"));
+    const id = name.replace(/^mrlm-/, "@mrlm/");
+    const directory = join(modules, id);
     mkdirSync(directory);
     execFileSync("tar", ["xzf", join(packed, archive), "--strip-components=1", "-C", directory]);
+    // Versions that differ from those at the root.
+    const own = join(ROOT, "node_modules", id, "node_modules");
+    if (existsSync(own)) symlinkSync(realpathSync(own), join(directory, "node_modules"));
   }
 }
 
