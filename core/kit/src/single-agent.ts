@@ -4,6 +4,7 @@ import {
   type Message,
   type Observation,
   type Reward,
+  score,
   SINGLE_AGENT,
   type StepResult,
   type ToolDefinition,
@@ -34,4 +35,9 @@ export function singleStep(step: {
     truncated: { [SINGLE_AGENT]: truncated },
     ...defined({ info: step.info }),
   };
+}
+
+/** Returns the last step of an episode, with its reward: a number is one without components. */
+export function scoredEnd(reward: number | Reward): StepResult {
+  return singleStep({ reward: typeof reward === "number" ? score(reward) : reward, terminated: true });
 }

@@ -4,13 +4,12 @@ import {
   type JsonObject,
   type Message,
   type Reward,
-  score as scored,
   SINGLE_AGENT,
   type Task,
 } from "@mrlm/spec";
 import { defineEnvironment } from "./define-plugin.ts";
-import { messageText, textMessage } from "./messages.ts";
-import { observe, singleStep } from "./single-agent.ts";
+import { messageText, questionMessages, textMessage } from "./messages.ts";
+import { observe, scoredEnd } from "./single-agent.ts";
 import { anyTask, taskById } from "./task-ids.ts";
 
 /** Definition of an environment with one question and one response in an episode. The other fields are those of `EnvironmentDefinition`. */
@@ -50,10 +49,7 @@ export function singleTurn<Options, Public extends JsonObject = JsonObject, Priv
   definition: SingleTurnDefinition<Options, Public, Private>,
 ): EnvironmentDefinition<Options, Public, Private> {
   const { prompt, score, answer, ...rest } = definition;
-  const messagesOf = (shown: Public, options: Options): readonly Message[] => {
-    const messages = prompt(shown, options);
-    return typeof messages === "string" ? [textMessage("user", messages)] : messages;
-  };
+  const messagesOf = (shown: Public, options: Options): readonly Message[] => questionMessages(prompt(shown, options));
   return defineEnvironment<Options, Public, Private>({
     determinism: "full",
     ...rest,
@@ -66,7 +62,7 @@ export function singleTurn<Options, Public extends JsonObject = JsonObject, Priv
         },
         async step({ message }, { signal }) {
           const reward = await score(messageText(message), task, { context, options, message, signal });
-          return singleStep({ reward: typeof reward === "number" ? scored(reward) : reward, terminated: true });
+          return scoredEnd(reward);
         },
       };
     },

@@ -7,7 +7,6 @@ import {
   MrlmError,
   type RandomStream,
   type Reward,
-  score as scored,
   type ServiceId,
   SINGLE_AGENT,
   type Task,
@@ -17,8 +16,8 @@ import {
 } from "@mrlm/spec";
 import { callTools } from "./call-tools.ts";
 import { defineEnvironment } from "./define-plugin.ts";
-import { messageText, textMessage } from "./messages.ts";
-import { observe, singleStep } from "./single-agent.ts";
+import { messageText, questionMessages, textMessage } from "./messages.ts";
+import { observe, scoredEnd, singleStep } from "./single-agent.ts";
 import { anyTask, taskById } from "./task-ids.ts";
 import { type Tools, toolset } from "./tool.ts";
 
@@ -90,10 +89,7 @@ export function toolEnvironment<
 >(definition: ToolEnvironmentDefinition<Options, Public, Private>): EnvironmentDefinition<Options, Public, Private> {
   const { prompt, tools, files, score, solve, requires = [], maxTurns = DEFAULT_TURNS, ...rest } = definition;
   const ids = isIds(tools) ? tools : [];
-  const messagesOf = (shown: Public, options: Options): readonly Message[] => {
-    const messages = prompt(shown, options);
-    return typeof messages === "string" ? [textMessage("user", messages)] : messages;
-  };
+  const messagesOf = (shown: Public, options: Options): readonly Message[] => questionMessages(prompt(shown, options));
   const openTools = async (episode: OpeningEpisode<Options, Public, Private>): Promise<readonly Tool[]> => {
     const { context, options, task, seed, signal } = episode;
     const given = files?.(task, options);
@@ -129,7 +125,7 @@ export function toolEnvironment<
           if (finishReason === "exhausted") return singleStep({ truncated: true });
           if (!hasCalls(message)) {
             const reward = await score(messageText(message), task, { context, options, messages, signal });
-            return singleStep({ reward: typeof reward === "number" ? scored(reward) : reward, terminated: true });
+            return scoredEnd(reward);
           }
           // No turn is left that could use a result.
           if (turn >= maxTurns) return singleStep({ truncated: true });

@@ -113,7 +113,7 @@ export { type BeforeAndAfter, beforeAndAfter } from "./episodes/before-and-after
 export { checkPrompts } from "./prepare/check-prompts.ts";
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { type DirectoryRenderer, directoryRenderer } from "./run/directory-renderer.ts";
-export { type EnginePlace, type EnginePlaces, isAlive, RunDirectory, type SamplerFile } from "./run/run-directory.ts";
+export { type EnginePlace, type EnginePlaces, RunDirectory, type SamplerFile } from "./run/run-directory.ts";
 export { type RunStatus, statusOfRun } from "./run/run-status.ts";
 export { type EngineThreads, engineThreads } from "./prepare/engine-threads.ts";
 export { ProvedSampler, type ProvedSamplerOptions } from "./samplers/proved-sampler.ts";

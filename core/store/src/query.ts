@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { MrlmError } from "@mrlm/spec";
-import { fromErrorRecord } from "@mrlm/process";
+import { fromErrorRecord, moduleFile } from "@mrlm/process";
 import { tidyAfterRead } from "./open-to-read.ts";
 import type { QueryLimits, QueryLine, QueryRequest, QueryValue } from "./query-messages.ts";
 import type { StorePlace } from "./store-place.ts";
@@ -26,9 +25,8 @@ export interface QueryResult {
 export async function queryStore(place: StorePlace, sql: string, limits: QueryLimits): Promise<QueryResult> {
   const { path } = place;
   const hadLog = existsSync(`${path}-wal`);
-  const isSource = import.meta.url.endsWith(".ts");
-  const file = fileURLToPath(new URL(isSource ? "./query-process.ts" : "./query-process.js", import.meta.url));
-  const child = spawn(process.execPath, [...(isSource ? ["--conditions=mrlm-source"] : []), file], {
+  const { path: file, execArgv } = moduleFile(import.meta.url, "./query-process");
+  const child = spawn(process.execPath, [...execArgv, file], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, NODE_OPTIONS: "" },
   });

@@ -1,5 +1,6 @@
 import { url as debuggerUrl } from "node:inspector";
 import { Worker } from "node:worker_threads";
+import { moduleFile } from "@mrlm/process";
 import { phaseBeacon, onPhase, WORD } from "./phase-beacon.ts";
 
 /** Reaction to an environment that blocks the process. */
@@ -29,8 +30,8 @@ export function watchEventLoop({ graceMs = GRACE_MS, ...options }: WatchdogOptio
     Atomics.add(phaseBeacon, WORD.beat, 1);
     Atomics.store(phaseBeacon, WORD.isDebugged, debuggerUrl() === undefined ? 0 : 1);
   }, BEAT_MS).unref();
-  const file = import.meta.url.endsWith(".ts") ? "../event-loop-watchdog-worker.ts" : "./event-loop-watchdog-worker.js";
-  const worker = new Worker(new URL(file, import.meta.url), {
+  const { url } = moduleFile(import.meta.url, "../event-loop-watchdog-worker");
+  const worker = new Worker(url, {
     workerData: { words: phaseBeacon, graceMs, ...options },
     env: {},
     execArgv: ["--no-warnings"],

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { isAlive } from "@mrlm/process";
 import { fileFault, type JsonObject, type ModelId, MrlmError, type PolicyId } from "@mrlm/spec";
 import { EpisodeReader, isPostgres, STORE_FILE, type StorePlace } from "@mrlm/store";
 import { parse, stringify } from "yaml";
@@ -324,15 +325,5 @@ function unusedName(preferred: string): string {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
-  }
-}
-
-/** Whether a process of this machine is alive. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,14 +1,15 @@
 import { Calls, type Channel } from "@mrlm/process";
-import type {
-  GradingOptions,
-  Judge,
-  OpenToolset,
-  Sandbox,
-  SandboxSession,
-  Scorer,
-  Tool,
-  Toolset,
-  ToolDefinition,
+import {
+  defined,
+  type GradingOptions,
+  type Judge,
+  type OpenToolset,
+  type Sandbox,
+  type SandboxSession,
+  type Scorer,
+  type Tool,
+  type Toolset,
+  type ToolDefinition,
 } from "@mrlm/spec";
 import type { ServiceKind, Services, ServiceTypes } from "../plugins/plugin-kinds.ts";
 import { recordPlugin } from "../plugins/service-plugins.ts";
@@ -171,10 +172,6 @@ class RemoteServices {
     }
     return tool;
   }
-}
-
-function defined(values: RemoteObject["values"]): object {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /** Leaves out functions, which cannot be copied. */
