@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { moduleFile } from "@mrlm/process";
 import { longestMs, type Outcome, type WorkerLimits, type WorkerMessage } from "./messages.ts";
 
-const entry = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url));
+const { path: entry } = moduleFile(import.meta.url, "./worker");
 
 /** Time for a process, or for the thread that replaces one, to become ready. */
 const START_MS = 30_000;
