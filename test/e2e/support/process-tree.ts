@@ -41,8 +41,17 @@ export async function gone(processes: readonly ProcessId[]): Promise<void> {
  * arguments.
  */
 export function ranksIn(tree: readonly ProcessId[]): number[] {
-  const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   return tree.map(({ pid }) => pid).filter((pid) => argumentsOf(pid).includes("mrlm_engine"));
+}
+
+/** Returns the arguments of a process; none for one that has ended since it was listed. */
+function argumentsOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch (error) {
+    if (!["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return [];
+  }
 }
 
 function isRunning({ pid, began }: ProcessId): boolean {
