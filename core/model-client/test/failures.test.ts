@@ -181,14 +181,14 @@ describe("connections", () => {
     [
       "sends a byte at a time",
       (socket) => {
-        const timer = setInterval(() => socket.write(" "), 10);
+        const timer = setInterval(() => socket.write(" "), 50);
         socket.on("close", () => clearInterval(timer)).write(whole.slice(0, -answer.length));
       },
     ],
   ])("an endpoint that %s is given up after `timeout_ms`, and its place is free", async (_name, hang) => {
     let connections = 0;
     const baseUrl = await serveRaw((socket) => (connections++ === 0 ? hang(socket) : socket.end(whole)));
-    const client = connect(baseUrl, { timeout_ms: 80, max_retries: 0, concurrency: 1 });
+    const client = connect(baseUrl, { timeout_ms: 600, max_retries: 0, concurrency: 1 });
     await expect(client.complete(request, { signal: never })).rejects.toMatchObject({ code: "ENDPOINT_TIMEOUT" });
     await expect(client.complete(request, { signal: never })).resolves.toMatchObject({ text: "ok" });
   });
@@ -242,7 +242,7 @@ describe("failover", () => {
   test("a model that does not answer leaves time for the next", async () => {
     const server = await serve(({ body }) => (body["model"] === "a" ? () => undefined : "ok"));
     const client = connect(server.baseUrl, { model: ["a", "b"] });
-    const { model } = await client.complete(request, { signal: never, deadlineMs: 400 });
+    const { model } = await client.complete(request, { signal: never, deadlineMs: 2_000 });
     expect(model).toBe("b");
   });
 

@@ -265,7 +265,7 @@ describe("completeJson", () => {
       if (index === 0) return "prose";
       return () => undefined; // no response
     });
-    const work = connect(server.baseUrl).completeJson(request, output, { signal: never, deadlineMs: 150 });
+    const work = connect(server.baseUrl).completeJson(request, output, { signal: never, deadlineMs: 800 });
     await expect(work).rejects.toMatchObject({ code: "ENDPOINT_TIMEOUT" });
     expect(server.requests).toHaveLength(2);
   });

@@ -2,14 +2,17 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { Defect } from "../check/defect.ts";
 
-/** Resources of this process: number of each. A pipe or socket of Linux has its inode in its key, because an earlier one may be closed meanwhile. */
+/**
+ * Resources of this process: number of each. On Linux the key of a child process has its number, and that of a pipe or socket its inode, because an earlier one
+ * may have ended meanwhile.
+ */
 export type HeldResources = ReadonlyMap<string, number>;
 
 /** Counts what this process holds: timers, servers and other handles; on Linux also child processes, pipes and sockets; and the files of a folder. */
 export async function heldResources(directory: string): Promise<HeldResources> {
   const held = new Map<string, number>();
   const add = (name: string): void => void held.set(name, (held.get(name) ?? 0) + 1);
-  for (const name of process.getActiveResourcesInfo()) if (!isOfTheRunner(name) && !isDescriptor(name)) add(name);
+  for (const name of process.getActiveResourcesInfo()) if (!isOfTheRunner(name) && !isListed(name)) add(name);
   for (const name of await linuxResources()) add(name);
   for (const name of await readdir(directory)) add(`file ${name}`);
   return held;
@@ -34,37 +37,55 @@ export async function assertReleased(
   }
 }
 
-/** Lists resources; a TCP socket by the addresses that it connects. */
+/** Lists resources; a child process by its command, a socket by the addresses or the path that it connects. */
 async function named(left: readonly (readonly [string, number])[]): Promise<string> {
-  const addresses = await tcpAddresses();
+  const addresses = await socketAddresses();
   const counts = new Map<string, number>();
   for (const [key, count] of left) {
-    const [, kind, inode = ""] = /^(pipe|socket):\[(\d+)\]$/.exec(key) ?? [undefined, key];
-    const name = addresses.has(inode) ? `${kind} (${addresses.get(inode)})` : kind;
+    const [, kind, id = ""] = /^(pipe|socket|child process):\[(\d+)\]$/.exec(key) ?? [undefined, key];
+    const about = kind === "child process" ? await commandOf(id) : addresses.get(id);
+    const name = about === undefined ? kind : `${kind} (${about})`;
     counts.set(name, (counts.get(name) ?? 0) + count);
   }
   return [...counts].map(([name, count]) => `${count} x ${name}`).join(", ");
 }
 
-/** Local and remote address of each TCP socket of IPv4, by inode; format: proc_pid_net(5). */
-async function tcpAddresses(): Promise<ReadonlyMap<string, string>> {
-  const table = await readFile("/proc/self/net/tcp", "utf8").catch(() => "");
-  const rows = table.split("\n").map((line) => line.trim().split(/\s+/));
-  return new Map(
-    rows.slice(1).flatMap(([, local = "", remote = "", , , , , , , inode]) => {
-      return inode === undefined ? [] : [[inode, `${addressOf(local)} to ${addressOf(remote)}`] as const];
-    }),
-  );
+async function commandOf(pid: string): Promise<string> {
+  const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return command === "" ? `${pid}, ended` : command.replaceAll("\0", " ").trim().slice(0, 200);
 }
 
+/** Local and remote address of each TCP socket, and the path of each Unix socket that has one, by inode; formats: proc_pid_net(5). */
+async function socketAddresses(): Promise<ReadonlyMap<string, string>> {
+  const rowsOf = async (name: string): Promise<string[][]> => {
+    const table = await readFile(`/proc/self/net/${name}`, "utf8").catch(() => "");
+    return table
+      .split("\n", ROWS)
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/));
+  };
+  const tcp = [...(await rowsOf("tcp")), ...(await rowsOf("tcp6"))];
+  const addresses = new Map<string, string>();
+  for (const [, local = "", remote = "", , , , , , , inode] of tcp)
+    if (inode !== undefined) addresses.set(inode, `${addressOf(local)} to ${addressOf(remote)}`);
+  for (const [, , , , , , inode, path = "without a path"] of await rowsOf("unix"))
+    if (inode !== undefined) addresses.set(inode, `Unix, ${path}`);
+  return addresses;
+}
+
+/** Rows of a table of sockets that are read at most. */
+const ROWS = 100_000;
+
+/** Returns an address of IPv4, whose bytes stand in reverse order; one of IPv6 as `[hexadecimal digits]`. */
 function addressOf(hex: string): string {
   const [host = "", port = ""] = hex.split(":");
-  return `${Buffer.from(host, "hex").reverse().join(".")}:${Number.parseInt(port, 16)}`;
+  const name = host.length === 8 ? Buffer.from(host, "hex").reverse().join(".") : `[${host}]`;
+  return `${name}:${Number.parseInt(port, 16)}`;
 }
 
-/** Whether a handle has a descriptor that Linux lists, with an identity that handles lack. */
-function isDescriptor(name: string): boolean {
-  return process.platform === "linux" && ["TCPSocketWrap", "PipeWrap"].includes(name);
+/** Whether Linux lists resources of a kind, with an identity that handles lack. */
+function isListed(name: string): boolean {
+  return process.platform === "linux" && ["TCPSocketWrap", "PipeWrap", "ProcessWrap"].includes(name);
 }
 
 /** Requests of the file system and timers come and go with the test runner and this function. */
@@ -81,7 +102,7 @@ async function linuxResources(): Promise<string[]> {
   const descriptors = await readdir("/proc/self/fd");
   const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
   return [
-    ...children.flatMap((list) => list.split(" ").filter((pid) => pid !== "")).map(() => "child process"),
+    ...children.flatMap((list) => list.split(" ").filter((pid) => pid !== "")).map((pid) => `child process:[${pid}]`),
     ...targets.filter((target) => /^(pipe|socket):/.test(target)),
   ];
 }
