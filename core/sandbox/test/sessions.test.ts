@@ -100,6 +100,16 @@ describe("an idle session", () => {
   });
 });
 
+test("the caller whose session is being closed may wait beyond the queue", async () => {
+  const one = await open();
+  const waiting = [1, 2, 3, 4].map(() => open());
+  await expect(open()).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+  const closed = one.close();
+  const again = open();
+  await closed;
+  for (const session of [...waiting, again]) await (await session).close();
+});
+
 test("a caller whose signal is aborted leaves the queue, and its place goes to the next one", async () => {
   const one = await open();
   const controller = new AbortController();

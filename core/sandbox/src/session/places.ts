@@ -11,6 +11,8 @@ export interface PlacesOptions {
   readonly waitMs: number;
   /** Called when `pressing` may have grown. */
   onPressure(): void;
+  /** Number of taken places that are about to be given back. As many callers may wait beyond `queue`: the one who had such a place may be one of them. */
+  ending?(): number;
 }
 
 interface Waiting {
@@ -59,7 +61,7 @@ export class Places {
     if (this.#isClosed) throw closed();
     if (signal?.aborted === true) throw cancelled();
     if (this.#free > 0) this.#free--;
-    else if (this.#waiting.length >= this.#options.queue)
+    else if (this.#waiting.length >= this.#options.queue + (this.#options.ending?.() ?? 0))
       throw this.#exhausted(`${this.#waiting.length} calls already wait`);
     else await this.#wait(signal);
     let isTaken = true;

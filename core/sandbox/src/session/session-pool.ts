@@ -6,14 +6,19 @@ import { type OpenOptions, PooledSession } from "./pooled-session.ts";
 export class SessionPool {
   readonly #pool: Pool;
   readonly #places: Places;
+  readonly #sessions = new Set<PooledSession>();
   /** Sessions that wait for an evaluation and may be closed meanwhile. The one that has waited longest is first. */
   readonly #yielding = new Set<PooledSession>();
   /** Number of sessions that are being closed for callers that wait. */
   #closing = 0;
 
-  constructor(pool: Pool, places: Omit<PlacesOptions, "onPressure">) {
+  constructor(pool: Pool, places: Omit<PlacesOptions, "onPressure" | "ending">) {
     this.#pool = pool;
-    this.#places = new Places({ ...places, onPressure: () => this.#closeIdle() });
+    this.#places = new Places({
+      ...places,
+      onPressure: () => this.#closeIdle(),
+      ending: () => [...this.#sessions].filter(({ end }) => end !== undefined).length,
+    });
   }
 
   /** Opens a session, or waits in `queued` for a place first. */
@@ -28,10 +33,12 @@ export class SessionPool {
       ...options,
       onIdle: (isIdle) => this.#onIdle(session, isIdle && options.canYield === true),
       onEnd: () => {
+        this.#sessions.delete(session);
         this.#pool.release(child);
         giveBack();
       },
     });
+    this.#sessions.add(session);
     await session.open();
     return session;
   }
