@@ -36,7 +36,7 @@ export default async function runTestFile(globalConfig, config, _environment, _r
   expect.setState({ testPath, expand: globalConfig.expand });
   await dispatch({ name: "setup", parentProcess: process, testNamePattern: globalConfig.testNamePattern });
   try {
-    await import(pathToFileURL(testPath).href);
+    await load(testPath);
     const { testResults, unhandledErrors } = await run();
     return resultOf(testResults.map(reportOf), unhandledErrors, { globalConfig, config, testPath });
   } finally {
@@ -45,6 +45,30 @@ export default async function runTestFile(globalConfig, config, _environment, _r
     jest.restoreAllMocks();
     restoreVariables(variables);
   }
+}
+
+/**
+ * Evaluates a test file, which registers its tests and hooks, directly or by functions that it calls. The files of a worker share the modules that they import: what a
+ * module registers while it is evaluated, only the first of these files would have.
+ * @param {string} testPath
+ */
+async function load(testPath) {
+  const file = pathToFileURL(testPath).href;
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 200;
+  await import(file);
+  Error.stackTraceLimit = stackTraceLimit;
+  for (const { type, asyncError } of registered(getState().rootDescribeBlock))
+    if (!asyncError.stack.includes(file))
+      throw new Error(
+        `A module registers a ${type} while it is evaluated. Let it export a function that test files call.\n${asyncError.stack}`,
+      );
+}
+
+/** @param {any} block of jest-circus @returns {any[]} its tests and hooks */
+function registered(block) {
+  if (block.type === "test") return [block];
+  return [...block.hooks, ...block.children.flatMap(registered)];
 }
 
 /** Events that jest-circus expects of its runner; it exports no function for them. */

@@ -4,7 +4,9 @@ import { ServerTls, Tokens } from "@mrlm/kit/access";
 import { forwardPort, serveSampler } from "@mrlm/server";
 import { BigramExternalSampler, createAuthority } from "@mrlm/testing";
 import { authority } from "./support/handshake-faults.ts";
-import { changed, cleanups, draw, faulty, trained, until } from "./support/sampler-pools.ts";
+import { changed, cleanUpAfterEach, cleanups, draw, faulty, trained, until } from "./support/sampler-pools.ts";
+
+cleanUpAfterEach();
 
 const HOST = "127.0.0.2";
 const issue = () => authority.issue({ names: [HOST], usages: ["server"] });

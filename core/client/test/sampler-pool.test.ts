@@ -9,7 +9,19 @@ import { serveEngine } from "@mrlm/server";
 import { BigramEngine, BigramExternalSampler } from "@mrlm/testing";
 import { connectEngine, SamplerPool } from "../src/index.ts";
 import { fragileProxy } from "./support/fragile-proxy.ts";
-import { policy, cleanups, trained, serve, until, draw, faulty, changed } from "./support/sampler-pools.ts";
+import {
+  policy,
+  cleanUpAfterEach,
+  cleanups,
+  trained,
+  serve,
+  until,
+  draw,
+  faulty,
+  changed,
+} from "./support/sampler-pools.ts";
+
+cleanUpAfterEach();
 
 test("each published version is sampled by another process, with the results of the trainer", async () => {
   const { local, engine, pool } = await trained();

@@ -7,7 +7,18 @@ import type { StagePlayState } from "../src/play/stage-play.ts";
 import type { GroupPlayer } from "../src/play/take-player.ts";
 import type { AgentTrajectory, Credit, Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodeStore, RolloutRequest } from "@mrlm/spec/host";
-import { environment, fakeRollouts, learnerOf, openStore, plan, type Setting, tasksOf } from "./support/learners.ts";
+import {
+  closeStoresAfterEach,
+  environment,
+  fakeRollouts,
+  learnerOf,
+  openStore,
+  plan,
+  type Setting,
+  tasksOf,
+} from "./support/learners.ts";
+
+closeStoresAfterEach();
 
 /** Weights whose version counts the publications from 0, and the number of plays under way at each of them. */
 function publishing(from = 0) {

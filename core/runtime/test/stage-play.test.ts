@@ -10,8 +10,19 @@ import { learnableParts } from "../src/play/credits.ts";
 import type { StagePlayState } from "../src/play/stage-play.ts";
 import type { GroupPlayer } from "../src/play/take-player.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
-import { environment, fakeRollouts, learnerOf, openStore, plan, type Setting, tasksOf } from "./support/learners.ts";
+import {
+  closeStoresAfterEach,
+  environment,
+  fakeRollouts,
+  learnerOf,
+  openStore,
+  plan,
+  type Setting,
+  tasksOf,
+} from "./support/learners.ts";
 import { runner, localHost } from "./support/rollouts.ts";
+
+closeStoresAfterEach();
 
 describe("labels", () => {
   test("are STAGE/NAME/TAKE/ENVIRONMENT, with the refill exactly where the plan states refills, 0 included", async () => {

@@ -21,11 +21,14 @@ export const policy: CreateModelOptions = {
   },
 };
 
-/** Work after each test, which is done in reverse order. */
+/** Work after each test of a file that calls {@link cleanUpAfterEach}, which is done in reverse order. */
 export const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
+
+export function cleanUpAfterEach(): void {
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+  });
+}
 
 /** An engine behind a socket, with a pool whose warnings are kept. */
 export async function trained(options: Partial<SamplerPoolOptions> = {}, lost = new AbortController().signal) {

@@ -71,11 +71,15 @@ export interface Setting extends Partial<StagePlayParts> {
 }
 
 const stores: EpisodeStore[] = [];
-afterEach(async () => {
-  for (const store of stores.splice(0)) await store.close();
-});
 
-/** Opens a store that is closed after the test. */
+/** Closes what {@link openStore} has opened, after each test of the file that calls this. */
+export function closeStoresAfterEach(): void {
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store.close();
+  });
+}
+
+/** Opens a store for a test of a file that calls {@link closeStoresAfterEach}. */
 export async function openStore(
   path = join(mkdtempSync(join(tmpdir(), "mrlm-learner-")), "episodes.sqlite"),
 ): Promise<EpisodeStore> {

@@ -11,8 +11,6 @@ import { describePythonKinds, makeSandbox } from "./sandboxes.ts";
 
 const corpus = (file: string): HostileProgram[] =>
   readCorpus(readFileSync(new URL(`../cheats/${file}.txt`, import.meta.url), "utf8"));
-const folder = mkdtempSync(join(tmpdir(), "mrlm-cheats-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Tests of every form. No constant passes any of them. */
 const gauntlet = `
@@ -89,12 +87,6 @@ const rows = {
   },
 };
 
-function dataOf(kind: keyof typeof rows): JsonObject {
-  const path = join(folder, `${kind}.jsonl`);
-  writeFileSync(path, `${JSON.stringify(rows[kind])}\n`);
-  return { data: { path, eval_share: 0 } };
-}
-
 /** Returns the rewards of the cheats that earn anything or are unscored. */
 async function earnings(sandbox: Sandbox, programs: readonly HostileProgram[], options: JsonObject): Promise<string[]> {
   const language = String(options["language"] ?? "python");
@@ -117,6 +109,13 @@ async function earnings(sandbox: Sandbox, programs: readonly HostileProgram[], o
 
 /** Tests that one in `stride` cheats of each corpus earns nothing, in every language and kind of sandbox. */
 export function cheatTests(stride: number): void {
+  const folder = mkdtempSync(join(tmpdir(), "mrlm-cheats-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const dataOf = (kind: keyof typeof rows): JsonObject => {
+    const path = join(folder, `${kind}.jsonl`);
+    writeFileSync(path, `${JSON.stringify(rows[kind])}\n`);
+    return { data: { path, eval_share: 0 } };
+  };
   const chosen = (file: string) => ({ file, programs: sampleOf(corpus(file), stride) });
 
   describePythonKinds("cheats", (sandbox) => {
