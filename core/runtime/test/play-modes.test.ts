@@ -9,6 +9,7 @@ import type { AgentTrajectory, Credit, Trajectory, TrajectoryGroup } from "@mrlm
 import type { EpisodeStore, RolloutRequest } from "@mrlm/spec/host";
 import {
   closeStoresAfterEach,
+  counted,
   environment,
   fakeRollouts,
   learnerOf,
@@ -29,22 +30,6 @@ function publishing(from = 0) {
     return { versions: { policy: state.version }, checksum: `sum-${state.version}` };
   };
   return { state, publish };
-}
-
-/** Counts plays under way, each of which takes some turns of the event loop. */
-function counted(rollouts: GroupPlayer, state: { playing: number }): GroupPlayer {
-  return {
-    groupsOf: rollouts.groupsOf,
-    async *collect(request) {
-      state.playing++;
-      try {
-        await sleep(2);
-        yield* rollouts.collect(request);
-      } finally {
-        state.playing--;
-      }
-    },
-  };
 }
 
 /** Takes a number of batches, one in each iteration. */

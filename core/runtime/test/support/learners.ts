@@ -2,6 +2,7 @@ import { afterEach } from "@jest/globals";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { EpisodeStore, PlayPlan, RolloutRequest } from "@mrlm/spec/host";
 import { score, type TrainingEnvironment, type Trajectory, type TrajectoryGroup } from "@mrlm/spec";
 import { StagePlay } from "@mrlm/runtime";
@@ -124,3 +125,19 @@ export const plan = (changes: Partial<PlayPlan> = {}): PlayPlan => ({
 });
 export const tasksOf = (groups: readonly TrajectoryGroup[]): number[] =>
   groups.map(({ task }) => Number(task.split("/")[1]));
+
+/** Counts plays under way, each of which takes some turns of the event loop. */
+export function counted(rollouts: GroupPlayer, state: { playing: number }): GroupPlayer {
+  return {
+    groupsOf: rollouts.groupsOf,
+    async *collect(request) {
+      state.playing++;
+      try {
+        await sleep(2);
+        yield* rollouts.collect(request);
+      } finally {
+        state.playing--;
+      }
+    },
+  };
+}
