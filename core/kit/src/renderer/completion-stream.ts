@@ -1,10 +1,9 @@
 import type { Message, Part } from "@mrlm/spec";
 import type { ParseContext } from "@mrlm/spec/host";
-import { callIds } from "./call-ids.ts";
 import { CompletionParser } from "./completion-parser.ts";
 import { markersOf, type ToolFormat } from "./formats/format.ts";
 import { TOOL_FORMATS } from "./formats/formats.ts";
-import { MessageBuilder } from "./message-builder.ts";
+import { callIds, MessageBuilder } from "./message-builder.ts";
 import type { CallReader } from "./rendered-calls.ts";
 import { TokenText } from "./token-text.ts";
 import type { TextTokenizer } from "./tokenizer.ts";

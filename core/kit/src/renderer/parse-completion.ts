@@ -1,8 +1,7 @@
 import type { Message } from "@mrlm/spec";
-import { callIds } from "./call-ids.ts";
 import { CompletionParser } from "./completion-parser.ts";
 import { TOOL_FORMATS, type ToolFormatName } from "./formats/formats.ts";
-import { MessageBuilder } from "./message-builder.ts";
+import { callIds, MessageBuilder } from "./message-builder.ts";
 
 /**
  * Parses the text of a policy: reasoning in `<think>`, calls in the given format, the rest as text. Malformed calls stay text. Use {@link chatRenderer} for

@@ -11,15 +11,14 @@ import {
   type Toolset,
 } from "@mrlm/spec";
 import type { EpisodeTools } from "@mrlm/spec/host";
-import { locateThrown } from "../plugins/error-location.ts";
 import { quoted } from "../names/nearest.ts";
+import { locateThrown } from "../plugins/error-location.ts";
 import { withPlugin } from "../plugins/service-plugins.ts";
-import { toolRandom } from "./tool-random.ts";
-import { DEFAULT_DEADLINES } from "./deadlines.ts";
 import { Countdown } from "./countdown.ts";
+import { DEFAULT_DEADLINES } from "./deadlines.ts";
 import { PhaseClock } from "./phase-clock.ts";
-import { argumentFaults } from "./tool-arguments.ts";
-import { limitOutput } from "./tool-output.ts";
+import { argumentFaults, limitOutput } from "./tool-call-limits.ts";
+import { toolRandom } from "./tool-random.ts";
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const DEFAULT_TIMEOUT_MS = 30_000;
