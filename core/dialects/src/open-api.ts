@@ -1,5 +1,5 @@
+import { VERSION } from "@mrlm/kit/service";
 import type { Route } from "./dialect.ts";
-import { VERSION } from "./version.ts";
 
 /** Returns a description of routes as OpenAPI 3.1. Each path is served below the name of an environment too. */
 export function openApi(routes: readonly Route[]): object {

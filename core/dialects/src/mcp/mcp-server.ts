@@ -1,13 +1,13 @@
 import { type CallToolResult, ProtocolError, Server } from "@modelcontextprotocol/server";
 import { textMessage } from "@mrlm/kit";
+import { VERSION } from "@mrlm/kit/service";
 import { logFault } from "@mrlm/server/sessions";
 import { defined, type JsonObject, type Logger, type Message, MrlmError } from "@mrlm/spec";
 import type { Episode } from "../episode.ts";
-import { VERSION } from "../version.ts";
-import { contentOf } from "./content.ts";
-import { instructions } from "./instructions.ts";
 import { jsonRpcError } from "../json-rpc-error.ts";
 import { refuseTakenName } from "../tool-names.ts";
+import { contentOf } from "./content.ts";
+import { instructions } from "./instructions.ts";
 import { FINISH, mcpTools, OBSERVE, TAKEN } from "./own-tools.ts";
 import { callToolResult } from "./step-result.ts";
 
