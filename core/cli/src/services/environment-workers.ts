@@ -1,7 +1,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { randomToken } from "@mrlm/kit/access";
-import { type Child, moduleFile, startChild, temporaryFolder } from "@mrlm/process";
+import { type Child, moduleFile, randomToken, startChild, temporaryFolder } from "@mrlm/process";
 import type { WorkerEnd, WorkerProcess } from "@mrlm/server";
 import { readRecord } from "./work-record.ts";
 import { channelsTo, type WorkerChannels } from "./worker-channel.ts";
