@@ -1,5 +1,5 @@
 import { answerPlace, invalidRow, isObject } from "@mrlm/kit";
-import type { Place } from "@mrlm/kit/options";
+import { parseRow, type Place } from "@mrlm/kit/options";
 import { z } from "zod";
 
 const tool = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be the name of a tool");
@@ -29,8 +29,5 @@ export function readRow(value: unknown, place: Place): Row {
   const { query, ...fields } = value as Record<string, unknown>;
   if (query !== undefined && fields["question"] !== undefined)
     throw invalidRow(place, "the row has both `question` and `query`", "They are two names of one field.");
-  const parsed = rowSchema.safeParse(query === undefined ? fields : { ...fields, question: query });
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
+  return parseRow(rowSchema, query === undefined ? fields : { ...fields, question: query }, place);
 }

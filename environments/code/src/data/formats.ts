@@ -1,4 +1,5 @@
 import { invalidRow, type JsonlRow, MrlmError } from "@mrlm/kit";
+import { parseRow } from "@mrlm/kit/options";
 import type { z } from "zod";
 import { fromHumanEval, humanEvalSchema } from "../humaneval/from-row.ts";
 import type { Language, ProblemTask } from "../problem/problem.ts";
@@ -34,10 +35,5 @@ export function recognise({ value, place }: JsonlRow): Format {
 }
 
 function checked<T>(schema: z.ZodType<T>, read: (row: T, place: JsonlRow["place"]) => ProblemTask): ReadRow {
-  return ({ value, place }) => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return read(parsed.data, place);
-    const [issue] = parsed.error.issues;
-    throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
-  };
+  return ({ value, place }) => read(parseRow(schema, value, place), place);
 }

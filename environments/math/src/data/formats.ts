@@ -1,5 +1,5 @@
 import { invalidRow } from "@mrlm/kit";
-import type { Place } from "@mrlm/kit/options";
+import { parseRow, type Place } from "@mrlm/kit/options";
 import type { z } from "zod";
 import { fromGsm8k, gsm8kSchema } from "./gsm8k.ts";
 import { fromMath, mathSchema } from "./math.ts";
@@ -30,10 +30,5 @@ export function recognise(value: unknown, place: Place): ReadRow {
 }
 
 function format<T>(schema: z.ZodType<T>, read: (row: T, place: Place) => Row): ReadRow {
-  return (value, place) => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return read(parsed.data, place);
-    const [issue] = parsed.error.issues;
-    throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
-  };
+  return (value, place) => read(parseRow(schema, value, place), place);
 }
