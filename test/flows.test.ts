@@ -101,7 +101,6 @@ const BESIDE_REWARD = {
     "algorithms/grpo/src/options.ts",
     "algorithms/grpo/src/role-averages.ts",
     "core/kit/src/learning/optimizer-options.ts",
-    "core/kit/src/learning/schedule.ts",
   ],
 };
 const BESIDE_TOOL_CALL = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { assertWholeDistribution, epochOrder, meanOf, meanValue, minibatches } from "../src/learning.ts";
 import { mergeMeans } from "../src/learning/mean.ts";
-import { learningRateAt } from "../src/learning/schedule.ts";
+import { learningRateAt } from "../src/learning/optimizer-options.ts";
 
 describe("learningRateAt", () => {
   const base = { peak: 1, warmupSteps: 4, totalSteps: 12 } as const;
