@@ -8,7 +8,6 @@ import { removeEntry, type Usage } from "./remove-entry.ts";
 export interface Quota {
   /** Bytes of all files. */
   readonly bytes: number;
-  /** Bytes of one file. */
   readonly fileBytes: number;
   /** Files and directories. */
   readonly entries: number;

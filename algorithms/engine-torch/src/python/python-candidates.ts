@@ -16,7 +16,6 @@ export interface PythonSearch {
   readonly find: (name: string) => readonly string[];
 }
 
-/** Returns the search on this machine. */
 export function searchOfMachine(env: NodeJS.ProcessEnv = process.env): PythonSearch {
   return { env, platform: process.platform, find: (name) => findOnPath(name, env) };
 }

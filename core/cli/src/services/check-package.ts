@@ -22,7 +22,6 @@ import type { CheckMessage, CheckRequest, ProviderMessage } from "./plugin-check
 import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
 import { pluginProcess } from "./plugin-process.ts";
 
-/** Package that is checked. */
 export interface CheckedPackage {
   readonly directory: string;
   readonly name: string;

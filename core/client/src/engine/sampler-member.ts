@@ -8,7 +8,6 @@ import { EngineConnection, POOLED_SAMPLER } from "./engine-connection.ts";
 /** Published weights of a model. */
 export type PublishedVersion = Omit<WeightsUpdate, "source">;
 
-/** Place of a sampler. */
 export interface SamplerPlace {
   /** Name for people, unique in the pool. */
   readonly name: string;

@@ -19,7 +19,6 @@ import { FATAL } from "./fatal-codes.ts";
 import type { PromptCache } from "./prompt-cache.ts";
 import { ScriptedAgents, type ScriptedPlayer } from "./scripted-agents.ts";
 
-/** Session of one episode. */
 export interface EpisodeSession {
   reset(): Promise<Observation>;
   step(action: Action): Promise<StepResult>;

@@ -18,7 +18,6 @@ import { ReplayWatch } from "./replay-watch.ts";
 import { ResilientSession } from "./resilient-session.ts";
 import { RewardWatch } from "./reward-watch.ts";
 
-/** Options of a rollout runner. */
 export interface RolloutRunnerOptions {
   readonly host: EnvironmentHost;
   readonly engine: Pick<SamplerHost, "sampler">;

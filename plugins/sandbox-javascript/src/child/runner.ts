@@ -16,7 +16,6 @@ import { Uncaught } from "./uncaught.ts";
 /** Words that most code which prints objects contains. */
 const SHOWS = /\b(?:console|inspect|util)\b/;
 
-/** Options of a runner. */
 export interface RunnerOptions {
   readonly isolates: Isolates;
   readonly submission: Submission;

@@ -19,7 +19,6 @@ const parameters: JsonObject = {
   additionalProperties: false,
 };
 
-/** Returns the definition of the tool. */
 export const fetchDefinition = ({ hasSummaries }: { readonly hasSummaries: boolean }): ToolDefinition => ({
   name: "fetch",
   description: hasSummaries
