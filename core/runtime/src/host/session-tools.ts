@@ -1,3 +1,4 @@
+import { toolError } from "@mrlm/kit";
 import { silentLogger } from "@mrlm/kit/service";
 import {
   type JsonObject,
@@ -151,7 +152,7 @@ export class SessionTools {
           const result = limitOutput(
             faults === undefined
               ? await this.#call(tool, args, options)
-              : errorResult(`Invalid arguments of ${name}: ${faults}.`),
+              : toolError(`Invalid arguments of ${name}: ${faults}.`),
             tool.outputBytes,
           );
           if (result.isError) usage.errors++;
@@ -175,7 +176,7 @@ export class SessionTools {
       const isAtCeiling = countdown.isAtCeiling;
       const limit = isAtCeiling ? maxTimeoutMs : timeoutMs;
       const fact = advances && !isAtCeiling ? "made no progress for" : "took longer than";
-      resolve(errorResult(`${name} ${fact} ${limit / 1000} s and was stopped.`));
+      resolve(toolError(`${name} ${fact} ${limit / 1000} s and was stopped.`));
       late.abort(new MrlmError("DEADLINE_EXCEEDED", `Tool ${name} ${fact} ${limit} ms.`));
     };
     const countdown = new Countdown(timeoutMs, expired, maxTimeoutMs);
@@ -257,10 +258,6 @@ function assertResult(result: ToolResult): ToolResult {
     part?.type === "text" ? typeof part.text === "string" : part?.type === "image" && typeof part.source === "object";
   if (!result.content.every(isPart)) throw new TypeError("it returned a part that is no text and no image");
   return result;
-}
-
-function errorResult(text: string): ToolResult {
-  return { content: [{ type: "text", text }], isError: true };
 }
 
 function failed(fact: string, cause: unknown): MrlmError {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { judgementsOf } from "@mrlm/kit/learning";
 import { type AgentId, MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
 import type { EnvironmentHost, EnvironmentRef, JudgementRecord } from "@mrlm/spec/host";
+import { bareName } from "../names/versioned.ts";
 import { totalReward } from "../rollouts/episode-record.ts";
 import type { TwiceJudged } from "./agreement.ts";
 
@@ -97,7 +98,7 @@ async function firstThatFits(
     `Environment ${played} of episode ${trajectory.id} is not in the configuration of the run.`,
   );
   // Another environment may be gone, which does not matter here.
-  for (const environment of environments.filter(({ id }) => nameOf(id) === nameOf(played))) {
+  for (const environment of environments.filter(({ id }) => bareName(id) === bareName(played))) {
     try {
       const { id, determinism } = await host.describe(environment);
       if (id !== played) continue;
@@ -112,8 +113,6 @@ async function firstThatFits(
   }
   throw failure;
 }
-
-const nameOf = (id: string): string | undefined => id.split("@")[0];
 
 /** Result of a repeated episode. */
 interface JudgedAgain {

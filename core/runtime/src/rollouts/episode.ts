@@ -1,6 +1,7 @@
 import {
   type Action,
   type AgentId,
+  defined,
   type Logger,
   type ModelId,
   MrlmError,
@@ -186,9 +187,7 @@ function sampleRequest(
     params: {
       temperature,
       maxTokens: Math.min(maxTokens, room),
-      ...(minTokens === undefined ? {} : { minTokens }),
-      ...(topP === undefined ? {} : { topP }),
-      ...(topK === undefined ? {} : { topK }),
+      ...defined({ minTokens, topP, topK }),
       stopTokenIds: ignoreStop === true ? [] : renderer.stopTokenIds,
     },
   };
