@@ -23,7 +23,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
 
 /** Files of the calculator that run in its child process, and those of the engine in Python: their runs are not measured. */
-const ELSEWHERE = /\.py$|^plugins\/tool-calculator\/src\/(?:worker|evaluator|limit-text|math\/evaluate)\.ts$/;
+const ELSEWHERE = /\.py$|^plugins\/tool-calculator\/src\/(?:worker|evaluator|math\/evaluate)\.ts$/;
 
 /** Files beside both flows, by the reason. */
 const BESIDE = {
@@ -101,7 +101,6 @@ const BESIDE_REWARD = {
     "algorithms/grpo/src/options.ts",
     "algorithms/grpo/src/role-averages.ts",
     "core/kit/src/learning/optimizer-options.ts",
-    "core/kit/src/learning/schedule.ts",
   ],
 };
 const BESIDE_TOOL_CALL = {

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { launchEngine } from "@mrlm/engine-torch";
-import { writeTokenFile } from "@mrlm/kit/access";
+import { writeTokenFile } from "@mrlm/process";
 import { loadConfig, MetricsFile } from "@mrlm/runtime";
 import { EpisodeReader } from "@mrlm/store";
 import { describeWithEngine } from "../e2e/support/engine.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import { checkDiskSpace } from "../src/setup/disk-space.ts";
 import { engineCache } from "../src/setup/environment-names.ts";
 import { locateEngine } from "../src/setup/locate-engine.ts";
-import { makeDirectory } from "../src/setup/make-directory.ts";
+import { makeDirectory } from "../src/setup/setup-engine.ts";
 import { resolveSetupOptions } from "../src/setup/setup-options.ts";
 import { cpuBuild, LOCKED } from "../src/torch/torch-build.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { findPythons } from "../src/python/find-pythons.ts";
-import { pythonCandidates } from "../src/python/python-candidates.ts";
-import { findOnPath } from "../src/process/find-on-path.ts";
+import { findOnPath, pythonCandidates } from "../src/python/python-candidates.ts";
 import { fakePythons } from "./support/fake-run.ts";
 
 const search = (files: Record<string, string[]>, platform: NodeJS.Platform = "linux") => ({

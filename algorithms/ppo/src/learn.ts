@@ -10,12 +10,11 @@ import {
   type UnitGradients,
   type UnitOutputs,
 } from "@mrlm/kit/learning";
+import type { PpoGroup } from "./batch.ts";
 import { FrozenBatch } from "./frozen-batch.ts";
 import { criticMetrics, PpoMetrics } from "./metrics.ts";
-import type { PpoGroup } from "./batch.ts";
 import type { PpoOptions } from "./options.ts";
 import { policyGradients } from "./policy-loss.ts";
-import { stopRule } from "./stop-rule.ts";
 import { type Minibatches, type ModelUpdate, trainModel, type UpdateResult } from "./train-model.ts";
 import { valueGradients } from "./value-loss.ts";
 
@@ -184,4 +183,18 @@ function orders(context: AlgorithmContext, options: PpoOptions, size: number): n
   return Array.from({ length: options.updates_per_step }, () =>
     minibatches(options.minibatches === 1 ? all : random.shuffle(all), options.minibatches),
   ).flat();
+}
+
+/**
+ * Returns a function to call before each update. It returns true if the mean of k3 between old and current policy, over the tokens of the latest update,
+ * is above `stop_kl`.
+ */
+function stopRule({ stop_kl: limit }: { readonly stop_kl?: number | undefined }, metrics: PpoMetrics): () => boolean {
+  let before = metrics.moved;
+  return () => {
+    const { sum, count } = metrics.moved;
+    const moved = (sum - before.sum) / (count - before.count);
+    before = { sum, count };
+    return limit !== undefined && moved > limit;
+  };
 }

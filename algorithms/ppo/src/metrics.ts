@@ -1,7 +1,6 @@
 import { defined } from "@mrlm/kit";
 import { type Mean, meanOf, type Metrics } from "@mrlm/kit/learning";
 import type { Estimate } from "./estimate.ts";
-import { explainedVariance } from "./explained-variance.ts";
 
 /** Sums over the tokens of all updates of an iteration, from which metrics follow that do not depend on how a batch was split. */
 export class PpoMetrics {
@@ -85,4 +84,17 @@ export function criticMetrics(episodes: readonly Estimate[]): Metrics {
     "return/mean": meanOf(returns),
     ...defined({ "value/explained_variance": explained }),
   };
+}
+
+/**
+ * Returns 1 - Var(R - V) / Var(R): 1 where every value equals its return, 0 where every value is the mean return; `undefined` where all returns are
+ * equal.
+ */
+export function explainedVariance(values: readonly number[], returns: readonly number[]): number | undefined {
+  const variance = (numbers: readonly number[]): number => {
+    const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+    return numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  };
+  const total = variance(returns);
+  return total > 0 ? 1 - variance(returns.map((value, i) => value - (values[i] as number))) / total : undefined;
 }

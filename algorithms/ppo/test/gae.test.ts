@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { explainedVariance } from "../src/explained-variance.ts";
+import { explainedVariance } from "../src/metrics.ts";
 import { generalizedAdvantages, whiten } from "../src/gae.ts";
 import { valueLoss } from "../src/value-loss.ts";
 import { klController } from "../src/kl-controller.ts";

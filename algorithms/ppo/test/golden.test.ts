@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { explainedVariance } from "../src/explained-variance.ts";
+import { explainedVariance } from "../src/metrics.ts";
 import { generalizedAdvantages, whiten } from "../src/gae.ts";
 import { ppoOptions } from "../src/options.ts";
 import { valueLoss } from "../src/value-loss.ts";

@@ -1,8 +1,10 @@
 import { type AlgorithmContext, epochOrder, type JsonObject, MrlmError, weightedRoundRobin } from "@mrlm/kit/learning";
+import type { ConversationSource } from "./conversation-source.ts";
 import { demonstrationSources } from "./demonstrations.ts";
-import { fileSource } from "./file-source.ts";
-import { type SftOptions, sourcesOf } from "./options.ts";
-import type { TargetSequence } from "./target-sequence.ts";
+import { readFileRows } from "./file-rows.ts";
+import { lengthLimit } from "./length-limit.ts";
+import { type SftOptions, type SftSource, sourcesOf } from "./options.ts";
+import { type TargetSequence, targetSequence } from "./target-sequence.ts";
 
 /** All training data: sources in proportion to their weights, each in a random order without replacement in an epoch. */
 export interface Conversations {
@@ -46,5 +48,34 @@ export async function openConversations(context: AlgorithmContext, options: SftO
       turns.restore(state["drawn"] as number[]);
       for (const [i, order] of orders.entries()) order.seek((state["positions"] as number[])[i] as number);
     },
+  };
+}
+
+/** Opens the conversations of a file. Tokenises, and so checks, every row before training starts. */
+async function fileSource(
+  context: AlgorithmContext,
+  options: SftOptions,
+  source: SftSource & { readonly path: string },
+): Promise<ConversationSource> {
+  const { path, min_reward, action_weight, observation_weight, weight } = source;
+  const limit = await lengthLimit(context, options);
+  const { rows, left } = readFileRows(await context.rows(path), path, context.renderer, min_reward);
+  const reasons = Object.entries(left).map(([why, count]) => `${count} ${why}`);
+  const fitting = rows
+    .map(({ sequences, place }) => limit.apply(sequences, place))
+    .filter((sequences) => sequences.length > 0);
+  const kept = fitting
+    .map((sequences) => sequences.map((sequence) => targetSequence(sequence, action_weight, observation_weight)))
+    .filter((sequences) => sequences.some(({ weights }) => weights.length > 0));
+  if (limit.touched > 0)
+    reasons.push(
+      `${limit.touched} longer than ${limit.tokens} tokens ${options.on_overlong === "skip" ? "left out" : "cut"}`,
+    );
+  if (kept.length < fitting.length) reasons.push(`${fitting.length - kept.length} without an observation after a turn`);
+  return {
+    size: kept.length,
+    weight,
+    get: async (indices) => indices.flatMap((index) => kept[index] ?? []),
+    notices: reasons.length === 0 ? [] : [`${path}: ${kept.length} rows are used; ${reasons.join(", ")}.`],
   };
 }

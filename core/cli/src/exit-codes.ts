@@ -62,7 +62,6 @@ const ENGINE = new Set<string>([
   "JOIN_TIMEOUT",
 ]);
 
-/** Returns the exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (!MrlmError.isInstance(error)) return EXIT.failure;
   if (INVALID.has(error.code)) return EXIT.invalid;

@@ -5,7 +5,7 @@ import { describe, expect, test } from "@jest/globals";
 import { MrlmError } from "@mrlm/spec";
 import { decimal, duration } from "../src/console/numbers.ts";
 import { progressBar } from "../src/console/progress-bar.ts";
-import { reportError } from "../src/console/report-error.ts";
+import { reportError } from "../src/run-cli.ts";
 import { RunLog, withLog } from "../src/console/run-log.ts";
 import { shownPath } from "../src/console/shown-path.ts";
 import { table } from "../src/console/table.ts";

@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
 import { resolve } from "node:path";
+import { afterEach, describe, expect, test } from "@jest/globals";
 import { declareRolloutFlags, type RolloutOptions } from "../src/declarations/flag-groups.ts";
-import { endpointOfFlags } from "../src/services/endpoint-flags.ts";
-import { rolloutSessionConfig } from "../src/services/rollout-session-config.ts";
+import { endpointOfFlags, rolloutSessionConfig } from "../src/services/rollout-session-config.ts";
 import { type GivenOptions, parseOptions } from "./support/parse-options.ts";
 
 const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: key } = process.env;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { changedSince } from "../src/services/stale-build.ts";
+import { changedSince } from "../src/commands/check.ts";
 
 test("a source that is newer than the build is named; a declaration, a missing build and an entry that is a source are not", () => {
   const directory = mkdtempSync(join(tmpdir(), "mrlm-stale-"));

@@ -10,7 +10,6 @@ import type { ProjectName } from "./project-name.ts";
 import { assertTarget, writeProject } from "./target-folder.ts";
 import { type Kind, templateFiles } from "./templates.ts";
 
-/** Request for a project. */
 export interface ProjectRequest {
   readonly kind: Kind;
   readonly name: ProjectName;
@@ -25,7 +24,6 @@ export interface ProjectRequest {
   readonly install?: boolean | undefined;
 }
 
-/** Created project. */
 export interface Project {
   readonly folder: string;
   readonly files: readonly string[];

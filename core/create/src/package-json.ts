@@ -1,7 +1,8 @@
+import { spawnSync } from "node:child_process";
+import { delimiter } from "node:path";
 import { defined } from "@mrlm/spec";
 import type { PackageManager } from "./package-manager.ts";
 import type { PackageSource } from "./package-source.ts";
-import { systemNodeVersion } from "./system-node.ts";
 
 /** Package of Node for projects whose system has an older one: scripts of npm put it first on the path. */
 const NODE = { node: "24.21.0" } as const;
@@ -50,4 +51,18 @@ function overridesOf(overrides: PackageSource["overrides"], manager: PackageMana
 function isOld(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1]);
+}
+
+/**
+ * Returns the version of the Node that runs the commands of a new project: the first one on the path outside of the packages of other projects, which npm
+ * puts first; that of this process if there is none.
+ */
+function systemNodeVersion(): string {
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !/node_modules[\\/]/.test(folder));
+  const { stdout = "" } = spawnSync("node", ["--version"], {
+    encoding: "utf8",
+    env: { ...process.env, PATH: path.join(delimiter) },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return /^v(\d+\.\d+\.\d+)/.exec(stdout ?? "")?.[1] ?? process.versions.node;
 }

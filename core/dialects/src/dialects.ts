@@ -16,7 +16,6 @@ const DIALECTS = {
 /** Name of a dialect: `mcp`, `openenv`, `nemo-gym`, `ors`, `sandbox-fusion`. */
 export type DialectName = keyof typeof DIALECTS;
 
-/** Names of all dialects. */
 export const DIALECT_NAMES = Object.keys(DIALECTS) as readonly DialectName[];
 
 /** Makes a dialect. */

@@ -23,7 +23,6 @@ export interface EpisodeRequest {
   readonly client?: string;
 }
 
-/** End of an episode. */
 export interface EpisodeEnd {
   readonly terminated: boolean;
   readonly truncated: boolean;

@@ -5,4 +5,3 @@ export { openServerAccess, type ServerAccess } from "./access/server-access.ts";
 export { ServerTls } from "./access/server-tls.ts";
 export type { TlsIdentity } from "./access/tls-identity.ts";
 export { Tokens } from "./access/tokens.ts";
-export { randomToken, writeTokenFile } from "./token-file.ts";

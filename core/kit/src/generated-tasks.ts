@@ -2,7 +2,6 @@ import { type JsonObject, MrlmError, type RandomStream, type Task, type TaskSour
 import { hash128 } from "./hash.ts";
 import { randomStream } from "./random.ts";
 
-/** Task that a generator returns. */
 export interface GeneratedTask<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
   readonly public: Public;
   readonly private: Private;

@@ -15,7 +15,6 @@ export function messageText(message: Message): string {
   return message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-/** Returns the tool calls of a message. */
 export function toolCalls(message: Message): ToolCallPart[] {
   return message.parts.filter((part) => part.type === "tool-call");
 }

@@ -3,6 +3,7 @@
 export type { SandboxLimits } from "@mrlm/spec";
 export { dataFile, refuseBesideData } from "./data/data-file.ts";
 export type { Place } from "./data/invalid-row.ts";
+export { parseRow } from "./data/parse-row.ts";
 export { difficultyRange, familyMixture, type FamilyMixture, pickDifficulty, pickFamily } from "./mixture.ts";
 export { removedKeys } from "./removed-keys.ts";
 export { limitsOf, sandboxLimits, sandboxOptions } from "./sandbox-options.ts";

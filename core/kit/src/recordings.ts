@@ -12,7 +12,6 @@ export interface RecordingStore<T> {
   write(key: string, recording: T, options: { readonly replaces: boolean }): T | Promise<T>;
 }
 
-/** One request. */
 export interface RecordedRequest<T> {
   /** Content of the request, as a hash. */
   readonly key: string;

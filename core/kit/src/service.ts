@@ -26,3 +26,4 @@ export type { Queued } from "./places.ts";
 export { type RecordingMode, Recordings, type RecordingStore } from "./recordings.ts";
 export { repeatedHistory } from "./repeated-history.ts";
 export { silentLogger } from "./silent-logger.ts";
+export { VERSION } from "./version.ts";

@@ -24,7 +24,6 @@ import { type Tools, toolset } from "./tool.ts";
 /** Number of turns of an episode if the definition states none. */
 const DEFAULT_TURNS = 10;
 
-/** Episode for which tools are opened. */
 interface OpeningEpisode<Options, Public extends JsonObject, Private extends JsonObject> {
   readonly context: EnvironmentContext<Public, Private>;
   readonly options: Options;

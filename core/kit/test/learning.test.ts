@@ -1,8 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { assertWholeDistribution, epochOrder, meanOf, meanValue, minibatches } from "../src/learning.ts";
-import { mergeMeans } from "../src/learning/mean.ts";
-import { learningRateAt } from "../src/learning/schedule.ts";
+import { assertWholeDistribution, epochOrder, minibatches } from "../src/learning.ts";
+import { learningRateAt } from "../src/learning/optimizer-options.ts";
 
 describe("learningRateAt", () => {
   const base = { peak: 1, warmupSteps: 4, totalSteps: 12 } as const;
@@ -66,16 +65,6 @@ describe("epochOrder", () => {
       }),
     );
   });
-});
-
-test("numerics 7: merged means do not depend on how the values were split", () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 1 }), fc.nat(), (values, cut) => {
-      const at = cut % (values.length + 1);
-      const merged = mergeMeans(meanOf(values.slice(0, at)), meanOf(values.slice(at)));
-      expect(meanValue(merged)).toBe(meanValue(meanOf(values)));
-    }),
-  );
 });
 
 test("minibatches hold every item once, in order, and differ by one at most", () => {

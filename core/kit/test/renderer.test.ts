@@ -4,7 +4,7 @@ import type { ParseContext } from "@mrlm/spec/host";
 import fc from "fast-check";
 import { messageText, textMessage } from "../src/index.ts";
 import { characterTokenizerFiles, chatRenderer, loadTokenizer } from "../src/renderer.ts";
-import { parseCompletion } from "../src/renderer/parse-completion.ts";
+import { parseCompletion } from "./formats/parse-completion.ts";
 
 /** Drops the reasoning of every turn but the last, as reasoning models' templates do. */
 const FORGETFUL =

@@ -17,7 +17,6 @@ export interface ServerMetrics {
   readonly queued_sequences: number;
 }
 
-/** Entry of one request in the log. */
 export interface RequestEntry {
   count(tokens: { readonly prompt: number; readonly completion: number }): void;
   fail(error: ApiError): void;

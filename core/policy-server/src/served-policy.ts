@@ -3,7 +3,6 @@ import type { ModelId } from "@mrlm/spec";
 import type { Engine, EngineInfo, Sampler } from "@mrlm/spec/host";
 import { WaveSampler } from "./sampling/waves.ts";
 
-/** Policy to serve. */
 export interface PolicySource {
   /** Model id in requests. */
   readonly id: string;

@@ -25,3 +25,4 @@ export {
 } from "./process-tree.ts";
 export { isAlive } from "./running.ts";
 export { temporaryFolder, type TemporaryFolder, temporaryFolders } from "./temporary-folder.ts";
+export { randomToken, writeTokenFile } from "./token-file.ts";

@@ -20,7 +20,6 @@ export interface ProcessTree {
   readonly mark: string;
 }
 
-/** Process of a tree. */
 export interface TreeProcess {
   readonly pid: number;
   /** Program and arguments. */
@@ -30,7 +29,6 @@ export interface TreeProcess {
 /** Searches for what is left of a tree: a process can have started another one before it was killed. */
 const ROUNDS = 20;
 
-/** Returns the mark of a new tree. */
 export function newMark(): string {
   const outer = process.env[TREE];
   const own = randomUUID();

@@ -11,7 +11,7 @@ import { readRun } from "../src/diagnosis/run-record.ts";
 import { evaluate } from "../src/evaluation/evaluate.ts";
 import { totalReward } from "../src/rollouts/episode-record.ts";
 import { outOfRange } from "../src/rollouts/reward-watch.ts";
-import { shareRewards } from "../src/rollouts/share-rewards.ts";
+import { shareRewards } from "../src/rollouts/episode-record.ts";
 import { reinforce } from "./support/reinforce.ts";
 import { collect, localHost, runner } from "./support/rollouts.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";

@@ -14,7 +14,7 @@ import {
   unscored,
 } from "@mrlm/spec";
 import type { RewardSharing } from "@mrlm/spec/host";
-import { shareRewards } from "../src/rollouts/share-rewards.ts";
+import { shareRewards } from "../src/rollouts/episode-record.ts";
 import { FailureWatch } from "../src/train/failure-watch.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { reinforce } from "./support/reinforce.ts";

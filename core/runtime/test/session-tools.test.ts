@@ -17,7 +17,7 @@ import {
 } from "@mrlm/spec";
 import fc from "fast-check";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import { limitOutput } from "../src/host/tool-output.ts";
+import { limitOutput } from "../src/host/tool-call-limits.ts";
 import { counterEnvironment, messageOf, never } from "./support/counter-environment.ts";
 
 const text = (result: ToolResult | undefined) =>

@@ -4,7 +4,7 @@ import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer, TOOL_FORMAT_NAMES } from "@mrlm/kit/renderer";
 import type { JsonObject, JsonValue, Part } from "@mrlm/spec";
 import fc from "fast-check";
-import { argumentFaults } from "../src/host/tool-arguments.ts";
+import { argumentFaults } from "../src/host/tool-call-limits.ts";
 
 /** Renders content alone, so that calls are written by the formats themselves. */
 const TEMPLATE =

@@ -27,7 +27,6 @@ export const DEFAULT_LIMITS: SandboxLimits = {
   outputBytes: 64 * 1024,
 };
 
-/** Options of a pooled sandbox. */
 export interface PooledSandboxOptions {
   readonly backend: SandboxBackend;
   readonly limits?: Partial<SandboxLimits>;

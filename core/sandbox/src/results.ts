@@ -1,4 +1,10 @@
-import type { SandboxLimits, SandboxResult, SandboxTestReport, SandboxTestResult } from "@mrlm/spec";
+import {
+  defined,
+  type SandboxLimits,
+  type SandboxResult,
+  type SandboxTestReport,
+  type SandboxTestResult,
+} from "@mrlm/spec";
 import type { SandboxTest, SandboxVerdict } from "@mrlm/spec/host";
 import type { Outcome } from "./pool/exchange.ts";
 
@@ -8,10 +14,7 @@ export function toResult(outcome: Outcome): SandboxResult {
   const { verdict, value, shown, error, exitCode, files, cpuMs } = result;
   return {
     verdict,
-    ...(value === undefined ? {} : { value }),
-    ...(shown === undefined ? {} : { shown }),
-    ...(error === undefined ? {} : { error }),
-    ...(exitCode === undefined ? {} : { exitCode }),
+    ...defined({ value, shown, error, exitCode }),
     stdout,
     stderr,
     stdoutTruncated,

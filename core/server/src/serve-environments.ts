@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
+import { silentLogger, VERSION } from "@mrlm/kit/service";
 import type { Logger } from "@mrlm/spec";
 import type { EnvironmentHost } from "@mrlm/spec/host";
-import { SERIALISED_ENVIRONMENT_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES } from "@mrlm/wire";
+import { HEALTH_SERVICE, REFLECTION_SERVICES, SERIALISED_ENVIRONMENT_SERVICE } from "@mrlm/wire";
 import { listen } from "./listen.ts";
 import { requireToken } from "./service/authentication.ts";
 import { authorizationOf } from "./service/caller.ts";
@@ -19,7 +19,6 @@ import { tryShutdown } from "./shutdown.ts";
 import { Health } from "./standard/health.ts";
 import { reflectionMethods } from "./standard/reflection.ts";
 import { withUndecodable } from "./unary.ts";
-import { VERSION } from "./version.ts";
 import { acceptForWorkers } from "./workers/forwarded-client.ts";
 import type { WorkerPool } from "./workers/worker-pool.ts";
 

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
-import { randomToken, Tokens } from "@mrlm/kit/access";
+import { Tokens } from "@mrlm/kit/access";
+import { randomToken } from "@mrlm/process";
 import { ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, MAX_UNFINISHED, environmentProto as wire } from "@mrlm/wire";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
 import { reflectionMethods } from "../src/standard/reflection.ts";

@@ -174,7 +174,6 @@ export interface OptimStepOptions {
   readonly maxGradNorm?: number;
 }
 
-/** Result of an optimizer step. */
 export interface OptimStepResult {
   /** False if the gradient norm is not finite. The engine then skips the step. */
   readonly applied: boolean;

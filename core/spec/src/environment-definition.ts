@@ -19,7 +19,6 @@ export interface Requirement {
   readonly asker: string;
 }
 
-/** Role of an environment. */
 export interface Role {
   /** One sentence for lists. */
   readonly description?: string;

@@ -87,7 +87,6 @@ export interface OpenOptions {
   readonly restores?: EnvironmentSession;
 }
 
-/** An environment server of a host. */
 export interface EnvironmentServerState {
   /** `host:port`. */
   readonly address: string;

@@ -1,7 +1,6 @@
 /** Value that JSON can represent. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { [key: string]: JsonValue };
 
-/** A JSON object. */
 export type JsonObject = { [key: string]: JsonValue };
 
 /** Returns whether a value is an object and no array; `Array.isArray` does not exclude arrays of type `readonly JsonValue[]`. */

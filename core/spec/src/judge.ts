@@ -36,7 +36,6 @@ export interface Judgement {
   readonly detail?: JsonObject;
 }
 
-/** Options of one judgement. */
 export interface GradingOptions {
   readonly signal: AbortSignal;
   /** Waits for a free place, for example at an endpoint. The time does not count against the deadline of scoring. Set by the host. */

@@ -53,7 +53,6 @@ export interface ToolResultPart {
   readonly isError: boolean;
 }
 
-/** Part of a message. */
 export type Part = TextPart | ThinkingPart | ImagePart | ToolCallPart | MalformedCallPart | ToolResultPart;
 
 /** Message of a conversation. */

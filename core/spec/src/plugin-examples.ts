@@ -18,7 +18,6 @@ export interface ExampleModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
 
-/** Request of an example to a scorer. */
 export type ExampleScoreRequest = Omit<ScoreRequest, "messages" | "signal" | "queued">;
 
 /** Question with answers whose grades are known. */
@@ -42,7 +41,6 @@ export interface JudgeExample {
   readonly best?: AgentId;
 }
 
-/** Call of a tool. */
 export interface ToolCallExample {
   readonly tool: string;
   readonly args: JsonObject;

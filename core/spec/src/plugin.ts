@@ -17,7 +17,6 @@ import type { TrackerDefinition } from "./tracker.ts";
 /** Version of the plugin interface in this package. */
 export const PLUGIN_API_VERSION = 1;
 
-/** Kind of a provision of a plugin. */
 export type ProvisionKind =
   | "environment"
   | "scorer"

@@ -120,7 +120,6 @@ export interface SandboxTestReport extends SandboxResult {
   readonly tests: readonly SandboxTestResult[];
 }
 
-/** Options of a call of a sandbox. */
 export interface SandboxCallOptions {
   /** Ends the running code when aborted; the call rejects with CANCELLED. */
   readonly signal?: AbortSignal;
@@ -150,7 +149,6 @@ export interface SandboxSession {
   close(): Promise<void>;
 }
 
-/** Options of a session. */
 export interface SandboxSessionOptions extends SandboxCallOptions {
   /** Default limits of each evaluation; `memoryBytes` is the limit of the whole session. */
   readonly limits?: Partial<SandboxLimits>;

@@ -21,7 +21,6 @@ export interface ToolResult {
   readonly truncated?: boolean;
 }
 
-/** Options of one tool call. */
 export interface ToolCallOptions {
   /** Aborted when the deadline of the step or of the call passes, or the session closes. */
   readonly signal: AbortSignal;

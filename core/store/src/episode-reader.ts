@@ -10,7 +10,6 @@ import type { StorePlace } from "./store-place.ts";
 import { readWorkers, type RunWorkers } from "./run-workers.ts";
 import { jsonText } from "./sql.ts";
 
-/** Stored episode. */
 export interface StoredEpisode {
   readonly purpose: EpisodePurpose;
   /** Step of the run that learnt from it first, or whose weights played. */
@@ -40,7 +39,6 @@ export interface StoredCredit {
   readonly logprobs?: Float32Array;
 }
 
-/** Query for episodes. */
 export interface EpisodeQuery {
   /** Task id (`eval/3`) or split (`eval`); all tasks by default. */
   readonly task?: string | undefined;

@@ -1,3 +1,5 @@
+import { type Channel, serveCalls, toKnownError } from "@mrlm/process";
+import type { Credit, JsonObject, ModelId, TrajectoryGroup } from "@mrlm/spec";
 import type {
   BufferCounts,
   Cohort,
@@ -12,10 +14,9 @@ import type {
   TakeRule,
   WeightsRow,
 } from "@mrlm/spec/host";
-import type { Credit, JsonObject, ModelId, TrajectoryGroup } from "@mrlm/spec";
 import { BatchTable, type LoggedBatch } from "./batch-table.ts";
 import { CohortTable } from "./cohort-table.ts";
-import type { StoreConnection, Statement } from "./database.ts";
+import type { Statement, StoreConnection } from "./database.ts";
 import type { EncodedEpisode, EncodedGroups } from "./encoded-groups.ts";
 import { EpisodeRows } from "./episode-rows.ts";
 import { encodeJson } from "./json.ts";
@@ -273,4 +274,26 @@ export class StoreDatabase {
   #log(kind: StoreEvent["kind"], subject: string, step: number): void {
     this.#event.run(this.#now(), kind, subject, step);
   }
+}
+
+/** Methods of a served store. The notice of a call to none of them: another process changed the store. */
+export interface ServedDatabase extends Omit<StoreDatabase, "onChange" | typeof Symbol.dispose> {
+  /** Opens the store; the first call. */
+  start(settings: StoreSettings): void;
+}
+
+/** Opens a store for the other side of a channel, and runs its calls one after the other. @param now clock, in milliseconds since 1970 */
+export function serveDatabase(channel: Channel, now?: () => number): void {
+  let database: StoreDatabase;
+  const start = (settings: StoreSettings): void => {
+    database = new StoreDatabase(settings, now);
+    database.onChange(() => notify(undefined));
+  };
+  const notify = serveCalls<ServedDatabase>(channel, {
+    answer: (method, args) => {
+      if (method === "start") return start(args[0] as StoreSettings);
+      return (database[method] as (...given: readonly unknown[]) => unknown).apply(database, args as unknown[]);
+    },
+    toSent: toKnownError,
+  });
 }

@@ -1,6 +1,5 @@
 import { either, jsonInteger, jsonOf, jsonReal, jsonText } from "./sql.ts";
 
-/** Column of a view. */
 export interface ViewColumn {
   readonly name: string;
   readonly type: "text" | "integer" | "real" | "json";

@@ -7,7 +7,6 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Options of a certificate. */
 export interface CertificateOptions {
   /** DNS names and IPv4 addresses. Default: localhost and 127.0.0.1. */
   readonly names?: readonly string[];

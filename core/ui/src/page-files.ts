@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** File of the page. */
 export interface PageFile {
   readonly bytes: Uint8Array;
   readonly type: string;

@@ -85,7 +85,6 @@ export function seriesOf(panel: Panel, series: readonly MetricSeries[]): MetricS
   return moving.length > 0 ? moving : found.slice(0, 1);
 }
 
-/** Returns the lines of series. */
 export function linesOf(series: readonly MetricSeries[]): Line[] {
   return series.map(({ name, steps, values, low, high }) => ({ label: name, xs: steps, values, low, high }));
 }

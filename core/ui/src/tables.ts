@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { type ColumnShape, ParquetFile } from "@mrlm/runtime";
 import type { ListedValue } from "@mrlm/store";
 
-/** Table for export. */
 export interface Table {
   readonly columns: readonly { readonly name: string; readonly shape: ColumnShape }[];
   readonly rows: readonly (readonly ListedValue[])[];

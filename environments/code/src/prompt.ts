@@ -5,7 +5,6 @@ import { type Problem, problemOf } from "./problem/problem.ts";
 
 const LANGUAGE_NAMES = { python: "Python", typescript: "TypeScript" } as const;
 
-/** Returns the messages of a task. */
 export function promptOf(task: Task, options: CodeOptions): readonly Message[] {
   const question = String(task.public["question"]).trimEnd();
   const problem = problemOf(task);

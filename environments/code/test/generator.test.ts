@@ -3,9 +3,8 @@ import { describe, expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
 import fc from "fast-check";
 import { FAMILIES, FAMILY_NAMES } from "../src/generator/families/index.ts";
-import { generatedProblem, type ProblemRequest } from "../src/generator/generated-problem.ts";
+import { generatedProblem, type ProblemRequest, terseSketch } from "../src/generator/generated-problem.ts";
 import { generatorTasks } from "../src/generator/generator-tasks.ts";
-import { terseSketch } from "../src/generator/terse.ts";
 import { codeOptions } from "../src/options.ts";
 import type { FunctionProblem } from "../src/problem/problem.ts";
 

@@ -8,7 +8,7 @@ import {
   type Task,
   type TaskSource,
 } from "@mrlm/kit";
-import type { Place } from "@mrlm/kit/options";
+import { parseRow, type Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { DebateOptions } from "./options.ts";
 import { type Proposition, propositions } from "./propositions.ts";
@@ -58,12 +58,8 @@ function readRow(value: unknown, place: Place): Proposition {
   const { question, ...fields } = value as Record<string, unknown>;
   if (question !== undefined && fields["proposition"] !== undefined)
     throw invalidRow(place, "the row has both `question` and `proposition`", "They are two names of one field.");
-  const parsed = rowSchema.safeParse(question === undefined ? fields : { ...fields, proposition: question });
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
-  }
-  const { proposition, background, key_points: keyPoints } = parsed.data;
+  const row = question === undefined ? fields : { ...fields, proposition: question };
+  const { proposition, background, key_points: keyPoints } = parseRow(rowSchema, row, place);
   return { question: proposition, background, ...keyPoints };
 }
 

@@ -2,7 +2,6 @@ import { type Message, requestAnswer, type Task, textMessage } from "@mrlm/kit";
 import type { MathOptions } from "./options.ts";
 import { schemaOf } from "./solution.ts";
 
-/** Returns the messages of a task. */
 export function promptOf(task: Task, options: MathOptions): readonly Message[] {
   const question = String(task.public["question"]);
   return [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Reward, score, type Scorer, unscored } from "@mrlm/kit";
-import { intermediateResults, shareShown } from "../src/intermediate-results.ts";
+import { intermediateResults, shareShown } from "../src/grade.ts";
 import { effectiveOptions } from "../src/options.ts";
 import { solutionOf } from "../src/solution.ts";
 import { prepare } from "./support/environment.ts";

@@ -10,7 +10,7 @@ import {
   readJsonl,
   type TaskSource,
 } from "@mrlm/kit";
-import type { Place } from "@mrlm/kit/options";
+import { parseRow, type Place } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { ResearchOptions } from "./options.ts";
 import { questionOf } from "./relations.ts";
@@ -78,8 +78,5 @@ export async function fileQuestions(
 
 function readRow(value: unknown, place: Place): Row {
   if (!isObject(value)) throw invalidRow(place, "the row is no object", "A row is { question, answer, site?, id? }.");
-  const parsed = rowSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
+  return parseRow(rowSchema, value, place);
 }

@@ -2,7 +2,6 @@ import { type Message, requestAnswer, type Task, textMessage } from "@mrlm/kit";
 import type { ToolsOptions } from "./options.ts";
 import { shownOf } from "./task.ts";
 
-/** Returns the messages of a task. */
 export function promptOf(task: Task, options: ToolsOptions): readonly Message[] {
   const { question } = shownOf(task);
   if (options.style === "terse") return [textMessage("user", question)];

@@ -68,7 +68,6 @@ export interface TurnCalls {
   readonly malformed: number;
 }
 
-/** End of an episode. */
 export interface EpisodeEnd {
   /** Grade of the answer, 0 to 1; 0 without an answer. */
   readonly answer: number;

@@ -38,7 +38,6 @@ export function assessmentForm(rubric: readonly Criterion[]): JsonOutput<Assessm
 /** Part of the scale, from 0 to 1. */
 export const partOfScale = (value: number): number => value / MAX_SCORE;
 
-/** Returns the mean of the scores by the weights of the rubric. */
 export function weightedMean(scores: Readonly<Record<string, number>>, rubric: readonly Criterion[]): number {
   const total = rubric.reduce((sum, { weight }) => sum + weight, 0);
   return rubric.reduce((sum, { name, weight }) => sum + weight * (scores[name] as number), 0) / total;

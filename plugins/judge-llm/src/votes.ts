@@ -10,7 +10,6 @@ export function majorityOf<T>(votes: readonly ({ readonly answered: T } | { read
   return { failure: votes.flatMap((vote) => ("failure" in vote ? [vote.failure] : []))[0] as Unscored };
 }
 
-/** Returns the median of numbers. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

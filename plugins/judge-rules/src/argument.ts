@@ -14,7 +14,6 @@ export interface Components {
   readonly relevance: number;
 }
 
-/** Score of one argument. */
 export interface ArgumentScore {
   /** Weighted sum of the components, times `substance`. */
   readonly value: number;

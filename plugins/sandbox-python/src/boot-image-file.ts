@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,6 @@ import { cacheDirectory } from "@mrlm/kit/service";
 import { MrlmError } from "@mrlm/spec";
 import { pyodideFolder } from "./pyodide/emscripten-module.ts";
 import { pythonFolder } from "./pyodide/python-folder.ts";
-import { keepInUse, removeUnusedImages } from "./unused-images.ts";
 
 const builder = new URL(
   import.meta.url.endsWith(".ts") ? "./pyodide/build-image.ts" : "./pyodide/build-image.js",
@@ -87,4 +86,36 @@ function writableFolder(): string {
     `Neither ${wanted.join(" nor ")} can be made to keep the start of Pyodide in.`,
     { hint: "Set MRLM_CACHE to a directory that you can write to." },
   );
+}
+
+const HOUR_MS = 3_600_000;
+/** Age of an unused image, much longer than the interval between two marks of a process. */
+const UNUSED_MS = 24 * HOUR_MS;
+/** Names of images and of partial files of interrupted writes. */
+const NAME = /^pyodide-[0-9a-f]+\.image(\.\d+\.part)?$/;
+
+let marking: NodeJS.Timeout | undefined;
+
+/** Marks an image as in use until this process exits: its modification time is that of its last use. */
+export function keepInUse(path: string): void {
+  clearInterval(marking);
+  marking = setInterval(() => mark(path), HOUR_MS).unref();
+  mark(path);
+}
+
+/** Removes the images of other versions that no process has used for a day. */
+export function removeUnusedImages(folder: string, now = Date.now()): void {
+  for (const name of readdirSync(folder).filter((each) => NAME.test(each))) {
+    const path = join(folder, name);
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    if (now - changed > UNUSED_MS) rmSync(path, { force: true });
+  }
+}
+
+function mark(path: string): void {
+  try {
+    utimesSync(path, new Date(), new Date());
+  } catch {
+    // Owned by another user, or already removed. The next process that needs it makes it again.
+  }
 }

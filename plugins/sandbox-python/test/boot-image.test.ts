@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { readBootImage, writeBootImage } from "../src/pyodide/boot-image.ts";
 import { MemoryImage } from "../src/pyodide/memory-image.ts";
-import { keepInUse, removeUnusedImages } from "../src/unused-images.ts";
+import { keepInUse, removeUnusedImages } from "../src/boot-image-file.ts";
 
 const PAGE = 4096;
 const folder = mkdtempSync(join(tmpdir(), "mrlm-boot-image-"));

@@ -2,7 +2,6 @@ import { MrlmError, type ToolCallOptions } from "@mrlm/kit";
 import type { Outcome, WorkerLimits } from "./messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-/** Limits of a calculator. */
 export interface CalculatorOptions extends WorkerLimits {
   /** Worker processes: expressions that are evaluated at the same time. */
   readonly workers: number;

@@ -1,7 +1,6 @@
 /** Thread that evaluates one expression at a time. Its parent ends it past the limits. */
 import { parentPort, workerData } from "node:worker_threads";
-import { limitText } from "./limit-text.ts";
-import { evaluate } from "./math/evaluate.ts";
+import { evaluate, limitText } from "./math/evaluate.ts";
 import { isIntact } from "./math/instance.ts";
 import type { Outcome, WorkerLimits, WorkerMessage } from "./messages.ts";
 

@@ -1,10 +1,9 @@
 import type { JsonObject, ToolDefinition } from "@mrlm/kit";
 import type { FileTree } from "./file-tree.ts";
 import { listFiles } from "./list-files.ts";
-import { readLines } from "./read-lines.ts";
 import { Refused } from "./refused.ts";
-import { decodeText, encodeText } from "./text.ts";
 import { searchFiles } from "./search-files.ts";
+import { decodeText, encodeText } from "./text.ts";
 
 /** Tool over a tree of files: its definition, and a function from valid arguments to a text. */
 export interface FileTool extends ToolDefinition {
@@ -134,3 +133,13 @@ export const fileTools: readonly FileTool[] = [
     },
   ),
 ];
+
+/** Returns a text, or a part of its lines followed by a note that states which. */
+function readLines(text: string, start = 1, count = Number.POSITIVE_INFINITY): string {
+  if (start === 1 && count === Number.POSITIVE_INFINITY) return text;
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  if (start > lines.length) throw new Refused(`The file has ${lines.length} lines; start_line is ${start}`);
+  const end = Math.min(start - 1 + count, lines.length);
+  return `${lines.slice(start - 1, end).join("\n")}\n[lines ${start} to ${end} of ${lines.length}]`;
+}

@@ -4,7 +4,7 @@ import type { JsonObject } from "@mrlm/kit";
 import fc from "fast-check";
 import { FilesToolset } from "../src/files-toolset.ts";
 import plugin from "../src/index.ts";
-import { parsePath } from "../src/parse-path.ts";
+import { parsePath } from "../src/file-tree.ts";
 import { Refused } from "../src/refused.ts";
 import { Episode, limits, textOf } from "./support/episode.ts";
 

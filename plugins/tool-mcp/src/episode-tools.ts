@@ -13,7 +13,6 @@ export interface LongLived {
   unused(server: Server): Connection | undefined;
 }
 
-/** Tools of one episode. */
 export class EpisodeTools implements OpenToolset {
   readonly #servers: readonly Server[];
   readonly #pools = new Map<Server, Pool>();

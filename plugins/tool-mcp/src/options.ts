@@ -63,7 +63,6 @@ export type McpOptions = z.output<typeof mcpOptions>;
 export type ServerEntry = z.output<typeof entry>;
 export type ServerSettings = z.output<typeof settings>;
 
-/** Returns the settings of a server. */
 export function settingsOf(options: McpOptions, name: string): ServerSettings {
   return options.servers[name] ?? settings.parse({});
 }

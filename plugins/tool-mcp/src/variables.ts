@@ -39,7 +39,6 @@ export function missingVariables(text: string, values: Variables): string[] {
   );
 }
 
-/** Whether a text uses a variable. */
 export function uses(text: string, variable: string): boolean {
   return [...text.matchAll(VARIABLE)].some(([, name]) => name === variable);
 }

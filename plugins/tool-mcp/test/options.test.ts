@@ -3,7 +3,7 @@ import { barePluginContext } from "@mrlm/testing";
 import fc from "fast-check";
 import { mcpOptions } from "../src/options.ts";
 import { McpToolset } from "../src/toolset.ts";
-import { toolNames } from "../src/tool-names.ts";
+import { toolNames } from "../src/offered-tools.ts";
 import { expand, redactorOf } from "../src/variables.ts";
 import { recordingLogger, scripted, toolset } from "./support/toolset.ts";
 

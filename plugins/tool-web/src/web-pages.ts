@@ -15,7 +15,6 @@ export interface WebPagesOptions {
   readonly places: Places;
 }
 
-/** Returns a source of pages from the web. */
 export function webPages({ client, robots, pool, isMainContentOnly, places }: WebPagesOptions): PageSource {
   const read: PageSource = async (text, { signal, queued }) => {
     const page = await client.get(text, { signal, robots });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { convertPage, type PageSource } from "../src/page/convert-page.ts";
 import { convertInWorker } from "../src/worker/convert-in-worker.ts";
-import { splitParts } from "../src/page/split-parts.ts";
+import { splitParts } from "../src/tools/fetch-tool.ts";
 import { WorkerFailure, WorkerPool } from "../src/worker/worker-pool.ts";
 import type { DifficultPage } from "./support/difficult-pages.ts";
 

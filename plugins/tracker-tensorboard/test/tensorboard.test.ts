@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { crc32c, maskedCrc32c } from "../src/crc32c.ts";
+import { crc32c, maskedCrc32c } from "../src/event.ts";
 import { tensorboard } from "../src/index.ts";
 
 const run = mkdtempSync(join(tmpdir(), "mrlm-tensorboard-"));

@@ -66,7 +66,6 @@ export interface OwnLossEntry extends LossEntry {
   readonly name: string;
 }
 
-/** Returns the entry of a loss. */
 export function lossEntry(loss: LossName | OwnLossEntry): LossEntry {
   return typeof loss === "string" ? losses[loss] : loss;
 }

@@ -1,7 +1,8 @@
 import { type ChildOptions, onLines, startChild } from "@mrlm/process";
-import { MrlmError } from "@mrlm/spec";
+import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { ERROR_CODES } from "@mrlm/spec/host";
 import type { EngineLog } from "./engine-log.ts";
-import { type EngineMessage, type LauncherFailure, parseMessage } from "./launcher-message.ts";
+import type { ReadyLine } from "./ready-line.ts";
 
 /** Exit of the process. */
 export interface ChildExit {
@@ -71,4 +72,42 @@ function exitError(fate: Fate, log: EngineLog): MrlmError {
 function describeExit(code: number | null, signal: string | null): string {
   if (signal === "SIGKILL") return "killed by SIGKILL (by hand, or by the system because memory ran out)";
   return signal === null ? `exit code ${code}` : `killed by ${signal}`;
+}
+
+/** Unexpected exit of a launcher of ranks: the failure of a rank or machine, or the reason why the ranks could not start. */
+type LauncherFailure = { readonly because: string } | { readonly code: ErrorCode; readonly message: string };
+
+/** Message that the engine, or the launcher of its ranks, writes to its standard output. */
+type EngineMessage =
+  | { readonly ready: ReadyLine }
+  | { readonly notice: string }
+  | { readonly joined: object }
+  | { readonly failed: LauncherFailure };
+
+/** Parses a line of standard output. Returns `undefined` for other lines, which a library may print. */
+function parseMessage(line: string): EngineMessage | undefined {
+  if (!line.startsWith("{")) return undefined;
+  let value: Partial<ReadyLine> & {
+    readonly notice?: unknown;
+    readonly joined?: unknown;
+    readonly failed?: { readonly because?: unknown; readonly message?: unknown; readonly code?: unknown };
+  };
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const { notice, joined, failed } = value;
+  if (typeof value.listening === "string" && typeof value.instance_id === "string" && typeof value.pid === "number")
+    return { ready: value as ReadyLine };
+  if (typeof notice === "string") return { notice };
+  if (typeof joined === "object" && joined !== null) return { joined };
+  if (typeof failed?.because === "string") return { failed: { because: failed.because } };
+  if (
+    typeof failed?.message !== "string" ||
+    typeof failed.code !== "string" ||
+    !Object.hasOwn(ERROR_CODES, failed.code)
+  )
+    return undefined;
+  return { failed: { code: failed.code as ErrorCode, message: failed.message } };
 }

@@ -1,4 +1,4 @@
-import { writeTokenFile } from "@mrlm/kit/access";
+import { writeTokenFile } from "@mrlm/process";
 import type { EngineProcess, EngineProvider } from "@mrlm/spec/host";
 import { MrlmError } from "@mrlm/spec";
 import { locateEngine } from "../setup/locate-engine.ts";

@@ -11,7 +11,6 @@ export interface ProcessResult {
   readonly error?: Error;
 }
 
-/** Options of a process. */
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;

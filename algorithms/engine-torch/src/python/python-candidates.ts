@@ -1,4 +1,5 @@
-import { findOnPath } from "../process/find-on-path.ts";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { SUPPORTED_MINORS } from "./python-versions.ts";
 
 /** A command that may start a Python. */
@@ -15,7 +16,6 @@ export interface PythonSearch {
   readonly find: (name: string) => readonly string[];
 }
 
-/** Returns the search on this machine. */
 export function searchOfMachine(env: NodeJS.ProcessEnv = process.env): PythonSearch {
   return { env, platform: process.platform, find: (name) => findOnPath(name, env) };
 }
@@ -31,4 +31,30 @@ export function pythonCandidates({ platform, find }: PythonSearch): PythonComman
   const launcher = platform === "win32" ? find("py")[0] : undefined;
   if (launcher === undefined) return onPath;
   return [...minors.map((minor) => ({ command: launcher, args: [`-3.${minor}`] })), ...onPath];
+}
+
+/** Whether a path is a file that this user may execute. */
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns all executables of this name on PATH, in order. A shim of a version manager may be before a working program of the same
+ * name, so the first one is not enough.
+ */
+export function findOnPath(
+  name: string,
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+  isRunnable: (path: string) => boolean = isExecutable,
+): string[] {
+  const directories = (env["PATH"] ?? env["Path"] ?? "").split(platform === "win32" ? ";" : delimiter);
+  const file = platform === "win32" ? `${name}.exe` : name;
+  const paths = directories.filter((directory) => directory !== "").map((directory) => join(directory, file));
+  return [...new Set(paths)].filter(isRunnable);
 }

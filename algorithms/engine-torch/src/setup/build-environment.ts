@@ -12,7 +12,6 @@ import { withSetupLock } from "./setup-lock.ts";
 import { executableOf, readStamp, type Stamp, writeStamp } from "./stamp.ts";
 import { verifyEnvironment } from "./verify-environment.ts";
 
-/** Environment to build. */
 export interface EnvironmentPlan {
   readonly directory: string;
   readonly python: Python;

@@ -1,5 +1,7 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory } from "@mrlm/kit/service";
+import { MrlmError } from "@mrlm/spec";
 import type { EngineInstallation } from "@mrlm/spec/host";
 import { pythonDirectory } from "../package-directory.ts";
 import { pipRunner } from "../pip/pip.ts";
@@ -16,7 +18,6 @@ import { withHeartbeat } from "./heartbeat.ts";
 import { writeJson } from "./json-file.ts";
 import { locateEngine, toInstallation } from "./locate-engine.ts";
 import { type Extra, lockFiles, parseExtras } from "./lock-files.ts";
-import { makeDirectory } from "./make-directory.ts";
 import { resolveSetupOptions, torchWish } from "./setup-options.ts";
 
 /** Options of {@link setupEngine}. */
@@ -67,4 +68,20 @@ async function install(
   for (const named of [options, {}])
     writeJson(cache.choice({ lock: lock.hash, options: named, hasGpu }), { directory });
   return toInstallation(directory, stamp, changed);
+}
+
+/** Creates a directory in the cache. @throws SETUP_FAILED if this is not permitted. */
+export function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    throw new MrlmError(
+      "SETUP_FAILED",
+      `The cache directory ${directory} cannot be made: ${(error as Error).message}`,
+      {
+        hint: "Set MRLM_CACHE to a directory that you can write to.",
+        cause: error,
+      },
+    );
+  }
 }

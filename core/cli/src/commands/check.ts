@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { BEHAVIOUR_FILE, discoverPlugins, projectDirectory } from "@mrlm/runtime";
 import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import { type Finding, isNamed } from "@mrlm/testing";
@@ -22,7 +24,6 @@ import {
   findingOfFault,
   findPackage,
 } from "../services/check-package.ts";
-import { changedSince } from "../services/stale-build.ts";
 import { playForSignal } from "../services/play-for-signal.ts";
 
 /** Checks a plugin, and prints its findings. Returns the exit code. */
@@ -155,4 +156,19 @@ function sum(numbers: Iterable<number>): number {
 
 function environmentsOf(parts: readonly string[]): string[] {
   return parts.filter((part) => part.startsWith("environment:")).map((part) => part.slice("environment:".length));
+}
+
+const SOURCE = /(?<!\.d)\.[cm]?tsx?$/;
+
+/** Returns a source file that was changed after the entry of the package was built; `undefined` where the entry is no build or is newer. */
+export function changedSince({ directory, json: { mrlm } }: CheckedPackage): string | undefined {
+  const { entry } = mrlm as { readonly entry?: unknown };
+  if (typeof entry !== "string" || !/^\.\/(dist|build|lib|out)\//.test(entry)) return undefined;
+  const [built, sources] = [join(directory, entry), join(directory, "src")];
+  if (!existsSync(built) || !existsSync(sources)) return undefined;
+  const builtAt = statSync(built).mtimeMs;
+  const changed = readdirSync(sources, { recursive: true, encoding: "utf8" }).find(
+    (name) => SOURCE.test(name) && statSync(join(sources, name)).mtimeMs > builtAt,
+  );
+  return changed === undefined ? undefined : `src/${changed.replaceAll("\\", "/")}`;
 }

@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { loadConfig, configuredPlugins, PluginHost } from "@mrlm/runtime";
+import { configuredPlugins, type EnvironmentSource, loadConfig, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { defined, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
@@ -9,11 +9,10 @@ import { dialectServers } from "../services/dialect-server.ts";
 import { hostEnvironments } from "../services/hosted-environments.ts";
 import { reloadWorkers } from "../services/reload-workers.ts";
 import { requireJails, sandboxesOfClients } from "../services/sandboxes.ts";
-import { serverConsole, serverLogger, startMetrics, workerOutput } from "../services/server-observation.ts";
-import { sessionLimits } from "../services/session-limits.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { isLoopback, serverAccess } from "../services/server-access.ts";
-import { workerCount, workerMemory } from "../services/worker-options.ts";
+import { serverConsole, serverLogger, startMetrics, workerOutput } from "../services/server-observation.ts";
+import { sessionLimits } from "../services/session-limits.ts";
 
 /** Port by default. */
 const PORT = 50_051;
@@ -130,5 +129,23 @@ function ended(signal: AbortSignal, withStdin: boolean): Promise<void> {
         .on("end", resolve)
         .on("error", () => resolve())
         .resume();
+  });
+}
+
+/** Returns the number of workers. Default: 1 for a server that was started by hand and offers a plugin of others, else 0. */
+function workerCount(
+  given: number | undefined,
+  { source, isSpawned }: { readonly source: EnvironmentSource; readonly isSpawned: boolean },
+): number {
+  if (given !== undefined) return given;
+  const isOurs = (id: string): boolean => source.packageOf(id)?.name.startsWith("@mrlm/") === true;
+  return isSpawned || source.environments().every(isOurs) ? 0 : 1;
+}
+
+/** Returns the memory limit of a worker. Throws USAGE without workers. */
+function workerMemory(given: number | undefined, workers: number): number | undefined {
+  if (given === undefined || workers > 0) return given;
+  throw new MrlmError("USAGE", "--worker-memory-mb limits workers, and this server has none.", {
+    hint: "Start it with workers: mrlm serve --workers 1 --worker-memory-mb 1024.",
   });
 }

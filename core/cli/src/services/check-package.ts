@@ -4,8 +4,8 @@ import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   asOutputFault,
-  BEHAVIOUR_FILE,
   type Behaviour,
+  BEHAVIOUR_FILE,
   type BehaviourDifference,
   compareBehaviour,
   describeDifference,
@@ -17,12 +17,11 @@ import {
 } from "@mrlm/runtime";
 import { defined, MrlmError } from "@mrlm/spec";
 import { type Finding, type FindingCode, findingOf, SourcePlaces } from "@mrlm/testing";
+import { queryNpm } from "./npm.ts";
 import type { CheckMessage, CheckRequest, ProviderMessage } from "./plugin-check.ts";
 import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
-import { packedNames } from "./packed-names.ts";
 import { pluginProcess } from "./plugin-process.ts";
 
-/** Package that is checked. */
 export interface CheckedPackage {
   readonly directory: string;
   readonly name: string;
@@ -308,4 +307,23 @@ function inManifest(finding: Finding, directory: string): Finding {
   const named = lines.findIndex((line, i) => i >= start && key !== undefined && line.includes(`"${key}"`));
   const line = (named >= 0 ? named : Math.max(0, start)) + 1;
   return { ...finding, place: { file: "package.json", line } };
+}
+
+/** Report of `npm pack` on a package. */
+interface PackReport {
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** Returns the paths of the files that npm would pack, without running a script; `undefined` where npm fails. */
+async function packedNames(directory: string): Promise<string[] | undefined> {
+  try {
+    const report = (await queryNpm(["pack", "--dry-run", "--ignore-scripts"], directory)) as
+      | readonly PackReport[]
+      | Readonly<Record<string, PackReport>>;
+    // npm prints an array of packages, or from version 11 on an object by package name.
+    return Object.values(report)[0]?.files.map(({ path }) => path);
+  } catch (error) {
+    if (MrlmError.hasCode(error, "NPM_FAILED")) return undefined;
+    throw error;
+  }
 }

@@ -1,5 +1,4 @@
-import { randomToken, writeTokenFile } from "@mrlm/kit/access";
-import { type Child, describeEnd, onLines, startChild } from "@mrlm/process";
+import { type Child, describeEnd, onLines, randomToken, startChild, writeTokenFile } from "@mrlm/process";
 import { ERROR_CODES } from "@mrlm/spec/host";
 import { type ErrorCode, MrlmError } from "@mrlm/spec";
 

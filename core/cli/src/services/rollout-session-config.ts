@@ -4,6 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import {
   adapterDirectory,
   type ConfigOptions,
+  ENDPOINT_URL,
+  isEndpointUrl,
   loadConfig,
   type LoadedConfig,
   type MeasuredEndpoint,
@@ -21,7 +23,6 @@ import {
 import { defined, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { PlayerRef } from "@mrlm/spec/host";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
-import { endpointOfFlags } from "./endpoint-flags.ts";
 
 /** Configuration of a rollout session, with its origin. */
 export interface RolloutSessionConfig {
@@ -180,4 +181,35 @@ function emptyConfig(
     JSON.stringify({ model: { path: model }, environments: [{ id: environment }], stages: [{ algorithm: "none" }] }),
     options,
   );
+}
+
+/** Flags that name a model of an endpoint. */
+type EndpointOptions = Pick<RolloutOptions, "model" | "baseUrl" | "modelOptions">;
+
+const PREFIX = "openai:";
+const OPENAI = "https://api.openai.com/v1";
+
+/**
+ * Returns the model of an endpoint that `--model openai:NAME` names; `undefined` for a model directory. The address is that of `--base-url`, else of
+ * OPENAI_BASE_URL. The key is in OPENAI_API_KEY, which an endpoint without keys need not have.
+ * @throws USAGE
+ */
+export function endpointOfFlags({ model, baseUrl, modelOptions }: EndpointOptions): MeasuredEndpoint | undefined {
+  if (!model.startsWith(PREFIX)) {
+    const flag = baseUrl !== undefined ? "--base-url" : modelOptions !== undefined ? "--model-options" : undefined;
+    if (flag === undefined) return undefined;
+    throw new MrlmError("USAGE", `${flag} is for a model of an endpoint: --model ${PREFIX}NAME.`);
+  }
+  const name = model.slice(PREFIX.length);
+  if (name === "") throw new MrlmError("USAGE", `--model ${PREFIX} names no model.`);
+  const { OPENAI_BASE_URL: ofEnvironment = "", OPENAI_API_KEY: key = "" } = process.env;
+  const endpoint = baseUrl ?? (ofEnvironment === "" ? OPENAI : ofEnvironment);
+  if (!isEndpointUrl(endpoint))
+    throw new MrlmError("USAGE", `${baseUrl === undefined ? "OPENAI_BASE_URL" : "--base-url"} ${ENDPOINT_URL}.`);
+  return {
+    endpoint,
+    model: name,
+    ...(key !== "" || endpoint === OPENAI ? { api_key_env: "OPENAI_API_KEY" } : {}),
+    options: modelOptions ?? {},
+  };
 }

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { connectEngine } from "@mrlm/client";
-import { randomToken, Tokens } from "@mrlm/kit/access";
+import { Tokens } from "@mrlm/kit/access";
+import { randomToken } from "@mrlm/process";
 import {
   openSamplerSource,
   type PluginHost,

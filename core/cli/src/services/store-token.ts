@@ -1,7 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { randomToken } from "@mrlm/kit/access";
-import { temporaryFolder, temporaryFolders } from "@mrlm/process";
+import { randomToken, temporaryFolder, temporaryFolders } from "@mrlm/process";
 import { writeAtomically } from "@mrlm/runtime";
 import { fileFault, MrlmError } from "@mrlm/spec";
 

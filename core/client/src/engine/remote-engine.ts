@@ -25,11 +25,11 @@ import type {
 import {
   decodeCreatedModel,
   decodeEngineInfo,
+  decodeFiles,
   decodeMemoryEstimate,
   decodeModelInfo,
   decodeOptimStepResult,
   decodeSamplerInfo,
-  decodeFiles,
   encodeCreateModel,
   encodeInFlight,
   encodeMemoryWorkload,
@@ -39,8 +39,7 @@ import {
   SAMPLER_SERVICE,
 } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
-import { remoteForwardBackward } from "./forward-backward.ts";
-import { remoteForward } from "./forward.ts";
+import { remoteForward, remoteForwardBackward } from "./passes.ts";
 import { RemoteSampler } from "./remote-sampler.ts";
 import type { SamplerPool } from "./sampler-pool.ts";
 

@@ -22,8 +22,6 @@ import type {
   Sampler,
   Trainer,
 } from "@mrlm/spec/host";
-import { joinEngineInfos } from "./joined-info.ts";
-import { joinEstimates } from "./joined-estimates.ts";
 import { readParts, saveParts } from "./routed-checkpoint.ts";
 
 /** One of several engines, with its models. */
@@ -222,4 +220,47 @@ class RoutedEngine implements Engine {
       { hint: "Leave it out of `engines`, or give it a directory of its own." },
     );
   }
+}
+
+/** Estimate of the engines that share one device. */
+interface DeviceEstimate {
+  readonly engine: string;
+  readonly estimate: MemoryEstimate;
+}
+
+/** Returns the estimate of the device with the smallest token budget, with those of the others. */
+function joinEstimates(devices: readonly DeviceEstimate[]): MemoryEstimate {
+  const named = devices.map(({ engine, estimate }) => ({ ...estimate, engine }));
+  const [tightest, ...others] = named.toSorted((one, other) => allowance(one) - allowance(other));
+  return { ...(tightest as MemoryEstimate), ...(others.length === 0 ? {} : { others }) };
+}
+
+/** A budget that need not be lowered binds nothing. */
+function allowance({ microBatchTokens, wantedTokens }: MemoryEstimate): number {
+  return microBatchTokens < wantedTokens ? microBatchTokens : Number.MAX_SAFE_INTEGER;
+}
+
+/** Returns the description of several engines that act as one. Memory, seconds, threads and processes are sums. */
+function joinEngineInfos(infos: readonly EngineInfo[], models: readonly ModelInfo[]): EngineInfo {
+  const texts = (of: (info: EngineInfo) => string): string => [...new Set(infos.map(of))].join(", ");
+  const sum = (of: (info: EngineInfo) => number): number => infos.reduce((total, info) => total + of(info), 0);
+  return {
+    device: texts(({ device }) => device),
+    deviceName: texts(({ deviceName }) => deviceName),
+    versions: {
+      torch: texts(({ versions }) => versions.torch),
+      transformers: texts(({ versions }) => versions.transformers),
+      python: texts(({ versions }) => versions.python),
+    },
+    deterministic: infos.every(({ deterministic }) => deterministic),
+    threads: sum(({ threads }) => threads),
+    worldSize: sum(({ worldSize }) => worldSize),
+    instanceId: infos.map(({ instanceId }) => instanceId).join("+"),
+    memory: {
+      allocatedBytes: sum(({ memory }) => memory.allocatedBytes),
+      peakBytes: sum(({ memory }) => memory.peakBytes),
+    },
+    computeSeconds: sum(({ computeSeconds }) => computeSeconds),
+    models,
+  };
 }

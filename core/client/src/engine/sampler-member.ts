@@ -1,4 +1,4 @@
-import { type Logger, type ModelId, MrlmError } from "@mrlm/spec";
+import { defined, type Logger, type ModelId, MrlmError } from "@mrlm/spec";
 import type { SampleResult, SamplerInfo, WeightsSource, WeightsUpdate } from "@mrlm/spec/host";
 import { decodeSamplerInfo, decodeUpdateResult, encodeUpdate, SAMPLER_PROTOCOL, SAMPLER_SERVICE } from "@mrlm/wire";
 import { PoolMember } from "../connection/member-pool.ts";
@@ -8,7 +8,6 @@ import { EngineConnection, POOLED_SAMPLER } from "./engine-connection.ts";
 /** Published weights of a model. */
 export type PublishedVersion = Omit<WeightsUpdate, "source">;
 
-/** Place of a sampler. */
 export interface SamplerPlace {
   /** Name for people, unique in the pool. */
   readonly name: string;
@@ -138,8 +137,7 @@ export class SamplerMember extends PoolMember {
       connection = new EngineConnection(address, {
         kind: POOLED_SAMPLER,
         lost: this.closing,
-        ...(token === undefined ? {} : { token }),
-        ...(tls === undefined ? {} : { tls }),
+        ...defined({ token, tls }),
       });
       const message = await connection.unary(SAMPLER_SERVICE.describe, {});
       ({ instanceId } = message);

@@ -8,7 +8,6 @@ import { PoolLink } from "./pool-link.ts";
 import type { SampleLink } from "./remote-sampler.ts";
 import { type PublishedVersion, SamplerMember, type SamplerPlace } from "./sampler-member.ts";
 
-/** Options of a pool. */
 export interface SamplerPoolOptions {
   readonly logger: Logger;
   /** Whether the run promises equal bits: samplers must compute as the trainer does, and have exactly the published weights. */

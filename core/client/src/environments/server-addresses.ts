@@ -2,7 +2,6 @@ import { lookup } from "node:dns/promises";
 import { MrlmError } from "@mrlm/spec";
 import { badAddress, checkAddress } from "../connection/check-address.ts";
 
-/** Address of one server. */
 export interface ServerAddress {
   /** `host:port` or `[IPv6]:port`. */
   readonly address: string;

@@ -1,6 +1,6 @@
 import type { ClientDuplexStream, ClientReadableStream, MethodDefinition } from "@grpc/grpc-js";
-import type { EpisodeStore, Lease, StoreEvent } from "@mrlm/spec/host";
 import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodeStore, Lease, StoreEvent } from "@mrlm/spec/host";
 import {
   decodeEvent,
   decodeGroups,
@@ -17,11 +17,12 @@ import {
   encodeRecordHead,
   encodeTakeRecord,
   encodeWeights,
+  FRAME_BYTES,
   fromInt64,
   groupMessages,
   isConnectionLoss,
-  type storeProto as wire,
   STORE_SERVICE,
+  type storeProto as wire,
   toInt64,
 } from "@mrlm/wire";
 import { onAbort, pause } from "../connection/aborts.ts";
@@ -29,7 +30,6 @@ import { Backoff } from "../connection/backoff.ts";
 import type { Channel } from "../connection/channel.ts";
 import type { CallOptions, Connection } from "../connection/connection.ts";
 import type { ServedStore } from "./served-store.ts";
-import { inMessages } from "./in-messages.ts";
 
 type Method<Request, Response> = MethodDefinition<Request, Response>;
 
@@ -273,4 +273,21 @@ function channelWatch(channel: Channel, after: number) {
 async function written<Request>(stream: ClientDuplexStream<Request, unknown>, message: Request): Promise<void> {
   if (stream.destroyed || stream.write(message)) return;
   await new Promise<void>((resolve) => void (stream.once("drain", resolve), stream.once("close", resolve)));
+}
+
+/** Divides items into lists of about {@link FRAME_BYTES}, each of one item at least. There is one empty list where there are no items. */
+function inMessages<T>(items: readonly T[], sizeOf: (item: T) => number): T[][] {
+  let message: T[] = [];
+  const messages = [message];
+  let bytes = 0;
+  for (const item of items) {
+    const size = sizeOf(item);
+    if (message.length > 0 && bytes + size > FRAME_BYTES) {
+      messages.push((message = []));
+      bytes = 0;
+    }
+    message.push(item);
+    bytes += size;
+  }
+  return messages;
 }

@@ -1,7 +1,6 @@
 import type { EpisodeStore } from "@mrlm/spec/host";
 import type { StoreDescription } from "@mrlm/wire";
 
-/** Episode store of a server. */
 export interface ServedStore extends EpisodeStore {
   /**
    * Returns what a rollout worker needs beside the store.

@@ -68,7 +68,6 @@ export const metricsRequest = z.looseObject({
   verify_responses: z.array(z.looseObject({ mask_sample: optional(z.boolean()) })),
 });
 
-/** Arguments of a tool. */
 export const toolArguments = z.record(z.string(), z.json());
 
 /** Returns the text of a message of the Responses API. */

@@ -14,7 +14,6 @@ export type SocketErrorCode =
   | "FACTORY_ERROR"
   | "SESSION_ERROR";
 
-/** Returns the data of an error message. */
 export function errorData(code: SocketErrorCode, message: string, others: JsonObject = {}): JsonObject {
   return { message, code, ...others };
 }

@@ -1,10 +1,10 @@
 import { HttpError, parseClientJson } from "@mrlm/kit/http";
+import { VERSION } from "@mrlm/kit/service";
 import { MrlmError } from "@mrlm/spec";
 import type { WebSocket } from "ws";
 import type { Call, Dialect, DialectContext, Route, SocketRoute } from "../dialect.ts";
 import { noEnvironment } from "../sockets.ts";
 import { errorText, withStatus } from "../status.ts";
-import { VERSION } from "../version.ts";
 import { errorDataOf } from "./errors.ts";
 import { answerFrame, message } from "./frames.ts";
 import { OpenEnvSession } from "./openenv-session.ts";

@@ -20,7 +20,6 @@ const INVALID_REQUEST = -32_600;
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 
-/** Response of JSON-RPC 2.0. */
 export type RpcResponse = JsonObject;
 
 /** Client of a request: its token, and the environment and session of its connection. */

@@ -4,7 +4,6 @@ const MINUTE_MS = 60_000;
 const name = z.string().min(1).max(256);
 const limit = (max: number, fallback: number, text: string) => z.int().min(1).max(max).default(fallback).describe(text);
 
-/** Options that all bridges have. */
 export const bridgeOptions = {
   url: z
     .string()

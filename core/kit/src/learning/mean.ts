@@ -11,11 +11,6 @@ export function meanOf(values: Iterable<number>): Mean {
   return { sum, count };
 }
 
-/** Returns the mean of the values of both means. */
-export function mergeMeans(one: Mean, other: Mean): Mean {
-  return { sum: one.sum + other.sum, count: one.count + other.count };
-}
-
 /** Returns the mean as a number; NaN for a mean of no values. */
 export function meanValue(mean: Mean): number {
   return mean.sum / mean.count;

@@ -25,7 +25,6 @@ export interface ParserOptions {
   readonly isThinking: boolean;
   /** Tools that the prompt offers; `undefined` if not known. */
   readonly tools: readonly ToolDefinition[] | undefined;
-  /** Returns the id of the next call. */
   readonly nextId: (call: WrittenCall) => string;
 }
 

@@ -48,7 +48,6 @@ export function readJson(reader: BlockReader, depth = 0): JsonValue {
   return readWord(reader);
 }
 
-/** Reads a JSON object. */
 export function readJsonObject(reader: BlockReader, depth = 0): JsonObject {
   const members: [string, JsonValue][] = [];
   readMembers(reader, depth, (key) => members.push([key, readJson(reader, depth + 1)]));
@@ -110,7 +109,6 @@ export function readElements(reader: BlockReader, depth: number, readElement: ()
   }
 }
 
-/** Reads a JSON string. */
 function readString(reader: BlockReader): string {
   const begin = reader.at;
   reader.expect('"', "at the start of a string");

@@ -31,7 +31,6 @@ export function readNamedCall(reader: BlockReader): WrittenCall {
   return { name, arguments: given, ...defined({ id: call.id }) };
 }
 
-/** Reads the arguments of a call, a JSON object. */
 export function readArguments(reader: BlockReader, name: string): JsonObject {
   reader.skipSpace();
   const at = reader.at;

@@ -15,7 +15,6 @@ interface Options {
   readonly format: ToolFormat;
   /** Replaces special tokens in content, except those that are kept. */
   readonly escape: (content: string, kept?: ReadonlySet<string>) => string;
-  /** Returns whether the tokenizer has a token for a marker. */
   readonly hasToken: (marker: string) => boolean;
   readonly style: () => TemplateStyle;
 }

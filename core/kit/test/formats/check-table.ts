@@ -3,7 +3,7 @@ import type { JsonObject, Message, Part, ToolDefinition } from "@mrlm/spec";
 import { textMessage } from "../../src/index.ts";
 import { type Model, modelOf } from "./models.ts";
 import type { ToolFormatName } from "../../src/renderer.ts";
-import { parseCompletion } from "../../src/renderer/parse-completion.ts";
+import { parseCompletion } from "./parse-completion.ts";
 
 /** Place of the fault in a malformed call. */
 const CARET = "‸";

@@ -3,7 +3,6 @@ import type { RolloutSampling, TaskId, TrajectoryGroup } from "@mrlm/spec";
 import type { EnvironmentRef, PlayedBy, RolloutRequest, Rollouts } from "@mrlm/spec/host";
 import type { Journal } from "./journal.ts";
 
-/** Episodes to collect. */
 export interface CollectionRequest {
   readonly rollouts: Rollouts;
   readonly environment: EnvironmentRef;

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { MrlmError } from "@mrlm/spec";
+import { bareName } from "../names/versioned.ts";
 import { environmentPath } from "./environment-place.ts";
 import type { LoadedConfig } from "./load-config.ts";
 import { type Override, yamlValue } from "./overrides.ts";
@@ -41,7 +42,7 @@ function entryOf(loaded: LoadedConfig, environment: string): ConfigPath | undefi
   const { config } = loaded;
   const lists = { "eval.environments": config.eval.environments, environments: config.environments } as const;
   for (const list of ["eval.environments", "environments"] as const) {
-    const index = lists[list].findIndex(({ id }) => bare(id) === bare(environment));
+    const index = lists[list].findIndex(({ id }) => bareName(id) === bareName(environment));
     if (index >= 0) return environmentPath(loaded, list, index);
   }
   return undefined;
@@ -52,8 +53,4 @@ function withDirectory(player: unknown, directory: string): unknown {
   const model = (player as { readonly model?: unknown } | null)?.model;
   const isFrozen = typeof model === "string" && !Object.hasOwn(player as object, "endpoint");
   return isFrozen ? { ...(player as object), model: resolve(directory, model) } : player;
-}
-
-function bare(id: string): string {
-  return id.split("@", 1)[0] as string;
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { isObject, type JsonValue, type PolicyId } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
+import { bareName } from "../names/versioned.ts";
 import type { ConfigInput, ParsedConfig } from "./schema.ts";
 import { DEFAULT_POLICY, environmentSection } from "./sections/environments.ts";
 import { RelativePath } from "./sections/values.ts";
@@ -116,7 +117,7 @@ function withDefaults(config: AbsoluteConfig, place: ConfigPlace, base_directory
 }
 
 function algorithmNames(learners: Readonly<Record<PolicyId, LearnerKeys>>): string {
-  const names = Object.values(learners).map(({ algorithm }) => algorithm.split("@")[0] as string);
+  const names = Object.values(learners).map(({ algorithm }) => bareName(algorithm));
   return [...new Set(names)].join("+");
 }
 

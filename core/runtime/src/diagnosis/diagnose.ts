@@ -1,3 +1,4 @@
+import { capitalised } from "../names/capitalised.ts";
 import { byProblem, type Finding, type StageRule } from "./finding.ts";
 import {
   cutTargets,
@@ -13,15 +14,13 @@ import {
 import { evaluatedEpisodes, evaluationDrop } from "./rules/evaluation.ts";
 import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimizer.ts";
 import { clipFraction, entropyCollapse, fewEffectiveTokens, klBlowUp, samplerMismatch } from "./rules/policy.ts";
-import { runFailed } from "./rules/run-failed.ts";
 import { componentDivergence } from "./rules/reward-hacking.ts";
+import { runFailed } from "./rules/run-failed.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
 import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
 import { environmentBound, groupsRefused, learningBound, playBound, playersBound, wireBound } from "./rules/time.ts";
-import { capitalised } from "../names/capitalised.ts";
-import { learnerViews } from "./learner-views.ts";
-import { isAgainstItself, roleViews } from "./role-views.ts";
 import type { RunRecord, StageRecord } from "./run-record.ts";
+import { isAgainstItself, learnerViews, roleViews } from "./stage-views.ts";
 
 /** Rules for stages, the most important findings first. */
 export const STAGE_RULES: readonly StageRule[] = [

@@ -9,21 +9,20 @@ import {
   type TaskSource,
 } from "@mrlm/spec";
 import type { EnvironmentDescription, EnvironmentPackage, ScriptedPlayer } from "@mrlm/spec/host";
+import { describeThrown } from "../plugins/error-location.ts";
 import type { Services } from "../plugins/plugin-kinds.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
-import { describeThrown } from "../plugins/error-location.ts";
 import { type FileNames, RecordedFiles } from "./data-files.ts";
 import { type Deadlines, deadlinesOf } from "./deadlines.ts";
-import { environmentContext, NO_TASKS, type CallTrace } from "./environment-context.ts";
+import { type CallTrace, environmentContext, NO_TASKS } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
 import { gatherRequirements, type Requirements } from "./requirements.ts";
-import { resolvedDeterminism } from "./resolved-determinism.ts";
-import { resolvedRewardRange } from "./resolved-reward-range.ts";
+import { resolvedDeterminism, resolvedRewardRange } from "./resolved-definition.ts";
 import { rolesOf } from "./roles.ts";
 import { createScriptedPolicy } from "./scripted-policies.ts";
-import { Session, type SessionPlan } from "./session.ts";
 import { SessionJudgements } from "./session-judgements.ts";
 import { SessionTools } from "./session-tools.ts";
+import { Session, type SessionPlan } from "./session.ts";
 import { settleReset } from "./task-choice.ts";
 
 /** Environment under one set of options, validated once, with one task source for all its sessions. */

@@ -1,3 +1,4 @@
+import { toolError } from "@mrlm/kit";
 import { silentLogger } from "@mrlm/kit/service";
 import {
   type JsonObject,
@@ -11,15 +12,14 @@ import {
   type Toolset,
 } from "@mrlm/spec";
 import type { EpisodeTools } from "@mrlm/spec/host";
-import { locateThrown } from "../plugins/error-location.ts";
 import { quoted } from "../names/nearest.ts";
+import { locateThrown } from "../plugins/error-location.ts";
 import { withPlugin } from "../plugins/service-plugins.ts";
-import { toolRandom } from "./tool-random.ts";
-import { DEFAULT_DEADLINES } from "./deadlines.ts";
 import { Countdown } from "./countdown.ts";
+import { DEFAULT_DEADLINES } from "./deadlines.ts";
 import { PhaseClock } from "./phase-clock.ts";
-import { argumentFaults } from "./tool-arguments.ts";
-import { limitOutput } from "./tool-output.ts";
+import { argumentFaults, limitOutput } from "./tool-call-limits.ts";
+import { toolRandom } from "./tool-random.ts";
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -152,7 +152,7 @@ export class SessionTools {
           const result = limitOutput(
             faults === undefined
               ? await this.#call(tool, args, options)
-              : errorResult(`Invalid arguments of ${name}: ${faults}.`),
+              : toolError(`Invalid arguments of ${name}: ${faults}.`),
             tool.outputBytes,
           );
           if (result.isError) usage.errors++;
@@ -176,7 +176,7 @@ export class SessionTools {
       const isAtCeiling = countdown.isAtCeiling;
       const limit = isAtCeiling ? maxTimeoutMs : timeoutMs;
       const fact = advances && !isAtCeiling ? "made no progress for" : "took longer than";
-      resolve(errorResult(`${name} ${fact} ${limit / 1000} s and was stopped.`));
+      resolve(toolError(`${name} ${fact} ${limit / 1000} s and was stopped.`));
       late.abort(new MrlmError("DEADLINE_EXCEEDED", `Tool ${name} ${fact} ${limit} ms.`));
     };
     const countdown = new Countdown(timeoutMs, expired, maxTimeoutMs);
@@ -258,10 +258,6 @@ function assertResult(result: ToolResult): ToolResult {
     part?.type === "text" ? typeof part.text === "string" : part?.type === "image" && typeof part.source === "object";
   if (!result.content.every(isPart)) throw new TypeError("it returned a part that is no text and no image");
   return result;
-}
-
-function errorResult(text: string): ToolResult {
-  return { content: [{ type: "text", text }], isError: true };
 }
 
 function failed(fact: string, cause: unknown): MrlmError {

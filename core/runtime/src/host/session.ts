@@ -17,14 +17,13 @@ import {
   type TraceOptions,
 } from "@mrlm/spec/host";
 import { describeThrown, locateThrown } from "../plugins/error-location.ts";
+import type { Phase } from "./deadlines.ts";
 import type { CallTrace } from "./environment-context.ts";
 import type { PhaseClock } from "./phase-clock.ts";
-import type { Phase } from "./deadlines.ts";
-import { validateResult } from "./validate-result.ts";
 import { firstAgents } from "./roles.ts";
 import type { SessionJudgements } from "./session-judgements.ts";
 import type { SessionTools } from "./session-tools.ts";
-import { checkObservation, checkStep, type Checked, type Participants } from "./step-check.ts";
+import { type Checked, checkObservation, checkStep, type Participants, validateResult } from "./validate-result.ts";
 
 /** Environment of a session, prepared by the host. */
 export interface SessionPlan {

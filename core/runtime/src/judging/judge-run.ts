@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { judgementsOf } from "@mrlm/kit/learning";
-import { MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
-import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
-import type { JudgedAgain } from "./judge-again.ts";
-import { judgeAgain } from "./judge-again.ts";
+import { type AgentId, MrlmError, type Reward, type Trajectory } from "@mrlm/spec";
+import type { EnvironmentHost, EnvironmentRef, JudgementRecord } from "@mrlm/spec/host";
+import { bareName } from "../names/versioned.ts";
+import { totalReward } from "../rollouts/episode-record.ts";
 import type { TwiceJudged } from "./agreement.ts";
 
 /** Stored episode with its second judgement. */
@@ -97,7 +98,7 @@ async function firstThatFits(
     `Environment ${played} of episode ${trajectory.id} is not in the configuration of the run.`,
   );
   // Another environment may be gone, which does not matter here.
-  for (const environment of environments.filter(({ id }) => nameOf(id) === nameOf(played))) {
+  for (const environment of environments.filter(({ id }) => bareName(id) === bareName(played))) {
     try {
       const { id, determinism } = await host.describe(environment);
       if (id !== played) continue;
@@ -113,4 +114,45 @@ async function firstThatFits(
   throw failure;
 }
 
-const nameOf = (id: string): string | undefined => id.split("@")[0];
+/** Result of a repeated episode. */
+interface JudgedAgain {
+  /** Total reward of each agent that the episode has. */
+  readonly totals: Readonly<Record<AgentId, Reward>>;
+  readonly judgements: readonly JudgementRecord[];
+}
+
+/**
+ * Repeats the actions of a stored episode in its environment, without a model, so that the environment builds its requests to judges and scorers itself, and its rewards from the
+ * answers. Rejects with ENVIRONMENT_FAILED if an observation differs from the stored one.
+ */
+async function judgeAgain(
+  host: EnvironmentHost,
+  environment: EnvironmentRef,
+  { id, task, seed, turns, agents }: Trajectory,
+  signal: AbortSignal,
+): Promise<JudgedAgain> {
+  const session = await host.open(environment);
+  try {
+    const rewards = new Map<AgentId, Reward[]>(Object.keys(agents).map((agent) => [agent, []]));
+    const judgements: JudgementRecord[] = [];
+    let observation = await session.reset({ task, ...(seed === null ? {} : { seed }), signal });
+    for (const [step, turn] of turns.entries()) {
+      const { agent, messages, response, stopReason } = turn;
+      if (observation.agent !== agent || !isDeepStrictEqual(observation.messages, messages))
+        throw new MrlmError(
+          "ENVIRONMENT_FAILED",
+          `Environment ${session.description.id} does not give the observations of episode ${id} again, from step ${step} on.`,
+          { hint: "Its options, its data or its version differ from those of the run, or it is not deterministic." },
+        );
+      const finishReason = stopReason === "length" || stopReason === "exhausted" ? stopReason : "stop";
+      const result = await session.step({ agent, message: response, finishReason }, { signal });
+      for (const [earner, reward] of Object.entries(result.rewards))
+        rewards.set(earner, [...(rewards.get(earner) ?? []), reward]);
+      judgements.push(...judgementsOf(result));
+      ({ observation } = result);
+    }
+    return { totals: Object.fromEntries([...rewards].map(([agent, each]) => [agent, totalReward(each)])), judgements };
+  } finally {
+    await session.close();
+  }
+}

@@ -14,7 +14,12 @@ export function resolveVersioned(name: string, offered: Iterable<string>): strin
   return newest?.id;
 }
 
+/** Returns the name of an id without its version: `math` for `math@2` and for `math`. */
+export function bareName(id: string): string {
+  return id.split("@", 1)[0] as string;
+}
+
 /** Returns ids, preceded by their names without versions: `math` is a good suggestion for `mth`, and `math@2` for `mth@1`. */
 export function withBareNames(ids: readonly string[]): string[] {
-  return [...ids.map((id) => id.split("@")[0] as string), ...ids];
+  return [...ids.map(bareName), ...ids];
 }

@@ -16,7 +16,6 @@ import {
 import type { OpenedGroup, SourcedTake, SourceState, TakeSource } from "./take-source.ts";
 import type { TaskOrder } from "./task-order.ts";
 
-/** Parts of asynchronous play. */
 export interface AsyncParts extends TakePlayerParts {
   /** Number of the last take of the stage. */
   readonly lastTake: number;

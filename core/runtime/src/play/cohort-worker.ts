@@ -5,7 +5,6 @@ import { pause, type PlayClock, stopped, systemClock } from "./play-clock.ts";
 /** Time for which a cohort is leased, in milliseconds. The lease is renewed three times in it. */
 export const LEASE_MS = 15_000;
 
-/** Parts of a worker. */
 export interface CohortWorkerParts {
   readonly store: EpisodeStore;
   /** Name of the worker, unique among those of the store. */

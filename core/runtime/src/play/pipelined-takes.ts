@@ -1,7 +1,6 @@
 import { type PlayedTake, newestVersion, type PlayingWeights, type TakePlace, type TakePlayer } from "./take-player.ts";
 import type { SourcedTake, SourceState, TakeSource } from "./take-source.ts";
 
-/** Parts of a pipeline. */
 export interface PipelineParts {
   readonly player: TakePlayer;
   /** Number of takes that are played while the one before them is learnt from. */

@@ -31,7 +31,6 @@ export interface PlayMode {
   readonly on_stale?: "drop" | "mask";
 }
 
-/** Parts of the play of a stage. */
 export interface StagePlayParts extends Omit<StageFacts, "policy"> {
   /** Returns the number of cohorts that this process may play at the same time now; default 1. */
   parallel?(): number;

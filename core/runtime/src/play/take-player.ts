@@ -1,4 +1,5 @@
-import { type JsonValue, MrlmError, type PolicyId, type TrajectoryGroup } from "@mrlm/spec";
+import { minibatches } from "@mrlm/kit/learning";
+import { type JsonValue, MrlmError, type PolicyId, type TaskId, type TrajectoryGroup } from "@mrlm/spec";
 import type {
   Cohort,
   EpisodeStore,
@@ -12,7 +13,6 @@ import type {
 import { BatchLog } from "./batch-log.ts";
 import { type StageFacts, stageRequest } from "./cohort-requests.ts";
 import type { CohortWorker } from "./cohort-worker.ts";
-import { cohortsOf } from "./cohorts.ts";
 import { groupLabel } from "./labels.ts";
 import { isStale } from "./staleness.ts";
 import type { TaskDraw, TaskOrder, TaskPosition } from "./task-order.ts";
@@ -185,4 +185,33 @@ export function assertSameRefusals(
     "ALGORITHM_INVALID",
     `${algorithms.join(", ")} refuses ${now.length} groups of a logged batch of which it refused ${before.length} before: its \`accept\` is no pure function of its arguments.`,
   );
+}
+
+/** Groups that are played together: they share sampling waves, and the last bits of their logits depend on it. */
+interface TaskCohort {
+  /** Index of the environment in the configuration. */
+  readonly environment: number;
+  /** Index of the part among those of the environment. */
+  readonly part: number;
+  readonly tasks: readonly TaskId[];
+  /** Number of earlier groups of the same task in the draw, for each task. */
+  readonly occurrences: readonly number[];
+}
+
+/** Divides each environment's tasks into at most `parts` cohorts of nearly equal size, in order. Group ids do not depend on the division. */
+function cohortsOf(draws: readonly TaskDraw[], parts: number): TaskCohort[] {
+  return draws.flatMap(({ environment, tasks }) => {
+    const seen = new Map<TaskId, number>();
+    const counted = tasks.map((task) => {
+      const occurrence = seen.get(task) ?? 0;
+      seen.set(task, occurrence + 1);
+      return { task, occurrence };
+    });
+    return minibatches(counted, parts).map((own, part) => ({
+      environment,
+      part,
+      tasks: own.map(({ task }) => task),
+      occurrences: own.map(({ occurrence }) => occurrence),
+    }));
+  });
 }

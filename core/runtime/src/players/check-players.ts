@@ -2,10 +2,11 @@ import { existsSync } from "node:fs";
 import { MrlmError, SINGLE_AGENT } from "@mrlm/spec";
 import { configError } from "../config/config-problems.ts";
 import { isRemote } from "../config/engines.ts";
+import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedEnvironment } from "../config/resolve-config.ts";
+import { bareName } from "../names/versioned.ts";
 import type { EnvironmentSource, PolicySources } from "../plugins/plugin-kinds.ts";
-import { type EnvironmentList, environmentPath } from "../config/environment-place.ts";
 import { assertModelDirectory } from "../run/model-directory.ts";
 import { isFrozen } from "./frozen-models.ts";
 import { sharingProblems } from "./reward-sharing.ts";
@@ -31,7 +32,7 @@ export async function checkPlayers(
     environments.flatMap((environment, i) => {
       const { id, players, reward_sharing } = environment;
       const isChecked = players !== undefined || reward_sharing !== undefined;
-      return !isChecked || (only !== undefined && nameOf(only) !== nameOf(id))
+      return !isChecked || (only !== undefined && bareName(only) !== bareName(id))
         ? []
         : [{ environment, path: environmentPath(loaded, list as EnvironmentList, i) }];
     }),
@@ -57,10 +58,6 @@ export async function checkPlayers(
     for (const [role, player] of Object.entries(players))
       if (isFrozen(player) && !existsSync(player.model))
         assertModelDirectory(player.model, source.locate([...path, "players", role, "model"]));
-}
-
-function nameOf(id: string): string {
-  return id.split("@", 1)[0] as string;
 }
 
 /** Returns the names of an installed environment. An environment that a server alone has lacks them; `undefined` for one that is not installed, which the host reports. */

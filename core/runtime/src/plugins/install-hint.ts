@@ -1,8 +1,9 @@
+import { bareName } from "../names/versioned.ts";
 import { PROVIDERS } from "./provider-table.ts";
 
 /** Returns the package of this project that provides something, whatever its version. */
 export function providerOf(kind: string, name: string): string | undefined {
-  const provision = `${kind}:${name.split("@")[0]}`;
+  const provision = `${kind}:${bareName(name)}`;
   return Object.hasOwn(PROVIDERS, provision) ? PROVIDERS[provision] : undefined;
 }
 
@@ -10,6 +11,6 @@ export function providerOf(kind: string, name: string): string | undefined {
 export function installHint(kind: string, name: string): string {
   const own = providerOf(kind, name);
   if (own !== undefined) return `Install the package that provides it: \`npm install ${own}\`.`;
-  const [bare = ""] = name.split("@");
+  const bare = bareName(name);
   return `Look for a package that provides it: \`npx mrlm plugins search ${/^[a-z0-9-]+$/.test(bare) ? bare : kind}\`.`;
 }

@@ -1,8 +1,8 @@
+import { VERSION } from "@mrlm/kit/service";
 import { MrlmError } from "@mrlm/spec";
 import { PLUGIN_API_VERSION, type PluginManifest } from "@mrlm/spec/host";
 import { gtr, satisfies, validRange } from "semver";
 import { z } from "zod";
-import { VERSION } from "../version.ts";
 
 const KINDS = [
   "environment",

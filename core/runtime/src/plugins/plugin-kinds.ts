@@ -39,7 +39,6 @@ export interface EnvironmentSource extends Services {
   close(): Promise<void>;
 }
 
-/** Source of the policies of plugins. */
 export interface PolicySources {
   /** Available ids, from manifests. */
   policies(): readonly string[];

@@ -26,7 +26,6 @@ export function intendedIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIss
   );
 }
 
-/** Returns the value at a path. */
 export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (value, segment) =>

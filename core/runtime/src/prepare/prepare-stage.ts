@@ -41,7 +41,6 @@ export interface PreparedStage {
   readonly goal?: StageGoal;
 }
 
-/** Parts with which stages are prepared. */
 interface StageParts {
   readonly loaded: LoadedConfig;
   readonly config: ResolvedConfig;

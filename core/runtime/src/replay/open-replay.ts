@@ -19,7 +19,6 @@ export interface RecordedRun {
   readonly log: LoggedBatches;
 }
 
-/** Run that is opened to be replayed. */
 export interface OpenedReplay extends RecordedRun {
   /** `undefined`: from the beginning. */
   readonly checkpoint: Checkpoint | undefined;

@@ -1,6 +1,6 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
+import { temporaryFolder } from "@mrlm/process";
 import { defined, type Logger, MrlmError } from "@mrlm/spec";
 import type { Engine, EnvironmentHost } from "@mrlm/spec/host";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
@@ -52,7 +52,10 @@ const COPIED = ["config.yaml", "config.source.yaml", "run.json", "metrics.jsonl"
 export async function replayRun(options: ReplayOptions): Promise<ReplayResult> {
   const { opened, prepared, host, engine, isEngineShared, out, plugins, logger, onEvent } = options;
   const { first, last, log } = opened;
-  const directory = out === undefined ? mkdtempSync(join(tmpdir(), "mrlm-replay-")) : emptyDirectory(out, opened.run);
+  const folder =
+    out === undefined
+      ? temporaryFolder("replay")
+      : { path: emptyDirectory(out, opened.run), remove: (): void => undefined };
   const stop = new AbortController();
   const cancel = (): void => stop.abort(options.stop?.reason);
   options.stop?.addEventListener("abort", cancel);
@@ -61,7 +64,7 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayResult> {
   const replayed = new ReplayLog(log, (error) => stop.abort(error));
   try {
     for (const name of COPIED.filter((each) => existsSync(join(opened.run.path, each))))
-      cpSync(join(opened.run.path, name), join(directory, name), { recursive: true });
+      cpSync(join(opened.run.path, name), join(folder.path, name), { recursive: true });
     const summary = await trainLocked(
       {
         prepared: { ...prepared, trackers: [] },
@@ -77,7 +80,7 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayResult> {
         drain: drain.signal,
         stop: stop.signal,
       },
-      RunDirectory.open(directory),
+      RunDirectory.open(folder.path),
     );
     // A difference of the last publication stops nothing.
     if (stop.signal.aborted) throw stop.signal.reason;
@@ -90,7 +93,7 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayResult> {
     return { first, last, steps: last - first, unfinished, ...replayed.compared({ first, last }) };
   } finally {
     options.stop?.removeEventListener("abort", cancel);
-    if (out === undefined) rmSync(directory, { recursive: true, force: true });
+    folder.remove();
   }
 }
 

@@ -8,7 +8,6 @@ import type { RecordedRun } from "./open-replay.ts";
 import { percent } from "../diagnosis/finding.ts";
 import { loadKept, PublishedHistory } from "./kept-weights.ts";
 
-/** Options of a verification. */
 export interface VerifyOptions {
   readonly records: RecordedRun;
   /** Called once something can be verified. */

@@ -1,25 +1,25 @@
 import {
   type Action,
   type AgentId,
+  defined,
   type Logger,
   type ModelId,
   MrlmError,
   type Observation,
   type Renderer,
   roleOf,
+  type RolloutSampling,
   type StepResult,
   type Trajectory,
 } from "@mrlm/spec";
 import type { SampleRequest, SampleResult } from "@mrlm/spec/host";
 import type { ActingPlayer } from "./assign-players.ts";
-import type { EpisodePlan } from "./episode-plan.ts";
+import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
 import { EMPTY_MESSAGE, EpisodeRecord } from "./episode-record.ts";
 import { FATAL } from "./fatal-codes.ts";
 import type { PromptCache } from "./prompt-cache.ts";
 import { ScriptedAgents, type ScriptedPlayer } from "./scripted-agents.ts";
-import { sampleRequest } from "./sample-request.ts";
 
-/** Session of one episode. */
 export interface EpisodeSession {
   reset(): Promise<Observation>;
   step(action: Action): Promise<StepResult>;
@@ -166,4 +166,29 @@ function playerOf(plan: EpisodePlan, agent: AgentId): ActingPlayer {
 function modelOf(player: ActingPlayer): ModelId {
   if ("open" in player) throw new MrlmError("INTERNAL", `The script "${player.name}" is no model.`);
   return player.kind === "policy" ? player.policy : player.model;
+}
+
+/**
+ * Creates the request for the tokens of a turn.
+ * @param room free tokens of the context
+ */
+function sampleRequest(
+  { identity }: Pick<EpisodePlan, "identity">,
+  turn: number,
+  sampling: RolloutSampling,
+  renderer: Renderer,
+  prompt: Int32Array,
+  room: number,
+): SampleRequest {
+  const { temperature, maxTokens, minTokens, topP, topK, ignoreStop } = sampling;
+  return {
+    prompt: prompt.slice(),
+    key: samplingKey(identity, turn),
+    params: {
+      temperature,
+      maxTokens: Math.min(maxTokens, room),
+      ...defined({ minTokens, topP, topK }),
+      stopTokenIds: ignoreStop === true ? [] : renderer.stopTokenIds,
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { repeatedHistory } from "@mrlm/kit/service";
 import type { AgentId, Logger, ModelId, PolicyId, Renderer, Trajectory, TrajectoryGroup, TurnRecord } from "@mrlm/spec";
 import type {
   EnvironmentDescription,
@@ -9,17 +10,14 @@ import type {
   Sampler,
   SamplerHost,
 } from "@mrlm/spec/host";
-import { policyOfPast } from "./past-versions.ts";
-import { repeatedHistory } from "@mrlm/kit/service";
 import { assignPlayers, playedBy } from "./assign-players.ts";
+import { environmentSeed, type EpisodePlan, groupId } from "./episode-plan.ts";
 import { EpisodePool } from "./episode-pool.ts";
-import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";
-import { GroupQueue } from "./group-queue.ts";
+import { policyOfPast } from "./past-versions.ts";
 import { ReplayWatch } from "./replay-watch.ts";
-import { RewardWatch } from "./reward-watch.ts";
 import { ResilientSession } from "./resilient-session.ts";
+import { RewardWatch } from "./reward-watch.ts";
 
-/** Options of a rollout runner. */
 export interface RolloutRunnerOptions {
   readonly host: EnvironmentHost;
   readonly engine: Pick<SamplerHost, "sampler">;
@@ -189,5 +187,73 @@ export class RolloutRunner implements Rollouts {
       }
       if (earlier === undefined) first.set(turn.agent, turn);
     }
+  }
+}
+
+/** Queue that collects episodes by group id and yields each group when it is complete. */
+class GroupQueue {
+  readonly #isOrdered: boolean;
+  readonly #order: readonly string[];
+  readonly #plans = new Map<string, EpisodePlan>();
+  readonly #sizes = new Map<string, number>();
+  readonly #members = new Map<string, Trajectory[]>();
+  readonly #ready = new Map<string, TrajectoryGroup>();
+  #yielded = 0;
+  #failure: { readonly error: unknown } | undefined;
+  #hasEnded = false;
+  #news = Promise.withResolvers<void>();
+
+  /** @param isOrdered yield groups in the order of their tasks instead of the order of completion */
+  constructor(plans: readonly EpisodePlan[], isOrdered: boolean) {
+    this.#isOrdered = isOrdered;
+    this.#order = [...new Set(plans.map(({ group }) => group))];
+    for (const plan of plans) {
+      this.#plans.set(plan.group, plan);
+      this.#sizes.set(plan.group, (this.#sizes.get(plan.group) ?? 0) + 1);
+    }
+  }
+
+  add({ group }: EpisodePlan, trajectory: Trajectory): void {
+    const members = [...(this.#members.get(group) ?? []), trajectory];
+    this.#members.set(group, members);
+    if (members.length < (this.#sizes.get(group) as number)) return;
+    this.#members.delete(group);
+    const { identity, players } = this.#plans.get(group) as EpisodePlan;
+    this.#ready.set(group, {
+      id: group,
+      task: identity.task,
+      players,
+      trajectories: members.sort((a, b) => a.member - b.member),
+    });
+    this.#notify();
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#notify();
+  }
+
+  fail(error: unknown): void {
+    this.#failure = { error };
+    this.#notify();
+  }
+
+  async *groups(): AsyncGenerator<TrajectoryGroup, void, undefined> {
+    while (this.#yielded < this.#order.length) {
+      const id = this.#isOrdered ? this.#order[this.#yielded] : this.#ready.keys().next().value;
+      const group = id === undefined ? undefined : this.#ready.get(id);
+      if (group !== undefined) {
+        this.#ready.delete(group.id);
+        this.#yielded++;
+        yield group;
+      } else if (this.#failure !== undefined) throw this.#failure.error;
+      else if (this.#hasEnded) return;
+      else await this.#news.promise;
+    }
+  }
+
+  #notify(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers<void>();
   }
 }

@@ -24,7 +24,6 @@ export class ScriptedAgents {
     this.#logger = logger;
   }
 
-  /** Returns the action of an agent. */
   async act(player: ScriptedPlayer, observation: Observation): Promise<Action> {
     const { id, signal } = this.#plan;
     const { agent } = observation;

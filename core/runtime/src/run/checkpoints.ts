@@ -78,7 +78,6 @@ export class Checkpoints {
     return path;
   }
 
-  /** Returns the path of a checkpoint. */
   path(name: string): string {
     return join(this.#directory, name);
   }

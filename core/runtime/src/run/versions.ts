@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { arch, platform, release } from "node:os";
 import { promisify } from "node:util";
+import { VERSION } from "@mrlm/kit/service";
 import type { JsonObject } from "@mrlm/spec";
 import type { EngineInfo } from "@mrlm/spec/host";
-import { VERSION } from "../version.ts";
 
 /** Returns the versions and devices that a run uses. */
 export async function describeVersions(parts: {

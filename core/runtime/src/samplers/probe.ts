@@ -10,7 +10,6 @@ const COMPARED_TOKENS = 16;
 /** Prompts that are tried until enough tokens are compared. */
 const PROMPTS = 8;
 
-/** Model of a probe. */
 export interface ProbedModel {
   readonly model: ModelId;
   readonly vocabSize: number;

@@ -98,7 +98,6 @@ export class RunRecorder {
     return [`Environment ${id} has changed during the run: ${changes.join("; ")}.`];
   }
 
-  /** Adds fields to the record. */
   add(fields: JsonObject): void {
     Object.assign(this.#record, fields);
     this.#run.writeRecord({ ...this.#record, status: "running" });

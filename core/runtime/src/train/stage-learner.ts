@@ -1,12 +1,11 @@
 import { type AlgorithmRun, type IterationReport, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { ResolvedStage } from "../config/resolve-config.ts";
-import { StagePlay, learnerId, type StagePlayParts, type TimedBatch } from "../play/stage-play.ts";
+import { tokenizerOwner } from "../models/loaded-policies.ts";
+import { Reference } from "../models/reference-model.ts";
+import { learnerId, StagePlay, type StagePlayParts, type TimedBatch } from "../play/stage-play.ts";
 import type { PreparedLearner, PreparedStage } from "../prepare/prepare-stage.ts";
 import { stageSampling } from "../prepare/rollout-sampling.ts";
 import type { CheckpointState } from "../resume/checkpoint-state.ts";
-import { tokenizerOwner } from "../models/loaded-policies.ts";
-import { Reference } from "../models/reference-model.ts";
-import { mergeReports } from "./merge-reports.ts";
 import { RandomStreams } from "./random-streams.ts";
 import { publishPolicies, type RunContext } from "./run-context.ts";
 import { stageContext, stageSeed } from "./stage-context.ts";
@@ -181,4 +180,24 @@ function recordData({ state }: RunContext, path: string, sha256: string): void {
       },
     );
   state.data[path] = sha256;
+}
+
+/** Returns one report for an iteration of several learners. Metrics and notices begin with the name of the policy; seconds are added. One report stays as it is. */
+function mergeReports(reports: readonly (readonly [PolicyId, IterationReport])[]): IterationReport {
+  const [[, first], ...others] = reports as [readonly [PolicyId, IterationReport]];
+  if (others.length === 0) return first;
+  const seconds: Record<string, number> = {};
+  for (const [, report] of reports)
+    for (const [phase, spent] of Object.entries(report.seconds)) seconds[phase] = (seconds[phase] ?? 0) + spent;
+  return {
+    iteration: first.iteration,
+    metrics: Object.fromEntries(
+      reports.flatMap(([policy, { metrics }]) =>
+        Object.entries(metrics).map(([name, value]) => [`${policy}/${name}`, value]),
+      ),
+    ),
+    seconds,
+    credits: reports.flatMap(([, { credits = [] }]) => credits),
+    notices: reports.flatMap(([policy, { notices = [] }]) => notices.map((text) => `${policy}: ${text}`)),
+  };
 }

@@ -1,5 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
-import { EngineClock } from "./engine-clock.ts";
+import type { Trainer } from "@mrlm/spec/host";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import { recordIteration } from "./record-iteration.ts";
 import { publishPolicies, releaseStageModels, type RunContext } from "./run-context.ts";
@@ -132,4 +132,27 @@ function describeLearners({ learners }: PreparedStage): string {
       learners.length === 1 ? definition.description : `${policy}: ${definition.description}`,
     )
     .join(" ");
+}
+
+/** Stopwatch over the compute time of the engine, in seconds. Each reading is one `describe()`. */
+class EngineClock {
+  readonly #engine: Trainer;
+  #before: number;
+
+  private constructor(engine: Trainer, before: number) {
+    this.#engine = engine;
+    this.#before = before;
+  }
+
+  static async start(engine: Trainer): Promise<EngineClock> {
+    return new EngineClock(engine, (await engine.describe()).computeSeconds);
+  }
+
+  /** Returns the compute seconds since the start or the last lap. */
+  async lap(): Promise<number> {
+    const { computeSeconds } = await this.#engine.describe();
+    const seconds = computeSeconds - this.#before;
+    this.#before = computeSeconds;
+    return seconds;
+  }
 }

@@ -30,7 +30,6 @@ import { announce, type RunContext } from "./run-context.ts";
 import { identitiesOf, initialState, loadState, type CheckpointState } from "../resume/checkpoint-state.ts";
 import { watchEngine } from "../models/engine-views.ts";
 
-/** Parts from which a run starts. */
 export interface StartParts extends Pick<
   RunContext,
   "prepared" | "run" | "samplers" | "duties" | "logger" | "onEvent" | "drain" | "stop"

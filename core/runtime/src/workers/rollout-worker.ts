@@ -11,7 +11,6 @@ import { environmentServers, thisProcess } from "./member-sources.ts";
 import { joinRun } from "./membership.ts";
 import { assertSamePackages } from "./same-packages.ts";
 
-/** Parts of a rollout worker. */
 export interface PlayRunParts extends Pick<RolloutRunnerOptions, "host"> {
   readonly prepared: PreparedRun;
   /** Store of the run, which another process trains. */

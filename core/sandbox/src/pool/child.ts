@@ -21,7 +21,6 @@ const FILE_BYTES = 64 * 1024 * 1024;
 const OUT_OF_MEMORY =
   /out of memory|bad_alloc|is_heap_oom|OOM error|Allocation failed|invalid (?:array|size|table) |MemoryError/i;
 
-/** Options of an exchange. */
 export interface ExchangeOptions {
   readonly signal?: AbortSignal;
   /** The exchange belongs to a session: memory counts from its start, and the limits stay after the exchange. */

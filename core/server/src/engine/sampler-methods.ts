@@ -3,7 +3,6 @@ import { decodeUpdate, encodeSamplerInfo, encodeUpdateResult, type samplerProto 
 import { unary } from "../unary.ts";
 import { serveSamples } from "./sample-stream.ts";
 
-/** Returns the methods of SamplerService. */
 export function samplerMethods(sampler: Pick<ExternalSampler, "describe" | "readTokenizer" | "sampler" | "update">) {
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () =>

@@ -60,7 +60,6 @@ export interface Call {
   readonly trace: string;
 }
 
-/** Handler of the requests of one stream. */
 export interface RequestHandler<Request extends RequestHead, Running> {
   /** Whether it only passes requests on, so that those of a frame are handled at once; else in slices. */
   readonly isPassing: boolean;

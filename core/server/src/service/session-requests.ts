@@ -168,7 +168,6 @@ function decodeReset(
   };
 }
 
-/** Encodes the response to a reset. */
 function encodeStart({ observation, leaseMs, description }: SessionStart): wire.ResetResponse {
   return { observation: encodeObservation(observation), leaseMs, maxTurns: description.maxTurns };
 }

@@ -121,7 +121,6 @@ function firstDifference(run: BigramOutcome, other: BigramOutcome): string | und
   return run.weights.equals(other.weights) ? undefined : "the weights differ at the end";
 }
 
-/** Returns the subject of the checks. */
 export function algorithmSubject(algorithm: AnyAlgorithm, examples: AlgorithmExamples): AlgorithmSubject {
   const train = async (): ReturnType<AlgorithmSubject["trained"]> => {
     const { engine, asked } = recordingEngine();

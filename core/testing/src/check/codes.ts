@@ -40,7 +40,6 @@ export const FINDINGS = {
 /** Stable code of a finding. */
 export type FindingCode = keyof typeof FINDINGS;
 
-/** Returns the entry of a code. */
 export function entryOf(code: FindingCode): FindingEntry {
   return FINDINGS[code];
 }

@@ -1,9 +1,8 @@
 import { canonicalJson } from "@mrlm/runtime";
-import type { EnvironmentDefinition, JsonObject, JsonValue } from "@mrlm/spec";
+import { type EnvironmentDefinition, isObject, type JsonObject, type JsonValue } from "@mrlm/spec";
 import { compileSchema, OPTIONS } from "../check/compile-schema.ts";
 import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
-import { variantsOf } from "../contract/option-variants.ts";
 import { startingOptions } from "../contract/starting-options.ts";
 
 /** Name that no option has. */
@@ -102,4 +101,37 @@ async function parse({ options: schema }: EnvironmentDefinition, options: JsonOb
 /** Returns the properties of the JSON Schema of the options. */
 function propertiesOf({ optionsJsonSchema }: EnvironmentDefinition): [string, JsonObject][] {
   return Object.entries((optionsJsonSchema?.["properties"] ?? {}) as Readonly<Record<string, JsonObject>>);
+}
+
+/** Values of every JSON type, for options that should refuse some of them. */
+const ANY: readonly JsonValue[] = [null, true, -1, 0, 1, 0.5, 1e9, "", "no-such-value", [], ["no-such-value"], {}];
+
+/** Returns values around the limits that a JSON Schema states: some that it accepts, and some that it refuses. */
+function variantsOf(schema: JsonObject): JsonValue[] {
+  const values = [...ANY, ...listed(schema["enum"]), ...listed(schema["examples"])];
+  for (const key of ["default", "const"]) if (schema[key] !== undefined) values.push(schema[key]);
+  for (const key of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]) {
+    const limit = schema[key];
+    if (typeof limit === "number" && Math.abs(limit) < 1e12) values.push(limit - 1, limit, limit + 1);
+  }
+  for (const key of ["minLength", "maxLength"]) {
+    const length = schema[key];
+    if (typeof length === "number" && length < 1_000) values.push("a".repeat(length), "a".repeat(length + 1));
+  }
+  for (const key of ["anyOf", "oneOf"])
+    for (const part of listed(schema[key])) if (isObject(part)) values.push(...variantsOf(part));
+  if (isObject(schema["items"])) for (const item of variantsOf(schema["items"]).slice(0, 20)) values.push([item]);
+  const properties = schema["properties"];
+  if (isObject(properties))
+    for (const [name, part] of Object.entries(properties))
+      if (isObject(part)) for (const value of variantsOf(part)) values.push({ [name]: value });
+  return unique(values);
+}
+
+function listed(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function unique(values: readonly JsonValue[]): JsonValue[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }

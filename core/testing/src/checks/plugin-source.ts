@@ -1,10 +1,10 @@
+import { definePlugin } from "@mrlm/kit";
 import { PluginHost } from "@mrlm/runtime";
-import type { ExampleContext, JsonObject } from "@mrlm/spec";
+import { type ExampleContext, type Factory, type JsonObject, MrlmError, type Plugin } from "@mrlm/spec";
 import type { AnyPlugin } from "../any-plugin.ts";
 import { startChatServer } from "../chat-server.ts";
 import type { PluginSubject } from "../check/plugin-part.ts";
 import type { Source } from "../provision/source.ts";
-import { failingPlugin } from "./failing-plugin.ts";
 
 /** Returns the source of a service or policy that a host makes from the options of the plugin's examples, with a model server if they have its replies. */
 export function pluginSource<T>(
@@ -42,4 +42,31 @@ export function pluginSource<T>(
 
 function optionsOf({ examples: { options = {} } = {} }: AnyPlugin, context: ExampleContext): JsonObject {
   return typeof options === "function" ? options(context) : options;
+}
+
+/** Returns a plugin that provides the same services, of which every call fails. */
+function failingPlugin({ name, scorers, judges, sandboxes, tools }: AnyPlugin): Plugin {
+  return definePlugin({
+    name,
+    ...(scorers && { scorers: failing(scorers) }),
+    ...(judges && { judges: failing(judges) }),
+    ...(sandboxes && { sandboxes: failing(sandboxes) }),
+    ...(tools && { tools: failing(tools) }),
+  });
+}
+
+function failing<T extends object>(
+  factories: Readonly<Record<string, Factory<T, never>>>,
+): Record<string, Factory<T, unknown>> {
+  // A proxy of a service is one where only calls matter: every member is a function that rejects.
+  const service = (id: string): T =>
+    new Proxy({} as T, {
+      get: (_target, member) =>
+        ["then", "determinism", "definitions", "close"].includes(String(member))
+          ? undefined
+          : async () => {
+              throw new MrlmError("SANDBOX_FAILED", `${id} fails during a check.`);
+            },
+    });
+  return Object.fromEntries(Object.keys(factories).map((id) => [id, () => service(id)]));
 }

@@ -4,7 +4,6 @@ import { serialise } from "./serialise.ts";
 import { never, playFixture, withoutDurations, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
-/** Start of an episode. */
 export interface EpisodeStart {
   readonly seed?: number;
   readonly task?: TaskId;

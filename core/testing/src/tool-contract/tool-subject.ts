@@ -82,7 +82,6 @@ export async function callAll(subject: ToolSubject, opened: OpenToolset): Promis
   return serialise(results);
 }
 
-/** Returns the text of a result. */
 export function textOf({ content }: ToolResult): string {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

@@ -9,7 +9,6 @@ const ERROR_FIELD = 6;
 const CHUNK_FIELD = 7;
 const TRACE_FIELD = 8;
 
-/** Kind of a request. */
 export type RequestKind = keyof typeof REQUEST_FIELD;
 
 const KIND_OF = new Map<number, RequestKind>(

@@ -1,8 +1,8 @@
-import { invalidRow, type JsonlRow, MrlmError } from "@mrlm/kit";
-import type { z } from "zod";
+import { defined, invalidRow, type JsonlRow, MrlmError } from "@mrlm/kit";
+import { parseRow, type Place } from "@mrlm/kit/options";
+import { z } from "zod";
 import { fromHumanEval, humanEvalSchema } from "../humaneval/from-row.ts";
 import type { Language, ProblemTask } from "../problem/problem.ts";
-import { fromStdio, stdioSchema } from "./stdio.ts";
 
 /** Reads a row of one format. Throws DATA_INVALID for a row of another form. */
 type ReadRow = (row: JsonlRow) => ProblemTask;
@@ -34,10 +34,33 @@ export function recognise({ value, place }: JsonlRow): Format {
 }
 
 function checked<T>(schema: z.ZodType<T>, read: (row: T, place: JsonlRow["place"]) => ProblemTask): ReadRow {
-  return ({ value, place }) => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return read(parsed.data, place);
-    const [issue] = parsed.error.issues;
-    throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
+  return ({ value, place }) => read(parseRow(schema, value, place), place);
+}
+
+/** Row whose program reads standard input and writes standard output. */
+const stdioSchema = z.object({
+  task_id: z.union([z.string(), z.number()], "must be a text or a number").optional(),
+  question: z.string().min(1),
+  tests: z.array(z.object({ input: z.string(), output: z.string(), visible: z.boolean().default(false) })).min(1),
+  solution: z.string().min(1).nullish(),
+  language: z.enum(["python", "typescript"]).optional(),
+  tolerance: z.number().min(0).default(0),
+});
+
+/** Reads a row. `language` is the language of solutions. */
+function fromStdio(
+  { task_id, question, tests, solution, language, tolerance }: z.output<typeof stdioSchema>,
+  place: Place,
+  asked: Language,
+): ProblemTask {
+  if (language !== undefined && language !== asked)
+    throw invalidRow(
+      place,
+      `the row is for ${language}, and solutions are asked in ${asked}`,
+      "Set the option `language` to that of the rows, or leave it out of the rows.",
+    );
+  return {
+    public: { question, ...defined({ task_id }) },
+    problem: { kind: "program", language: asked, reference: solution ?? null, tests, tolerance },
   };
 }

@@ -1,14 +1,12 @@
 import { defined, invalidRow } from "@mrlm/kit";
 import type { Place } from "@mrlm/kit/options";
 import { z } from "zod";
-import type { FunctionTest, ProblemTask } from "../problem/problem.ts";
-import { topStatements } from "../python/statements.ts";
+import type { FunctionTest, ProblemTask, Stub } from "../problem/problem.ts";
+import { bodyStatements, isDefinition, topStatements } from "../python/statements.ts";
 import { type Example, examplesOf } from "./examples.ts";
 import { passesFunction } from "./function-arguments.ts";
-import { harnessOf } from "./harness.ts";
 import { isShown } from "./shown-tests.ts";
 import { splitCheck } from "./split-check.ts";
-import { promptAlone, stubOf } from "./stub.ts";
 
 /** Row of HumanEval (Chen et al., 2021). */
 export const humanEvalSchema = z.object({
@@ -80,4 +78,57 @@ export function fromHumanEval(row: z.output<typeof humanEvalSchema>, place: Plac
       tests: [...examples, ...counted],
     },
   };
+}
+
+/** Splits a prompt of HumanEval into the last definition of the function and the code before it. Returns `undefined` without a definition. */
+function stubOf(prompt: string, entryPoint: string): Stub | undefined {
+  const definition = topStatements(prompt)?.findLast((statement) => isDefinition(statement, entryPoint));
+  if (definition === undefined) return undefined;
+  const start = (definition.lines[0] as { start: number }).start;
+  return { preamble: prompt.slice(0, start), head: prompt.slice(start), tail: "" };
+}
+
+/** Completes a prompt to a program: adds a body if it ends at the head of the function. */
+function promptAlone(prompt: string, entryPoint: string): string {
+  return prompt.trimEnd().endsWith(":") && bodyStatements(prompt, entryPoint) === undefined
+    ? `${prompt.trimEnd()}\n    pass\n`
+    : prompt;
+}
+
+/** Input of the checker of a HumanEval problem. */
+interface HarnessParts {
+  readonly entryPoint: string;
+  /** Name of the function in the tests. */
+  readonly parameter: string;
+  /** Prompt, followed by the reference solution if there is one. */
+  readonly program: string;
+  readonly hasReference: boolean;
+  /** Code around `check`. */
+  readonly setUp: string;
+}
+
+/**
+ * Returns the set-up code of the checker. Helpers that tests use (`poly`, `encode_shift`) are those of the prompt, never of the submission, and so is the entry
+ * point if a test compares it with the candidate. They have their own namespace, because tests may use names of builtins.
+ */
+function harnessOf({ entryPoint, parameter, program, hasReference, setUp }: HarnessParts): string {
+  const entry = JSON.stringify(entryPoint);
+  return [
+    "import random",
+    `_candidate = ${entryPoint}`,
+    `_prompt = {"__name__": "prompt"}`,
+    `exec(${JSON.stringify(program)}, _prompt)`,
+    `globals().update({name: value for name, value in _prompt.items() if not name.startswith("__")${hasReference ? "" : ` and name != ${entry}`}})`,
+    `${parameter} = _candidate`,
+    "def _example(call, expected):",
+    `    value = lambda function: eval(call, {**_prompt, ${entry}: function})`,
+    "    try:",
+    "        wanted = eval(expected, dict(_prompt))",
+    ...(hasReference ? [`        if value(_prompt[${entry}]) != wanted:`, "            return"] : []),
+    "    except Exception:",
+    "        return",
+    "    returned = value(_candidate)",
+    `    assert returned == wanted, "it returned " + repr(returned)`,
+    setUp,
+  ].join("\n");
 }

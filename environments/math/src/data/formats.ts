@@ -1,10 +1,82 @@
-import { invalidRow } from "@mrlm/kit";
-import type { Place } from "@mrlm/kit/options";
-import type { z } from "zod";
-import { fromGsm8k, gsm8kSchema } from "./gsm8k.ts";
-import { fromMath, mathSchema } from "./math.ts";
-import { fromRow, rowSchema } from "./rows.ts";
+import { answerPlace, defined, invalidRow } from "@mrlm/kit";
+import { parseRow, type Place } from "@mrlm/kit/options";
+import { z } from "zod";
 import type { Row } from "./row.ts";
+
+/** Row of GSM8K: the worked solution ends with `#### 18` and has annotations such as `<<9*2=18>>`. */
+const gsm8kSchema = z.object({ question: z.string().min(1), answer: z.string() });
+
+/** Reads a row. Steps omit the annotations, which repeat the text around them. */
+function fromGsm8k({ question, answer }: z.output<typeof gsm8kSchema>, place: Place): Row {
+  const end = answer.lastIndexOf("####");
+  const expected = end < 0 ? "" : answer.slice(end + 4).trim();
+  if (expected === "") throw invalidRow(place, "the answer has no final line `#### ANSWER`");
+  const steps = answer
+    .slice(0, end)
+    .replaceAll(/<<[^<>]*>>/g, "")
+    .split("\n");
+  return { question, answer: expected, steps: steps.map((step) => step.trim()).filter(Boolean), info: {} };
+}
+
+/** Last `\boxed{...}` or `\fbox{...}` of a LaTeX text. */
+interface Box {
+  readonly content: string;
+  /** The text with the content of the box in its place. */
+  readonly unboxed: string;
+}
+
+/** Finds the last box; its braces may nest. Returns `undefined` without a box, or for one that is not closed. */
+function lastBox(text: string): Box | undefined {
+  const opened = [...text.matchAll(/\\(?:boxed|fbox)\s*\{/g)].at(-1);
+  if (opened === undefined) return undefined;
+  const start = opened.index + opened[0].length;
+  let depth = 1;
+  let end = start;
+  for (; end < text.length && depth > 0; end++) {
+    const character = text[end];
+    if (character === "\\") end++;
+    else if (character === "{") depth++;
+    else if (character === "}") depth--;
+  }
+  if (depth > 0) return undefined;
+  const content = text.slice(start, end - 1).trim();
+  return { content, unboxed: text.slice(0, opened.index) + content + text.slice(end) };
+}
+
+/** Row of MATH (Hendrycks et al., 2021): the worked solution has its answer in `\boxed{}`. */
+const mathSchema = z.object({
+  problem: z.string().min(1),
+  solution: z.string(),
+  level: z.string().optional(),
+  type: z.string().optional(),
+});
+
+/** Reads a row. Steps are the lines of the solution without the box, because the options may ask for another place of the answer. */
+function fromMath({ problem, solution, level, type }: z.output<typeof mathSchema>, place: Place): Row {
+  const box = lastBox(solution);
+  if (box === undefined || box.content === "") throw invalidRow(place, "the solution has no answer in \\boxed{}");
+  const steps = box.unboxed.split("\n").map((step) => step.trim());
+  return {
+    question: problem,
+    answer: box.content,
+    steps: steps.filter(Boolean),
+    info: { ...defined({ level, type }) },
+  };
+}
+
+/** Row that may name its scorer and the place of its answer. */
+const rowSchema = z.object({
+  id: z.union([z.string(), z.number()], "must be a text or a number").optional(),
+  query: z.string().min(1),
+  answer: z.union([z.string().min(1), z.number().transform(String)], "must be a text or a number"),
+  scorer: z.string().min(1).optional(),
+  answer_schema: answerPlace.optional(),
+});
+
+/** Reads a row, which has no worked solution. */
+function fromRow({ id, query, answer, scorer, answer_schema }: z.output<typeof rowSchema>): Row {
+  return { question: query, answer, steps: [], scorer, answer_schema, info: id === undefined ? {} : { id } };
+}
 
 /** Reads a row of one format. Throws DATA_INVALID for a row of another form. */
 export type ReadRow = (value: unknown, place: Place) => Row;
@@ -30,10 +102,5 @@ export function recognise(value: unknown, place: Place): ReadRow {
 }
 
 function format<T>(schema: z.ZodType<T>, read: (row: T, place: Place) => Row): ReadRow {
-  return (value, place) => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return read(parsed.data, place);
-    const [issue] = parsed.error.issues;
-    throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
-  };
+  return (value, place) => read(parseRow(schema, value, place), place);
 }

@@ -3,12 +3,11 @@ import type { Submission } from "@mrlm/spec/host";
 import ivm from "isolated-vm";
 import type { CallParent, Write } from "../isolate/start.ts";
 import { Compartment, type Tick } from "./compartment.ts";
-import { type Compiled, compile, compileEvaluation, CompileError, fileOf } from "./compile.ts";
+import { compile, type Compiled, CompileError, compileEvaluation, fileOf } from "./compile.ts";
 import { Ended } from "./ended.ts";
 import { base64Of, textFiles } from "./files.ts";
-import { describeParentError } from "./parent-error.ts";
 import type { Isolates } from "./isolates.ts";
-import { mapLines } from "./map-lines.ts";
+import { describeParentError } from "./parent-error.ts";
 import { runModule } from "./run-module.ts";
 import { withServices } from "./services.ts";
 import type { Turn } from "./turn.ts";
@@ -17,7 +16,6 @@ import { Uncaught } from "./uncaught.ts";
 /** Words that most code which prints objects contains. */
 const SHOWS = /\b(?:console|inspect|util)\b/;
 
-/** Options of a runner. */
 export interface RunnerOptions {
   readonly isolates: Isolates;
   readonly submission: Submission;
@@ -194,4 +192,17 @@ function describedError(text: string): SandboxError {
 
 function refuse(): string {
   throw new Error("There are no tests to call.");
+}
+
+/** Maps the lines of an error to the original source if TypeScript was rewritten. */
+function mapLines(error: SandboxError, { file, lineAt }: Pick<Compiled, "file" | "lineAt">): SandboxError {
+  if (lineAt === undefined) return error;
+  const place = new RegExp(`${file.replace(".", "\\.")}:(\\d+):(\\d+)`, "g");
+  let line: number | undefined;
+  const trace = error.trace.replace(place, (_, lineText: string, columnText: string) => {
+    const mapped = lineAt(Number(lineText), Number(columnText));
+    line ??= mapped;
+    return `${file}:${mapped}`;
+  });
+  return { ...error, trace, ...(line === undefined ? {} : { line }) };
 }

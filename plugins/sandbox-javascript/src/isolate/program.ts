@@ -2,7 +2,6 @@
 import type { DeepEqual } from "./deep-equal.ts";
 import type { Inspector } from "./inspector.ts";
 
-/** Input of a program. */
 export interface ProgramInput {
   readonly file: string;
   readonly stdin: string;

@@ -127,7 +127,6 @@ export class Interpreter {
     };
   }
 
-  /** Restores an image. */
   restore(image: InterpreterImage): void {
     image.memory.restore(this.#module.HEAPU8, this.#breakBytes);
     this.#files.restore(image.files);

@@ -24,7 +24,6 @@ interface Key {
   readonly maxBytes: number;
 }
 
-/** Options of a cassette. */
 export interface CassetteOptions {
   readonly mode: RecordingMode;
   readonly folder: string;

@@ -10,7 +10,6 @@ import { collapseSpaces, visibleText } from "./text.ts";
 import { tidyPage } from "./tidy-page.ts";
 import { toMarkdown } from "./to-markdown.ts";
 
-/** Page to convert. */
 export interface PageSource {
   readonly bytes: Uint8Array;
   /** Header `content-type`; empty if the server sent none. */

@@ -18,7 +18,6 @@ export const MAX_CHARACTERS = 1_000_000;
 /** Bytes that are read at most, so that the memory does not depend on the size limit of a request. */
 const MAX_SOURCE_BYTES = 16 * 1024 * 1024;
 
-/** Decodes the bytes of a page. */
 export function decodePage(bytes: Uint8Array, contentType: string): { readonly text: string; readonly isCut: boolean } {
   const { charset } = parseContentType(contentType);
   const text = decodeBytes(bytes.subarray(0, MAX_SOURCE_BYTES), charset, isHtml(contentType, bytes));

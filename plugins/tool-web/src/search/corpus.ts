@@ -2,7 +2,6 @@ import { MrlmError } from "@mrlm/kit";
 import MiniSearch from "minisearch";
 import type { SearchProvider, SearchResult } from "./search-provider.ts";
 
-/** Page of a corpus. */
 export interface CorpusPage {
   readonly url: string;
   readonly title: string;

@@ -1,11 +1,10 @@
-import { type Dirent, createReadStream } from "node:fs";
+import { createReadStream, type Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { invalidRow, isObject, type JsonlRow, MrlmError, readJsonl } from "@mrlm/kit";
 import { decodeUtf8, fileFault, parseJson } from "@mrlm/kit/service";
 import { convertText } from "../page/convert-text.ts";
-import { firstHeading } from "../page/first-heading.ts";
 import { WorkerFailure, type WorkerPool } from "../worker/worker-pool.ts";
 import { Corpus, type CorpusPage } from "./corpus.ts";
 
@@ -166,3 +165,6 @@ async function convert(
     });
   }
 }
+
+/** Returns the first heading of a Markdown text; empty if it has none. */
+const firstHeading = (markdown: string): string => /^#{1,6} (.+)$/m.exec(markdown)?.[1]?.trim() ?? "";

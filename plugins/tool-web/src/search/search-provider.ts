@@ -1,6 +1,5 @@
 import type { ToolCallOptions } from "@mrlm/kit";
 
-/** One result of a search. */
 export interface SearchResult {
   readonly title: string;
   readonly url: string;

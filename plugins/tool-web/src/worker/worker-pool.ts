@@ -16,7 +16,6 @@ export class WorkerFailure extends Error {
   override readonly name = "WorkerFailure";
 }
 
-/** Options of one job. */
 export interface JobOptions {
   readonly signal: AbortSignal;
   /** Waits for a free thread. */

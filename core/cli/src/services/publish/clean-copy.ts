@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { temporaryFolder } from "@mrlm/process";
 import type { Problem } from "./problem.ts";
 import { type PackedFile, readTarball } from "./tarball.ts";
 
@@ -45,8 +45,7 @@ export async function packCleanCopy(
   directory: string,
   known: readonly string[] | undefined,
 ): Promise<PackedCopy | Problem> {
-  const place = mkdtempSync(join(tmpdir(), "mrlm-publish-"));
-  const remove = (): void => rmSync(place, { recursive: true, force: true });
+  const { path: place, remove } = temporaryFolder("publish");
   const copy = join(place, "package");
   try {
     if (known === undefined)

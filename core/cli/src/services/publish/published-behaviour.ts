@@ -1,6 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@mrlm/process";
 import { BEHAVIOUR_FILE, type Behaviour, compareBehaviour, describeDifference, parseBehaviour } from "@mrlm/runtime";
 import { queryNpm } from "../npm.ts";
 import type { Problem } from "./problem.ts";
@@ -34,12 +34,12 @@ export async function behaviourProblems(
 }
 
 async function download(spec: string, directory: string): Promise<PackedFile[]> {
-  const folder = mkdtempSync(join(tmpdir(), "mrlm-published-"));
+  const { path: folder, remove } = temporaryFolder("published");
   try {
     await queryNpm(["pack", spec, "--ignore-scripts", "--pack-destination", folder], directory);
     const [archive = ""] = readdirSync(folder);
     return readTarball(readFileSync(join(folder, archive)));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }

@@ -2,7 +2,6 @@ import { gunzipSync } from "node:zlib";
 
 const BLOCK = 512;
 
-/** File of a packed package. */
 export interface PackedFile {
   /** Relative to the package: `dist/index.js`. */
   readonly path: string;

@@ -1,7 +1,6 @@
 import { type BlockReader, quote } from "../block-reader.ts";
 import type { ToolFormat, WrittenCall } from "./format.ts";
 
-/** Markers of a section of calls. */
 export interface SectionMarkers {
   readonly begin: string;
   readonly end: string;

@@ -48,7 +48,6 @@ export interface ToolFormat {
   readonly templateId?: (call: { readonly id: string; readonly name: string }, index: number) => string;
 }
 
-/** Returns the markers of a format. */
 export function markersOf({ openings, inner }: ToolFormat): string[] {
   return [...openings.map(({ marker }) => marker), ...inner];
 }

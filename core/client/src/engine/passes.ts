@@ -1,4 +1,6 @@
+import type { ClientDuplexStream } from "@grpc/grpc-js";
 import {
+  type EngineUnit,
   type ForwardBackwardOptions,
   type ForwardBackwardResult,
   MrlmError,
@@ -6,9 +8,42 @@ import {
   type UnitLoss,
   type UnitOutputs,
 } from "@mrlm/spec";
-import { decodeOutputs, encodeGradients, encodeSelection, engineProto, ENGINE_SERVICE } from "@mrlm/wire";
+import type { Trainer } from "@mrlm/spec/host";
+import {
+  decodeOutputs,
+  encodeGradients,
+  encodeSelection,
+  encodeUnit,
+  ENGINE_SERVICE,
+  engineProto,
+  FRAME_BYTES,
+  unitBytes,
+} from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
-import { converse, unitMessages } from "./unit-stream.ts";
+
+type ForwardOptions = Parameters<Trainer["forward"]>[0];
+
+/** Computes the per-token outputs of every unit, in the order of the units. */
+export function remoteForward(connection: EngineConnection, options: ForwardOptions): Promise<readonly UnitOutputs[]> {
+  const { model, units, outputs, temperature = 1, signal } = options;
+  return connection.call(async (channel) => {
+    const results = new Array<UnitOutputs>(units.length);
+    await converse(
+      connection.open(channel, ENGINE_SERVICE.forward),
+      requests(),
+      ({ firstUnit, units: answered }) =>
+        answered.forEach((unit, i) => (results[firstUnit + i] = decodeOutputs(unit, outputs))),
+      { signal, endAfterRequests: true },
+    );
+    return results;
+  }, signal);
+
+  function* requests(): Generator<engineProto.ForwardRequest> {
+    yield { open: { modelId: model, outputs: encodeSelection(outputs), temperature }, units: [], end: false };
+    for (const message of unitMessages(units)) yield { open: undefined, units: message, end: false };
+    yield { open: undefined, units: [], end: true };
+  }
+}
 
 /**
  * Runs one pass of accumulation. The gradients of a micro-batch are sent as soon as its outputs arrive, while the engine computes the
@@ -96,4 +131,76 @@ function toResult(done: engineProto.ForwardBackwardDone, outputs: UnitOutputs[])
     memoryRetries: done.memoryRetries,
     microBatchTokens: done.microBatchTokens,
   };
+}
+
+/** Splits units into messages of about FRAME_BYTES, so that the engine can start before the last has arrived. */
+export function* unitMessages(
+  units: readonly EngineUnit[],
+  gradients?: readonly UnitGradients[],
+): Generator<engineProto.Unit[]> {
+  let message: engineProto.Unit[] = [];
+  let bytes = 0;
+  for (const [i, unit] of units.entries()) {
+    const size = unitBytes(unit, gradients?.[i]);
+    if (message.length > 0 && bytes + size > FRAME_BYTES) {
+      yield message;
+      message = [];
+      bytes = 0;
+    }
+    message.push(encodeUnit(unit, gradients?.[i]));
+    bytes += size;
+  }
+  if (message.length > 0) yield message;
+}
+
+/**
+ * Sends messages as fast as the stream accepts them while `onResponse` reads. Resolves when the engine has ended the stream; rejects
+ * with the error of the stream.
+ */
+export function converse<Request, Response>(
+  stream: ClientDuplexStream<Request, Response>,
+  requests: Iterable<Request>,
+  onResponse: (response: Response) => void,
+  options: { readonly signal?: AbortSignal | undefined; readonly endAfterRequests: boolean },
+): Promise<void> {
+  const { signal } = options;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      stream.cancel();
+      reject(new MrlmError("CANCELLED", "A call to the engine was cancelled.", { cause: signal?.reason }));
+    };
+    const settle = (finish: () => void): void => {
+      signal?.removeEventListener("abort", abort);
+      finish();
+    };
+    const failed = (error: unknown): void => {
+      stream.cancel();
+      settle(() => reject(error));
+    };
+    stream.on("error", (error) => settle(() => reject(error)));
+    stream.on("end", () => settle(resolve));
+    stream.on("data", (response: Response) => {
+      try {
+        onResponse(response);
+      } catch (error) {
+        failed(error);
+      }
+    });
+    if (signal?.aborted) return abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    send(stream, requests, options.endAfterRequests).catch(failed);
+  });
+}
+
+async function send<Request, Response>(
+  stream: ClientDuplexStream<Request, Response>,
+  requests: Iterable<Request>,
+  end: boolean,
+): Promise<void> {
+  for (const request of requests) {
+    if (stream.destroyed) return;
+    if (!stream.write(request))
+      await new Promise<void>((resolve) => void stream.once("drain", resolve).once("close", resolve));
+  }
+  if (end) stream.end();
 }

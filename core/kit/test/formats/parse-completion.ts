@@ -1,11 +1,10 @@
 import type { Message } from "@mrlm/spec";
-import { callIds } from "./call-ids.ts";
-import { CompletionParser } from "./completion-parser.ts";
-import { TOOL_FORMATS, type ToolFormatName } from "./formats/formats.ts";
-import { MessageBuilder } from "./message-builder.ts";
+import { CompletionParser } from "../../src/renderer/completion-parser.ts";
+import { TOOL_FORMATS, type ToolFormatName } from "../../src/renderer/formats/formats.ts";
+import { callIds, MessageBuilder } from "../../src/renderer/completion-stream.ts";
 
 /**
- * Parses the text of a policy: reasoning in `<think>`, calls in the given format, the rest as text. Malformed calls stay text. Use {@link chatRenderer} for
+ * Parses the text of a policy: reasoning in `<think>`, calls in the given format, the rest as text. Malformed calls stay text. Use `chatRenderer` for
  * tokens: markers that are special tokens are not in the text.
  */
 export function parseCompletion(text: string, toolFormat: ToolFormatName = "hermes"): Message {

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { openEpisodeTools } from "@mrlm/runtime";
 import { toolset } from "@mrlm/kit";
 import type { JsonObject, Tool } from "@mrlm/spec";
-import { argumentFaults } from "../src/host/tool-arguments.ts";
+import { argumentFaults } from "../src/host/tool-call-limits.ts";
 
 const signal = new AbortController().signal;
 const tool = (parameters: JsonObject): Tool => ({

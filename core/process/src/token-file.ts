@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MrlmError } from "@mrlm/spec";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 /** File with the bearer token of a server, for its process. Other users cannot read the file; they could read a command-line argument. */
-export interface TokenFile {
+interface TokenFile {
   readonly token: string;
   readonly path: string;
   /** Removes the file. The server reads it once, before it accepts connections. */
@@ -17,13 +18,13 @@ export function randomToken(): string {
   return randomBytes(32).toString("hex");
 }
 
-/** Writes a token to a file of mode 0600 in a new directory of mode 0700. @throws WRITE_FAILED */
+/** Writes a token to a file of mode 0600 in a temporary folder of mode 0700. @throws WRITE_FAILED */
 export function writeTokenFile(token: string = randomToken()): TokenFile {
   try {
-    const directory = mkdtempSync(join(tmpdir(), "mrlm-token-"));
-    const path = join(directory, "token");
+    const folder = temporaryFolder("token");
+    const path = join(folder.path, "token");
     writeFileSync(path, token, { mode: 0o600, flag: "wx" });
-    return { token, path, remove: () => rmSync(directory, { recursive: true, force: true }) };
+    return { token, path, remove: folder.remove };
   } catch (cause) {
     throw new MrlmError(
       "WRITE_FAILED",
