@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { randomToken, Tokens } from "@mrlm/kit/access";
-import { ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, MAX_UNFINISHED, environmentProto as wire } from "@mrlm/wire";
+import { Assembler, ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, environmentProto as wire } from "@mrlm/wire";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
 import { reflectionMethods } from "../src/standard/reflection.ts";
 import { fuzzFrames } from "./support/fuzz-frames.ts";
@@ -59,7 +59,7 @@ describe("S5: memory that a client makes a server hold", () => {
       stream,
       Array.from({ length: 1_000 }, (_, i) => chunk(BigInt(i + 1), Buffer.of(1))),
     );
-    await stream.received(1_000 - MAX_UNFINISHED);
+    await stream.received(1_000 - Assembler.MAX_UNFINISHED);
     expect(codesOf(stream)).toEqual(new Set(["RESOURCE_EXHAUSTED"]));
     stream.answers.length = 0;
     send(

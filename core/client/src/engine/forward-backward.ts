@@ -6,7 +6,7 @@ import {
   type UnitLoss,
   type UnitOutputs,
 } from "@mrlm/spec";
-import { decodeOutputs, encodeGradients, encodeSelection, engineProto, ENGINE_SERVICE } from "@mrlm/wire";
+import { outputsCodec, gradientsCodec, selectionCodec, engineProto, ENGINE_SERVICE } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
 import { converse, unitMessages } from "./unit-stream.ts";
 
@@ -49,7 +49,7 @@ export function remoteForwardBackward(
 
     function answer({ microBatch, unitIndices, units: found, applied }: engineProto.MicroBatchOutputs): void {
       const gradients = unitIndices.map((index, i) => {
-        const decoded = decodeOutputs(found[i] as engineProto.UnitOutputs, outputs);
+        const decoded = outputsCodec.decode(found[i] as engineProto.UnitOutputs, outputs);
         results[index] ??= decoded;
         if (lossOf !== undefined) answered[index] ??= lossOf(index, decoded);
         return answered[index];
@@ -59,7 +59,7 @@ export function remoteForwardBackward(
         open: undefined,
         units: [],
         end: false,
-        gradients: [{ microBatch, units: gradients.map((unit) => encodeGradients(unit as UnitGradients)) }],
+        gradients: [{ microBatch, units: gradients.map((unit) => gradientsCodec.encode(unit as UnitGradients)) }],
       });
     }
   }, signal);
@@ -70,7 +70,7 @@ export function remoteForwardBackward(
       open: {
         call,
         modelId: model,
-        outputs: encodeSelection(outputs),
+        outputs: selectionCodec.encode(outputs),
         temperature,
         loss: kind,
         normalizer,

@@ -1,6 +1,6 @@
 import type { UnitOutputs } from "@mrlm/spec";
 import type { Trainer } from "@mrlm/spec/host";
-import { decodeOutputs, encodeSelection, type engineProto, ENGINE_SERVICE } from "@mrlm/wire";
+import { outputsCodec, selectionCodec, type engineProto, ENGINE_SERVICE } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
 import { converse, unitMessages } from "./unit-stream.ts";
 
@@ -15,14 +15,14 @@ export function remoteForward(connection: EngineConnection, options: ForwardOpti
       connection.open(channel, ENGINE_SERVICE.forward),
       requests(),
       ({ firstUnit, units: answered }) =>
-        answered.forEach((unit, i) => (results[firstUnit + i] = decodeOutputs(unit, outputs))),
+        answered.forEach((unit, i) => (results[firstUnit + i] = outputsCodec.decode(unit, outputs))),
       { signal, endAfterRequests: true },
     );
     return results;
   }, signal);
 
   function* requests(): Generator<engineProto.ForwardRequest> {
-    yield { open: { modelId: model, outputs: encodeSelection(outputs), temperature }, units: [], end: false };
+    yield { open: { modelId: model, outputs: selectionCodec.encode(outputs), temperature }, units: [], end: false };
     for (const message of unitMessages(units)) yield { open: undefined, units: message, end: false };
     yield { open: undefined, units: [], end: true };
   }

@@ -1,6 +1,6 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { type EngineUnit, MrlmError, type UnitGradients } from "@mrlm/spec";
-import { encodeUnit, type engineProto, FRAME_BYTES, unitBytes } from "@mrlm/wire";
+import { unitCodec, type engineProto, FRAME_BYTES } from "@mrlm/wire";
 
 /** Splits units into messages of about FRAME_BYTES, so that the engine can start before the last has arrived. */
 export function* unitMessages(
@@ -16,10 +16,22 @@ export function* unitMessages(
       message = [];
       bytes = 0;
     }
-    message.push(encodeUnit(unit, gradients?.[i]));
+    message.push(unitCodec.encode(unit, gradients?.[i]));
     bytes += size;
   }
   if (message.length > 0) yield message;
+}
+
+/** Estimates the size of a unit on the wire, in bytes. */
+function unitBytes({ sequences }: EngineUnit, gradients?: UnitGradients): number {
+  let bytes = 8;
+  for (const { tokens, mask } of sequences) bytes += tokens.byteLength + mask.byteLength + 24;
+  return (
+    bytes +
+    (gradients?.logprob?.byteLength ?? 0) +
+    (gradients?.entropy?.byteLength ?? 0) +
+    (gradients?.value?.byteLength ?? 0)
+  );
 }
 
 /**
