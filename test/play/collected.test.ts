@@ -9,7 +9,6 @@ import { characterTokenizerFiles } from "@mrlm/kit/renderer";
 import type { RecordedRow } from "@mrlm/kit/learning";
 import {
   collectEpisodes,
-  type CollectionRequest,
   examineFile,
   Journal,
   loadedModel,
@@ -25,6 +24,8 @@ import {
 import { sft } from "@mrlm/sft";
 import { BigramEngine, duelEnvironment, trainBigram } from "@mrlm/testing";
 import { opponentDirectory } from "./support/opponent.ts";
+
+type CollectionRequest = Parameters<typeof collectEpisodes>[0];
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-collected-"));
 let rival: string;

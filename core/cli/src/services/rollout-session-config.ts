@@ -3,7 +3,6 @@ import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   adapterDirectory,
-  type ConfigOptions,
   loadConfig,
   type LoadedConfig,
   type MeasuredEndpoint,
@@ -22,6 +21,8 @@ import { defined, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { PlayerRef } from "@mrlm/spec/host";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { endpointOfFlags } from "./endpoint-flags.ts";
+
+type ConfigOptions = NonNullable<Parameters<typeof loadConfig>[1]>;
 
 /** Configuration of a rollout session, with its origin. */
 export interface RolloutSessionConfig {
