@@ -6,18 +6,7 @@ export { type Agreement, agreementOf } from "./judging/agreement.ts";
 export { type JudgedOutcome, judgeRun, scoreRun } from "./judging/judge-run.ts";
 export { ReplacedJudge } from "./judging/replaced-judge.ts";
 export { openEpisodeTools } from "./host/session-tools.ts";
-export {
-  BEHAVIOUR_FILE,
-  type Behaviour,
-  type BehaviourDifference,
-  behaviourOf,
-  compareBehaviour,
-  describeDifference,
-  formatBehaviour,
-  parseBehaviour,
-  readBehaviour,
-  type TranscriptLine,
-} from "./plugins/behaviour.ts";
+export { type Behaviour, behaviourFile, behaviourOf, compareBehaviour } from "./plugins/behaviour.ts";
 export { PluginHost } from "./plugins/plugin-host.ts";
 export { requiredSandboxes } from "./plugins/required-sandboxes.ts";
 export { PluginRegistry } from "./plugins/plugin-registry.ts";
@@ -48,12 +37,12 @@ export { Journal } from "./collection/journal.ts";
 export { configuredPlugins } from "./config/configured-plugins.ts";
 export { samplingOf, trainedPolicies, trainedPolicy, type TrainedPolicy } from "./config/policies.ts";
 export type { ResolvedConfig, ResolvedEnvironment, ResolvedModel, ResolvedPart } from "./config/resolve-config.ts";
+export { type OpenedSession, openSession, type SessionRequest } from "./session/open-session.ts";
 export { RolloutRunner } from "./rollouts/rollout-runner.ts";
 export { evaluate, type EvaluationResult } from "./evaluation/evaluate.ts";
 export type { Interval } from "./evaluation/intervals.ts";
 export type { MatchSummary } from "./evaluation/match-tally.ts";
 export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.ts";
-export { splitSize } from "./evaluation/split-size.ts";
 export { StagePlay } from "./play/stage-play.ts";
 export { processName, thisProcess } from "./workers/member-sources.ts";
 export { joinRun, type Membership } from "./workers/membership.ts";
@@ -72,19 +61,13 @@ export { openRun, type TrainOptions, trainRun } from "./train/train-run.ts";
 export { checkMemory, shownBytes } from "./models/memory-check.ts";
 export { estimateRun, type RunMemory } from "./models/run-memory.ts";
 export { checkPlayers } from "./players/check-players.ts";
-export { trainedSharing } from "./players/reward-sharing.ts";
 export { type MeasuredEndpoint, measuredEndpoint, measuredName } from "./players/measured-endpoint.ts";
 export { ENDPOINT_URL, isEndpointUrl } from "./config/endpoint-url.ts";
 export { outsidePlayer } from "./players/outside-policies.ts";
 export { type ConfiguredEngine, enginesOf, MAIN_ENGINE } from "./config/engines.ts";
 export { checkRoutes } from "./models/check-routes.ts";
 export { playerOverrides } from "./config/player-overrides.ts";
-export { sessionPlayers } from "./players/session-players.ts";
-export type { FrozenModel } from "./players/frozen-models.ts";
-export { loadFrozen } from "./models/load-frozen.ts";
-export { type LoadedModel, loadedModel, playingModel } from "./models/loaded-model.ts";
 export { policyOptions } from "./prepare/model-source.ts";
-export { rolloutSampling } from "./prepare/rollout-sampling.ts";
 export type { Checkpoint } from "./run/checkpoints.ts";
 export { idOfRun, recordFailure } from "./train/run-recorder.ts";
 export { adapterDirectory, modelDirectory, policiesOf } from "./run/model-directory.ts";
@@ -102,7 +85,6 @@ export { checkPrompts } from "./prepare/check-prompts.ts";
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { directoryRenderer } from "./run/directory-renderer.ts";
 export { type EnginePlace, type EnginePlaces, RunDirectory, type SamplerFile } from "./run/run-directory.ts";
-export { type RunStatus, statusOfRun } from "./run/run-status.ts";
 export { engineThreads } from "./prepare/engine-threads.ts";
 export { ProvedSampler } from "./samplers/proved-sampler.ts";
 export { openSamplerSource } from "./samplers/open-source.ts";
