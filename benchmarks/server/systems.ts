@@ -4,7 +4,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { connectEnvironments } from "@mrlm/client";
 import { textMessage } from "@mrlm/kit";
 import type { Action } from "@mrlm/spec";
-import { ENVIRONMENT_SERVICE, Outbox, encodeAction, environmentProto as wire, serialise } from "@mrlm/wire";
+import { ENVIRONMENT_SERVICE, Outbox, actionCodec, environmentProto as wire, serialise } from "@mrlm/wire";
 
 /** Text of each action: 100 bytes. */
 export const TEXT =
@@ -62,7 +62,7 @@ export async function openBareEcho(port: number, count: number): Promise<OpenSes
     }
   });
   let last = 0n;
-  const action = encodeAction(ACTION);
+  const action = actionCodec.encode(ACTION);
   const step = (sessionId: Uint8Array): Promise<wire.SessionResponse> => {
     const requestId = ++last;
     const request = { $case: "step", step: { sessionId, epoch: 1, index: 0, action, deadlineMs: 0 } } as const;

@@ -5,7 +5,7 @@ import { expect, test } from "@jest/globals";
 import { countSymbols, exportedNames } from "../lib/exports.mjs";
 
 /** Most symbols that the packages may export together. A change that needs more names the symbols that it removes. */
-const MOST_SYMBOLS = 999;
+const MOST_SYMBOLS = 847;
 
 /** Names that an author meets in `@mrlm/kit`, by the reason why they are there. At most 90: what fewer authors need belongs into another entry. */
 const KIT = {

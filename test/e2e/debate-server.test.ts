@@ -7,11 +7,13 @@ import { silentLogger } from "@mrlm/kit/service";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { endpointOptions } from "../../plugins/policy-openai/src/options.ts";
 import { EndpointSource } from "../../plugins/policy-openai/src/endpoint-source.ts";
-import { type PolicyServer, servePolicies } from "@mrlm/policy-server";
+import { servePolicies } from "@mrlm/policy-server";
 import { LocalHost, outsidePlayer, PluginHost, RolloutRunner, summariseEpisodes } from "@mrlm/runtime";
 import type { Trajectory } from "@mrlm/spec";
 import type { EnvironmentHost, Player } from "@mrlm/spec/host";
 import { BigramEngine, inProcess, overGrpc, startChatServer } from "@mrlm/testing";
+
+type PolicyServer = Awaited<ReturnType<typeof servePolicies>>;
 
 const EPISODES = 2;
 const ASCII = Array.from({ length: 95 }, (_, i) => String.fromCodePoint(32 + i)).join("");

@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type DialectServer, serveDialects } from "@mrlm/dialects";
+import { serveDialects } from "@mrlm/dialects";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
+
+type DialectServer = Awaited<ReturnType<typeof serveDialects>>;
 
 const directory = temporaryDirectory();
 let host: LocalHost;

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { definePlugin } from "@mrlm/kit";
-import { type ConfigOptions, parseConfig } from "@mrlm/runtime";
+import { parseConfig, type loadConfig } from "@mrlm/runtime";
 import { commands } from "./commands.ts";
 import { guessing, withHost } from "./guessing.ts";
 import type { Rows } from "./row.ts";
+
+type ConfigOptions = NonNullable<Parameters<typeof loadConfig>[1]>;
 
 const LEGACY = `
 experiment_name: old

@@ -5,26 +5,22 @@ import { beforeAll, expect, test } from "@jest/globals";
 import { dpo } from "@mrlm/dpo";
 import { definePlugin } from "@mrlm/kit";
 import { silentLogger } from "@mrlm/kit/service";
-import { characterTokenizerFiles } from "@mrlm/kit/renderer";
 import type { RecordedRow } from "@mrlm/kit/learning";
 import {
   collectEpisodes,
-  type CollectionRequest,
   examineFile,
   Journal,
-  loadedModel,
-  loadFrozen,
   LocalHost,
+  openSession,
   parseConfig,
-  playingModel,
   PluginHost,
-  RolloutRunner,
-  sessionPlayers,
   writeCollection,
 } from "@mrlm/runtime";
 import { sft } from "@mrlm/sft";
 import { BigramEngine, duelEnvironment, trainBigram } from "@mrlm/testing";
 import { opponentDirectory } from "./support/opponent.ts";
+
+type CollectionRequest = Parameters<typeof collectEpisodes>[0];
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-collected-"));
 let rival: string;
@@ -39,58 +35,34 @@ async function collect(
 ): Promise<{ rows: RecordedRow[]; counts: Record<string, number> }> {
   const source = await PluginHost.of([definePlugin({ name: "test", environments: [duelEnvironment()] })]);
   const host = new LocalHost({ source });
-  const text = `policies: {alice: {path: m}}\nenvironments: [{id: duel, players: ${players}}]\nstages: [{algorithm: none}]\n`;
+  const random = `{config: {initializer_range: 0.5, vocab_size: 22, eos_token_id: 1, pad_token_id: 0}, tokenizer: {characters: {alphabet: abcd0123456789}}, seed: 1}`;
+  const text = `seed: 3\npolicies: {alice: {random: ${random}}}\nenvironments: [{id: duel, players: ${players}}]\nstages: [{algorithm: none}]\nsampling: {max_sequence_tokens: 512}\n`;
   const loaded = parseConfig(text, { path: join(folder, "run.yaml") });
-  const engine = new BigramEngine();
-  const { info, tokenizerFiles } = await engine.createModel({
-    model: "alice",
-    role: "policy",
-    trainable: false,
-    source: {
-      kind: "random",
-      seed: 1,
-      config: { initializer_range: 0.5, vocab_size: 22, eos_token_id: 1, pad_token_id: 0 },
-      tokenizerFiles: characterTokenizerFiles({ alphabet: "abcd0123456789" }),
-    },
-  });
   const ref = { id: "duel@1" };
-  const description = await host.describe(ref);
-  const named = { ref, description, known: loaded.config.environments[0] };
-  const { frozen, ...playing } = await sessionPlayers(
+  const named = { ref, description: await host.describe(ref), known: loaded.config.environments[0] };
+  const session = await openSession({
+    config: loaded.config,
     loaded,
-    named,
-    { policy: "alice", scripts: host, policies: source },
-    () => undefined,
-  );
-  const policy = loadedModel(tokenizerFiles, info);
-  const models = new Map([
-    ["alice", policy],
-    ...(await loadFrozen(engine, frozen, { config: loaded.config, policies: new Map([["alice", policy]]) })),
-  ]);
-  const rollouts = new RolloutRunner({
+    environment: named,
+    split: "train",
     host,
-    engine,
-    runSeed: 3,
-    isDeterministic: true,
-    concurrency: 64,
-    maxWaitMs: 1000,
+    scripts: host,
+    policies: source,
+    openEngine: async () => ({ engine: new BigramEngine() }),
     logger: silentLogger,
-    renderer: (model) => playingModel(models, model).renderer,
-    tokenLimit: () => 512,
-    turnLimit: () => 0,
+    onNotice: () => undefined,
   });
   const request: CollectionRequest = {
-    rollouts,
+    rollouts: session.rollouts,
     environment: ref,
     split: "train",
     size: 64,
     tasks: 4,
     groupSize: 4,
-    ...playing,
+    players: session.environment.players,
     sampling: { temperature: 1, maxTokens: 8 },
     seed: 3,
-    renderer: ({ kind, policy }) =>
-      kind === "scripted" ? "" : playingModel(models, policy ?? "frozen-0").renderer.fingerprint,
+    renderer: session.fingerprint,
     batchTasks: 2,
     signal: new AbortController().signal,
     onProgress: () => undefined,

@@ -6,12 +6,14 @@ import { connectStore } from "@mrlm/client";
 import { randomStream } from "@mrlm/kit";
 import { silentLogger } from "@mrlm/kit/service";
 import { playRun } from "@mrlm/runtime";
-import { serveStore, type StoreServer } from "@mrlm/server";
+import { serveStore } from "@mrlm/server";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
 import { BigramEngine, type BigramTraining, trainBigram } from "@mrlm/testing";
 import { freePort } from "../../benchmarks/ports/free-port.ts";
 import { AHEAD, partsForPlay } from "../replay/support/replays.ts";
+
+type StoreServer = Awaited<ReturnType<typeof serveStore>>;
 
 const [PIPELINED] = Object.values(AHEAD).map((training): BigramTraining => ({
   ...training,

@@ -3,9 +3,11 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { openRecords, type VerifyOptions, type VerifyResult, verifyRun } from "@mrlm/runtime";
+import { openRecords, type VerifyResult, verifyRun } from "@mrlm/runtime";
 import { BigramEngine, RoundingEngine, trainBigram } from "@mrlm/testing";
 import { filesOf, RUNS } from "./support/replays.ts";
+
+type VerifyOptions = Parameters<typeof verifyRun>[0];
 
 async function trained(name: string, engine = new BigramEngine()): Promise<string> {
   const run = RUNS[name] as NonNullable<(typeof RUNS)[string]>;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
 import type { Trajectory } from "@mrlm/spec";
-import { serveUi, shown, type UiServer, visible } from "@mrlm/ui";
+import { serveUi, shown, visible } from "@mrlm/ui";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { ROOT } from "../e2e/support/mrlm.ts";
@@ -26,7 +26,7 @@ const suite = MISSING_BROWSER === undefined ? describe : describe.skip;
 suite(`the page of mrlm ui in Chromium${MISSING_BROWSER === undefined ? "" : ` (skipped: ${MISSING_BROWSER})`}`, () => {
   const folder = temporaryDirectory();
   const faults: string[] = [];
-  let server: UiServer;
+  let server: Awaited<ReturnType<typeof serveUi>>;
   let browser: Browser;
   let page: Page;
   let runs: { readonly id: string; readonly directory: string }[];

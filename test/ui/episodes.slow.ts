@@ -5,14 +5,14 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { grpo } from "@mrlm/grpo";
 import type { EpisodeList } from "@mrlm/store";
 import { trainBigram } from "@mrlm/testing";
-import { serveUi, type UiServer } from "@mrlm/ui";
+import { serveUi } from "@mrlm/ui";
 import { run } from "../e2e/support/mrlm.ts";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { rowsOf } from "./support/run-with-episodes.ts";
 
 const folder = temporaryDirectory();
 const elsewhere = temporaryDirectory();
-let server: UiServer;
+let server: Awaited<ReturnType<typeof serveUi>>;
 let directory: string;
 
 beforeAll(async () => {

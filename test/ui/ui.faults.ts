@@ -9,7 +9,7 @@ import { randomStream } from "@mrlm/kit";
 import type { RandomStream, TrajectoryGroup } from "@mrlm/spec";
 import { STORE_FILE } from "@mrlm/store";
 import { duelEnvironment, trainBigram } from "@mrlm/testing";
-import { serveUi, type UiServer } from "@mrlm/ui";
+import { serveUi } from "@mrlm/ui";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { HOSTILE_TEXTS } from "./support/hostile-texts.ts";
 import { addGroups, rowsOf, smallRun } from "./support/run-with-episodes.ts";
@@ -27,7 +27,7 @@ const TOKENS = 100_000;
 const ANSWERED = [200, 400, 404, 500, 503];
 
 const folder = temporaryDirectory();
-let server: UiServer;
+let server: Awaited<ReturnType<typeof serveUi>>;
 let whole: string;
 let episode: number;
 

@@ -8,11 +8,11 @@ import { grpo } from "@mrlm/grpo";
 import type { JsonObject } from "@mrlm/spec";
 import type { EpisodeList } from "@mrlm/store";
 import { trainBigram } from "@mrlm/testing";
-import { serveUi, type UiServer } from "@mrlm/ui";
+import { serveUi } from "@mrlm/ui";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 
 const folder = temporaryDirectory();
-let server: UiServer;
+let server: Awaited<ReturnType<typeof serveUi>>;
 let run: string;
 let directory: string;
 

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { STORE_FILE } from "@mrlm/store";
-import { serveUi, type UiServer } from "@mrlm/ui";
+import { serveUi } from "@mrlm/ui";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { rowsOf } from "./support/run-with-episodes.ts";
 import { addMembers, aheadRun, editStore } from "./support/run-with-workers.ts";
@@ -19,7 +19,7 @@ interface Workers {
 }
 
 const folder = temporaryDirectory();
-let server: UiServer;
+let server: Awaited<ReturnType<typeof serveUi>>;
 let directory: string;
 
 beforeAll(async () => {

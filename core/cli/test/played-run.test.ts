@@ -4,10 +4,12 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { silentLogger } from "@mrlm/kit/service";
-import { serveStore, type StoreServer, type StoreSource } from "@mrlm/server";
+import { serveStore, type StoreSource } from "@mrlm/server";
 import { openPlayedRun } from "../src/services/played-run.ts";
 import { ServedStore } from "../src/services/served-store.ts";
 import { announceStoreToken, findStoreToken, makeStoreToken } from "../src/services/store-token.ts";
+
+type StoreServer = Awaited<ReturnType<typeof serveStore>>;
 
 const CONFIG = "name: x\nmodel: { path: ./m }\nenvironments: [{ id: math }]\nstages: [{ algorithm: grpo, steps: 1 }]\n";
 const { signal } = new AbortController();

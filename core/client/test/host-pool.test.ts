@@ -4,12 +4,14 @@ import { type Action, type JsonObject, MrlmError, type SimulatedEnvironment } fr
 import type { EnvironmentHost } from "@mrlm/spec/host";
 import { textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "@mrlm/server";
+import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
 import { HostPool } from "../src/environments/host-pool.ts";
 import { type Resolve, ServerAddresses } from "../src/environments/server-addresses.ts";
 import { type ConnectEnvironmentsOptions, connectEnvironments } from "../src/index.ts";
 import { authority, serveCounting } from "./support/handshake-faults.ts";
 import { countingPlugin } from "./support/counting-plugin.ts";
+
+type ServeEnvironmentsOptions = Parameters<typeof serveEnvironments>[0];
 
 const { signal } = new AbortController();
 const action: Action = { agent: "agent", message: textMessage("assistant", ""), finishReason: "stop" };

@@ -3,13 +3,15 @@ import type { Action, Observation, SimulatedEnvironment, StepResult } from "@mrl
 import type { EnvironmentHost } from "@mrlm/spec/host";
 import { textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "@mrlm/server";
+import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
 import { type ConnectEnvironmentsOptions, connectEnvironments } from "../src/index.ts";
 import { countingPlugin, counts } from "./support/counting-plugin.ts";
 import { FIRST_CALLS, playDisturbed } from "./support/disturbed-play.ts";
 import { fragileProxy } from "./support/fragile-proxy.ts";
 import { playHalfOpen } from "./support/half-open.ts";
 import { ServerProcess } from "./support/server-process.ts";
+
+type ServeEnvironmentsOptions = Parameters<typeof serveEnvironments>[0];
 
 const never = new AbortController().signal;
 const act = (text: string): Action => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
 import { ServerTls } from "@mrlm/kit/access";
-import { closeHttpServer, createHttpServer, listen } from "@mrlm/kit/http";
+import { createHttpServer } from "@mrlm/kit/http";
 import { connectEnvironments } from "../src/index.ts";
 import { fragileProxy } from "./support/fragile-proxy.ts";
 import { authority, handshakeError, HANDSHAKE_FAULTS, serveCounting } from "./support/handshake-faults.ts";
@@ -54,13 +54,13 @@ test.each(Object.entries(HANDSHAKE_FAULTS))("%s: the client gets TLS_FAILED at o
 });
 
 test("the HTTPS port of a server is named", async () => {
-  const server = createHttpServer(1_000, new ServerTls(authority.issue()));
-  const { port } = await listen(server, "127.0.0.1:0");
+  const http = createHttpServer(1_000, new ServerTls(authority.issue()));
+  const { port } = await http.listen("127.0.0.1:0");
   await expect(connectEnvironments(`127.0.0.1:${port}`, { tls: { ca: authority.cert } })).rejects.toMatchObject({
     code: "TLS_FAILED",
     message: expect.stringContaining("no gRPC server"),
   });
-  await closeHttpServer(server, () => 0, 0);
+  await http.close(0);
 });
 
 test.each([

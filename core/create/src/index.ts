@@ -1,4 +1,4 @@
-export { create, type CreateArguments } from "./create-command.ts";
+export { create } from "./create-command.ts";
 export { createProject } from "./create-project.ts";
 export { projectName } from "./project-name.ts";
 export { type Kind, KINDS } from "./templates.ts";

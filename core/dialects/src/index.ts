@@ -1,4 +1,4 @@
 export { DIALECT_NAMES } from "./dialects.ts";
 export { environmentIn } from "./environment-name.ts";
 export { ClientSandbox } from "./sandbox-fusion/client-sandbox.ts";
-export { type DialectServer, type ServeDialectsOptions, serveDialects } from "./serve-dialects.ts";
+export { serveDialects } from "./serve-dialects.ts";

@@ -1,4 +1,4 @@
-import { Exchange, HttpError, accessCheck, closeHttpServer, createHttpServer, listen } from "@mrlm/kit/http";
+import { Exchange, HttpError, accessCheck, createHttpServer } from "@mrlm/kit/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
@@ -71,12 +71,12 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
     options.dialects.some((name) => name === "ors" || name === "openenv" || name === "nemo-gym"),
   );
   const router = new Router([common, ...dialects], environments);
-  const server = createHttpServer(options.requestMs ?? 30_000, tls);
+  const http = createHttpServer(options.requestMs ?? 30_000, tls);
   const start = async () => {
     // The tools of an environment are routes in this protocol.
     if (options.dialects.includes("nemo-gym"))
       await checkToolNames(environments, [...common.routes, ...routes], { catalogue, logger });
-    return listen(server, address);
+    return http.listen(address);
   };
   const bound = await start().catch(async (error: unknown) => {
     if (options.sessions === undefined) await sessions.stop(0);
@@ -84,12 +84,9 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
     throw error;
   });
   const checkAccess = accessCheck({ tokens, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
-  const sockets = new Sockets(server, dialects, { environments, maxBytes: maxRequestBytes, checkAccess, logger });
+  const sockets = new Sockets(http.server, dialects, { environments, maxBytes: maxRequestBytes, checkAccess, logger });
 
-  let responsesDue = 0;
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    responsesDue++;
-    response.once("close", () => responsesDue--);
+  http.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const url = URL.parse(`http://localhost${request.url?.startsWith("/") ? request.url : "/"}`);
     if (url === null) return void response.writeHead(400).end();
     const exchange = new Exchange(request, response, url, maxRequestBytes);
@@ -138,7 +135,7 @@ export async function serveDialects(options: ServeDialectsOptions): Promise<Dial
     await sessions.stop(graceMs);
     await Promise.all(dialects.map((dialect) => dialect.close()));
     await sockets.close();
-    await closeHttpServer(server, () => responsesDue, LAST_RESPONSES_MS);
+    await http.close(LAST_RESPONSES_MS);
   };
   let stopped: Promise<void> | undefined;
   const urls = options.dialects.flatMap((dialect, i) => dialects[i]?.paths.map((path) => ({ dialect, path })) ?? []);

@@ -3,5 +3,5 @@
 export { type AccessCheck, accessCheck } from "./http/access.ts";
 export { Exchange } from "./http/exchange.ts";
 export { HttpError } from "./http/http-error.ts";
-export { closeHttpServer, createHttpServer, listen } from "./http/http-server.ts";
+export { createHttpServer } from "./http/http-server.ts";
 export { parseClientJson } from "./http/parse-client-json.ts";

@@ -11,7 +11,7 @@ import type { Logger } from "@mrlm/spec";
 import { createAuthority } from "@mrlm/testing";
 import type { AccessFiles } from "../src/access/server-access.ts";
 import { clientToken, openServerAccess, ServerTls, Tokens } from "../src/access.ts";
-import { closeHttpServer, createHttpServer, listen } from "../src/http.ts";
+import { createHttpServer } from "../src/http.ts";
 import { silentLogger } from "../src/silent-logger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-access-"));
@@ -136,9 +136,9 @@ describe("certificates", () => {
     writeFileSync(files.cert, first.cert);
     writeFileSync(files.key, first.key);
     const { tls, lines, close } = opened(files);
-    const server = createHttpServer(1_000, tls);
-    server.on("request", (_, response) => response.end());
-    const { port } = await listen(server, "127.0.0.1:0");
+    const http = createHttpServer(1_000, tls);
+    http.server.on("request", (_, response) => response.end());
+    const { port } = await http.listen("127.0.0.1:0");
     const [status, fingerprint] = await get(port);
     expect(status).toBe(200);
     writeFileSync(files.cert, second.cert);
@@ -150,7 +150,7 @@ describe("certificates", () => {
     writeFileSync(files.key, second.key);
     await until(() => lines.length === 3);
     expect((await get(port))[1]).not.toBe(fingerprint);
-    await closeHttpServer(server, () => 0, 0);
+    await http.close(0);
     close();
   });
 
@@ -166,12 +166,12 @@ describe("certificates", () => {
   });
 
   test("are required of clients by a server with authorities", async () => {
-    const server = createHttpServer(1_000, new ServerTls({ ...authority.issue(), ca: authority.cert }));
-    server.on("request", (_, response) => response.end());
-    const { port } = await listen(server, "127.0.0.1:0");
+    const http = createHttpServer(1_000, new ServerTls({ ...authority.issue(), ca: authority.cert }));
+    http.server.on("request", (_, response) => response.end());
+    const { port } = await http.listen("127.0.0.1:0");
     expect((await get(port, authority.issue({ usages: ["client"] })))[0]).toBe(200);
     for (const own of [{}, createAuthority("another").issue()])
       await expect(get(port, own)).rejects.toMatchObject({ code: expect.stringMatching(/ECONNRESET|ALERT/) });
-    await closeHttpServer(server, () => 0, 0);
+    await http.close(0);
   });
 });

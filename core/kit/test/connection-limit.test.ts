@@ -1,20 +1,19 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Tokens } from "../src/access.ts";
-import { accessCheck, closeHttpServer, createHttpServer, type HttpError, listen } from "../src/http.ts";
+import { accessCheck, createHttpServer, type HttpError } from "../src/http.ts";
 
 const TOTAL = 64;
-let server: Server;
+let http: ReturnType<typeof createHttpServer>;
 let port: number;
 let sockets: Socket[] = [];
 
 beforeEach(async () => {
-  server = createHttpServer(30_000, undefined, TOTAL);
+  http = createHttpServer(30_000, undefined, TOTAL);
   const check = accessCheck({ tokens: Tokens.of("secret"), isLoopback: true });
-  server.on("request", (request, response) => {
+  http.server.on("request", (request, response) => {
     try {
       check(request);
       response.end("welcome");
@@ -22,12 +21,12 @@ beforeEach(async () => {
       response.writeHead((error as HttpError).status).end();
     }
   });
-  ({ port } = (await listen(server, "127.0.0.1:0")) as AddressInfo);
+  ({ port } = await http.listen("127.0.0.1:0"));
 });
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   sockets = [];
-  await closeHttpServer(server, () => 0, 0);
+  await http.close(0);
 });
 
 /** Opens a connection from an address of the loopback interface, and sends a text. */
@@ -43,7 +42,7 @@ const request = (token: string): string =>
   `GET / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`;
 const openCount = (): Promise<number> =>
   new Promise((resolve, reject) =>
-    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    http.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
   );
 async function settled(count: number): Promise<void> {
   while ((await openCount()) !== count) await delay(5);

@@ -1,2 +1,2 @@
-export { type PolicyServer, servePolicies } from "./serve-policies.ts";
+export { servePolicies } from "./serve-policies.ts";
 export type { PolicySource } from "./served-policy.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
-import { accessCheck, closeHttpServer, createHttpServer, Exchange, HttpError, listen } from "@mrlm/kit/http";
+import { accessCheck, createHttpServer, Exchange, HttpError } from "@mrlm/kit/http";
 import type { Logger } from "@mrlm/spec";
 import { ApiError, serverClosing } from "./api/api-error.ts";
 import { Admission, type SequenceLimits } from "./sampling/admission.ts";
@@ -46,20 +46,16 @@ export async function servePolicies(options: ServePoliciesOptions): Promise<Poli
   const admission = new Admission(options);
   const log = new RequestLog(logger, admission);
   const routes = new Routes(policies, admission);
-  const server = createHttpServer(options.requestMs ?? 30_000, tls);
+  const http = createHttpServer(options.requestMs ?? 30_000, tls);
   const closeSamplers = (): Promise<unknown> => Promise.all(policies.map(({ sampler }) => sampler.close()));
-  const bound = await listen(server, address).catch(async (error: unknown) => {
+  const bound = await http.listen(address).catch(async (error: unknown) => {
     await closeSamplers();
     throw error;
   });
   const checkAccess = accessCheck({ tokens, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
   const ending = new AbortController();
   let isDraining = false;
-  let responsesDue = 0;
-
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    responsesDue++;
-    response.once("close", () => responsesDue--);
+  http.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const url = URL.parse(`http://localhost${request.url?.startsWith("/") ? request.url : "/"}`);
     if (url === null) return void response.writeHead(400).end();
     void answer(new Exchange(request, response, url, maxRequestBytes));
@@ -105,7 +101,7 @@ export async function servePolicies(options: ServePoliciesOptions): Promise<Poli
   const stop = async (graceMs: number): Promise<void> => {
     isDraining = true;
     const timer = setTimeout(() => ending.abort(serverClosing()), graceMs);
-    await closeHttpServer(server, () => responsesDue, graceMs + LAST_RESPONSES_MS);
+    await http.close(graceMs + LAST_RESPONSES_MS);
     clearTimeout(timer);
     ending.abort(serverClosing());
     await closeSamplers();

@@ -1,14 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import {
-  type Behaviour,
-  behaviourOf,
-  compareBehaviour,
-  describeDifference,
-  formatBehaviour,
-  parseBehaviour,
-  type TranscriptLine,
-} from "../src/index.ts";
-import { behaviourHash } from "../src/plugins/behaviour.ts";
+import { type Behaviour, behaviourOf, behaviourFile, compareBehaviour } from "../src/index.ts";
+import { behaviourHash, type TranscriptLine } from "../src/plugins/behaviour.ts";
 
 /** Transcript from texts: observation, action, result, action, result, ... */
 const transcript = (...texts: string[]): TranscriptLine[] =>
@@ -25,10 +17,10 @@ const of = (fixtures: Readonly<Record<string, readonly string[]>>, id = "nim@1")
 describe("behaviour of fixtures", () => {
   test("a file is read as it was written", () => {
     const environments = { ...of({ win: ["a", "b", "c"], lose: ["a"] }), ...of({ nop: ["x"] }, "nim@2") };
-    const text = formatBehaviour(environments);
-    expect(parseBehaviour(text, "file").environments).toEqual(environments);
-    expect(formatBehaviour(parseBehaviour(text, "file").environments)).toBe(text);
-    expect(JSON.parse(formatBehaviour({}))).toEqual({ format: 1, environments: {} });
+    const text = behaviourFile.format(environments);
+    expect(behaviourFile.parse(text, "file").environments).toEqual(environments);
+    expect(behaviourFile.format(behaviourFile.parse(text, "file").environments)).toBe(text);
+    expect(JSON.parse(behaviourFile.format({}))).toEqual({ format: 1, environments: {} });
   });
 
   test.each([
@@ -38,14 +30,14 @@ describe("behaviour of fixtures", () => {
     ["changed", 4, ["a", "b", "c", "d", "e"]],
     ["changed", 2, ["a"]],
   ] as const)("a difference is %s in line %i", (kind, line, now) => {
-    expect(compareBehaviour(of({ win: ["a", "b", "c"] }), of({ win: now }))).toEqual([
+    expect(compareBehaviour(of({ win: ["a", "b", "c"] }), of({ win: now }))).toMatchObject([
       { environment: "nim@1", fixture: "win", kind, line },
     ]);
   });
 
   test("added and removed fixtures are no changes, and another version is not compared", () => {
     const before = of({ win: ["a"], old: ["b"] });
-    expect(compareBehaviour(before, of({ win: ["a"], new: ["b"] })).map(describeDifference)).toEqual([
+    expect(compareBehaviour(before, of({ win: ["a"], new: ["b"] })).map(({ description }) => description)).toEqual([
       'fixture "old" of nim@1 is recorded and no longer exists',
       'fixture "new" of nim@1 is not recorded',
     ]);
@@ -61,7 +53,7 @@ describe("behaviour of fixtures", () => {
   });
 
   test("a malformed file is named", () => {
-    expect(() => parseBehaviour("{", "p/mrlm.behaviour.json")).toThrow("p/mrlm.behaviour.json is not JSON.");
-    expect(() => parseBehaviour('{"format":2,"environments":{}}', "p")).toThrow(/^p is malformed: format: /);
+    expect(() => behaviourFile.parse("{", "p/mrlm.behaviour.json")).toThrow("p/mrlm.behaviour.json is not JSON.");
+    expect(() => behaviourFile.parse('{"format":2,"environments":{}}', "p")).toThrow(/^p is malformed: format: /);
   });
 });

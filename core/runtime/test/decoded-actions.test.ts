@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { definePlugin, observe, singleStep, textMessage } from "@mrlm/kit";
 import type { Action } from "@mrlm/spec";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import { decodeAction, environmentProto as wire } from "@mrlm/wire";
+import { actionCodec, environmentProto as wire } from "@mrlm/wire";
 import { isFullyChecked } from "../src/host/session.ts";
 import { validateBySchema } from "../src/host/validate-result.ts";
 import { counterEnvironment, never } from "./support/counter-environment.ts";
@@ -76,7 +76,7 @@ test("an action whose form is not checked after its decoding is what the schema 
     fc.property(action, (given) => {
       let decoded: Action;
       try {
-        decoded = decodeAction(wire.Action.decode(wire.Action.encode(given as wire.Action).finish()));
+        decoded = actionCodec.decode(wire.Action.decode(wire.Action.encode(given as wire.Action).finish()));
       } catch {
         return;
       }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { definePlugin } from "@mrlm/kit";
 import {
+  behaviourFile,
   behaviourOf,
-  formatBehaviour,
   LocalHost,
   parseConfig,
   PluginHost,
@@ -38,7 +38,7 @@ async function describeInstalled(files: Readonly<Record<string, string>>) {
 test("the description of an environment names its package, and the hash of its recorded behaviour", async () => {
   expect((await describeInstalled({})).providedBy).toEqual({ name: "reverse", version: "1.2.3" });
   const behaviour = (text: string) =>
-    formatBehaviour({ "reverse@1": { fixtures: { right: behaviourOf([{ kind: "returned", text }]) } } });
+    behaviourFile.format({ "reverse@1": { fixtures: { right: behaviourOf([{ kind: "returned", text }]) } } });
   const described = async (text: string) =>
     (await describeInstalled({ "mrlm.behaviour.json": behaviour(text) })).providedBy?.behaviour;
   expect(await described("1")).toMatch(/^[0-9a-f]{64}$/);

@@ -2,7 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { definePlugin, textMessage } from "@mrlm/kit";
 import { learntReward } from "@mrlm/kit/learning";
-import { checkPlayers, LocalHost, parseConfig, PluginHost, prepareRun, trainedSharing } from "@mrlm/runtime";
+import { checkPlayers, LocalHost, parseConfig, PluginHost, prepareRun } from "@mrlm/runtime";
+import { trainedSharing } from "../src/players/reward-sharing.ts";
 import type { MeasuredEnvironment } from "../src/evaluation/evaluate.ts";
 import {
   type AgentId,

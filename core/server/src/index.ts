@@ -1,6 +1,6 @@
-export { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "./serve-environments.ts";
+export { type EnvironmentServer, serveEnvironments } from "./serve-environments.ts";
 export { serveWorker } from "./workers/serve-worker.ts";
-export { startWorkers, type WorkerPool, type WorkerPoolOptions } from "./workers/worker-pool.ts";
+export { startWorkers, type WorkerPool } from "./workers/worker-pool.ts";
 export type { LinkAddress } from "./workers/link.ts";
 export type { WorkerProcess } from "./workers/environment-worker.ts";
 export type { WorkerEnd } from "./workers/worker-end.ts";
@@ -8,5 +8,5 @@ export { serveEngine } from "./engine/serve-engine.ts";
 export { forwardPort } from "./forward-port.ts";
 export { serveSampler } from "./engine/serve-sampler.ts";
 export type { ServedEngine } from "./engine/served-engine.ts";
-export { serveStore, type ServeStoreOptions, type StoreServer } from "./store/serve-store.ts";
+export { serveStore } from "./store/serve-store.ts";
 export type { StoreSource } from "./store/store-methods.ts";

@@ -3,8 +3,9 @@ import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { Tokens } from "@mrlm/kit/access";
 import { randomToken } from "@mrlm/process";
-import { ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, MAX_UNFINISHED, environmentProto as wire } from "@mrlm/wire";
-import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
+import { Assembler, ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, environmentProto as wire } from "@mrlm/wire";
+import { type EnvironmentServer, serveEnvironments } from "../src/index.ts";
+import type { ServeEnvironmentsOptions } from "../src/serve-environments.ts";
 import { reflectionMethods } from "../src/standard/reflection.ts";
 import { fuzzFrames } from "./support/fuzz-frames.ts";
 import { fuzzUnary } from "./support/fuzz-unary.ts";
@@ -60,7 +61,7 @@ describe("S5: memory that a client makes a server hold", () => {
       stream,
       Array.from({ length: 1_000 }, (_, i) => chunk(BigInt(i + 1), Buffer.of(1))),
     );
-    await stream.received(1_000 - MAX_UNFINISHED);
+    await stream.received(1_000 - Assembler.MAX_UNFINISHED);
     expect(codesOf(stream)).toEqual(new Set(["RESOURCE_EXHAUSTED"]));
     stream.answers.length = 0;
     send(

@@ -5,7 +5,8 @@ import { connectEnvironments } from "@mrlm/client";
 import { definePlugin, observe, singleStep, textMessage } from "@mrlm/kit";
 import type { Action, EnvironmentDefinition } from "@mrlm/spec";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import { type EnvironmentServer, serveEnvironments, type ServeEnvironmentsOptions } from "../src/index.ts";
+import { type EnvironmentServer, serveEnvironments } from "../src/index.ts";
+import type { ServeEnvironmentsOptions } from "../src/serve-environments.ts";
 import { serveByWorker } from "./support/serve-by-worker.ts";
 
 // Files whose functions run between the socket and the environment, in both directions. Each file more is one that a reader

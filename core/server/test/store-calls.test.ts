@@ -6,7 +6,8 @@ import { Tokens } from "@mrlm/kit/access";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { openLocalStore } from "@mrlm/store";
 import { STORE_SERVICE } from "@mrlm/wire";
-import { serveStore, type StoreServer } from "../src/index.ts";
+import { serveStore } from "../src/index.ts";
+import type { StoreServer } from "../src/store/serve-store.ts";
 import { RawClient } from "./support/raw-client.ts";
 
 let folder: string;

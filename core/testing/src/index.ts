@@ -1,7 +1,7 @@
 export { type BareEnvironment, bareEnvironment, barePluginContext } from "./bare-environment.ts";
 export { BigramEngine } from "./bigram/engine.ts";
 export { BigramExternalSampler } from "./bigram/external-sampler.ts";
-export { type Authority, createAuthority } from "./certificates.ts";
+export { createAuthority } from "./certificates.ts";
 export { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "./chat-server.ts";
 export { environmentContract } from "./environment-contract/environment-contract.ts";
 export { checksOf } from "./check/check-part.ts";
@@ -19,7 +19,7 @@ export { type Transport, inProcess, overGrpc } from "./transports.ts";
 export { duelEnvironment } from "./training/duel-environment.ts";
 export { lettersEnvironment, type LettersReward } from "./training/letters-environment.ts";
 export { RoundingEngine, toBfloat16 } from "./training/rounding-engine.ts";
-export { recordingEngine, type RecordedLearning, type RecordedSample } from "./training/recording-engine.ts";
+export { recordingEngine } from "./training/recording-engine.ts";
 export {
   type BigramOutcome,
   type BigramTraining,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
-import { accessCheck, closeHttpServer, createHttpServer, Exchange, HttpError, listen } from "@mrlm/kit/http";
+import { accessCheck, createHttpServer, Exchange, HttpError } from "@mrlm/kit/http";
 import { type Logger, MrlmError } from "@mrlm/spec";
 import { answerApi, type ApiContext } from "./api.ts";
 import { assertReadable, findRuns, type FoundRun } from "./find-runs.ts";
@@ -67,14 +67,11 @@ export async function serveUi(options: ServeUiOptions): Promise<UiServer> {
   const reader = new RunReader();
   const runs = searchedRuns(directories);
   const context: ApiContext = { reader, runs, servers, changes: new LiveChanges(() => runs().values()) };
-  const server = createHttpServer(REQUEST_MS, tls);
-  const bound = await listen(server, address);
+  const http = createHttpServer(REQUEST_MS, tls);
+  const bound = await http.listen(address);
   const checkAccess = accessCheck({ tokens, isLoopback: /^(::1|127\..*)$/.test(bound.address) });
 
-  let responsesDue = 0;
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    responsesDue++;
-    response.once("close", () => responsesDue--);
+  http.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const url = URL.parse(`http://localhost${request.url?.startsWith("/") ? request.url : "/"}`);
     if (url === null) return void response.writeHead(400).end();
@@ -106,7 +103,7 @@ export async function serveUi(options: ServeUiOptions): Promise<UiServer> {
     port: bound.port,
     async close() {
       await reader.close();
-      await closeHttpServer(server, () => responsesDue, LAST_RESPONSES_MS);
+      await http.close(LAST_RESPONSES_MS);
     },
   };
 }

@@ -1,14 +1,10 @@
-/** Version of `mrlm.env.v1` that this package implements. */
-export const ENVIRONMENT_PROTOCOL = { major: 1, minor: 0 } as const;
-
-/** Version of `mrlm.engine.v1` that this package implements. */
-export const ENGINE_PROTOCOL = { major: 1, minor: 0 } as const;
-
-/** Version of `mrlm.sampler.v1` that this package implements. */
-export const SAMPLER_PROTOCOL = { major: 1, minor: 0 } as const;
-
-/** Version of `mrlm.store.v1` that this package implements. */
-export const STORE_PROTOCOL = { major: 1, minor: 0 } as const;
+/** Versions of the protocols `mrlm.env.v1`, `mrlm.engine.v1`, `mrlm.sampler.v1` and `mrlm.store.v1` that this package implements. */
+export const PROTOCOLS = {
+  environment: { major: 1, minor: 0 },
+  engine: { major: 1, minor: 0 },
+  sampler: { major: 1, minor: 0 },
+  store: { major: 1, minor: 0 },
+} as const;
 
 /** Metadata key of a client's secret, to which its sessions are bound. */
 export const CLIENT_METADATA_KEY = "mrlm-client";

@@ -9,34 +9,16 @@ import type {
 } from "@mrlm/spec/host";
 import fc from "fast-check";
 import {
-  decodeCreateModel,
-  decodeCreatedModel,
-  decodeEngineInfo,
-  decodeGradients,
-  decodeMemoryEstimate,
-  decodeMemoryWorkload,
-  decodeOptimStep,
-  decodeOptimStepResult,
-  decodeOutputs,
-  decodeSampleAdd,
-  decodeSampleFinish,
-  decodeSampleTokens,
-  decodeUnit,
-  decodeUnitGradients,
-  encodeCreateModel,
-  encodeCreatedModel,
-  encodeEngineInfo,
-  encodeGradients,
-  encodeMemoryEstimate,
-  encodeMemoryWorkload,
-  encodeOptimStep,
-  encodeOptimStepResult,
-  encodeOutputs,
-  encodeSampleAdd,
-  encodeSampleError,
-  encodeSampleFinish,
-  encodeSampleTokens,
-  encodeUnit,
+  createModelCodec,
+  engineInfoCodec,
+  gradientsCodec,
+  estimateMemoryCodec,
+  optimStepCodec,
+  outputsCodec,
+  sampleAddCodec,
+  sampleFinishCodec,
+  sampleTokensCodec,
+  unitCodec,
   fromInt64,
   samplerProto,
   toInt64,
@@ -69,7 +51,12 @@ describe("encoding and decoding keeps", () => {
     const created = fc.record({ info, tokenizerFiles: files });
     fc.assert(
       fc.property(created, (value) =>
-        expectSame(decodeCreatedModel(throughBytes(wire.CreateModelResponse, encodeCreatedModel(value))), value),
+        expectSame(
+          createModelCodec.response.decode(
+            throughBytes(wire.CreateModelResponse, createModelCodec.response.encode(value)),
+          ),
+          value,
+        ),
       ),
     );
   });
@@ -133,7 +120,12 @@ describe("encoding and decoding keeps", () => {
     );
     fc.assert(
       fc.property(options, (value) =>
-        expectSame(decodeCreateModel(throughBytes(wire.CreateModelRequest, encodeCreateModel(value, 7n))), value),
+        expectSame(
+          createModelCodec.request.decode(
+            throughBytes(wire.CreateModelRequest, createModelCodec.request.encode(value, 7n)),
+          ),
+          value,
+        ),
       ),
     );
   });
@@ -154,7 +146,12 @@ describe("encoding and decoding keeps", () => {
     });
     fc.assert(
       fc.property(estimate, (value) =>
-        expectSame(decodeMemoryEstimate(throughBytes(wire.EstimateMemoryResponse, encodeMemoryEstimate(value))), value),
+        expectSame(
+          estimateMemoryCodec.response.decode(
+            throughBytes(wire.EstimateMemoryResponse, estimateMemoryCodec.response.encode(value)),
+          ),
+          value,
+        ),
       ),
     );
     const model = {
@@ -173,7 +170,9 @@ describe("encoding and decoding keeps", () => {
       { models: [], sampledModels: ["policy", "other"], concurrency: 0, sequenceTokens: 9, unitSequences: 8 },
     ])
       expectSame(
-        decodeMemoryWorkload(throughBytes(wire.EstimateMemoryRequest, encodeMemoryWorkload(workload))),
+        estimateMemoryCodec.request.decode(
+          throughBytes(wire.EstimateMemoryRequest, estimateMemoryCodec.request.encode(workload)),
+        ),
         workload,
       );
   });
@@ -193,7 +192,10 @@ describe("encoding and decoding keeps", () => {
     });
     fc.assert(
       fc.property(engine, (value) =>
-        expectSame(decodeEngineInfo(throughBytes(wire.DescribeResponse, encodeEngineInfo(value, 3n))), value),
+        expectSame(
+          engineInfoCodec.decode(throughBytes(wire.DescribeResponse, engineInfoCodec.encode(value, 3n))),
+          value,
+        ),
       ),
     );
   });
@@ -212,13 +214,18 @@ describe("encoding and decoding keeps", () => {
       );
     fc.assert(
       fc.property(result, (value) =>
-        expectSame(decodeSampleFinish(throughBytes(samplerProto.SampleFinish, encodeSampleFinish(5n, value))), value),
+        expectSame(
+          sampleFinishCodec.decode(throughBytes(samplerProto.SampleFinish, sampleFinishCodec.encode(5n, value))),
+          value,
+        ),
       ),
     );
     fc.assert(
       fc.property(result, ({ tokens, logprobs, versions }) => {
-        const messages = encodeSampleTokens(5n, { tokens, logprobs, versions });
-        const chunks = messages.map((message) => decodeSampleTokens(throughBytes(samplerProto.SampleTokens, message)));
+        const messages = sampleTokensCodec.encode(5n, { tokens, logprobs, versions });
+        const chunks = messages.map((message) =>
+          sampleTokensCodec.decode(throughBytes(samplerProto.SampleTokens, message)),
+        );
         const list = (field: keyof SampledChunk): number[] => chunks.flatMap((chunk) => [...chunk[field]]);
         expectSame([list("tokens"), list("logprobs"), list("versions")], [[...tokens], [...logprobs], [...versions]]);
       }),
@@ -237,7 +244,10 @@ describe("encoding and decoding keeps", () => {
     });
     fc.assert(
       fc.property(request, (value) =>
-        expectSame(decodeSampleAdd(throughBytes(samplerProto.SampleAdd, encodeSampleAdd(1n, value))), value),
+        expectSame(
+          sampleAddCodec.decode(throughBytes(samplerProto.SampleAdd, sampleAddCodec.encode(1n, value))),
+          value,
+        ),
       ),
     );
   });
@@ -254,7 +264,10 @@ describe("encoding and decoding keeps", () => {
     });
     fc.assert(
       fc.property(options, (value) =>
-        expectSame(decodeOptimStep(throughBytes(wire.OptimStepRequest, encodeOptimStep(value, 1n))), value),
+        expectSame(
+          optimStepCodec.request.decode(throughBytes(wire.OptimStepRequest, optimStepCodec.request.encode(value, 1n))),
+          value,
+        ),
       ),
     );
     const result = fc.record(
@@ -269,7 +282,10 @@ describe("encoding and decoding keeps", () => {
     );
     fc.assert(
       fc.property(result, (value) =>
-        expectSame(decodeOptimStepResult(throughBytes(wire.OptimStepResponse, encodeOptimStepResult(value))), value),
+        expectSame(
+          optimStepCodec.response.decode(throughBytes(wire.OptimStepResponse, optimStepCodec.response.encode(value))),
+          value,
+        ),
       ),
     );
   });
@@ -283,16 +299,19 @@ describe("encoding and decoding keeps", () => {
       fc.property(fc.array(sequence, { maxLength: 3 }), fc.double({ noNaN: true }), (sequences, scale) => {
         const masked = sequences.reduce((sum, { mask }) => sum + mask.reduce((count, bit) => count + bit, 0), 0);
         const logprob = Float32Array.from({ length: masked }, (_, i) => scale * (i + 1));
-        const received = throughBytes(wire.Unit, encodeUnit({ sequences }, { logprob }));
-        expectSame(decodeUnit(received), { sequences });
-        expectSame(decodeUnitGradients(received), masked === 0 ? {} : { logprob });
+        const received = throughBytes(wire.Unit, unitCodec.encode({ sequences }, { logprob }));
+        expectSame(unitCodec.decode(received), { sequences });
+        expectSame(unitCodec.decodeGradients(received), masked === 0 ? {} : { logprob });
         expectSame(
-          decodeGradients(throughBytes(wire.UnitGradients, encodeGradients({ logprob }))),
+          gradientsCodec.decode(throughBytes(wire.UnitGradients, gradientsCodec.encode({ logprob }))),
           masked === 0 ? {} : { logprob },
         );
         const outputs = { logprob, finalValue: new Float32Array(sequences.length) };
         expectSame(
-          decodeOutputs(throughBytes(wire.UnitOutputs, encodeOutputs(outputs)), { logprob: true, finalValue: true }),
+          outputsCodec.decode(throughBytes(wire.UnitOutputs, outputsCodec.encode(outputs)), {
+            logprob: true,
+            finalValue: true,
+          }),
           outputs,
         );
       }),
@@ -326,7 +345,7 @@ describe("numbers as bytes", () => {
 
 test("a sequence's own error comes back as that error", () => {
   const error = Object.assign(new Error("too long"), {});
-  expect(() => decodeSampleFinish(encodeSampleError(1n, error))).toThrow(
+  expect(() => sampleFinishCodec.decode(sampleFinishCodec.encodeError(1n, error))).toThrow(
     expect.objectContaining({ code: "ENGINE_FAILED" }),
   );
 });

@@ -3,20 +3,15 @@ import type { Reward, Role } from "@mrlm/spec";
 import type { EnvironmentDescription } from "@mrlm/spec/host";
 import fc from "fast-check";
 import {
-  decodeAction,
-  decodeDemonstration,
-  decodeDescription,
-  decodeEnvironmentRef,
-  decodeStep,
-  encodeAction,
-  encodeDemonstration,
-  encodeDescription,
-  encodeEnvironmentRef,
-  encodeStep,
+  actionCodec,
+  demonstrationCodec,
+  descriptionCodec,
+  environmentRefCodec,
+  stepCodec,
   environmentProto as wire,
 } from "../src/index.ts";
 import { decodeMessage, decodePart } from "../src/environment/messages.ts";
-import { decodeReward, encodeReward } from "../src/environment/turns.ts";
+import { rewardCodec } from "../src/environment/turns.ts";
 
 import { action, demonstration, object, stepResult, text } from "./arbitraries.ts";
 import { expectSame, throughBytes } from "./through-bytes.ts";
@@ -25,21 +20,26 @@ describe("encoding and decoding keeps", () => {
   test("steps: parts, images, tool calls, tools, rewards, ends, info", () => {
     fc.assert(
       fc.property(stepResult, (step) =>
-        expectSame(decodeStep(throughBytes(wire.StepResponse, encodeStep(step))), step),
+        expectSame(stepCodec.decode(throughBytes(wire.StepResponse, stepCodec.encode(step))), step),
       ),
     );
   });
 
   test("actions", () => {
     fc.assert(
-      fc.property(action, (value) => expectSame(decodeAction(throughBytes(wire.Action, encodeAction(value))), value)),
+      fc.property(action, (value) =>
+        expectSame(actionCodec.decode(throughBytes(wire.Action, actionCodec.encode(value))), value),
+      ),
     );
   });
 
   test("demonstrations", () => {
     fc.assert(
       fc.property(demonstration, (value) =>
-        expectSame(decodeDemonstration(throughBytes(wire.Demonstration, encodeDemonstration(value))), value),
+        expectSame(
+          demonstrationCodec.decode(throughBytes(wire.Demonstration, demonstrationCodec.encode(value))),
+          value,
+        ),
       ),
     );
   });
@@ -84,7 +84,10 @@ describe("encoding and decoding keeps", () => {
     );
     fc.assert(
       fc.property(description, (value) =>
-        expectSame(decodeDescription(throughBytes(wire.EnvironmentDescription, encodeDescription(value))), value),
+        expectSame(
+          descriptionCodec.decode(throughBytes(wire.EnvironmentDescription, descriptionCodec.encode(value))),
+          value,
+        ),
       ),
     );
   });
@@ -93,14 +96,17 @@ describe("encoding and decoding keeps", () => {
     const ref = fc.record({ id: fc.string({ minLength: 1 }), options: object }, { requiredKeys: ["id"] });
     fc.assert(
       fc.property(ref, (value) =>
-        expectSame(decodeEnvironmentRef(throughBytes(wire.EnvironmentRef, encodeEnvironmentRef(value))), value),
+        expectSame(
+          environmentRefCodec.decode(throughBytes(wire.EnvironmentRef, environmentRefCodec.encode(value))),
+          value,
+        ),
       ),
     );
   });
 });
 
 test("a server without roles has one agent for each of `agents`, and never receives the finish reason exhausted", () => {
-  const described = encodeDescription({
+  const described = descriptionCodec.encode({
     id: "pair@1",
     description: "",
     determinism: "full",
@@ -112,9 +118,9 @@ test("a server without roles has one agent for each of `agents`, and never recei
     rewardComponents: [],
   });
   expect(described.agents).toEqual(["pro", "con"]);
-  const old = decodeDescription({ ...described, roles: [] });
+  const old = descriptionCodec.decode({ ...described, roles: [] });
   expect(old).toMatchObject({ roles: { pro: {}, con: {} }, lacksExhausted: true });
-  expect(encodeDescription(old)).toEqual({ ...described, roles: [] });
+  expect(descriptionCodec.encode(old)).toEqual({ ...described, roles: [] });
 });
 
 describe("a malformed message is refused", () => {
@@ -122,15 +128,17 @@ describe("a malformed message is refused", () => {
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY])("a reward of %s, in both directions", (value) => {
     const reward: Reward = { scored: true, value, components: {} };
-    expect(() => encodeReward(reward)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
-    expect(() => encodeReward({ scored: true, value: 0, components: { format: value } })).toThrow(/component "format"/);
-    expect(() => decodeReward({ result: { $case: "score", score: { value, components: new Map() } } })).toThrow(
+    expect(() => rewardCodec.encode(reward)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
+    expect(() => rewardCodec.encode({ scored: true, value: 0, components: { format: value } })).toThrow(
+      /component "format"/,
+    );
+    expect(() => rewardCodec.decode({ result: { $case: "score", score: { value, components: new Map() } } })).toThrow(
       /not a finite number/,
     );
   });
 
   test("a reward that is neither scored nor unscored", () => {
-    expect(() => decodeReward({ result: undefined })).toThrow(/neither scored nor unscored/);
+    expect(() => rewardCodec.decode({ result: undefined })).toThrow(/neither scored nor unscored/);
   });
 
   test("an unknown role, part, or JSON that is not an object", () => {
@@ -140,9 +148,9 @@ describe("a malformed message is refused", () => {
       decodePart({ part: { $case: "toolCall", toolCall: { id: "1", name: "f", argumentsJson } } });
     expect(() => call("[]")).toThrow(/must be a JSON object/);
     expect(() => call("{")).toThrow(/must be JSON/);
-    expect(() => decodeAction(undefined)).toThrow(/no message/);
+    expect(() => actionCodec.decode(undefined)).toThrow(/no message/);
     const given = { agent: "a", message: { ...nothing, role: "assistant" } };
-    expect(() => decodeAction({ ...given, finishReason: 9 as never })).toThrow(/unknown finish reason 9/);
-    expect(decodeAction({ ...given, finishReason: 0 }).finishReason).toBe("stop");
+    expect(() => actionCodec.decode({ ...given, finishReason: 9 as never })).toThrow(/unknown finish reason 9/);
+    expect(actionCodec.decode({ ...given, finishReason: 0 }).finishReason).toBe("stop");
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { type ErrorCode, MrlmError } from "@mrlm/spec";
 import { ERROR_CODES } from "@mrlm/spec/host";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { decodeError, encodeError, errorOfStatus, isConnectionLoss, reasonOf, statusOfError } from "../src/index.ts";
+import { errorCodec, errorOfStatus, isConnectionLoss, reasonOf, statusOfError } from "../src/index.ts";
 
 const codes = { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL", peer: "The server at host:1" } as const;
 
@@ -35,7 +35,7 @@ describe("errors over the wire", () => {
   });
 
   test("the message of an unexpected error is not sent", () => {
-    expect(encodeError(new Error("password=hunter2"))).toMatchObject({
+    expect(errorCodec.encode(new Error("password=hunter2"))).toMatchObject({
       code: "INTERNAL",
       message: expect.not.stringContaining("hunter2"),
     });
@@ -43,7 +43,10 @@ describe("errors over the wire", () => {
 
   test("a newer peer's code is named", () => {
     const detail = { code: "BRAND_NEW", message: "no", hint: "", retryable: false, retryDelayMs: 0 };
-    expect(decodeError(detail, "ENGINE_FAILED")).toMatchObject({ code: "ENGINE_FAILED", message: "[BRAND_NEW] no" });
+    expect(errorCodec.decode(detail, "ENGINE_FAILED")).toMatchObject({
+      code: "ENGINE_FAILED",
+      message: "[BRAND_NEW] no",
+    });
   });
 
   test("a status of gRPC itself has a code and names the peer", () => {

@@ -4,19 +4,12 @@ import { describe, expect, test } from "@jest/globals";
 import { MrlmError, score, type StepResult, unscored } from "@mrlm/spec";
 import type { SampleRequest, SampleResult } from "@mrlm/spec/host";
 import {
-  decodeEnvironmentRef,
-  decodeError,
-  decodeSampleAdd,
-  decodeSampleFinish,
-  decodeStep,
-  decodeUnit,
-  decodeUnitGradients,
-  encodeEnvironmentRef,
-  encodeError,
-  encodeSampleAdd,
-  encodeSampleFinish,
-  encodeStep,
-  encodeUnit,
+  environmentRefCodec,
+  errorCodec,
+  sampleAddCodec,
+  sampleFinishCodec,
+  stepCodec,
+  unitCodec,
   engineProto,
   samplerProto,
   environmentProto,
@@ -94,22 +87,24 @@ describe("golden messages", () => {
       truncated: { "player-1": true, "player-2": false },
       info: {},
     };
-    expectSame(decodeStep(environmentProto.StepResponse.decode(bytesOfFile("step-response"))), step);
+    expectSame(stepCodec.decode(environmentProto.StepResponse.decode(bytesOfFile("step-response"))), step);
     // Entries of maps may have any order, so the decoded messages are compared.
     expectSame(
-      decodeStep(environmentProto.StepResponse.decode(serialise(environmentProto.StepResponse, encodeStep(step)))),
+      stepCodec.decode(
+        environmentProto.StepResponse.decode(serialise(environmentProto.StepResponse, stepCodec.encode(step))),
+      ),
       step,
     );
   });
 
   test("a reset", () => {
     const request = environmentProto.ResetRequest.decode(bytesOfFile("reset-request"));
-    expectSame(decodeEnvironmentRef(request.environment), { id: "math@2", options: { difficulty: 2 } });
+    expectSame(environmentRefCodec.decode(request.environment), { id: "math@2", options: { difficulty: 2 } });
     expect(request.seed !== undefined && fromInt64(request.seed, "seed")).toBe(Number.MIN_SAFE_INTEGER);
     const again: environmentProto.ResetRequest = {
       sessionId: Uint8Array.from({ length: 16 }, (_, i) => i),
       epoch: 3,
-      environment: encodeEnvironmentRef({ id: "math@2", options: { difficulty: 2 } }),
+      environment: environmentRefCodec.encode({ id: "math@2", options: { difficulty: 2 } }),
       seed: toInt64(Number.MIN_SAFE_INTEGER, "seed"),
       task: "train/17",
       leaseMs: 60_000,
@@ -123,8 +118,8 @@ describe("golden messages", () => {
     const error = new MrlmError("RESOURCE_EXHAUSTED", "The server holds its maximum of 8 sessions.", {
       retryDelayMs: 250,
     });
-    expect(decodeError(ErrorDetail.decode(bytesOfFile("error-detail")))).toEqual(error);
-    expect(serialise(ErrorDetail, encodeError(error)).equals(bytesOfFile("error-detail"))).toBe(true);
+    expect(errorCodec.decode(ErrorDetail.decode(bytesOfFile("error-detail")))).toEqual(error);
+    expect(serialise(ErrorDetail, errorCodec.encode(error)).equals(bytesOfFile("error-detail"))).toBe(true);
   });
 
   test("a sampled sequence, and one to sample", () => {
@@ -136,19 +131,19 @@ describe("golden messages", () => {
       truncatedSupport: true,
     };
     const id = 2n ** 64n - 1n;
-    expectSame(decodeSampleFinish(samplerProto.SampleFinish.decode(bytesOfFile("sample-finish"))), result);
+    expectSame(sampleFinishCodec.decode(samplerProto.SampleFinish.decode(bytesOfFile("sample-finish"))), result);
     expect(
-      serialise(samplerProto.SampleFinish, encodeSampleFinish(id, result)).equals(bytesOfFile("sample-finish")),
+      serialise(samplerProto.SampleFinish, sampleFinishCodec.encode(id, result)).equals(bytesOfFile("sample-finish")),
     ).toBe(true);
     const request: SampleRequest = {
       prompt: Int32Array.of(0, 1),
       params: { temperature: 0.7, topP: 0.9, topK: 40, maxTokens: 64, minTokens: 1, stopTokenIds: [2, 3] },
       key: 2n ** 64n - 59n,
     };
-    expectSame(decodeSampleAdd(samplerProto.SampleAdd.decode(bytesOfFile("sample-add"))), request);
-    expect(serialise(samplerProto.SampleAdd, encodeSampleAdd(7n, request)).equals(bytesOfFile("sample-add"))).toBe(
-      true,
-    );
+    expectSame(sampleAddCodec.decode(samplerProto.SampleAdd.decode(bytesOfFile("sample-add"))), request);
+    expect(
+      serialise(samplerProto.SampleAdd, sampleAddCodec.encode(7n, request)).equals(bytesOfFile("sample-add")),
+    ).toBe(true);
   });
 
   test("a unit with gradients known beforehand, cut at the boundaries of its sequences", () => {
@@ -160,8 +155,8 @@ describe("golden messages", () => {
     };
     const gradients = { logprob: Float32Array.of(1, -2, 0.5) };
     const received = engineProto.Unit.decode(bytesOfFile("unit"));
-    expectSame(decodeUnit(received), unit);
-    expectSame(decodeUnitGradients(received), gradients);
-    expect(serialise(engineProto.Unit, encodeUnit(unit, gradients)).equals(bytesOfFile("unit"))).toBe(true);
+    expectSame(unitCodec.decode(received), unit);
+    expectSame(unitCodec.decodeGradients(received), gradients);
+    expect(serialise(engineProto.Unit, unitCodec.encode(unit, gradients)).equals(bytesOfFile("unit"))).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { Assembler, FRAME_BYTES, MAX_UNFINISHED, Outbox, environmentProto as wire } from "../src/index.ts";
+import { Assembler, FRAME_BYTES, Outbox, environmentProto as wire } from "../src/index.ts";
 
 type Entry = { id: bigint; bytes: Uint8Array };
 
@@ -129,7 +129,7 @@ describe("S5: Assembler", () => {
   test("refuses empty pieces, and more unfinished entries than a sender begins", () => {
     const assembler = new Assembler(1 << 20);
     expect(() => assembler.add(1n, { data: new Uint8Array(0), last: false })).toThrow(/empty/);
-    for (let id = 0n; id < MAX_UNFINISHED; id++) assembler.add(id, piece);
+    for (let id = 0n; id < Assembler.MAX_UNFINISHED; id++) assembler.add(id, piece);
     expect(() => assembler.add(1_000n, piece)).toThrow(expect.objectContaining({ code: "RESOURCE_EXHAUSTED" }));
     expect(assembler.add(1_000n, { ...piece, last: true })).toHaveLength(2);
     expect(assembler.add(0n, { ...piece, last: true })).toHaveLength(4);

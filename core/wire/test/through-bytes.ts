@@ -1,11 +1,11 @@
 import { expect } from "@jest/globals";
-import type { Codec } from "../src/grpc/serialise.ts";
+import type { MessageType } from "../src/grpc/serialise.ts";
 
 /** Returns a message as the peer receives it: a view into a Buffer at an odd offset. */
-export function throughBytes<T>(codec: Codec<T>, message: T): T {
-  const bytes = codec.encode(message).finish();
+export function throughBytes<T>(type: MessageType<T>, message: T): T {
+  const bytes = type.encode(message).finish();
   const received = Buffer.concat([Buffer.from([0]), bytes]).subarray(1);
-  return codec.decode(received);
+  return type.decode(received);
 }
 
 /** Compares plain data strictly. Both values are cloned first, because fast-check's records have no prototype. */

@@ -1,6 +1,9 @@
 import type { ModelId, Segment, TrajectoryGroup } from "@mrlm/spec";
 import type { PlayedBy } from "@mrlm/spec/host";
-import type { RecordedLearning, RecordedSample } from "@mrlm/testing";
+import type { recordingEngine } from "@mrlm/testing";
+
+type RecordedLearning = ReturnType<typeof recordingEngine>["asked"];
+type RecordedSample = RecordedLearning["samples"][number];
 
 /** Samples of each model, for the question which of them drew a token. */
 export class Provenance {

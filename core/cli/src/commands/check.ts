@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { BEHAVIOUR_FILE, discoverPlugins, projectDirectory } from "@mrlm/runtime";
+import { behaviourFile, discoverPlugins, projectDirectory } from "@mrlm/runtime";
 import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import { type Finding, isNamed } from "@mrlm/testing";
 import type { CommandContext } from "../command-context.ts";
@@ -114,8 +114,8 @@ async function report(
   if (options.update === true)
     console.print(
       recorded === 0
-        ? `Nothing was written to ${BEHAVIOUR_FILE}: no fixture of an environment could be played.`
-        : `${BEHAVIOUR_FILE} records the fixtures of ${recorded} environment${recorded === 1 ? "" : "s"}.`,
+        ? `Nothing was written to ${behaviourFile.name}: no fixture of an environment could be played.`
+        : `${behaviourFile.name} records the fixtures of ${recorded} environment${recorded === 1 ? "" : "s"}.`,
     );
   const seconds = (performance.now() - start) / 1_000;
   return { name: checked.name, version: checked.version, parts: [...parts.keys()], checks, findings, seconds };

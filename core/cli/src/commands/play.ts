@@ -1,13 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import {
-  configuredPlugins,
-  PluginHost,
-  playRun,
-  prepareRun,
-  type PreparedRun,
-  processName,
-  type RunStatus,
-} from "@mrlm/runtime";
+import { configuredPlugins, PluginHost, playRun, prepareRun, type PreparedRun, processName } from "@mrlm/runtime";
+import type { RunStatus } from "../services/run-status.ts";
 import { type Logger, MrlmError } from "@mrlm/spec";
 import type { EnvironmentHost } from "@mrlm/spec/host";
 import type { CommandContext } from "../command-context.ts";

@@ -1,7 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { hostname } from "node:os";
 import { rmSync } from "node:fs";
-import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory, statusOfRun } from "@mrlm/runtime";
+import { configuredPlugins, loadConfig, PluginHost, processName, RunDirectory } from "@mrlm/runtime";
+import { statusOfRun } from "../services/run-status.ts";
 import { defined, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";

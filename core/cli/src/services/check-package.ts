@@ -4,14 +4,10 @@ import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   asOutputFault,
+  behaviourFile,
   type Behaviour,
-  BEHAVIOUR_FILE,
-  type BehaviourDifference,
   compareBehaviour,
-  describeDifference,
-  formatBehaviour,
   packageDirectory,
-  readBehaviour,
   readPluginPackage,
   writeAtomically,
 } from "@mrlm/runtime";
@@ -21,6 +17,8 @@ import { queryNpm } from "./npm.ts";
 import type { CheckMessage, CheckRequest, ProviderMessage } from "./plugin-check.ts";
 import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
 import { pluginProcess } from "./plugin-process.ts";
+
+type BehaviourDifference = ReturnType<typeof compareBehaviour>[number];
 
 export interface CheckedPackage {
   readonly directory: string;
@@ -168,7 +166,7 @@ export async function* checkPackage(
   if (await isLeftOut(checked))
     yield found(
       "BEHAVIOUR_OUTDATED",
-      `npm does not pack ${BEHAVIOUR_FILE}: list it in \`files\` of the package.json.`,
+      `npm does not pack ${behaviourFile.name}: list it in \`files\` of the package.json.`,
       "package",
     );
 }
@@ -176,11 +174,11 @@ export async function* checkPackage(
 /** Writes the recorded behaviour. Throws OUTPUT_INVALID where it cannot be written. */
 function writeBehaviour(directory: string, environments: Behaviour["environments"]): void {
   try {
-    writeAtomically(join(directory, BEHAVIOUR_FILE), formatBehaviour(environments));
+    writeAtomically(join(directory, behaviourFile.name), behaviourFile.format(environments));
   } catch (error) {
     throw asOutputFault(
       error,
-      `${BEHAVIOUR_FILE} cannot be written in ${directory}`,
+      `${behaviourFile.name} cannot be written in ${directory}`,
       "Check a copy in which you may write.",
     );
   }
@@ -246,7 +244,7 @@ function* differences(
 ): Generator<CheckMessage> {
   let recorded: Behaviour | undefined;
   try {
-    recorded = readBehaviour(directory);
+    recorded = behaviourFile.read(directory);
   } catch (error) {
     yield found("BEHAVIOUR_OUTDATED", (error as Error).message, "package");
     return;
@@ -254,7 +252,7 @@ function* differences(
   if (recorded === undefined) return;
   const missing = Object.keys(behaviour).filter((id) => !Object.hasOwn(recorded.environments, id));
   for (const id of missing)
-    yield found("BEHAVIOUR_OUTDATED", `${BEHAVIOUR_FILE} does not have ${id}.`, `environment:${id}`);
+    yield found("BEHAVIOUR_OUTDATED", `${behaviourFile.name} does not have ${id}.`, `environment:${id}`);
   for (const [environment, all] of byEnvironment(compareBehaviour(recorded.environments, behaviour))) {
     const changed = all.filter(({ kind }) => kind === "changed");
     const outdated = all.filter(({ kind }) => kind !== "changed");
@@ -263,7 +261,7 @@ function* differences(
       ["BEHAVIOUR_OUTDATED", outdated],
     ] as const) {
       if (!isFilled(differences)) continue;
-      const message = `${sentence(differences)}, compared with ${BEHAVIOUR_FILE}.`;
+      const message = `${sentence(differences)}, compared with ${behaviourFile.name}.`;
       yield found(code, message, `environment:${environment}`, { about: differences[0].fixture });
     }
   }
@@ -283,19 +281,19 @@ function byEnvironment(differences: readonly BehaviourDifference[]): [string, Fi
 
 /** Describes the first difference, and how many others there are. */
 function sentence([first, ...others]: Filled<BehaviourDifference>): string {
-  const text = describeDifference(first);
+  const text = first.description;
   const more = others.length === 0 ? "" : ` (${others.length} other fixture${others.length === 1 ? "" : "s"} too)`;
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${more}`;
 }
 
 /** Returns whether a published package would lack the recorded behaviour. */
 async function isLeftOut({ directory, json: { files, private: isPrivate } }: CheckedPackage): Promise<boolean> {
-  if (isPrivate === true || !existsSync(join(directory, BEHAVIOUR_FILE))) return false;
-  const isListed = files?.includes(BEHAVIOUR_FILE) === true && !files.some((file) => file.startsWith("!"));
+  if (isPrivate === true || !existsSync(join(directory, behaviourFile.name))) return false;
+  const isListed = files?.includes(behaviourFile.name) === true && !files.some((file) => file.startsWith("!"));
   if (isListed) return false;
   // Patterns of `files` and .npmignore mean what npm makes of them.
   const packed = await packedNames(directory);
-  return packed !== undefined && !packed.includes(BEHAVIOUR_FILE);
+  return packed !== undefined && !packed.includes(behaviourFile.name);
 }
 
 /** Adds the line of the manifest to a finding about it. */

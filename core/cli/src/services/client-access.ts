@@ -1,6 +1,6 @@
 import { defined } from "@mrlm/spec";
 import { type ClientFiles, clientIdentity, clientToken } from "@mrlm/kit/access";
-import type { ClientTls, ConnectEnvironmentsOptions } from "@mrlm/client";
+import type { ConnectEnvironmentsOptions } from "@mrlm/client";
 
 /** Reads the token of an engine, for the options of its client. Throws CONFIG_INVALID if the file cannot be read or does not hold one token. */
 export function engineToken(file: string | undefined): { readonly token?: string } {
@@ -21,5 +21,5 @@ export function serverCredentials(server: {
 
 function clientTls({ server_name: serverName, ...files }: ClientFiles & { readonly server_name?: string }) {
   const identity = clientIdentity(files);
-  return (): ClientTls => ({ ...identity(), ...defined({ serverName }) });
+  return () => ({ ...identity(), ...defined({ serverName }) });
 }

@@ -3,16 +3,8 @@ import { join } from "node:path";
 import { connectStore } from "@mrlm/client";
 import type { ClientFiles } from "@mrlm/kit/access";
 import { temporaryFolder } from "@mrlm/process";
-import {
-  type EnginePlaces,
-  idOfRun,
-  loadConfig,
-  type LoadedConfig,
-  RunDirectory,
-  type RunStatus,
-  statusOfRun,
-  storePlaceOf,
-} from "@mrlm/runtime";
+import { type EnginePlaces, idOfRun, loadConfig, type LoadedConfig, RunDirectory, storePlaceOf } from "@mrlm/runtime";
+import { type RunStatus, statusOfRun } from "./run-status.ts";
 import { defined, MrlmError } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import { isPostgres, openEpisodeStore, storeProviderOf, type StoreProvider, withoutPassword } from "@mrlm/store";

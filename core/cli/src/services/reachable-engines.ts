@@ -1,12 +1,6 @@
 import { connectEngine } from "@mrlm/client";
-import {
-  type EnginePlace,
-  type EnginePlaces,
-  enginesOf,
-  MAIN_ENGINE,
-  type ResolvedConfig,
-  type RunStatus,
-} from "@mrlm/runtime";
+import { type EnginePlace, type EnginePlaces, enginesOf, MAIN_ENGINE, type ResolvedConfig } from "@mrlm/runtime";
+import type { RunStatus } from "./run-status.ts";
 import { MrlmError } from "@mrlm/spec";
 import { isLoopback } from "./server-access.ts";
 

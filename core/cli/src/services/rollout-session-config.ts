@@ -3,7 +3,6 @@ import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
   adapterDirectory,
-  type ConfigOptions,
   ENDPOINT_URL,
   isEndpointUrl,
   loadConfig,
@@ -23,6 +22,8 @@ import {
 import { defined, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { PlayerRef } from "@mrlm/spec/host";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
+
+type ConfigOptions = NonNullable<Parameters<typeof loadConfig>[1]>;
 
 /** Configuration of a rollout session, with its origin. */
 export interface RolloutSessionConfig {

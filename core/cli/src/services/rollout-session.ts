@@ -2,38 +2,25 @@ import {
   checkPlayers,
   type MeasuredEndpoint,
   measuredEndpoint,
-  playingModel,
+  type OpenedSession,
+  openSession,
   configuredPlugins,
   PluginHost,
   type ResolvedConfig,
-  type ResolvedEnvironment,
-  modelDirectory as namedDirectory,
-  rolloutSampling,
-  RolloutRunner,
-  sessionPlayers,
-  trainedSharing,
-  splitSize,
+  type SessionRequest,
   trainedPolicy,
 } from "@mrlm/runtime";
-import type {
-  EnvironmentDescription,
-  EnvironmentHost,
-  EnvironmentRef,
-  PlayedBy,
-  RolloutRequest,
-  Rollouts,
-} from "@mrlm/spec/host";
+import type { EnvironmentHost, EnvironmentRef } from "@mrlm/spec/host";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
-import { assertEngineInstalled } from "./engine.ts";
+import { assertEngineInstalled, openEngine } from "./engine.ts";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
 import { type EpisodeOrigin, EpisodeRecord } from "./episode-record.ts";
 import { rolloutSessionConfig } from "./rollout-session-config.ts";
-import { openModels, type SessionEngine } from "./session-models.ts";
 
 /** One model and one environment, with everything that plays episodes. */
-export interface RolloutSession {
+export interface RolloutSession extends OpenedSession {
   readonly config: ResolvedConfig;
   /** Directory of the model, or the name of a model of an endpoint. */
   readonly modelDirectory: string;
@@ -41,31 +28,9 @@ export interface RolloutSession {
   readonly endpoint: MeasuredEndpoint | undefined;
   /** Receives the episodes for an episode store. */
   readonly record: EpisodeRecord;
-  readonly environment: RolloutEnvironment;
-  readonly rollouts: Rollouts;
-  /** Sampling of the episodes. Frozen models that are other policies of the run have their own. */
-  readonly sampling: Required<Pick<RolloutRequest, "sampling" | "policySampling">>;
-  /** Engine of the models that play; a session of endpoints alone has none. */
-  readonly engine: SessionEngine;
-  /** Returns the fingerprint of a player's renderer; empty for a player without one. */
-  readonly fingerprint: (player: PlayedBy) => string;
   /** Aborts, with the reason, when the environments cannot be reached again. */
   readonly lost: AbortSignal;
   close(): Promise<void>;
-}
-
-/** Environment of the flags, with the options of the flags or else of the configuration. */
-export interface RolloutEnvironment {
-  readonly ref: EnvironmentRef;
-  readonly description: EnvironmentDescription;
-  /** Number of tasks in the split; at least one. */
-  readonly size: number;
-  readonly maxTurns?: number;
-  /** Entry in the configuration, if it has one. */
-  readonly known: ResolvedEnvironment | undefined;
-  readonly players: RolloutRequest["players"];
-  readonly sides?: RolloutRequest["sides"];
-  readonly rewardSharing?: RolloutRequest["rewardSharing"];
 }
 
 /** Opens environments and engine. Rejects wrong arguments before either starts. */
@@ -75,8 +40,8 @@ export async function openRolloutSession(
   signal: AbortSignal,
   purpose: EpisodeOrigin["purpose"],
 ): Promise<RolloutSession> {
-  const session = await rolloutSessionConfig(args);
-  const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, run, notice, otherSampling } = session;
+  const given = await rolloutSessionConfig(args);
+  const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, run, notice, otherSampling } = given;
   if (notice !== undefined) console.note(`note: ${notice}`);
   const { options } = args;
   const logger = lineLogger((line) => console.note(line));
@@ -116,82 +81,39 @@ export async function openRolloutSession(
     });
     closing.unshift(stopEnvironments);
     const named = await unlessLost(lost, namedEnvironment(host, config, args.environment, options));
-    const note = (text: string): void => console.note(`note: ${text}`);
-    const { frozen, ...playing } = await sessionPlayers(
+    const session = await openSession({
+      config,
       loaded,
-      named,
-      { policy, scripts, policies: plugins, measured },
-      note,
-    );
-    const environment = {
-      ...named,
-      ...(named.known?.max_turns === undefined ? {} : { maxTurns: named.known.max_turns }),
-      ...playing,
-      ...trainedSharing(loaded, named.description),
-      size: splitSize(named.description, args.split, named.ref.options ?? {}, { code: "USAGE" }),
-    };
-    const { models, engine, described } = await openModels({
-      needsPolicy: endpoint === undefined,
-      config,
-      frozen,
-      plugins,
-      signal,
-      note: (line) => console.note(line),
-      closeLater: (stop) => closing.unshift(stop),
-    });
-    const rollouts = new RolloutRunner({
+      environment: named,
+      split: args.split,
       host,
-      engine,
-      runSeed: config.seed,
-      isDeterministic: described.deterministic,
-      concurrency: config.sampling.concurrency,
-      maxWaitMs: config.server.reconnect_seconds * 1000,
+      scripts,
+      policies: plugins,
+      measured,
+      otherSampling,
+      openEngine: async () => {
+        await assertEngineInstalled(config, plugins);
+        if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
+        // Playing needs no second machine.
+        const { engine, isShared, stop } = await openEngine({
+          config: { ...config, distributed: { ...config.distributed, nnodes: 1 } },
+          plugins,
+          logDirectory: undefined,
+          signal,
+        });
+        closing.unshift(stop);
+        if (!isShared) return { engine };
+        return { engine, onModel: (model) => closing.unshift(() => engine.releaseModel(model)) };
+      },
       logger,
-      renderer: (model) => playingModel(models, model).renderer,
-      tokenLimit: (model) =>
-        Math.min(
-          playingModel(models, model).info.maxPositions,
-          config.sampling.max_sequence_tokens ?? Number.POSITIVE_INFINITY,
-        ),
-      turnLimit: () => environment.maxTurns ?? 0,
+      onNotice: (text) => console.note(`note: ${text}`),
     });
-    const fingerprint = ({ kind, name }: PlayedBy): string => {
-      const model =
-        kind === "policy" && models.has(name)
-          ? name
-          : frozen.find(({ path }) => kind === "model" && path === name)?.model;
-      return model === undefined ? "" : playingModel(models, model).renderer.fingerprint;
-    };
-    const samplingByDirectory = await Promise.all(
-      [...otherSampling].map(async ([given, own]) => ({ own, ...(await namedDirectory(given)) })),
-    );
-    const policySampling = Object.fromEntries(
-      frozen.flatMap(({ model, path }) => {
-        const found = samplingByDirectory.find((each) => each.path === path);
-        return found === undefined ? [] : [[model, rolloutSampling(found.own)]];
-      }),
-    );
-    return {
-      config,
-      modelDirectory,
-      endpoint,
-      record,
-      environment,
-      rollouts,
-      sampling: { sampling: rolloutSampling(config.sampling), policySampling },
-      engine: described,
-      fingerprint,
-      lost,
-      close,
-    };
+    return { ...session, config, modelDirectory, endpoint, record, lost, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
-
-/** Environment of the flags, with its entry in the configuration. */
-export type NamedEnvironment = Pick<RolloutEnvironment, "ref" | "description" | "known">;
 
 /** Finds the environment of the flags, with the options of the flags or else of the configuration. */
 export async function namedEnvironment(
@@ -199,7 +121,7 @@ export async function namedEnvironment(
   config: ResolvedConfig,
   environment: string,
   options: EnvironmentRef["options"],
-): Promise<NamedEnvironment> {
+): Promise<SessionRequest["environment"]> {
   const { id } = await host.describe({ id: environment });
   const known = [...config.eval.environments, ...config.environments].find(
     (each) => each.id === id || id.startsWith(`${each.id}@`),

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { idOfRun, joinRun, type Membership, RunDirectory, statusOfRun, thisProcess } from "@mrlm/runtime";
+import { idOfRun, joinRun, type Membership, RunDirectory, thisProcess } from "@mrlm/runtime";
+import { statusOfRun } from "./run-status.ts";
 import type { StoreSource } from "@mrlm/server";
 import { defined, type Logger, MrlmError } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";

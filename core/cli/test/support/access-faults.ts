@@ -1,10 +1,12 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createPrivateKey } from "node:crypto";
-import { type Authority, createAuthority } from "@mrlm/testing";
+import { createAuthority } from "@mrlm/testing";
 import type { RandomStream } from "@mrlm/spec";
 import type { ServeOptions } from "../../src/declarations/serve.ts";
 import type { GivenOptions } from "./parse-options.ts";
+
+type Authority = ReturnType<typeof createAuthority>;
 
 /** Options of `mrlm serve` that must be refused before a port opens. */
 export interface RefusedOptions {

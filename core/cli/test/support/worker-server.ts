@@ -1,8 +1,10 @@
 import { connectEnvironments } from "@mrlm/client";
-import { serveEnvironments, startWorkers, type WorkerPoolOptions } from "@mrlm/server";
+import { serveEnvironments, startWorkers } from "@mrlm/server";
 import type { Action, Logger } from "@mrlm/spec";
 import type { EnvironmentHost, EnvironmentSession } from "@mrlm/spec/host";
 import { environmentWorkers, type EnvironmentWorkersOptions } from "../../src/services/environment-workers.ts";
+
+type WorkerPoolOptions = Parameters<typeof startWorkers>[0];
 
 const { signal } = new AbortController();
 

@@ -1,6 +1,6 @@
 import { defined, MrlmError } from "@mrlm/spec";
 import type { Engine } from "@mrlm/spec/host";
-import { decodeEngineInfo, ENGINE_PROTOCOL, ENGINE_SERVICE } from "@mrlm/wire";
+import { engineInfoCodec, PROTOCOLS, ENGINE_SERVICE } from "@mrlm/wire";
 import { EngineConnection } from "./engine-connection.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 import type { SamplerPool } from "./sampler-pool.ts";
@@ -21,14 +21,14 @@ export async function connectEngine(
   const connection = new EngineConnection(address, options);
   try {
     const info = await connection.unary(ENGINE_SERVICE.describe, {});
-    if (info.protocolMajor !== ENGINE_PROTOCOL.major) {
+    if (info.protocolMajor !== PROTOCOLS.engine.major) {
       throw new MrlmError(
         "PROTOCOL_VERSION",
-        `The engine at ${address} uses protocol ${info.protocolMajor}.${info.protocolMinor}, this client uses ${ENGINE_PROTOCOL.major}.${ENGINE_PROTOCOL.minor}.`,
+        `The engine at ${address} uses protocol ${info.protocolMajor}.${info.protocolMinor}, this client uses ${PROTOCOLS.engine.major}.${PROTOCOLS.engine.minor}.`,
       );
     }
     connection.bindTo(info.instanceId);
-    options.samplers?.attach({ address, ...defined({ token: options.token }) }, decodeEngineInfo(info));
+    options.samplers?.attach({ address, ...defined({ token: options.token }) }, engineInfoCodec.decode(info));
     return new RemoteEngine(connection, info, options.samplers);
   } catch (error) {
     connection.close();

@@ -10,14 +10,13 @@ import {
 } from "@mrlm/spec";
 import type { Trainer } from "@mrlm/spec/host";
 import {
-  decodeOutputs,
-  encodeGradients,
-  encodeSelection,
-  encodeUnit,
+  outputsCodec,
+  gradientsCodec,
+  selectionCodec,
+  unitCodec,
   ENGINE_SERVICE,
   engineProto,
   FRAME_BYTES,
-  unitBytes,
 } from "@mrlm/wire";
 import type { EngineConnection } from "./engine-connection.ts";
 
@@ -32,14 +31,14 @@ export function remoteForward(connection: EngineConnection, options: ForwardOpti
       connection.open(channel, ENGINE_SERVICE.forward),
       requests(),
       ({ firstUnit, units: answered }) =>
-        answered.forEach((unit, i) => (results[firstUnit + i] = decodeOutputs(unit, outputs))),
+        answered.forEach((unit, i) => (results[firstUnit + i] = outputsCodec.decode(unit, outputs))),
       { signal, endAfterRequests: true },
     );
     return results;
   }, signal);
 
   function* requests(): Generator<engineProto.ForwardRequest> {
-    yield { open: { modelId: model, outputs: encodeSelection(outputs), temperature }, units: [], end: false };
+    yield { open: { modelId: model, outputs: selectionCodec.encode(outputs), temperature }, units: [], end: false };
     for (const message of unitMessages(units)) yield { open: undefined, units: message, end: false };
     yield { open: undefined, units: [], end: true };
   }
@@ -84,7 +83,7 @@ export function remoteForwardBackward(
 
     function answer({ microBatch, unitIndices, units: found, applied }: engineProto.MicroBatchOutputs): void {
       const gradients = unitIndices.map((index, i) => {
-        const decoded = decodeOutputs(found[i] as engineProto.UnitOutputs, outputs);
+        const decoded = outputsCodec.decode(found[i] as engineProto.UnitOutputs, outputs);
         results[index] ??= decoded;
         if (lossOf !== undefined) answered[index] ??= lossOf(index, decoded);
         return answered[index];
@@ -94,7 +93,7 @@ export function remoteForwardBackward(
         open: undefined,
         units: [],
         end: false,
-        gradients: [{ microBatch, units: gradients.map((unit) => encodeGradients(unit as UnitGradients)) }],
+        gradients: [{ microBatch, units: gradients.map((unit) => gradientsCodec.encode(unit as UnitGradients)) }],
       });
     }
   }, signal);
@@ -105,7 +104,7 @@ export function remoteForwardBackward(
       open: {
         call,
         modelId: model,
-        outputs: encodeSelection(outputs),
+        outputs: selectionCodec.encode(outputs),
         temperature,
         loss: kind,
         normalizer,
@@ -147,10 +146,22 @@ export function* unitMessages(
       message = [];
       bytes = 0;
     }
-    message.push(encodeUnit(unit, gradients?.[i]));
+    message.push(unitCodec.encode(unit, gradients?.[i]));
     bytes += size;
   }
   if (message.length > 0) yield message;
+}
+
+/** Estimates the size of a unit on the wire, in bytes. */
+function unitBytes({ sequences }: EngineUnit, gradients?: UnitGradients): number {
+  let bytes = 8;
+  for (const { tokens, mask } of sequences) bytes += tokens.byteLength + mask.byteLength + 24;
+  return (
+    bytes +
+    (gradients?.logprob?.byteLength ?? 0) +
+    (gradients?.entropy?.byteLength ?? 0) +
+    (gradients?.value?.byteLength ?? 0)
+  );
 }
 
 /**

@@ -23,17 +23,14 @@ import type {
   Sampler,
 } from "@mrlm/spec/host";
 import {
-  decodeCreatedModel,
-  decodeEngineInfo,
+  createModelCodec,
+  engineInfoCodec,
+  estimateMemoryCodec,
+  modelInfoCodec,
+  optimStepCodec,
+  samplerInfoCodec,
   decodeFiles,
-  decodeMemoryEstimate,
-  decodeModelInfo,
-  decodeOptimStepResult,
-  decodeSamplerInfo,
-  encodeCreateModel,
-  encodeInFlight,
-  encodeMemoryWorkload,
-  encodeOptimStep,
+  inFlightCodec,
   ENGINE_SERVICE,
   fromInt64,
   SAMPLER_SERVICE,
@@ -68,18 +65,20 @@ export class RemoteEngine implements Engine {
   }
 
   async describe(): Promise<EngineInfo> {
-    return decodeEngineInfo(await this.#connection.unary(ENGINE_SERVICE.describe, {}));
+    return engineInfoCodec.decode(await this.#connection.unary(ENGINE_SERVICE.describe, {}));
   }
 
   async estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate> {
-    return decodeMemoryEstimate(
-      await this.#connection.unary(ENGINE_SERVICE.estimateMemory, encodeMemoryWorkload(workload)),
+    return estimateMemoryCodec.response.decode(
+      await this.#connection.unary(ENGINE_SERVICE.estimateMemory, estimateMemoryCodec.request.encode(workload)),
     );
   }
 
   createModel(options: CreateModelOptions): Promise<CreatedModel> {
     return this.#numbered(async (call) =>
-      decodeCreatedModel(await this.#connection.unary(ENGINE_SERVICE.createModel, encodeCreateModel(options, call))),
+      createModelCodec.response.decode(
+        await this.#connection.unary(ENGINE_SERVICE.createModel, createModelCodec.request.encode(options, call)),
+      ),
     );
   }
 
@@ -126,7 +125,9 @@ export class RemoteEngine implements Engine {
 
   optimStep(options: OptimStepOptions): Promise<OptimStepResult> {
     return this.#numbered(async (call) =>
-      decodeOptimStepResult(await this.#connection.unary(ENGINE_SERVICE.optimStep, encodeOptimStep(options, call))),
+      optimStepCodec.response.decode(
+        await this.#connection.unary(ENGINE_SERVICE.optimStep, optimStepCodec.request.encode(options, call)),
+      ),
     );
   }
 
@@ -135,7 +136,7 @@ export class RemoteEngine implements Engine {
       const response = await this.#connection.unary(ENGINE_SERVICE.publish, {
         call,
         modelId: model,
-        inFlight: encodeInFlight(inFlight),
+        inFlight: inFlightCodec.encode(inFlight),
       });
       const { checksum, seconds } = response;
       const version = fromInt64(response.version, "a weight version");
@@ -173,7 +174,7 @@ export class RemoteEngine implements Engine {
         gradientCheckpointing,
       });
       if (lastCall > this.#lastCall) this.#lastCall = lastCall;
-      const infos = models.map(decodeModelInfo);
+      const infos = models.map(modelInfoCodec.decode);
       await this.#announce(infos);
       return infos;
     });
@@ -205,7 +206,7 @@ export class RemoteEngine implements Engine {
   /** Sends the published weights of a checkpoint to the samplers: nothing publishes them again. */
   async #announce(restored: readonly ModelInfo[]): Promise<void> {
     if (this.#pool === undefined) return;
-    const { models } = decodeSamplerInfo(await this.#connection.unary(SAMPLER_SERVICE.describe, {}));
+    const { models } = samplerInfoCodec.decode(await this.#connection.unary(SAMPLER_SERVICE.describe, {}));
     for (const weights of models)
       if (restored.some(({ model, version }) => model === weights.model && version > 0))
         this.#pool.published({ ...weights, inFlight: "recompute" });

@@ -2,9 +2,9 @@ import type { ClientDuplexStream, MethodDefinition } from "@grpc/grpc-js";
 import { type ModelId, MrlmError } from "@mrlm/spec";
 import type { SampledChunk, SampleOptions, Sampler, SampleRequest, SampleResult } from "@mrlm/spec/host";
 import {
-  decodeSampleFinish,
-  decodeSampleTokens,
-  encodeSampleAdd,
+  sampleFinishCodec,
+  sampleTokensCodec,
+  sampleAddCodec,
   isConnectionLoss,
   SAMPLER_SERVICE,
   type samplerProto,
@@ -81,7 +81,7 @@ export class RemoteSampler implements Sampler {
     const wave = this.#waves.at(-1) as Wave;
     wave.members.set(id, pending);
     wave.waiting.add(id);
-    this.#add.push(encodeSampleAdd(id, request, pending.streamsTokens));
+    this.#add.push(sampleAddCodec.encode(id, request, pending.streamsTokens));
     this.#flushSoon();
     if (signal === undefined) return pending.result;
     const remove = onAbort([signal], () => this.#cancelSequence(id, pending));
@@ -177,7 +177,7 @@ export class RemoteSampler implements Sampler {
   #receive(message: samplerProto.SampleTokens): void {
     const pending = this.#pending.get(message.id);
     try {
-      pending?.receive(decodeSampleTokens(message));
+      pending?.receive(sampleTokensCodec.decode(message));
     } catch (error) {
       this.#cancelSequence(message.id, pending as PendingSequence);
       this.#remove(message.id)?.reject(error);
@@ -199,7 +199,7 @@ export class RemoteSampler implements Sampler {
   /** @returns false where the stream has ended, because another process samples its waves again */
   #finish(finish: samplerProto.SampleFinish, channel: Channel): boolean {
     try {
-      const result = decodeSampleFinish(finish);
+      const result = sampleFinishCodec.decode(finish);
       if (this.#pending.has(finish.id)) this.#link.check?.(channel, result);
       this.#remove(finish.id)?.finish(result);
     } catch (error) {
@@ -222,7 +222,7 @@ export class RemoteSampler implements Sampler {
     for (const { members, closed } of this.#waves) {
       for (const pending of members.values()) pending.repeat();
       const add = Array.from(members, ([id, { request, streamsTokens }]) =>
-        encodeSampleAdd(id, request, streamsTokens),
+        sampleAddCodec.encode(id, request, streamsTokens),
       );
       const cancel = [...members].filter(([, { isCancelled }]) => isCancelled).map(([id]) => id);
       if (add.length > 0) stream.write({ open: undefined, add, cancel, barrier: closed });

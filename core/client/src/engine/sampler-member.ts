@@ -1,6 +1,6 @@
 import { defined, type Logger, type ModelId, MrlmError } from "@mrlm/spec";
 import type { SampleResult, SamplerInfo, WeightsSource, WeightsUpdate } from "@mrlm/spec/host";
-import { decodeSamplerInfo, decodeUpdateResult, encodeUpdate, SAMPLER_PROTOCOL, SAMPLER_SERVICE } from "@mrlm/wire";
+import { samplerInfoCodec, updateCodec, PROTOCOLS, SAMPLER_SERVICE } from "@mrlm/wire";
 import { PoolMember } from "../connection/member-pool.ts";
 import type { ClientTls } from "../connection/tls.ts";
 import { EngineConnection, POOLED_SAMPLER } from "./engine-connection.ts";
@@ -112,7 +112,7 @@ export class SamplerMember extends PoolMember {
   /** Asks for the weights and the load again. */
   async refresh(): Promise<void> {
     try {
-      this.#hold(decodeSamplerInfo(await this.connection.unary(SAMPLER_SERVICE.describe, {})));
+      this.#hold(samplerInfoCodec.decode(await this.connection.unary(SAMPLER_SERVICE.describe, {})));
     } catch (error) {
       this.fail(error);
     }
@@ -143,12 +143,12 @@ export class SamplerMember extends PoolMember {
       ({ instanceId } = message);
       if (instanceId === this.#refused) return this.#parts.pauseMs;
       connection.bindTo(instanceId);
-      if (message.protocolMajor !== SAMPLER_PROTOCOL.major)
+      if (message.protocolMajor !== PROTOCOLS.sampler.major)
         throw new MrlmError(
           "SAMPLER_DIFFERS",
-          `The sampler ${this.name} uses protocol ${message.protocolMajor}, this client uses ${SAMPLER_PROTOCOL.major}.`,
+          `The sampler ${this.name} uses protocol ${message.protocolMajor}, this client uses ${PROTOCOLS.sampler.major}.`,
         );
-      const info = decodeSamplerInfo(message);
+      const info = samplerInfoCodec.decode(message);
       this.#parts.check(info);
       this.#held.clear();
       this.#hold(info);
@@ -176,8 +176,10 @@ export class SamplerMember extends PoolMember {
       });
       if (!this.#parts.updates || source === undefined || missing === undefined) return;
       try {
-        const request = encodeUpdate({ ...missing, source });
-        const { version, checksum } = decodeUpdateResult(await connection.unary(SAMPLER_SERVICE.update, request));
+        const request = updateCodec.request.encode({ ...missing, source });
+        const { version, checksum } = updateCodec.response.decode(
+          await connection.unary(SAMPLER_SERVICE.update, request),
+        );
         if (version !== missing.version)
           throw new MrlmError(
             "SAMPLER_INVALID",

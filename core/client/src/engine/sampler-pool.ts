@@ -1,6 +1,6 @@
 import { defined, type Logger, type ModelId, MrlmError } from "@mrlm/spec";
 import type { EngineInfo, SamplerInfo, WeightsSource } from "@mrlm/spec/host";
-import { decodeSamplerInfo, SAMPLER_SERVICE } from "@mrlm/wire";
+import { samplerInfoCodec, SAMPLER_SERVICE } from "@mrlm/wire";
 import { pause } from "../connection/aborts.ts";
 import { MemberPool } from "../connection/member-pool.ts";
 import type { EngineConnection } from "./engine-connection.ts";
@@ -160,7 +160,7 @@ export class SamplerPool {
     trainer: EngineConnection,
   ): Promise<Pick<PublishedVersion, "version" | "checksum" | "model"> | undefined> {
     if (this.#options.updates) return this.#published.get(model);
-    const { models } = decodeSamplerInfo(await trainer.unary(SAMPLER_SERVICE.describe, {}));
+    const { models } = samplerInfoCodec.decode(await trainer.unary(SAMPLER_SERVICE.describe, {}));
     return models.find((each) => each.model === model);
   }
 

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { type Action, MrlmError, type Observation, type ResetOptions, type StepResult } from "@mrlm/spec";
 import type { EnvironmentDescription, EnvironmentRef, EnvironmentSession, TraceOptions } from "@mrlm/spec/host";
 import {
-  decodeObservation,
-  decodeStep,
-  encodeAction,
-  encodeEnvironmentRef,
+  observationCodec,
+  stepCodec,
+  actionCodec,
+  environmentRefCodec,
   type environmentProto as wire,
   toInt64,
 } from "@mrlm/wire";
@@ -55,7 +55,7 @@ export class RemoteEnvironment implements EnvironmentSession {
   ) {
     this.#ref = ref;
     this.description = description;
-    this.#wireRef = encodeEnvironmentRef(ref);
+    this.#wireRef = environmentRefCodec.encode(ref);
     this.#transport = transport;
     this.leaseMs = leaseMs;
     this.#listener = listener;
@@ -86,7 +86,7 @@ export class RemoteEnvironment implements EnvironmentSession {
       this.#listener.onLease(leaseMs);
       this.isOpen = true;
       this.#isActive = true;
-      return decodeObservation(observation);
+      return observationCodec.decode(observation);
     });
   }
 
@@ -105,7 +105,7 @@ export class RemoteEnvironment implements EnvironmentSession {
       };
       this.#index++;
       try {
-        return decodeStep(await this.#transport.step(request, [signal, this.#closing.signal], trace));
+        return stepCodec.decode(await this.#transport.step(request, [signal, this.#closing.signal], trace));
       } catch (error) {
         // The episode continues after these errors. All other errors end it, also on the server.
         if (!MrlmError.hasCode(error, "OPTIONS_INVALID", "STEP_OUT_OF_ORDER")) this.#isActive = false;
@@ -158,7 +158,7 @@ export class RemoteEnvironment implements EnvironmentSession {
         { hint: "End the episode for all agents." },
       );
     try {
-      return encodeAction(action);
+      return actionCodec.encode(action);
     } catch (error) {
       throw new MrlmError(
         "OPTIONS_INVALID",

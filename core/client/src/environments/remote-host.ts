@@ -11,11 +11,11 @@ import type {
 } from "@mrlm/spec/host";
 import {
   CLIENT_METADATA_KEY,
-  ENVIRONMENT_PROTOCOL,
+  PROTOCOLS,
   ENVIRONMENT_SERVICE,
-  decodeDemonstration,
-  decodeDescription,
-  encodeEnvironmentRef,
+  demonstrationCodec,
+  descriptionCodec,
+  environmentRefCodec,
   type environmentProto as wire,
 } from "@mrlm/wire";
 import { Authorization, type TokenSource } from "../connection/authorization.ts";
@@ -204,7 +204,7 @@ export class RemoteHost implements EnvironmentHost {
   }
 
   async demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[]): Promise<readonly Demonstration[]> {
-    const ref = encodeEnvironmentRef(environment);
+    const ref = environmentRefCodec.encode(environment);
     const demonstrations: Demonstration[] = [];
     for (let start = 0; start < tasks.length || start === 0; start += DEMONSTRATION_BATCH) {
       const request: wire.DemonstrateRequest = {
@@ -214,7 +214,7 @@ export class RemoteHost implements EnvironmentHost {
       const answer = await this.#connection.unary(ENVIRONMENT_SERVICE.demonstrate, request, {
         waitMs: this.#reconnectMs,
       });
-      demonstrations.push(...answer.demonstrations.map(decodeDemonstration));
+      demonstrations.push(...answer.demonstrations.map(demonstrationCodec.decode));
     }
     return demonstrations;
   }
@@ -239,17 +239,17 @@ export class RemoteHost implements EnvironmentHost {
   }
 
   async #describe(environment: EnvironmentRef | undefined, waitMs: number): Promise<EnvironmentDescription[]> {
-    const request = { environment: environment && encodeEnvironmentRef(environment) };
+    const request = { environment: environment && environmentRefCodec.encode(environment) };
     const before = this.sessions;
     const response = await this.#connection.unary(ENVIRONMENT_SERVICE.describe, request, { waitMs });
     const { protocolMajor, protocolMinor, environments } = response;
-    if (protocolMajor !== ENVIRONMENT_PROTOCOL.major) {
+    if (protocolMajor !== PROTOCOLS.environment.major) {
       throw new MrlmError(
         "PROTOCOL_VERSION",
-        `The environment server at ${this.#connection.address} uses version ${protocolMajor}.${protocolMinor} of the protocol, this client uses ${ENVIRONMENT_PROTOCOL.major}.${ENVIRONMENT_PROTOCOL.minor}.`,
+        `The environment server at ${this.#connection.address} uses version ${protocolMajor}.${protocolMinor} of the protocol, this client uses ${PROTOCOLS.environment.major}.${PROTOCOLS.environment.minor}.`,
       );
     }
     this.#load = new ServerLoad(response, environment?.id, before, this.#load);
-    return environments.map(decodeDescription);
+    return environments.map(descriptionCodec.decode);
   }
 }

@@ -6,7 +6,7 @@ import {
   Inbox,
   Outbox,
   type Serialised,
-  decodeError,
+  errorCodec,
   invalid,
   serialise,
   environmentProto as wire,
@@ -190,7 +190,7 @@ export class StreamTransport implements SessionTransport {
   #settle(requestId: bigint, pending: Pending | undefined, response: Response | undefined): void {
     this.#pending.delete(requestId);
     if (response === undefined) pending?.reject(invalid("an answer is of a kind that this version does not know"));
-    else if (response.$case === "error") pending?.reject(decodeError(response.error));
+    else if (response.$case === "error") pending?.reject(errorCodec.decode(response.error));
     else pending?.resolve(response);
   }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Metadata } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
-import { CLIENT_METADATA_KEY, STORE_PROTOCOL, STORE_SERVICE } from "@mrlm/wire";
+import { CLIENT_METADATA_KEY, PROTOCOLS, STORE_SERVICE } from "@mrlm/wire";
 import { Authorization, type TokenSource } from "../connection/authorization.ts";
 import type { Channel } from "../connection/channel.ts";
 import { serverConnection } from "../connection/server-connection.ts";
@@ -57,10 +57,10 @@ export async function connectStore(address: string, options: ConnectStoreOptions
       {},
       { signals, waitMs: connectMs },
     );
-    if (protocolMajor !== STORE_PROTOCOL.major)
+    if (protocolMajor !== PROTOCOLS.store.major)
       throw new MrlmError(
         "PROTOCOL_VERSION",
-        `The store server at ${address} uses protocol ${protocolMajor}.${protocolMinor}, this client uses ${STORE_PROTOCOL.major}.${STORE_PROTOCOL.minor}.`,
+        `The store server at ${address} uses protocol ${protocolMajor}.${protocolMinor}, this client uses ${PROTOCOLS.store.major}.${PROTOCOLS.store.minor}.`,
       );
     return new RemoteStore(connection, { signals, waitMs: reconnectMs });
   } catch (error) {

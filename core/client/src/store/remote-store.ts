@@ -2,24 +2,20 @@ import type { ClientDuplexStream, ClientReadableStream, MethodDefinition } from 
 import { MrlmError, type TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodeStore, Lease, StoreEvent } from "@mrlm/spec/host";
 import {
-  decodeEvent,
-  decodeGroups,
-  decodeLease,
-  decodeMember,
-  decodeStoreDescription,
-  decodeTakenHead,
-  decodeWeights,
-  encodeCohort,
-  encodeCredit,
-  encodeJson,
-  encodeLease,
-  encodeMember,
-  encodeRecordHead,
-  encodeTakeRecord,
-  encodeWeights,
+  eventCodec,
+  groupsCodec,
+  leaseCodec,
+  memberCodec,
+  storeDescriptionCodec,
+  takenHeadCodec,
+  weightsCodec,
+  cohortCodec,
+  creditCodec,
+  jsonCodec,
+  recordHeadCodec,
+  takeRecordCodec,
   FRAME_BYTES,
   fromInt64,
-  groupMessages,
   isConnectionLoss,
   STORE_SERVICE,
   type storeProto as wire,
@@ -48,18 +44,18 @@ export class RemoteStore implements ServedStore {
 
   async describe(waitMs = this.#options.waitMs) {
     const options = { ...this.#options, waitMs };
-    return decodeStoreDescription(await this.#connection.unary(STORE_SERVICE.describe, {}, options));
+    return storeDescriptionCodec.decode(await this.#connection.unary(STORE_SERVICE.describe, {}, options));
   }
 
   open: EpisodeStore["open"] = async (cohort) => {
-    await this.#write(STORE_SERVICE.open, { cohort: encodeCohort(cohort) });
+    await this.#write(STORE_SERVICE.open, { cohort: cohortCodec.encode(cohort) });
   };
 
   lease: EpisodeStore["lease"] = async (worker, limit, ttlMs) =>
-    (await this.#write(STORE_SERVICE.lease, { worker, limit, ttlMs })).leases.map(decodeLease);
+    (await this.#write(STORE_SERVICE.lease, { worker, limit, ttlMs })).leases.map(leaseCodec.decode);
 
   renew: EpisodeStore["renew"] = async (leases, ttlMs) =>
-    (await this.#write(STORE_SERVICE.renew, { leases: leases.map(encodeLease), ttlMs })).lost;
+    (await this.#write(STORE_SERVICE.renew, { leases: leases.map(leaseCodec.encode), ttlMs })).lost;
 
   commit: EpisodeStore["commit"] = async (lease, groups, { isLast, take }) => {
     const result = await this.#commit(lease, groups, isLast);
@@ -70,9 +66,9 @@ export class RemoteStore implements ServedStore {
 
   #commit(lease: Lease, groups: readonly TrajectoryGroup[], isLast: boolean): Promise<"accepted" | "late"> {
     return this.#inOrder(async () => {
-      const about = { lease: encodeLease(lease) };
+      const about = { lease: leaseCodec.encode(lease) };
       let message: wire.Group[] | undefined;
-      for (const next of groupMessages(groups)) {
+      for (const next of groupsCodec.encode(groups)) {
         if (message !== undefined) {
           const part = { ...about, groups: message, last: false };
           if ((await this.#send(STORE_SERVICE.commit, part)).late) return "late";
@@ -94,16 +90,16 @@ export class RemoteStore implements ServedStore {
         count,
         from,
         checksum: checksum ?? undefined,
-        record: encodeTakeRecord(record),
+        record: takeRecordCodec.encode(record),
         appliedBefore,
       };
       const messages = await this.#connection.call(
         (channel) => this.#collect(channel.serverStream(STORE_SERVICE.take, request)),
         this.#options,
       );
-      const head = decodeTakenHead(messages[0]?.head);
+      const head = takenHeadCodec.decode(messages[0]?.head);
       if (typeof head === "string") return head;
-      return { ...head, groups: decodeGroups(messages.flatMap(({ groups }) => groups)) };
+      return { ...head, groups: groupsCodec.decode(messages.flatMap(({ groups }) => groups)) };
     });
 
   refuse: EpisodeStore["refuse"] = async (learner, at, groups) => {
@@ -113,7 +109,7 @@ export class RemoteStore implements ServedStore {
   settle: EpisodeStore["settle"] = (learner, step, { credits, isApplied }) =>
     this.#inOrder(async () => {
       const messages = inMessages(
-        credits.map(encodeCredit),
+        credits.map(creditCodec.encode),
         ({ weight, logprobs }) =>
           (weight?.$case === "advantages" ? weight.advantages.length : 8) + (logprobs?.length ?? 0),
       );
@@ -133,13 +129,14 @@ export class RemoteStore implements ServedStore {
   record: EpisodeStore["record"] = ({ groups, ...played }) =>
     this.#inOrder(async () => {
       // A server that is restarted does not know the number of a repeated call, but the store knows the id.
-      const head = encodeRecordHead({ id: crypto.randomUUID(), ...played }, ++this.#last);
+      const head = recordHeadCodec.encode({ id: crypto.randomUUID(), ...played }, ++this.#last);
       await this.#connection.call(async (channel) => {
         const stream = channel.duplex(STORE_SERVICE.record);
         const received = this.#collect(stream);
         received.catch(() => undefined);
         await written(stream, { head, groups: [], last: false });
-        for (const part of groupMessages(groups)) await written(stream, { head: undefined, groups: part, last: false });
+        for (const part of groupsCodec.encode(groups))
+          await written(stream, { head: undefined, groups: part, last: false });
         await written(stream, { head: undefined, groups: [], last: true });
         stream.end();
         await received;
@@ -147,18 +144,18 @@ export class RemoteStore implements ServedStore {
     });
 
   announce: EpisodeStore["announce"] = async (weights) => {
-    await this.#write(STORE_SERVICE.announce, { weights: encodeWeights(weights) });
+    await this.#write(STORE_SERVICE.announce, { weights: weightsCodec.encode(weights) });
   };
 
   newest: EpisodeStore["newest"] = (policy) =>
     this.#inOrder(async () => {
       const { weights } = await this.#connection.unary(STORE_SERVICE.newest, { policy }, this.#options);
-      return weights === undefined ? undefined : decodeWeights(weights);
+      return weights === undefined ? undefined : weightsCodec.decode(weights);
     });
 
   mirror: EpisodeStore["mirror"] = (rows) =>
     this.#inOrder(async () => {
-      for (const rowsJson of inMessages(rows.map(encodeJson), Buffer.byteLength))
+      for (const rowsJson of inMessages(rows.map(jsonCodec.encode), Buffer.byteLength))
         await this.#send(STORE_SERVICE.mirror, { rowsJson });
     });
 
@@ -167,7 +164,7 @@ export class RemoteStore implements ServedStore {
   };
 
   join: EpisodeStore["join"] = async (member) => {
-    await this.#write(STORE_SERVICE.join, { member: encodeMember(member) });
+    await this.#write(STORE_SERVICE.join, { member: memberCodec.encode(member) });
   };
 
   leave: EpisodeStore["leave"] = async (id) => {
@@ -176,7 +173,7 @@ export class RemoteStore implements ServedStore {
 
   members: EpisodeStore["members"] = () =>
     this.#inOrder(async () =>
-      (await this.#connection.unary(STORE_SERVICE.members, {}, this.#options)).members.map(decodeMember),
+      (await this.#connection.unary(STORE_SERVICE.members, {}, this.#options)).members.map(memberCodec.decode),
     );
 
   flush: EpisodeStore["flush"] = async () => {
@@ -200,7 +197,7 @@ export class RemoteStore implements ServedStore {
           if (event === undefined) continue;
           backoff.reset();
           last = fromInt64(event.number, "the number of an event");
-          yield decodeEvent(event);
+          yield eventCodec.decode(event);
         }
       } catch (error) {
         if (signal.aborted) return;

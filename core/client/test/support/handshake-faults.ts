@@ -3,7 +3,8 @@ import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
 import type { RandomStream } from "@mrlm/spec";
 import { createAuthority } from "@mrlm/testing";
-import { type ClientTls, connectEnvironments } from "../../src/index.ts";
+import { connectEnvironments } from "../../src/index.ts";
+import type { ClientTls } from "../../src/connection/tls.ts";
 import { countingPlugin } from "./counting-plugin.ts";
 
 /** TLS of both sides that do not fit together. */

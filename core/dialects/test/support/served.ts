@@ -1,7 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { SessionTable } from "@mrlm/server/sessions";
-import { type DialectServer, type ServeDialectsOptions, serveDialects } from "../../src/index.ts";
+import { serveDialects } from "../../src/index.ts";
+import type { DialectServer, ServeDialectsOptions } from "../../src/serve-dialects.ts";
 import { sumsPlugin, Watch } from "./sums-plugin.ts";
 
 /** Running server of a test, with what is behind it. */

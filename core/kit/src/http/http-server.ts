@@ -9,11 +9,20 @@ import { limitConnections } from "./connection-limit.ts";
 const MAX_CONNECTIONS = 8_192;
 const MAX_HEADER_BYTES = 16 << 10;
 
+/** HTTP server that knows which responses are due. */
+export interface HttpServer {
+  readonly server: Server;
+  /** Binds the server to `host:port` (port 0: any free port). Rejects with PORT_IN_USE. */
+  listen(address: string): Promise<AddressInfo>;
+  /** Accepts no further connections, and ends the open ones when no response is due, after `graceMs` at the latest. */
+  close(graceMs: number): Promise<void>;
+}
+
 /**
  * Creates an HTTP server, for HTTPS with `tls`, that ends slow requests after `requestMs` with status 408, and refuses headers above 16 KiB with status 431.
  * @param maxConnections connections at a time; an eighth of them for one address before its requests are accepted
  */
-export function createHttpServer(requestMs: number, tls?: ServerTls, maxConnections = MAX_CONNECTIONS): Server {
+export function createHttpServer(requestMs: number, tls?: ServerTls, maxConnections = MAX_CONNECTIONS): HttpServer {
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: Math.min(10_000, requestMs),
@@ -25,7 +34,16 @@ export function createHttpServer(requestMs: number, tls?: ServerTls, maxConnecti
   };
   const server = tls === undefined ? createServer(options) : createSecureServer(options, tls);
   limitConnections(server, maxConnections);
-  return server;
+  let responsesDue = 0;
+  server.on("request", (_, response) => {
+    responsesDue++;
+    response.once("close", () => responsesDue--);
+  });
+  return {
+    server,
+    listen: (address) => listen(server, address),
+    close: (graceMs) => close(server, () => responsesDue, graceMs),
+  };
 }
 
 /** Creates an HTTPS server, whose new connections use the latest certificate. */
@@ -38,8 +56,7 @@ function createSecureServer(options: ServerOptions, tls: ServerTls): Server {
   return server.once("close", end);
 }
 
-/** Binds a server to `host:port` (port 0: any free port). Rejects with PORT_IN_USE. */
-export async function listen(server: Server, address: string): Promise<AddressInfo> {
+async function listen(server: Server, address: string): Promise<AddressInfo> {
   const split = address.lastIndexOf(":");
   const host = address.slice(0, split).replace(/^\[(.*)\]$/, "$1");
   const port = Number(address.slice(split + 1));
@@ -60,8 +77,7 @@ export async function listen(server: Server, address: string): Promise<AddressIn
   });
 }
 
-/** Accepts no further connections, and ends the open ones when no response is due, after `graceMs` at the latest. */
-export async function closeHttpServer(server: Server, responsesDue: () => number, graceMs: number): Promise<void> {
+async function close(server: Server, responsesDue: () => number, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const until = performance.now() + graceMs;
   // A connection without a request so far does not count as idle.

@@ -1,7 +1,8 @@
 import { characterTokenizerFiles, type ChatRenderer, chatRenderer } from "@mrlm/kit/renderer";
 import type { Engine, SampledChunk, Sampler } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
-import { type PolicyServer, type PolicySource, servePolicies } from "../../src/index.ts";
+import { type PolicySource, servePolicies } from "../../src/index.ts";
+import type { PolicyServer } from "../../src/serve-policies.ts";
 import type { ServePoliciesOptions } from "../../src/serve-policies.ts";
 
 /** Running server of a test. */

@@ -22,8 +22,6 @@ type Resolved<T> = T extends RelativePath
 export type ResolvedConfig = Resolved<ReturnType<typeof withDefaults>>;
 /** Trained model. Exactly one of `path` and `random` is set. */
 export type ResolvedModel = ResolvedConfig["policies"][PolicyId];
-/** Tokenizer with one token per character. */
-export type CharacterTokenizer = Exclude<NonNullable<ResolvedModel["random"]>["tokenizer"], string>;
 export type ResolvedStage = ResolvedConfig["stages"][number];
 /** Sampling parameters of a turn. */
 export type ResolvedSampling = Omit<AbsoluteConfig["sampling"], "max_sequence_tokens" | "concurrency">;

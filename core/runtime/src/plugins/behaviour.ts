@@ -5,9 +5,6 @@ import { MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import { canonicalJson } from "../names/canonical-json.ts";
 
-/** File of a plugin's package with the recorded behaviour of its environments. */
-export const BEHAVIOUR_FILE = "mrlm.behaviour.json";
-
 const FORMAT = 1;
 
 /** `a`: an action, which the fixture chose; `r`: what the environment returned. Then 16 hexadecimal digits of the line's SHA-256. */
@@ -47,7 +44,11 @@ export interface BehaviourDifference {
   readonly kind: "changed" | "action" | "added" | "removed";
   /** First different line, from 1: line 1 is the first observation, then each action and each result. */
   readonly line?: number;
+  /** `fixture "right answer" of math@2 changed in line 3 (result of turn 1)`. */
+  readonly description: string;
 }
+
+type Place = Omit<BehaviourDifference, "description">;
 
 /** Returns the hashes of a transcript. */
 export function behaviourOf(transcript: readonly TranscriptLine[]): FixtureBehaviour {
@@ -65,47 +66,56 @@ export function behaviourHash(behaviour: Behaviour | undefined, environment: str
   return sha256(canonicalJson(Object.fromEntries(Object.entries(fixtures).map(([name, { hash }]) => [name, hash]))));
 }
 
-/** Reads the recorded behaviour in the folder of a package; `undefined` if there is none. Throws PLUGIN_INVALID for a malformed file. */
-export function readBehaviour(directory: string): Behaviour | undefined {
-  const path = join(directory, BEHAVIOUR_FILE);
-  return existsSync(path) ? parseBehaviour(readFileSync(path, "utf8"), path) : undefined;
-}
+/** File of a plugin's package with the recorded behaviour of its environments. */
+export const behaviourFile = {
+  name: "mrlm.behaviour.json",
 
-/** Parses the content of a behaviour file. `path` names it in errors. */
-export function parseBehaviour(text: string, path: string): Behaviour {
-  const hint = "Write it again with `npx mrlm check --update`.";
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MrlmError("PLUGIN_INVALID", `${path} is not JSON.`, { hint, cause: error });
-  }
-  const result = behaviourSchema.safeParse(value);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new MrlmError("PLUGIN_INVALID", `${path} is malformed: ${issue?.path.join(".")}: ${issue?.message}.`, { hint });
-}
+  /** Reads the recorded behaviour in the folder of a package; `undefined` if there is none. Throws PLUGIN_INVALID for a malformed file. */
+  read(directory: string): Behaviour | undefined {
+    const path = join(directory, behaviourFile.name);
+    return existsSync(path) ? behaviourFile.parse(readFileSync(path, "utf8"), path) : undefined;
+  },
 
-/** Formats a behaviour file, with sorted keys and one fixture a line, so that its changes are easy to read. */
-export function formatBehaviour(environments: Behaviour["environments"]): string {
-  const sorted = <T>(record: Readonly<Record<string, T>>): [string, T][] =>
-    Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const blocks = sorted(environments).map(([id, { fixtures }]) => {
-    const rows = sorted(fixtures).map(([name, fixture]) => `      ${JSON.stringify(name)}: ${JSON.stringify(fixture)}`);
-    return `    ${JSON.stringify(id)}: { "fixtures": {\n${rows.join(",\n")}\n    } }`;
-  });
-  return `{\n  "format": ${FORMAT},\n  "environments": {\n${blocks.join(",\n")}\n  }\n}\n`;
-}
+  /** Parses the content of a file. `path` names it in errors. */
+  parse(text: string, path: string): Behaviour {
+    const hint = "Write it again with `npx mrlm check --update`.";
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      throw new MrlmError("PLUGIN_INVALID", `${path} is not JSON.`, { hint, cause: error });
+    }
+    const result = behaviourSchema.safeParse(value);
+    if (result.success) return result.data;
+    const [issue] = result.error.issues;
+    throw new MrlmError("PLUGIN_INVALID", `${path} is malformed: ${issue?.path.join(".")}: ${issue?.message}.`, {
+      hint,
+    });
+  },
+
+  /** Formats the content, with sorted keys and one fixture a line, so that its changes are easy to read. */
+  format(environments: Behaviour["environments"]): string {
+    const sorted = <T>(record: Readonly<Record<string, T>>): [string, T][] =>
+      Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const blocks = sorted(environments).map(([id, { fixtures }]) => {
+      const rows = sorted(fixtures).map(
+        ([name, fixture]) => `      ${JSON.stringify(name)}: ${JSON.stringify(fixture)}`,
+      );
+      return `    ${JSON.stringify(id)}: { "fixtures": {\n${rows.join(",\n")}\n    } }`;
+    });
+    return `{\n  "format": ${FORMAT},\n  "environments": {\n${blocks.join(",\n")}\n  }\n}\n`;
+  },
+};
 
 /** Compares the behaviour of the environments that both have: under one id it may not change. */
 export function compareBehaviour(
   before: Behaviour["environments"],
   now: Behaviour["environments"],
 ): BehaviourDifference[] {
-  return Object.entries(before).flatMap(([environment, { fixtures: old }]) => {
+  const places = Object.entries(before).flatMap(([environment, { fixtures: old }]) => {
     const current = now[environment]?.fixtures;
     if (current === undefined) return [];
-    return [...new Set([...Object.keys(old), ...Object.keys(current)])].flatMap((fixture): BehaviourDifference[] => {
+    return [...new Set([...Object.keys(old), ...Object.keys(current)])].flatMap((fixture): Place[] => {
       const [was, is] = [old[fixture], current[fixture]];
       if (was === undefined) return [{ environment, fixture, kind: "added" }];
       if (is === undefined) return [{ environment, fixture, kind: "removed" }];
@@ -113,10 +123,10 @@ export function compareBehaviour(
       return [{ environment, fixture, ...firstDifference(was.lines, is.lines) }];
     });
   });
+  return places.map((place) => ({ ...place, description: describe(place) }));
 }
 
-/** Describes a difference: `fixture "right answer" of math@2 changed in line 3 (result of turn 1)`. */
-export function describeDifference({ environment, fixture, kind, line: number = 1 }: BehaviourDifference): string {
+function describe({ environment, fixture, kind, line: number = 1 }: Place): string {
   const name = `fixture "${fixture}" of ${environment}`;
   if (kind === "added") return `${name} is not recorded`;
   if (kind === "removed") return `${name} is recorded and no longer exists`;

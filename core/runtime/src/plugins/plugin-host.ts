@@ -23,7 +23,7 @@ import { capitalised } from "../names/capitalised.ts";
 import { installHint, providerOf } from "./install-hint.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
-import { behaviourHash, readBehaviour } from "./behaviour.ts";
+import { behaviourFile, behaviourHash } from "./behaviour.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
 import { assertNoneTwice } from "./load-plugin.ts";
 import {
@@ -139,7 +139,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   packageOf(id: string): EnvironmentPackage | undefined {
     const { name, version, directory } = this.registry.entry("environment", id) ?? {};
     if (name === undefined || version === undefined || directory === undefined) return undefined;
-    const behaviour = behaviourHash(readBehaviour(directory), id);
+    const behaviour = behaviourHash(behaviourFile.read(directory), id);
     return { name, version, ...defined({ behaviour }) };
   }
 

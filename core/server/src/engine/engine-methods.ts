@@ -1,14 +1,11 @@
 import { defined } from "@mrlm/spec";
 import {
-  decodeCreateModel,
-  decodeInFlight,
-  decodeMemoryWorkload,
-  decodeOptimStep,
-  encodeCreatedModel,
-  encodeEngineInfo,
-  encodeMemoryEstimate,
-  encodeModelInfo,
-  encodeOptimStepResult,
+  createModelCodec,
+  inFlightCodec,
+  estimateMemoryCodec,
+  optimStepCodec,
+  engineInfoCodec,
+  modelInfoCodec,
   toInt64,
   type engineProto as wire,
 } from "@mrlm/wire";
@@ -20,27 +17,27 @@ import type { ServedEngine } from "./served-engine.ts";
 export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () =>
-      encodeEngineInfo(await engine.describe(), calls.last),
+      engineInfoCodec.encode(await engine.describe(), calls.last),
     ),
     estimateMemory: unary<wire.EstimateMemoryRequest, wire.EstimateMemoryResponse>(async ({ request }) =>
-      encodeMemoryEstimate(await engine.estimateMemory(decodeMemoryWorkload(request))),
+      estimateMemoryCodec.response.encode(await engine.estimateMemory(estimateMemoryCodec.request.decode(request))),
     ),
     createModel: numbered<wire.CreateModelRequest, wire.CreateModelResponse>(async (request) =>
-      encodeCreatedModel(await engine.createModel(decodeCreateModel(request))),
+      createModelCodec.response.encode(await engine.createModel(createModelCodec.request.decode(request))),
     ),
     releaseModel: numbered<wire.ReleaseModelRequest, wire.ReleaseModelResponse>(async ({ modelId }) => {
       await engine.releaseModel(modelId);
       return {};
     }),
     optimStep: numbered<wire.OptimStepRequest, wire.OptimStepResponse>(async (request) =>
-      encodeOptimStepResult(await engine.optimStep(decodeOptimStep(request))),
+      optimStepCodec.response.encode(await engine.optimStep(optimStepCodec.request.decode(request))),
     ),
     average: numbered<wire.AverageRequest, wire.AverageResponse>(async ({ modelId, of, decay }) => {
       await engine.average({ model: modelId, of, decay });
       return {};
     }),
     publish: numbered<wire.PublishRequest, wire.PublishResponse>(async ({ modelId, inFlight }) => {
-      const { version, checksum, seconds } = await engine.publish(modelId, decodeInFlight(inFlight));
+      const { version, checksum, seconds } = await engine.publish(modelId, inFlightCodec.decode(inFlight));
       return { version: toInt64(version, "a weight version"), checksum, seconds };
     }),
     writeWeights: unary<wire.WriteWeightsRequest, wire.WriteWeightsResponse>(async ({ request }) => {
@@ -57,7 +54,7 @@ export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
         const options = {
           ...defined({ microBatchTokens, gradientCheckpointing }),
         };
-        return { models: (await engine.load(directory, options)).map(encodeModelInfo), lastCall: calls.last };
+        return { models: (await engine.load(directory, options)).map(modelInfoCodec.encode), lastCall: calls.last };
       },
     ),
     export: numbered<wire.ExportRequest, wire.ExportResponse>(async ({ modelId, directory, mergeAdapter }) => ({

@@ -1,5 +1,5 @@
 import { MrlmError, type UnitGradients, type UnitOutputs } from "@mrlm/spec";
-import { decodeGradients, encodeOutputs, type engineProto as wire } from "@mrlm/wire";
+import { gradientsCodec, outputsCodec, type engineProto as wire } from "@mrlm/wire";
 
 interface LossRequest {
   readonly index: number;
@@ -36,7 +36,7 @@ export class MicroBatches {
       if (gradients === undefined)
         return reject(new MrlmError("GRADIENT_SHAPE", `Micro-batch ${microBatch} has no gradients for unit ${index}.`));
       try {
-        resolve(decodeGradients(gradients));
+        resolve(gradientsCodec.decode(gradients));
       } catch (error) {
         reject(error);
       }
@@ -48,7 +48,7 @@ export class MicroBatches {
     this.#send({
       microBatch: this.#count++,
       unitIndices: Array.from(outputs.keys()),
-      units: outputs.map(encodeOutputs),
+      units: outputs.map(outputsCodec.encode),
       applied: true,
     });
   }
@@ -69,7 +69,7 @@ export class MicroBatches {
     this.#send({
       microBatch,
       unitIndices: requests.map(({ index }) => index),
-      units: requests.map(({ outputs }) => encodeOutputs(outputs)),
+      units: requests.map(({ outputs }) => outputsCodec.encode(outputs)),
       applied: false,
     });
   }

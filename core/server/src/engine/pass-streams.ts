@@ -2,10 +2,9 @@ import type { ServerDuplexStream } from "@grpc/grpc-js";
 import type { ForwardBackwardResult, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import {
   FRAME_BYTES,
-  decodeSelection,
-  decodeUnit,
-  decodeUnitGradients,
-  encodeOutputs,
+  selectionCodec,
+  unitCodec,
+  outputsCodec,
   invalid,
   statusOfError,
   toInt64,
@@ -34,8 +33,8 @@ export async function serveForward(
     const { modelId: model, outputs, temperature } = open;
     const results = await engine.forward({
       model,
-      units: units.map(decodeUnit),
-      outputs: decodeSelection(outputs),
+      units: units.map(unitCodec.decode),
+      outputs: selectionCodec.decode(outputs),
       temperature,
     });
     for (const message of inMessages(results)) call.write(message);
@@ -58,7 +57,7 @@ function* inMessages(results: readonly UnitOutputs[]): Generator<wire.ForwardRes
       message = { firstUnit: i, units: [] };
       bytes = 0;
     }
-    message.units.push(encodeOutputs(outputs));
+    message.units.push(outputsCodec.encode(outputs));
     bytes += size;
   }
   if (message.units.length > 0) yield message;
@@ -113,12 +112,12 @@ async function accumulate(
   const { modelId: model, outputs, temperature, normalizer, loss: kind, returnOutputs } = open;
   const isLinear = kind === wire.LossKind.LOSS_KIND_LINEAR;
   const loss: readonly UnitGradients[] | MicroBatches["request"] = isLinear
-    ? units.map(decodeUnitGradients)
+    ? units.map(unitCodec.decodeGradients)
     : (index, found) => batches.request(index, found);
   const result = await engine.accumulate({
     model,
-    units: units.map(decodeUnit),
-    outputs: decodeSelection(outputs),
+    units: units.map(unitCodec.decode),
+    outputs: selectionCodec.decode(outputs),
     temperature,
     normalizer,
     loss,

@@ -1,10 +1,9 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import type { SampledChunk, Sampler, SamplerHost } from "@mrlm/spec/host";
 import {
-  decodeSampleAdd,
-  encodeSampleError,
-  encodeSampleFinish,
-  encodeSampleTokens,
+  sampleAddCodec,
+  sampleFinishCodec,
+  sampleTokensCodec,
   invalid,
   statusOfError,
   type samplerProto as wire,
@@ -35,10 +34,11 @@ export function serveSamples(host: Pick<SamplerHost, "sampler">, call: Call): vo
   const start = (add: wire.SampleAdd, on: Sampler): void => {
     const controller = new AbortController();
     running.set(add.id, controller);
-    const onTokens = (chunk: SampledChunk): void => void message().tokens.push(...encodeSampleTokens(add.id, chunk));
-    on.sample(decodeSampleAdd(add), { signal: controller.signal, ...(add.streamTokens && { onTokens }) }).then(
-      (result) => finish(encodeSampleFinish(add.id, result)),
-      (error: unknown) => finish(encodeSampleError(add.id, error)),
+    const onTokens = (chunk: SampledChunk): void =>
+      void message().tokens.push(...sampleTokensCodec.encode(add.id, chunk));
+    on.sample(sampleAddCodec.decode(add), { signal: controller.signal, ...(add.streamTokens && { onTokens }) }).then(
+      (result) => finish(sampleFinishCodec.encode(add.id, result)),
+      (error: unknown) => finish(sampleFinishCodec.encodeError(add.id, error)),
     );
   };
   const receive = async ({ open, add, cancel, barrier }: wire.SampleRequest): Promise<void> => {

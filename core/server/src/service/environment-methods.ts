@@ -2,11 +2,11 @@ import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { type Logger, MrlmError } from "@mrlm/spec";
 import type { EnvironmentHost } from "@mrlm/spec/host";
 import {
-  ENVIRONMENT_PROTOCOL,
+  PROTOCOLS,
   checkName,
-  decodeEnvironmentRef,
-  encodeDemonstration,
-  encodeDescription,
+  environmentRefCodec,
+  demonstrationCodec,
+  descriptionCodec,
   invalid,
   type environmentProto as wire,
 } from "@mrlm/wire";
@@ -32,13 +32,13 @@ export function environmentMethods(host: EnvironmentHost, capacity: Capacity, se
     answered(handle, (error) => logFault(logger, error));
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async ({ request: { environment } }) => ({
-      protocolMajor: ENVIRONMENT_PROTOCOL.major,
-      protocolMinor: ENVIRONMENT_PROTOCOL.minor,
+      protocolMajor: PROTOCOLS.environment.major,
+      protocolMinor: PROTOCOLS.environment.minor,
       environments: (environment === undefined
         ? await host.list()
-        : [await host.describe(checkedRef(decodeEnvironmentRef(environment)))]
+        : [await host.describe(checkedRef(environmentRefCodec.decode(environment)))]
       ).map((description) => ({
-        ...encodeDescription(server.demonstrations ? description : { ...description, hasDemonstrations: false }),
+        ...descriptionCodec.encode(server.demonstrations ? description : { ...description, hasDemonstrations: false }),
         maxSessions: capacity.limits.sessionsByEnvironment[description.id] ?? 0,
         use: capacity.use(description.id),
       })),
@@ -62,11 +62,11 @@ export function environmentMethods(host: EnvironmentHost, capacity: Capacity, se
       const gone = new AbortController();
       call.once("cancelled", () => gone.abort(new MrlmError("CANCELLED", "The client cancelled the call.")));
       const found = await host.demonstrate(
-        checkedRef(decodeEnvironmentRef(environment)),
+        checkedRef(environmentRefCodec.decode(environment)),
         tasks.map((task) => checkName(task, "the name of a task")),
         { signal: gone.signal },
       );
-      return { demonstrations: found.map(encodeDemonstration) };
+      return { demonstrations: found.map(demonstrationCodec.encode) };
     }),
   };
 }

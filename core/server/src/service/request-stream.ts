@@ -1,17 +1,17 @@
 import { type Logger, MrlmError } from "@mrlm/spec";
 import {
   Assembler,
-  encodeError,
+  errorCodec,
   environmentProto as wire,
   FRAME_BYTES,
   Inbox,
   invalid,
   Outbox,
-  type RequestKind,
   type Serialised,
   serialise,
   statusOfError,
 } from "@mrlm/wire";
+import type { RequestKind } from "./envelope.ts";
 import { logFault } from "../sessions/log-fault.ts";
 import type { Caller } from "./caller.ts";
 
@@ -221,7 +221,7 @@ export class RequestStream<Request extends RequestHead, Running> {
 
   #refuse(requestId: bigint, error: unknown): void {
     logFault(this.#logger, error);
-    this.#respond(requestId, { $case: "error", error: encodeError(error) });
+    this.#respond(requestId, { $case: "error", error: errorCodec.encode(error) });
   }
 
   #respond(requestId: bigint, response: Response): void {

@@ -1,15 +1,13 @@
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import {
   Assembler,
-  decodeError,
-  entriesOf,
+  errorCodec,
   environmentProto as wire,
-  type RequestKind,
-  responseEnvelope,
   type Serialised,
   statusOfError,
   TRACE_METADATA_KEY,
 } from "@mrlm/wire";
+import { entriesOf, type RequestKind, responseEnvelope } from "./envelope.ts";
 import { callerOf } from "./caller.ts";
 import type { AcceptClient, ClientStream, FrameChannel } from "./request-stream.ts";
 
@@ -54,7 +52,7 @@ function answerCall(
     stream.leave();
   };
   const settle = (answered: RequestKind | "error", body: Uint8Array): void => {
-    if (answered === "error") answer(statusOfError(decodeError(wire.SessionError.decode(body))));
+    if (answered === "error") answer(statusOfError(errorCodec.decode(wire.SessionError.decode(body))));
     else answer(null, Buffer.from(body.buffer, body.byteOffset, body.length));
   };
   const stream = open({

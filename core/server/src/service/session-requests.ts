@@ -1,16 +1,16 @@
 import { type Logger, MrlmError } from "@mrlm/spec";
 import {
   checkName,
-  decodeAction,
-  decodeEnvironmentRef,
-  encodeObservation,
-  encodeStep,
+  actionCodec,
+  environmentRefCodec,
+  observationCodec,
+  stepCodec,
   environmentProto as wire,
   fromInt64,
   invalid,
-  type RequestKind,
   type Serialised,
 } from "@mrlm/wire";
+import type { RequestKind } from "./envelope.ts";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionReset, SessionStart, SessionStep } from "../sessions/requests.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
@@ -83,7 +83,7 @@ class SessionRequests implements RequestHandler<wire.SessionRequest, Waiting> {
       case "step":
         return answerLater(stream, requestId, table.step(owner, decodeStep(request.step, traceparent)), (result) => ({
           $case: "step",
-          step: encodeStep(result),
+          step: stepCodec.encode(result),
         }));
       case "close":
         stream.add(requestId, CLOSING);
@@ -158,7 +158,7 @@ function decodeReset(
   return {
     sessionId,
     epoch,
-    environment: decodeEnvironmentRef(environment),
+    environment: environmentRefCodec.decode(environment),
     ...(seed !== undefined && { seed: fromInt64(seed, "a seed") }),
     ...(task !== "" && { task }),
     ...(trace !== "" && { trace }),
@@ -169,7 +169,7 @@ function decodeReset(
 }
 
 function encodeStart({ observation, leaseMs, description }: SessionStart): wire.ResetResponse {
-  return { observation: encodeObservation(observation), leaseMs, maxTurns: description.maxTurns };
+  return { observation: observationCodec.encode(observation), leaseMs, maxTurns: description.maxTurns };
 }
 
 /** Decodes a step. Throws MESSAGE_INVALID. @param trace its `traceparent`; empty for none */
@@ -177,7 +177,7 @@ function decodeStep(request: wire.StepRequest, trace: string): SessionStep {
   const { sessionId, epoch, index, action, deadlineMs } = request;
   return {
     ...{ sessionId, epoch, index, deadlineMs },
-    action: decodeAction(action),
+    action: actionCodec.decode(action),
     isDecoded: true,
     ...(trace !== "" && { trace }),
   };

@@ -2,17 +2,14 @@ import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
 import type { JsonObject, Logger } from "@mrlm/spec";
 import type { EpisodeStore } from "@mrlm/spec/host";
 import {
-  decodeCohort,
-  decodeCredit,
-  decodeGroups,
-  decodeLease,
-  decodeMember,
-  decodeWeights,
-  encodeLease,
-  encodeMember,
-  encodeStoreDescription,
-  encodeWeights,
-  parseJsonText,
+  cohortCodec,
+  creditCodec,
+  groupsCodec,
+  leaseCodec,
+  memberCodec,
+  weightsCodec,
+  storeDescriptionCodec,
+  jsonCodec,
   type StoreDescription,
   type storeProto as wire,
 } from "@mrlm/wire";
@@ -35,26 +32,28 @@ interface Numbered {
 /** Returns the unary methods of StoreService. */
 export function storeMethods(source: StoreSource, calls: ClientCalls, logger: Logger) {
   return {
-    describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () => encodeStoreDescription(source.describe())),
+    describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () =>
+      storeDescriptionCodec.encode(source.describe()),
+    ),
     open: numbered<wire.OpenRequest, wire.OpenResponse>(async (store, { cohort }) => {
-      await store.open(decodeCohort(cohort));
+      await store.open(cohortCodec.decode(cohort));
       return {};
     }),
     lease: numbered<wire.LeaseRequest, wire.LeaseResponse>(async (store, { worker, limit, ttlMs }) => ({
-      leases: (await store.lease(worker, limit, ttlMs)).map(encodeLease),
+      leases: (await store.lease(worker, limit, ttlMs)).map(leaseCodec.encode),
     })),
     renew: numbered<wire.RenewRequest, wire.RenewResponse>(async (store, { leases, ttlMs }) => ({
-      lost: [...(await store.renew(leases.map(decodeLease), ttlMs))],
+      lost: [...(await store.renew(leases.map(leaseCodec.decode), ttlMs))],
     })),
     commit: numbered<wire.CommitRequest, wire.CommitResponse>(async (store, { lease, groups, last }) => ({
-      late: (await store.commit(decodeLease(lease), decodeGroups(groups), { isLast: last })) === "late",
+      late: (await store.commit(leaseCodec.decode(lease), groupsCodec.decode(groups), { isLast: last })) === "late",
     })),
     refuse: numbered<wire.RefuseRequest, wire.RefuseResponse>(async (store, { learner, step, refill, groups }) => {
       await store.refuse(learner, { step, refill }, groups);
       return {};
     }),
     settle: numbered<wire.SettleRequest, wire.SettleResponse>(async (store, { learner, step, credits, applied }) => {
-      await store.settle(learner, step, { credits: credits.map(decodeCredit), isApplied: applied });
+      await store.settle(learner, step, { credits: credits.map(creditCodec.decode), isApplied: applied });
       return {};
     }),
     abandon: numbered<wire.AbandonRequest, wire.AbandonResponse>(async (store, { learner, fromStep }) => {
@@ -65,15 +64,15 @@ export function storeMethods(source: StoreSource, calls: ClientCalls, logger: Lo
       ...(await store.buffer(learner)),
     })),
     announce: numbered<wire.AnnounceRequest, wire.AnnounceResponse>(async (store, { weights }) => {
-      await store.announce(decodeWeights(weights));
+      await store.announce(weightsCodec.decode(weights));
       return {};
     }),
     newest: reading<wire.NewestRequest, wire.NewestResponse>(async (store, { policy }) => {
       const weights = await store.newest(policy);
-      return { weights: weights === undefined ? undefined : encodeWeights(weights) };
+      return { weights: weights === undefined ? undefined : weightsCodec.encode(weights) };
     }),
     mirror: numbered<wire.MirrorRequest, wire.MirrorResponse>(async (store, { rowsJson }) => {
-      await store.mirror(rowsJson.map((row) => parseJsonText<JsonObject>(row)));
+      await store.mirror(rowsJson.map((row) => jsonCodec.decode<JsonObject>(row)));
       return {};
     }),
     prune: numbered<wire.PruneRequest, wire.PruneResponse>(async (store, { beforeRunStep }) => {
@@ -81,7 +80,7 @@ export function storeMethods(source: StoreSource, calls: ClientCalls, logger: Lo
       return {};
     }),
     join: numbered<wire.JoinRequest, wire.JoinResponse>(async (store, { member }) => {
-      await store.join(decodeMember(member));
+      await store.join(memberCodec.decode(member));
       return {};
     }),
     leave: numbered<wire.LeaveRequest, wire.LeaveResponse>(async (store, { id }) => {
@@ -89,7 +88,7 @@ export function storeMethods(source: StoreSource, calls: ClientCalls, logger: Lo
       return {};
     }),
     members: reading<wire.MembersRequest, wire.MembersResponse>(async (store) => ({
-      members: (await store.members()).map((member) => encodeMember(member)),
+      members: (await store.members()).map((member) => memberCodec.encode(member)),
     })),
     flush: reading<wire.FlushRequest, wire.FlushResponse>(async (store) => {
       await store.flush();

@@ -1,16 +1,14 @@
 import type { ServerDuplexStream, ServerWritableStream } from "@grpc/grpc-js";
 import type { Tokens } from "@mrlm/kit/access";
 import type { Logger } from "@mrlm/spec";
-import type { TakenBatch } from "@mrlm/spec/host";
+import type { TakenBatch, TakeRule } from "@mrlm/spec/host";
 import {
-  decodeGroups,
-  decodeRecordHead,
-  decodeTakeRecord,
-  decodeTakeRule,
-  encodeEvent,
-  encodeTakenHead,
+  groupsCodec,
+  recordHeadCodec,
+  takeRecordCodec,
+  eventCodec,
+  takenHeadCodec,
   fromInt64,
-  groupMessages,
   invalid,
   statusOfError,
   type storeProto as wire,
@@ -46,10 +44,10 @@ export function storeStreams(
       void respond(call, async function* () {
         const { request } = call;
         const batch = await calls.run(callerOf(call).owner, request.call, () => take(request));
-        const head = encodeTakenHead(batch);
+        const head = takenHeadCodec.encode(batch);
         if (typeof batch === "string") return yield { head, groups: [] };
         yield { head, groups: [] };
-        for (const groups of groupMessages(batch.groups)) yield { head: undefined, groups };
+        for (const groups of groupsCodec.encode(batch.groups)) yield { head: undefined, groups };
       });
     },
     record(call: ServerDuplexStream<wire.RecordRequest, wire.RecordResponse>): void {
@@ -63,8 +61,8 @@ export function storeStreams(
         const head = messages[0]?.head;
         if (head === undefined) throw invalid("recorded groups do not begin with their head");
         await calls.run(callerOf(call).owner, head.call, async () => {
-          const groups = decodeGroups(messages.flatMap((message) => message.groups));
-          await (await source.store()).record({ ...decodeRecordHead(head), groups });
+          const groups = groupsCodec.decode(messages.flatMap((message) => message.groups));
+          await (await source.store()).record({ ...recordHeadCodec.decode(head), groups });
         });
         yield {};
       });
@@ -80,7 +78,7 @@ export function storeStreams(
         try {
           const store = await source.store();
           for await (const event of store.watch(fromInt64(call.request.after, "the number of an event"), signal))
-            yield { event: encodeEvent(event) };
+            yield { event: eventCodec.encode(event) };
         } finally {
           forget?.();
         }
@@ -96,7 +94,7 @@ export function storeStreams(
       { step, refill },
       count,
       decodeTakeRule(request),
-      decodeTakeRecord(record),
+      takeRecordCodec.decode(record),
       ...(appliedBefore === undefined ? [] : [appliedBefore]),
     );
   }
@@ -121,4 +119,10 @@ export function storeStreams(
       call.emit("error", statusOfError(error));
     }
   }
+}
+
+/** Throws MESSAGE_INVALID for a rule that this version does not know. */
+function decodeTakeRule({ from, checksum }: wire.TakeRequest): TakeRule {
+  if (from !== "cohorts" && from !== "oldest") throw invalid(`a rule takes from "${from}"`);
+  return { from, checksum: checksum ?? null };
 }

@@ -1,21 +1,17 @@
 import { type Logger, MrlmError } from "@mrlm/spec";
 import { readTrace } from "@mrlm/spec/host";
+import { environmentProto as wire, invalid, Outbox, type Serialised, statusOfError } from "@mrlm/wire";
 import {
   cancelEntry,
   decodedPart,
   entriesOf,
-  environmentProto as wire,
-  invalid,
-  Outbox,
   requestEntry,
   type RequestEnvelope,
   type RequestKind,
   requestEnvelope,
   responseEnvelope,
-  type Serialised,
   sessionAddress,
-  statusOfError,
-} from "@mrlm/wire";
+} from "../service/envelope.ts";
 import type { Caller } from "../service/caller.ts";
 import {
   type AcceptClient,

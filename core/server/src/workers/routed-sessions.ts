@@ -1,5 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
-import type { SessionAddress } from "@mrlm/wire";
+import type { SessionAddress } from "../service/envelope.ts";
 import { ID_BYTES, keyOf, keyOfReset, notFoundError, type SessionLimits, Sessions } from "../sessions/sessions.ts";
 import { type Death, sessionEndedWorker, sessionLostTwoWorkers, workerLost } from "./death.ts";
 import { stopping } from "../sessions/stopping.ts";

@@ -2,7 +2,7 @@ import { silentLogger } from "@mrlm/kit/service";
 import { type Channel, serveCalls } from "@mrlm/process";
 import { type Logger, MrlmError } from "@mrlm/spec";
 import type { EnvironmentDescription, EnvironmentHost } from "@mrlm/spec/host";
-import { decodeError, encodeError } from "@mrlm/wire";
+import { errorCodec } from "@mrlm/wire";
 import type { StatusObject } from "@grpc/grpc-js";
 import { acceptHere } from "../service/session-requests.ts";
 import { logFault } from "../sessions/log-fault.ts";
@@ -59,7 +59,7 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
     // An error without a code may contain private data: the log has it.
     toSent: (error) => {
       logFault(logger, error);
-      return decodeError(encodeError(error));
+      return errorCodec.decode(errorCodec.encode(error));
     },
     onNotice: (body) => {
       const message = body as ToWorker;

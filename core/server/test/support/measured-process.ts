@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { EnvironmentServer, ServeEnvironmentsOptions } from "../../src/index.ts";
+import type { EnvironmentServer } from "../../src/index.ts";
+import type { ServeEnvironmentsOptions } from "../../src/serve-environments.ts";
 
 const script = new URL("./measured-server.ts", import.meta.url);
 

@@ -6,11 +6,11 @@ import { localChannel } from "@mrlm/process";
 import {
   type EnvironmentServer,
   serveEnvironments,
-  type ServeEnvironmentsOptions,
   serveWorker,
   startWorkers,
   type WorkerEnd,
 } from "../../src/index.ts";
+import type { ServeEnvironmentsOptions } from "../../src/serve-environments.ts";
 import type { StartWorker } from "../../src/workers/environment-worker.ts";
 
 /** Starts workers that are no processes, for tests of what is forwarded. They copy messages as processes do. */

@@ -1,4 +1,5 @@
-import { type EnvironmentServer, serveEnvironments, type ServeEnvironmentsOptions } from "../../src/index.ts";
+import { type EnvironmentServer, serveEnvironments } from "../../src/index.ts";
+import type { ServeEnvironmentsOptions } from "../../src/serve-environments.ts";
 import { serveByWorker } from "./serve-by-worker.ts";
 
 /** Serves environments in this process; by a worker where the environment variable SERVED_BY is set so, so that the same tests hold for both. */

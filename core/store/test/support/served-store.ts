@@ -1,6 +1,12 @@
-import { connectStore, type ConnectStoreOptions, type ServedStore } from "@mrlm/client";
-import { serveStore, type ServeStoreOptions, type StoreServer } from "@mrlm/server";
+import { connectStore } from "@mrlm/client";
+import { serveStore } from "@mrlm/server";
 import type { EpisodeStore } from "@mrlm/spec/host";
+
+type ConnectStoreOptions = Parameters<typeof connectStore>[1];
+type ServedStore = Awaited<ReturnType<typeof connectStore>>;
+
+type ServeStoreOptions = Parameters<typeof serveStore>[0];
+type StoreServer = Awaited<ReturnType<typeof serveStore>>;
 
 /** A store behind a server of this process. */
 export interface Served {

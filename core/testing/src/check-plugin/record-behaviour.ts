@@ -1,6 +1,6 @@
 import { withoutGrades } from "@mrlm/kit/learning";
 import type { Action } from "@mrlm/spec";
-import { type Behaviour, behaviourOf, type TranscriptLine } from "@mrlm/runtime";
+import { type Behaviour, behaviourOf } from "@mrlm/runtime";
 import type { AnyPlugin } from "../any-plugin.ts";
 import type { PluginSubject } from "../check/plugin-part.ts";
 import { serialise } from "../contract/serialise.ts";
@@ -8,6 +8,7 @@ import { playFixture, withSession } from "../contract/play.ts";
 import { makeSubject, type Subject } from "../contract/subject.ts";
 import { inProcess } from "../transports.ts";
 
+type TranscriptLine = Parameters<typeof behaviourOf>[0][number];
 type Fixtures = Behaviour["environments"][string]["fixtures"];
 
 /** Seed of fixtures that state none. */

@@ -1,43 +1,30 @@
 import type { MemoryEstimate, MemoryWorkload } from "@mrlm/spec/host";
+import type { Codec } from "../codec.ts";
 import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
-import { decodeCreateModel, encodeCreateModel } from "./models.ts";
+import { createModelCodec } from "./models.ts";
 
-export function encodeMemoryWorkload({
-  models,
-  sampledModels,
-  concurrency,
-  sequenceTokens,
-  unitSequences,
-}: MemoryWorkload): wire.EstimateMemoryRequest {
-  return {
-    models: models.map((model) => encodeCreateModel(model, 0n)),
+const request: Codec<MemoryWorkload, wire.EstimateMemoryRequest> = {
+  encode: ({ models, sampledModels, concurrency, sequenceTokens, unitSequences }) => ({
+    models: models.map((model) => createModelCodec.request.encode(model, 0n)),
     sampledModels: [...(sampledModels ?? [])],
     concurrency,
     sequenceTokens: sequenceTokens ?? 0,
     unitSequences: unitSequences ?? 0,
-  };
-}
+  }),
 
-/** Decodes a workload. Omitted numbers stay omitted. */
-export function decodeMemoryWorkload({
-  models,
-  sampledModels,
-  concurrency,
-  sequenceTokens,
-  unitSequences,
-}: wire.EstimateMemoryRequest): MemoryWorkload {
-  return {
-    models: models.map(decodeCreateModel),
+  /** Decodes a workload. Omitted numbers stay omitted. */
+  decode: ({ models, sampledModels, concurrency, sequenceTokens, unitSequences }) => ({
+    models: models.map(createModelCodec.request.decode),
     concurrency,
     ...(sampledModels.length > 0 && { sampledModels }),
     ...(sequenceTokens > 0 && { sequenceTokens }),
     ...(unitSequences > 0 && { unitSequences }),
-  };
-}
+  }),
+};
 
-export function encodeMemoryEstimate(estimate: MemoryEstimate): wire.EstimateMemoryResponse {
-  return {
+const response: Codec<MemoryEstimate, wire.EstimateMemoryResponse> = {
+  encode: (estimate) => ({
     lines: estimate.lines.map(({ model, part, bytes, formula }) => ({
       modelId: model,
       part,
@@ -53,11 +40,9 @@ export function encodeMemoryEstimate(estimate: MemoryEstimate): wire.EstimateMem
     leastTokens: estimate.leastTokens,
     leastBytes: toInt64(estimate.leastBytes, "memory"),
     fittingSequenceTokens: estimate.fittingSequenceTokens,
-  };
-}
+  }),
 
-export function decodeMemoryEstimate(estimate: wire.EstimateMemoryResponse): MemoryEstimate {
-  return {
+  decode: (estimate) => ({
     lines: estimate.lines.map(({ modelId, part, bytes, formula }) => ({
       model: modelId,
       part,
@@ -73,5 +58,8 @@ export function decodeMemoryEstimate(estimate: wire.EstimateMemoryResponse): Mem
     leastTokens: estimate.leastTokens,
     leastBytes: fromInt64(estimate.leastBytes, "memory"),
     fittingSequenceTokens: estimate.fittingSequenceTokens,
-  };
-}
+  }),
+};
+
+/** Codecs of the call that estimates memory. */
+export const estimateMemoryCodec = { request, response };

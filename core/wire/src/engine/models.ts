@@ -8,11 +8,12 @@ import type {
   ModelSource,
 } from "@mrlm/spec/host";
 import { plainBytes } from "../bytes.ts";
+import type { Codec } from "../codec.ts";
 import * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
 import { fromJson } from "../json.ts";
-import { ENGINE_PROTOCOL } from "../protocol.ts";
+import { PROTOCOLS } from "../protocol.ts";
 
 const ROLES = {
   policy: wire.Role.ROLE_POLICY,
@@ -21,46 +22,48 @@ const ROLES = {
   reward: wire.Role.ROLE_REWARD,
 } as const satisfies Record<ModelRole, wire.Role>;
 
-export function encodeCreateModel(options: CreateModelOptions, call: bigint): wire.CreateModelRequest {
-  const { lora } = options;
-  return {
-    call,
-    modelId: options.model,
-    role: ROLES[options.role],
-    source: encodeSource(options.source),
-    lora: lora && {
-      rank: lora.rank ?? 0,
-      alpha: lora.alpha ?? 0,
-      path: lora.path ?? "",
-      dropout: lora.dropout ?? 0,
-      targetModules: [...(lora.targetModules ?? [])],
-      seed: toInt64(lora.seed ?? 0, "the adapter's seed"),
-    },
-    dtype: options.dtype ?? "auto",
-    float32Head: options.float32Head ?? false,
-    valueHead: options.valueHead ?? false,
-    trainable: options.trainable,
-    gradientCheckpointing: options.gradientCheckpointing ?? false,
-    microBatchTokens: options.microBatchTokens ?? 0,
-  };
-}
+const request = {
+  encode(options: CreateModelOptions, call: bigint): wire.CreateModelRequest {
+    const { lora } = options;
+    return {
+      call,
+      modelId: options.model,
+      role: ROLES[options.role],
+      source: encodeSource(options.source),
+      lora: lora && {
+        rank: lora.rank ?? 0,
+        alpha: lora.alpha ?? 0,
+        path: lora.path ?? "",
+        dropout: lora.dropout ?? 0,
+        targetModules: [...(lora.targetModules ?? [])],
+        seed: toInt64(lora.seed ?? 0, "the adapter's seed"),
+      },
+      dtype: options.dtype ?? "auto",
+      float32Head: options.float32Head ?? false,
+      valueHead: options.valueHead ?? false,
+      trainable: options.trainable,
+      gradientCheckpointing: options.gradientCheckpointing ?? false,
+      microBatchTokens: options.microBatchTokens ?? 0,
+    };
+  },
 
-/** Decodes the options of a model. Omitted options get their defaults. */
-export function decodeCreateModel(request: wire.CreateModelRequest): CreateModelOptions {
-  const { lora } = request;
-  return {
-    model: request.modelId,
-    role: decodeRole(request.role),
-    source: decodeSource(request.source),
-    trainable: request.trainable,
-    ...(lora && { lora: decodeLora(lora) }),
-    dtype: decodeDType(request.dtype),
-    float32Head: request.float32Head,
-    valueHead: request.valueHead,
-    gradientCheckpointing: request.gradientCheckpointing,
-    microBatchTokens: request.microBatchTokens,
-  };
-}
+  /** Decodes the options of a model. Omitted options get their defaults. */
+  decode(request: wire.CreateModelRequest): CreateModelOptions {
+    const { lora } = request;
+    return {
+      model: request.modelId,
+      role: decodeRole(request.role),
+      source: decodeSource(request.source),
+      trainable: request.trainable,
+      ...(lora && { lora: decodeLora(lora) }),
+      dtype: decodeDType(request.dtype),
+      float32Head: request.float32Head,
+      valueHead: request.valueHead,
+      gradientCheckpointing: request.gradientCheckpointing,
+      microBatchTokens: request.microBatchTokens,
+    };
+  },
+};
 
 /** Decodes LoRA options. A rank or alpha of 0 stands for that of the adapter at `path`. */
 function decodeLora({ path, rank, alpha, dropout, targetModules, seed }: wire.Lora): LoraOptions {
@@ -126,8 +129,9 @@ function decodeRole(role: wire.Role): ModelRole {
   return name;
 }
 
-export function encodeModelInfo(info: ModelInfo): wire.ModelInfo {
-  return {
+/** Codec: description of a model. */
+export const modelInfoCodec: Codec<ModelInfo, wire.ModelInfo, wire.ModelInfo | undefined> = {
+  encode: (info) => ({
     modelId: info.model,
     role: ROLES[info.role],
     architecture: info.architecture,
@@ -142,76 +146,86 @@ export function encodeModelInfo(info: ModelInfo): wire.ModelInfo {
     version: toInt64(info.version, "version"),
     hasValueHead: info.hasValueHead,
     configJson: JSON.stringify(info.config),
-  };
-}
+  }),
 
-export function decodeModelInfo(info: wire.ModelInfo | undefined): ModelInfo {
-  if (info === undefined) throw invalid("a model's description is missing");
-  return {
-    model: info.modelId,
-    role: decodeRole(info.role),
-    architecture: info.architecture,
-    parameters: fromInt64(info.parameters, "parameters"),
-    trainableParameters: fromInt64(info.trainableParameters, "trainable parameters"),
-    vocabSize: info.vocabSize,
-    maxPositions: info.maxPositions === 0 ? Number.POSITIVE_INFINITY : info.maxPositions,
-    eosTokenIds: info.eosTokenIds,
-    padTokenId: info.padTokenId < 0 ? null : info.padTokenId,
-    dtype: info.dtype,
-    step: fromInt64(info.step, "step"),
-    version: fromInt64(info.version, "version"),
-    hasValueHead: info.hasValueHead,
-    config: fromJson(info.configJson, `the configuration of model "${info.modelId}"`),
-  };
-}
+  decode(info) {
+    if (info === undefined) throw invalid("a model's description is missing");
+    return {
+      model: info.modelId,
+      role: decodeRole(info.role),
+      architecture: info.architecture,
+      parameters: fromInt64(info.parameters, "parameters"),
+      trainableParameters: fromInt64(info.trainableParameters, "trainable parameters"),
+      vocabSize: info.vocabSize,
+      maxPositions: info.maxPositions === 0 ? Number.POSITIVE_INFINITY : info.maxPositions,
+      eosTokenIds: info.eosTokenIds,
+      padTokenId: info.padTokenId < 0 ? null : info.padTokenId,
+      dtype: info.dtype,
+      step: fromInt64(info.step, "step"),
+      version: fromInt64(info.version, "version"),
+      hasValueHead: info.hasValueHead,
+      config: fromJson(info.configJson, `the configuration of model "${info.modelId}"`),
+    };
+  },
+};
 
-export function encodeCreatedModel({ info, tokenizerFiles }: CreatedModel): wire.CreateModelResponse {
-  return { model: encodeModelInfo(info), tokenizerFiles: new Map(Object.entries(tokenizerFiles)) };
-}
+const response: Codec<CreatedModel, wire.CreateModelResponse> = {
+  encode: ({ info, tokenizerFiles }) => ({
+    model: modelInfoCodec.encode(info),
+    tokenizerFiles: new Map(Object.entries(tokenizerFiles)),
+  }),
 
-export function decodeCreatedModel({ model, tokenizerFiles }: wire.CreateModelResponse): CreatedModel {
-  return { info: decodeModelInfo(model), tokenizerFiles: decodeFiles(tokenizerFiles) };
-}
+  decode: ({ model, tokenizerFiles }) => ({
+    info: modelInfoCodec.decode(model),
+    tokenizerFiles: decodeFiles(tokenizerFiles),
+  }),
+};
+
+/** Codecs of the call that creates a model. */
+export const createModelCodec = { request, response };
 
 export function decodeFiles(files: ReadonlyMap<string, Uint8Array>): Record<string, Uint8Array> {
   return Object.fromEntries(Array.from(files, ([name, bytes]) => [name, plainBytes(bytes)]));
 }
 
-export function encodeEngineInfo(info: EngineInfo, lastCall: bigint): wire.DescribeResponse {
-  return {
-    protocolMajor: ENGINE_PROTOCOL.major,
-    protocolMinor: ENGINE_PROTOCOL.minor,
-    device: info.device,
-    deviceName: info.deviceName,
-    torchVersion: info.versions.torch,
-    transformersVersion: info.versions.transformers,
-    pythonVersion: info.versions.python,
-    deterministic: info.deterministic,
-    models: info.models.map(encodeModelInfo),
-    instanceId: info.instanceId,
-    memoryAllocatedBytes: toInt64(info.memory.allocatedBytes, "memory"),
-    memoryPeakBytes: toInt64(info.memory.peakBytes, "memory"),
-    threads: info.threads,
-    worldSize: info.worldSize,
-    computeSeconds: info.computeSeconds,
-    lastCall,
-  };
-}
+/** Codec: description of an engine. */
+export const engineInfoCodec = {
+  encode(info: EngineInfo, lastCall: bigint): wire.DescribeResponse {
+    return {
+      protocolMajor: PROTOCOLS.engine.major,
+      protocolMinor: PROTOCOLS.engine.minor,
+      device: info.device,
+      deviceName: info.deviceName,
+      torchVersion: info.versions.torch,
+      transformersVersion: info.versions.transformers,
+      pythonVersion: info.versions.python,
+      deterministic: info.deterministic,
+      models: info.models.map(modelInfoCodec.encode),
+      instanceId: info.instanceId,
+      memoryAllocatedBytes: toInt64(info.memory.allocatedBytes, "memory"),
+      memoryPeakBytes: toInt64(info.memory.peakBytes, "memory"),
+      threads: info.threads,
+      worldSize: info.worldSize,
+      computeSeconds: info.computeSeconds,
+      lastCall,
+    };
+  },
 
-export function decodeEngineInfo(info: wire.DescribeResponse): EngineInfo {
-  return {
-    device: info.device,
-    deviceName: info.deviceName,
-    versions: { torch: info.torchVersion, transformers: info.transformersVersion, python: info.pythonVersion },
-    deterministic: info.deterministic,
-    threads: info.threads,
-    worldSize: info.worldSize,
-    instanceId: info.instanceId,
-    memory: {
-      allocatedBytes: fromInt64(info.memoryAllocatedBytes, "memory"),
-      peakBytes: fromInt64(info.memoryPeakBytes, "memory"),
-    },
-    computeSeconds: info.computeSeconds,
-    models: info.models.map(decodeModelInfo),
-  };
-}
+  decode(info: wire.DescribeResponse): EngineInfo {
+    return {
+      device: info.device,
+      deviceName: info.deviceName,
+      versions: { torch: info.torchVersion, transformers: info.transformersVersion, python: info.pythonVersion },
+      deterministic: info.deterministic,
+      threads: info.threads,
+      worldSize: info.worldSize,
+      instanceId: info.instanceId,
+      memory: {
+        allocatedBytes: fromInt64(info.memoryAllocatedBytes, "memory"),
+        peakBytes: fromInt64(info.memoryPeakBytes, "memory"),
+      },
+      computeSeconds: info.computeSeconds,
+      models: info.models.map(modelInfoCodec.decode),
+    };
+  },
+};

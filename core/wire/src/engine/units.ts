@@ -1,50 +1,54 @@
 import type { EngineUnit, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { EMPTY, bytesOf, floatsOf, integersOf, plainBytes } from "../bytes.ts";
+import type { Codec } from "../codec.ts";
 import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
 
-/**
- * Encodes a unit as views of its arrays. Gradients that are known beforehand cover the whole unit and are split at the boundaries of its sequences.
- */
-export function encodeUnit({ sequences }: EngineUnit, gradients?: UnitGradients): wire.Unit {
-  let start = 0;
-  return {
-    sequences: sequences.map(({ tokens, mask }) => {
-      const sequence = { tokens: bytesOf(tokens), mask, gradLogprob: EMPTY, gradEntropy: EMPTY, gradValue: EMPTY };
-      if (gradients === undefined) return sequence;
-      const end = start + maskedCount(mask);
-      sequence.gradLogprob = bytesOf(gradients.logprob?.subarray(start, end));
-      sequence.gradEntropy = bytesOf(gradients.entropy?.subarray(start, end));
-      sequence.gradValue = bytesOf(gradients.value?.subarray(start, end));
-      start = end;
-      return sequence;
-    }),
-  };
-}
+/** Codec: unit, and the gradients that are sent with it. */
+export const unitCodec = {
+  /**
+   * Encodes a unit as views of its arrays. Gradients that are known beforehand cover the whole unit and are split at the boundaries of its sequences.
+   */
+  encode({ sequences }: EngineUnit, gradients?: UnitGradients): wire.Unit {
+    let start = 0;
+    return {
+      sequences: sequences.map(({ tokens, mask }) => {
+        const sequence = { tokens: bytesOf(tokens), mask, gradLogprob: EMPTY, gradEntropy: EMPTY, gradValue: EMPTY };
+        if (gradients === undefined) return sequence;
+        const end = start + maskedCount(mask);
+        sequence.gradLogprob = bytesOf(gradients.logprob?.subarray(start, end));
+        sequence.gradEntropy = bytesOf(gradients.entropy?.subarray(start, end));
+        sequence.gradValue = bytesOf(gradients.value?.subarray(start, end));
+        start = end;
+        return sequence;
+      }),
+    };
+  },
 
-export function decodeUnit({ sequences }: wire.Unit): EngineUnit {
-  return { sequences: sequences.map(({ tokens, mask }) => ({ tokens: integersOf(tokens), mask: plainBytes(mask) })) };
-}
+  decode({ sequences }: wire.Unit): EngineUnit {
+    return { sequences: sequences.map(({ tokens, mask }) => ({ tokens: integersOf(tokens), mask: plainBytes(mask) })) };
+  },
 
-/** Returns the gradients that were sent with a unit, joined over its sequences. */
-export function decodeUnitGradients({ sequences }: wire.Unit): UnitGradients {
-  return {
-    ...joined(
-      "logprob",
-      sequences.map((sequence) => sequence.gradLogprob),
-      sequences,
-    ),
-    ...joined(
-      "entropy",
-      sequences.map((sequence) => sequence.gradEntropy),
-      sequences,
-    ),
-    ...joined(
-      "value",
-      sequences.map((sequence) => sequence.gradValue),
-      sequences,
-    ),
-  };
-}
+  /** Returns the gradients that were sent with a unit, joined over its sequences. */
+  decodeGradients({ sequences }: wire.Unit): UnitGradients {
+    return {
+      ...joined(
+        "logprob",
+        sequences.map((sequence) => sequence.gradLogprob),
+        sequences,
+      ),
+      ...joined(
+        "entropy",
+        sequences.map((sequence) => sequence.gradEntropy),
+        sequences,
+      ),
+      ...joined(
+        "value",
+        sequences.map((sequence) => sequence.gradValue),
+        sequences,
+      ),
+    };
+  },
+};
 
 function joined(
   name: keyof UnitGradients,
@@ -71,59 +75,52 @@ export function maskedCount(mask: Uint8Array): number {
   return count;
 }
 
-/** Estimates the size of a unit on the wire, in bytes. */
-export function unitBytes({ sequences }: EngineUnit, gradients?: UnitGradients): number {
-  let bytes = 8;
-  for (const { tokens, mask } of sequences) bytes += tokens.byteLength + mask.byteLength + 24;
-  return (
-    bytes +
-    (gradients?.logprob?.byteLength ?? 0) +
-    (gradients?.entropy?.byteLength ?? 0) +
-    (gradients?.value?.byteLength ?? 0)
-  );
-}
+/** Codec: selection of outputs. */
+export const selectionCodec: Codec<OutputSelection, wire.OutputSelection, wire.OutputSelection | undefined> = {
+  encode: ({ logprob = false, entropy = false, value = false, finalValue = false }) => ({
+    logprob,
+    entropy,
+    value,
+    finalValue,
+  }),
 
-export function encodeSelection({
-  logprob = false,
-  entropy = false,
-  value = false,
-  finalValue = false,
-}: OutputSelection): wire.OutputSelection {
-  return { logprob, entropy, value, finalValue };
-}
+  decode: (selection) => selection ?? {},
+};
 
-export function decodeSelection(selection: wire.OutputSelection | undefined): OutputSelection {
-  return selection ?? {};
-}
+/** Codec: outputs of a unit. */
+export const outputsCodec = {
+  encode({ logprob, entropy, value, finalValue }: UnitOutputs): wire.UnitOutputs {
+    return {
+      logprob: bytesOf(logprob),
+      entropy: bytesOf(entropy),
+      value: bytesOf(value),
+      finalValue: bytesOf(finalValue),
+    };
+  },
 
-export function encodeOutputs({ logprob, entropy, value, finalValue }: UnitOutputs): wire.UnitOutputs {
-  return {
+  /** Returns the requested outputs. An output of a unit without masked positions is an empty array, not omitted. */
+  decode(outputs: wire.UnitOutputs, selection: OutputSelection): UnitOutputs {
+    return {
+      ...(selection.logprob && { logprob: floatsOf(outputs.logprob) }),
+      ...(selection.entropy && { entropy: floatsOf(outputs.entropy) }),
+      ...(selection.value && { value: floatsOf(outputs.value) }),
+      ...(selection.finalValue && { finalValue: floatsOf(outputs.finalValue) }),
+    };
+  },
+};
+
+/** Codec: gradients of a unit. */
+export const gradientsCodec: Codec<UnitGradients, wire.UnitGradients> = {
+  encode: ({ logprob, entropy, value }) => ({
     logprob: bytesOf(logprob),
     entropy: bytesOf(entropy),
     value: bytesOf(value),
-    finalValue: bytesOf(finalValue),
-  };
-}
+  }),
 
-/** Returns the requested outputs. An output of a unit without masked positions is an empty array, not omitted. */
-export function decodeOutputs(outputs: wire.UnitOutputs, selection: OutputSelection): UnitOutputs {
-  return {
-    ...(selection.logprob && { logprob: floatsOf(outputs.logprob) }),
-    ...(selection.entropy && { entropy: floatsOf(outputs.entropy) }),
-    ...(selection.value && { value: floatsOf(outputs.value) }),
-    ...(selection.finalValue && { finalValue: floatsOf(outputs.finalValue) }),
-  };
-}
-
-export function encodeGradients({ logprob, entropy, value }: UnitGradients): wire.UnitGradients {
-  return { logprob: bytesOf(logprob), entropy: bytesOf(entropy), value: bytesOf(value) };
-}
-
-/** Decodes the gradients of a unit. Empty bytes stand for zeros; such a gradient is omitted. */
-export function decodeGradients({ logprob, entropy, value }: wire.UnitGradients): UnitGradients {
-  return {
+  /** Decodes the gradients of a unit. Empty bytes stand for zeros; such a gradient is omitted. */
+  decode: ({ logprob, entropy, value }) => ({
     ...(logprob.length > 0 && { logprob: floatsOf(logprob) }),
     ...(entropy.length > 0 && { entropy: floatsOf(entropy) }),
     ...(value.length > 0 && { value: floatsOf(value) }),
-  };
-}
+  }),
+};

@@ -1,5 +1,6 @@
 import type { Demonstration, Determinism, Role, RoleId } from "@mrlm/spec";
 import type { EnvironmentDescription, EnvironmentPackage, EnvironmentRef } from "@mrlm/spec/host";
+import type { Codec } from "../codec.ts";
 import * as wire from "../gen/mrlm/env/v1/environment.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
@@ -12,24 +13,25 @@ const DETERMINISM = {
   none: wire.Determinism.DETERMINISM_NONE,
 } as const satisfies Record<Determinism, wire.Determinism>;
 
-export function encodeEnvironmentRef({ id, options }: EnvironmentRef): wire.EnvironmentRef {
-  return { id, optionsJson: toJson(options) };
-}
+/** Codec: reference to an environment. */
+export const environmentRefCodec: Codec<EnvironmentRef, wire.EnvironmentRef, wire.EnvironmentRef | undefined> = {
+  encode: ({ id, options }) => ({ id, optionsJson: toJson(options) }),
+
+  decode(ref) {
+    if (ref === undefined || ref.id === "") throw invalid("no environment is named");
+    checkName(ref.id, "the name of an environment");
+    if (ref.optionsJson.length > MAX_OPTIONS)
+      throw invalid(
+        `the options of environment "${ref.id}" have ${ref.optionsJson.length} characters; ${MAX_OPTIONS} are allowed`,
+      );
+    const options = fromOptionalJson(ref.optionsJson, `the options of environment "${ref.id}"`);
+    return options === undefined ? { id: ref.id } : { id: ref.id, options };
+  },
+};
 
 /** Limits of names and options in characters, because a server keeps them until the session ends. */
 const MAX_NAME = 1_024;
 const MAX_OPTIONS = 1 << 20;
-
-export function decodeEnvironmentRef(ref: wire.EnvironmentRef | undefined): EnvironmentRef {
-  if (ref === undefined || ref.id === "") throw invalid("no environment is named");
-  checkName(ref.id, "the name of an environment");
-  if (ref.optionsJson.length > MAX_OPTIONS)
-    throw invalid(
-      `the options of environment "${ref.id}" have ${ref.optionsJson.length} characters; ${MAX_OPTIONS} are allowed`,
-    );
-  const options = fromOptionalJson(ref.optionsJson, `the options of environment "${ref.id}"`);
-  return options === undefined ? { id: ref.id } : { id: ref.id, options };
-}
 
 /** Returns the name. Throws MESSAGE_INVALID if it is too long. */
 export function checkName(name: string, what: string): string {
@@ -37,8 +39,9 @@ export function checkName(name: string, what: string): string {
   return name;
 }
 
-export function encodeDescription(description: EnvironmentDescription): wire.EnvironmentDescription {
-  return {
+/** Codec: description of an environment. */
+export const descriptionCodec: Codec<EnvironmentDescription, wire.EnvironmentDescription> = {
+  encode: (description) => ({
     id: description.id,
     description: description.description,
     determinism: DETERMINISM[description.determinism],
@@ -58,49 +61,49 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     providedBy: description.providedBy && { behaviour: "", ...description.providedBy },
     maxSessions: 0,
     use: undefined,
-  };
-}
+  }),
 
-export function decodeDescription(description: wire.EnvironmentDescription): EnvironmentDescription {
-  const {
-    id,
-    agents,
-    splits,
-    orderedSplits,
-    maxTurns,
-    hasDemonstrations,
-    rewardComponents,
-    rewardRange,
-    dataFiles,
-    roles,
-  } = description;
-  const determinism = (Object.keys(DETERMINISM) as Determinism[]).find(
-    (name) => DETERMINISM[name] === description.determinism,
-  );
-  if (determinism === undefined) throw invalid(`environment "${id}" states no determinism`);
-  const optionsJsonSchema = fromOptionalJson(
-    description.optionsSchemaJson,
-    `the options schema of environment "${id}"`,
-  );
-  return {
-    id,
-    description: description.description,
-    determinism,
-    roles: Object.fromEntries(roles.length > 0 ? roles.map(decodeRole) : agents.map((role) => [role, {}])),
-    ...(roles.length > 0 ? undefined : { lacksExhausted: true }),
-    ...(optionsJsonSchema === undefined ? undefined : { optionsJsonSchema }),
-    splits: Object.fromEntries(
-      Array.from(splits, ([name, size]) => [name, fromInt64(size, `the size of split "${name}"`)]),
-    ),
-    orderedSplits,
-    maxTurns,
-    hasDemonstrations,
-    rewardComponents,
-    ...(rewardRange.length === 2 && { rewardRange: rewardRange as [number, number] }),
-    ...(dataFiles.size === 0 ? undefined : { dataFiles: Object.fromEntries(dataFiles) }),
-    ...(description.providedBy === undefined ? undefined : { providedBy: decodePackage(description.providedBy) }),
-  };
-}
+  decode(description) {
+    const {
+      id,
+      agents,
+      splits,
+      orderedSplits,
+      maxTurns,
+      hasDemonstrations,
+      rewardComponents,
+      rewardRange,
+      dataFiles,
+      roles,
+    } = description;
+    const determinism = (Object.keys(DETERMINISM) as Determinism[]).find(
+      (name) => DETERMINISM[name] === description.determinism,
+    );
+    if (determinism === undefined) throw invalid(`environment "${id}" states no determinism`);
+    const optionsJsonSchema = fromOptionalJson(
+      description.optionsSchemaJson,
+      `the options schema of environment "${id}"`,
+    );
+    return {
+      id,
+      description: description.description,
+      determinism,
+      roles: Object.fromEntries(roles.length > 0 ? roles.map(decodeRole) : agents.map((role) => [role, {}])),
+      ...(roles.length > 0 ? undefined : { lacksExhausted: true }),
+      ...(optionsJsonSchema === undefined ? undefined : { optionsJsonSchema }),
+      splits: Object.fromEntries(
+        Array.from(splits, ([name, size]) => [name, fromInt64(size, `the size of split "${name}"`)]),
+      ),
+      orderedSplits,
+      maxTurns,
+      hasDemonstrations,
+      rewardComponents,
+      ...(rewardRange.length === 2 && { rewardRange: rewardRange as [number, number] }),
+      ...(dataFiles.size === 0 ? undefined : { dataFiles: Object.fromEntries(dataFiles) }),
+      ...(description.providedBy === undefined ? undefined : { providedBy: decodePackage(description.providedBy) }),
+    };
+  },
+};
 
 function decodePackage({ name, version, behaviour }: wire.EnvironmentPackage): EnvironmentPackage {
   return { name, version, ...(behaviour === "" ? undefined : { behaviour }) };
@@ -115,16 +118,20 @@ function decodeRole({ id, description, many }: wire.Role): [RoleId, Role] {
   return [id, { ...(description === "" ? undefined : { description }), ...(many ? { many } : undefined) }];
 }
 
-export function encodeDemonstration({ task, agent, messages, tools }: Demonstration): wire.Demonstration {
-  return { task, agent, messages: messages.map(encodeMessage), tools: tools?.map(encodeTool) ?? [] };
-}
+/** Codec: demonstration of a task. */
+export const demonstrationCodec: Codec<Demonstration, wire.Demonstration> = {
+  encode: ({ task, agent, messages, tools }) => ({
+    task,
+    agent,
+    messages: messages.map(encodeMessage),
+    tools: tools?.map(encodeTool) ?? [],
+  }),
 
-/** Decodes a demonstration. An empty list of tools and no list are equal on the wire; `tools` is then omitted. */
-export function decodeDemonstration({ task, agent, messages, tools }: wire.Demonstration): Demonstration {
-  return {
+  /** Decodes a demonstration. An empty list of tools and no list are equal on the wire; `tools` is then omitted. */
+  decode: ({ task, agent, messages, tools }) => ({
     task,
     agent,
     messages: messages.map(decodeMessage),
     ...(tools.length === 0 ? undefined : { tools: tools.map(decodeTool) }),
-  };
-}
+  }),
+};

@@ -1,5 +1,6 @@
 import type { Action, Observation, Reward, StepResult } from "@mrlm/spec";
 import { MAX_REWARD } from "@mrlm/spec/host";
+import type { Codec } from "../codec.ts";
 import * as wire from "../gen/mrlm/env/v1/environment.ts";
 import { invalid } from "../invalid.ts";
 import { fromOptionalJson, toJson } from "../json.ts";
@@ -11,23 +12,24 @@ const FINISH_REASON = {
   exhausted: wire.FinishReason.FINISH_REASON_EXHAUSTED,
 } as const satisfies Record<Action["finishReason"], wire.FinishReason>;
 
-export function encodeAction({ agent, message, finishReason }: Action): wire.Action {
-  return {
+/** Codec: action of an agent. */
+export const actionCodec: Codec<Action, wire.Action, wire.Action | undefined> = {
+  encode: ({ agent, message, finishReason }) => ({
     agent,
     message: encodeMessage(message),
     finishReason: FINISH_REASON[finishReason],
-  };
-}
+  }),
 
-/** Decodes an action. An unspecified finish reason stands for `stop`. */
-export function decodeAction(action: wire.Action | undefined): Action {
-  if (action?.message === undefined) throw invalid("an action has no message");
-  return {
-    agent: action.agent,
-    message: decodeMessage(action.message),
-    finishReason: decodeFinishReason(action.finishReason),
-  };
-}
+  /** Decodes an action. An unspecified finish reason stands for `stop`. */
+  decode(action) {
+    if (action?.message === undefined) throw invalid("an action has no message");
+    return {
+      agent: action.agent,
+      message: decodeMessage(action.message),
+      finishReason: decodeFinishReason(action.finishReason),
+    };
+  },
+};
 
 function decodeFinishReason(reason: wire.FinishReason): Action["finishReason"] {
   if (reason === wire.FinishReason.FINISH_REASON_UNSPECIFIED) return "stop";
@@ -36,71 +38,76 @@ function decodeFinishReason(reason: wire.FinishReason): Action["finishReason"] {
   return found;
 }
 
-export function encodeObservation({ agent, messages, tools, info, isFresh = false }: Observation): wire.Observation {
-  return {
+/** Codec: observation of an agent. */
+export const observationCodec: Codec<Observation, wire.Observation, wire.Observation | undefined> = {
+  encode: ({ agent, messages, tools, info, isFresh = false }) => ({
     agent,
     messages: messages.map(encodeMessage),
     tools: tools === undefined ? undefined : { tools: tools.map(encodeTool) },
     infoJson: toJson(info),
     isFresh,
-  };
-}
+  }),
 
-export function decodeObservation(observation: wire.Observation | undefined): Observation {
-  if (observation === undefined) throw invalid("an observation is missing");
-  const { agent, messages, tools, infoJson, isFresh } = observation;
-  const info = fromOptionalJson(infoJson, "an observation's info");
-  return {
-    agent,
-    messages: messages.map(decodeMessage),
-    ...(tools === undefined ? undefined : { tools: tools.tools.map(decodeTool) }),
-    ...(info === undefined ? undefined : { info }),
-    ...(isFresh ? { isFresh } : undefined),
-  };
-}
+  decode(observation) {
+    if (observation === undefined) throw invalid("an observation is missing");
+    const { agent, messages, tools, infoJson, isFresh } = observation;
+    const info = fromOptionalJson(infoJson, "an observation's info");
+    return {
+      agent,
+      messages: messages.map(decodeMessage),
+      ...(tools === undefined ? undefined : { tools: tools.tools.map(decodeTool) }),
+      ...(info === undefined ? undefined : { info }),
+      ...(isFresh ? { isFresh } : undefined),
+    };
+  },
+};
 
-export function encodeStep({ observation, rewards, terminated, truncated, info }: StepResult): wire.StepResponse {
-  return {
-    observation: encodeObservation(observation),
-    rewards: new Map(Object.entries(rewards).map(([agent, reward]) => [agent, encodeReward(reward)])),
+/** Codec: result of a step. */
+export const stepCodec: Codec<StepResult, wire.StepResponse> = {
+  encode: ({ observation, rewards, terminated, truncated, info }) => ({
+    observation: observationCodec.encode(observation),
+    rewards: new Map(Object.entries(rewards).map(([agent, reward]) => [agent, rewardCodec.encode(reward)])),
     terminated: new Map(Object.entries(terminated)),
     truncated: new Map(Object.entries(truncated)),
     infoJson: toJson(info),
-  };
-}
+  }),
 
-export function decodeStep({ observation, rewards, terminated, truncated, infoJson }: wire.StepResponse): StepResult {
-  const info = fromOptionalJson(infoJson, "a step's info");
-  return {
-    observation: decodeObservation(observation),
-    rewards: Object.fromEntries(Array.from(rewards, ([agent, reward]) => [agent, decodeReward(reward)])),
-    terminated: Object.fromEntries(terminated),
-    truncated: Object.fromEntries(truncated),
-    ...(info === undefined ? undefined : { info }),
-  };
-}
+  decode({ observation, rewards, terminated, truncated, infoJson }) {
+    const info = fromOptionalJson(infoJson, "a step's info");
+    return {
+      observation: observationCodec.decode(observation),
+      rewards: Object.fromEntries(Array.from(rewards, ([agent, reward]) => [agent, rewardCodec.decode(reward)])),
+      terminated: Object.fromEntries(terminated),
+      truncated: Object.fromEntries(truncated),
+      ...(info === undefined ? undefined : { info }),
+    };
+  },
+};
 
-export function encodeReward(reward: Reward): wire.Reward {
-  if (!reward.scored)
-    return { result: { $case: "unscored", unscored: { code: reward.code, message: reward.message } } };
-  const components = new Map(Object.entries(reward.components));
-  for (const [name, value] of components) amount(value, `the reward component "${name}"`);
-  return { result: { $case: "score", score: { value: amount(reward.value, "a reward"), components } } };
-}
+/** Codec: reward of an agent. */
+export const rewardCodec: Codec<Reward, wire.Reward> = {
+  encode(reward) {
+    if (!reward.scored)
+      return { result: { $case: "unscored", unscored: { code: reward.code, message: reward.message } } };
+    const components = new Map(Object.entries(reward.components));
+    for (const [name, value] of components) amount(value, `the reward component "${name}"`);
+    return { result: { $case: "score", score: { value: amount(reward.value, "a reward"), components } } };
+  },
 
-export function decodeReward({ result }: wire.Reward): Reward {
-  switch (result?.$case) {
-    case "score": {
-      const { value, components } = result.score;
-      for (const [name, component] of components) amount(component, `the reward component "${name}"`);
-      return { scored: true, value: amount(value, "a reward"), components: Object.fromEntries(components) };
+  decode({ result }) {
+    switch (result?.$case) {
+      case "score": {
+        const { value, components } = result.score;
+        for (const [name, component] of components) amount(component, `the reward component "${name}"`);
+        return { scored: true, value: amount(value, "a reward"), components: Object.fromEntries(components) };
+      }
+      case "unscored":
+        return { scored: false, code: result.unscored.code, message: result.unscored.message };
+      default:
+        throw invalid("a reward is neither scored nor unscored");
     }
-    case "unscored":
-      return { scored: false, code: result.unscored.code, message: result.unscored.message };
-    default:
-      throw invalid("a reward is neither scored nor unscored");
-  }
-}
+  },
+};
 
 /** Returns the number. Throws MESSAGE_INVALID unless a reward can have it. */
 function amount(value: number, name: string): number {

@@ -1,5 +1,5 @@
 import type { MethodDefinition } from "@grpc/grpc-js";
-import { type Codec, serialise } from "./serialise.ts";
+import { type MessageType, serialise } from "./serialise.ts";
 
 /** Directions in which a method sends more than one message. */
 export type Shape = "unary" | "server-stream" | "duplex";
@@ -8,8 +8,8 @@ export type Shape = "unary" | "server-stream" | "duplex";
 export function method<Request, Response>(
   path: `/${string}/${string}`,
   shape: Shape,
-  request: Codec<Request>,
-  response: Codec<Response>,
+  request: MessageType<Request>,
+  response: MessageType<Response>,
 ): MethodDefinition<Request, Response> {
   return {
     path,
@@ -47,7 +47,7 @@ export function forwarded({
 }
 
 /** Makes a duplex method whose requests the sender has serialised. The receiver checks requests before it decodes them. */
-export function preserialisedDuplex<Response>(path: `/${string}/${string}`, response: Codec<Response>) {
+export function preserialisedDuplex<Response>(path: `/${string}/${string}`, response: MessageType<Response>) {
   const asIs = (message: Serialised): Buffer => message;
   const decodeResponse = (bytes: Buffer): Response => response.decode(bytes);
   return {

@@ -1,7 +1,7 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /** Encoder of one message type. */
-export interface Codec<T> {
+export interface MessageType<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(bytes: Uint8Array): T;
 }
@@ -12,10 +12,10 @@ const KEPT_BYTES = 2 << 20;
 let writer = new BinaryWriter();
 
 /** Serialises a message. All messages share one writer, so that its memory is allocated once. */
-export function serialise<T>(codec: Codec<T>, message: T): Buffer {
+export function serialise<T>(type: MessageType<T>, message: T): Buffer {
   const used = writer;
   try {
-    const bytes = codec.encode(message, used).finish();
+    const bytes = type.encode(message, used).finish();
     if (bytes.byteLength > KEPT_BYTES) writer = new BinaryWriter();
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { type ErrorCode, MrlmError } from "@mrlm/spec";
 import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
-import { decodeError, encodeError } from "../errors.ts";
+import { errorCodec } from "../errors.ts";
 import { ErrorDetail } from "../gen/mrlm/common/v1/error.ts";
 import { serialise } from "./serialise.ts";
 
@@ -50,7 +50,7 @@ const MESSAGE_BYTES = 3 << 10;
 
 /** Returns the gRPC status of an error, with the error itself in the trailing metadata. A message that is too long for it is cut. */
 export function statusOfError(error: unknown): StatusObject {
-  const detail = encodeError(error);
+  const detail = errorCodec.encode(error);
   const message = cut(detail.message, MESSAGE_BYTES, Buffer.byteLength);
   const hint = cut(detail.hint, DETAILS_BYTES, Buffer.byteLength);
   const metadata = new Metadata();
@@ -84,7 +84,7 @@ export function errorOfStatus(error: unknown, { unavailable, failed, peer }: Sta
   if (!isServiceError(error))
     return new MrlmError(failed, `${peer} could not be called: ${String(error)}`, { cause: error });
   const [detail] = error.metadata?.get(ERROR_METADATA_KEY) ?? [];
-  if (detail instanceof Buffer) return decodeError(ErrorDetail.decode(detail), failed);
+  if (detail instanceof Buffer) return errorCodec.decode(ErrorDetail.decode(detail), failed);
   switch (error.code) {
     case status.CANCELLED:
       return new MrlmError("CANCELLED", `A call to ${lower(peer)} was cancelled.`, { cause: error });

@@ -2,9 +2,6 @@ import { MrlmError } from "@mrlm/spec";
 import type { Chunk } from "../gen/mrlm/env/v1/environment.ts";
 import { invalid } from "../invalid.ts";
 
-/** Limit of unfinished entries of a receiver. An Outbox starts fewer. */
-export const MAX_UNFINISHED = 256;
-
 /** First bytes of an entry, in a buffer that doubles. Views of the received frames would keep whole frames in memory. */
 interface Unfinished {
   buffer: Buffer;
@@ -13,6 +10,9 @@ interface Unfinished {
 
 /** Joins the pieces of large entries. */
 export class Assembler {
+  /** Limit of unfinished entries of a receiver. An Outbox starts fewer. */
+  static readonly MAX_UNFINISHED = 256;
+
   readonly #unfinished = new Map<bigint, Unfinished>();
   readonly #limit: number;
   #held = 0;
@@ -30,10 +30,10 @@ export class Assembler {
       this.drop(requestId);
       throw invalid(data.length === 0 ? "a piece is empty" : `its pieces exceed ${this.#limit} bytes`);
     }
-    if (!last && entry.length === 0 && this.#unfinished.size >= MAX_UNFINISHED) {
+    if (!last && entry.length === 0 && this.#unfinished.size >= Assembler.MAX_UNFINISHED) {
       throw new MrlmError(
         "RESOURCE_EXHAUSTED",
-        `The stream has ${MAX_UNFINISHED} unfinished requests; no other may begin before one is whole.`,
+        `The stream has ${Assembler.MAX_UNFINISHED} unfinished requests; no other may begin before one is whole.`,
         { retryDelayMs: 100 },
       );
     }

@@ -1,4 +1,5 @@
 import type { InFlight, UpdateResult, WeightsSource, WeightsUpdate } from "@mrlm/spec/host";
+import type { Codec } from "../codec.ts";
 import * as wire from "../gen/mrlm/sampler/v1/sampler.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
@@ -9,46 +10,53 @@ const IN_FLIGHT = {
   wait: wire.InFlight.IN_FLIGHT_WAIT,
 } as const satisfies Record<InFlight, wire.InFlight>;
 
-export function encodeInFlight(rule: InFlight): wire.InFlight {
-  return IN_FLIGHT[rule];
-}
+/** Codec: rule for running sequences. */
+export const inFlightCodec: Codec<InFlight, wire.InFlight> = {
+  encode: (rule) => IN_FLIGHT[rule],
 
-/** Decodes a rule. One that is not stated is `recompute`. */
-export function decodeInFlight(rule: wire.InFlight): InFlight {
-  if (rule === wire.InFlight.IN_FLIGHT_UNSPECIFIED) return "recompute";
-  const found = (Object.keys(IN_FLIGHT) as InFlight[]).find((name) => IN_FLIGHT[name] === rule);
-  if (found === undefined) throw invalid(`a rule for running sequences is ${rule}`);
-  return found;
-}
+  /** Decodes a rule. One that is not stated is `recompute`. */
+  decode(rule) {
+    if (rule === wire.InFlight.IN_FLIGHT_UNSPECIFIED) return "recompute";
+    const found = (Object.keys(IN_FLIGHT) as InFlight[]).find((name) => IN_FLIGHT[name] === rule);
+    if (found === undefined) throw invalid(`a rule for running sequences is ${rule}`);
+    return found;
+  },
+};
 
-export function encodeUpdate({ model, version, checksum, source, inFlight }: WeightsUpdate): wire.UpdateRequest {
-  return {
+const request: Codec<WeightsUpdate, wire.UpdateRequest> = {
+  encode: ({ model, version, checksum, source, inFlight }) => ({
     modelId: model,
     version: toInt64(version, "a weight version"),
     checksum,
     source: encodeSource(source),
-    inFlight: encodeInFlight(inFlight),
-  };
-}
+    inFlight: inFlightCodec.encode(inFlight),
+  }),
 
-export function decodeUpdate({ modelId, version, checksum, source, inFlight }: wire.UpdateRequest): WeightsUpdate {
-  return {
+  decode: ({ modelId, version, checksum, source, inFlight }) => ({
     model: modelId,
     version: fromInt64(version, "a weight version"),
     checksum,
     source: decodeSource(source),
-    inFlight: decodeInFlight(inFlight),
-  };
-}
+    inFlight: inFlightCodec.decode(inFlight),
+  }),
+};
 
-export function encodeUpdateResult(result: UpdateResult): wire.UpdateResponse {
-  const { version, checksum, probeDifference = 0, seconds } = result;
-  return { version: toInt64(version, "a weight version"), checksum, probeDifference, seconds };
-}
+const response: Codec<UpdateResult, wire.UpdateResponse> = {
+  encode(result) {
+    const { version, checksum, probeDifference = 0, seconds } = result;
+    return { version: toInt64(version, "a weight version"), checksum, probeDifference, seconds };
+  },
 
-export function decodeUpdateResult({ version, checksum, probeDifference, seconds }: wire.UpdateResponse): UpdateResult {
-  return { version: fromInt64(version, "a weight version"), checksum, probeDifference, seconds };
-}
+  decode: ({ version, checksum, probeDifference, seconds }) => ({
+    version: fromInt64(version, "a weight version"),
+    checksum,
+    probeDifference,
+    seconds,
+  }),
+};
+
+/** Codecs of the call that updates weights. */
+export const updateCodec = { request, response };
 
 function encodeSource(source: WeightsSource): wire.UpdateRequest["source"] {
   return source.kind === "directory"

@@ -1,10 +1,10 @@
 import type { Member } from "@mrlm/spec/host";
-import { encodeJson } from "@mrlm/store/encoding";
+import type { Codec } from "../codec.ts";
 import type * as wire from "../gen/mrlm/store/v1/store.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
-import { STORE_PROTOCOL } from "../protocol.ts";
-import { parseJsonText } from "./groups.ts";
+import { jsonCodec } from "../json.ts";
+import { PROTOCOLS } from "../protocol.ts";
 
 /** Place of an engine. */
 interface Place {
@@ -35,10 +35,11 @@ export interface StoreDescription {
   readonly isLocked: boolean;
 }
 
-export function encodeStoreDescription({ training, isLocked, ...state }: StoreDescription): wire.DescribeResponse {
-  return {
-    protocolMajor: STORE_PROTOCOL.major,
-    protocolMinor: STORE_PROTOCOL.minor,
+/** Codec: description of a store. */
+export const storeDescriptionCodec: Codec<StoreDescription, wire.DescribeResponse> = {
+  encode: ({ training, isLocked, ...state }) => ({
+    protocolMajor: PROTOCOLS.store.major,
+    protocolMinor: PROTOCOLS.store.minor,
     ...state,
     locked: isLocked,
     training:
@@ -55,24 +56,24 @@ export function encodeStoreDescription({ training, isLocked, ...state }: StoreDe
               ]),
             ),
           },
-  };
-}
+  }),
 
-export function decodeStoreDescription(message: wire.DescribeResponse): StoreDescription {
-  const { path, config, training, hasEnded, locked: isLocked } = message;
-  if (training === undefined) return { path, config, hasEnded, isLocked };
-  const { sinceMs, engineAddress, engineToken } = training;
-  const since = fromInt64(sinceMs, "the start of a training process");
-  const engines = Array.from(training.engines, ([name, { address, token }]) => [name, place(address, token)]);
-  return {
-    ...{ path, config, hasEnded, isLocked },
-    training: {
-      since,
-      ...place(engineAddress, engineToken),
-      ...(engines.length === 0 ? {} : { engines: Object.fromEntries(engines) as Record<string, Place> }),
-    },
-  };
-}
+  decode(message) {
+    const { path, config, training, hasEnded, locked: isLocked } = message;
+    if (training === undefined) return { path, config, hasEnded, isLocked };
+    const { sinceMs, engineAddress, engineToken } = training;
+    const since = fromInt64(sinceMs, "the start of a training process");
+    const engines = Array.from(training.engines, ([name, { address, token }]) => [name, place(address, token)]);
+    return {
+      ...{ path, config, hasEnded, isLocked },
+      training: {
+        since,
+        ...place(engineAddress, engineToken),
+        ...(engines.length === 0 ? {} : { engines: Object.fromEntries(engines) as Record<string, Place> }),
+      },
+    };
+  },
+};
 
 function place(address: string, token: string): Place {
   return { address, ...(token === "" ? {} : { token }) };
@@ -80,29 +81,32 @@ function place(address: string, token: string): Place {
 
 type NewMember = Omit<Member, "startedAt" | "heartbeatAt">;
 
-/** Encodes a member; without its times where it joins. */
-export function encodeMember({ id, kind, address, capabilities, ...times }: NewMember & Partial<Member>): wire.Member {
-  const { startedAt = 0, heartbeatAt = 0 } = times;
-  return {
-    id,
-    kind,
-    address,
-    capabilitiesJson: encodeJson(capabilities),
-    startedAtMs: toInt64(startedAt, "the start of a member"),
-    heartbeatAtMs: toInt64(heartbeatAt, "the heartbeat of a member"),
-  };
-}
+/** Codec: member of a run. */
+export const memberCodec = {
+  /** Encodes a member; without its times where it joins. */
+  encode({ id, kind, address, capabilities, ...times }: NewMember & Partial<Member>): wire.Member {
+    const { startedAt = 0, heartbeatAt = 0 } = times;
+    return {
+      id,
+      kind,
+      address,
+      capabilitiesJson: jsonCodec.encode(capabilities),
+      startedAtMs: toInt64(startedAt, "the start of a member"),
+      heartbeatAtMs: toInt64(heartbeatAt, "the heartbeat of a member"),
+    };
+  },
 
-/** Throws MESSAGE_INVALID for a message without a member. */
-export function decodeMember(message: wire.Member | undefined): Member {
-  if (message === undefined) throw invalid("a member is missing");
-  const { id, kind, address, capabilitiesJson, startedAtMs, heartbeatAtMs } = message;
-  return {
-    id,
-    kind: kind as Member["kind"],
-    ...(address === undefined ? {} : { address }),
-    capabilities: parseJsonText(capabilitiesJson),
-    startedAt: fromInt64(startedAtMs, "the start of a member"),
-    heartbeatAt: fromInt64(heartbeatAtMs, "the heartbeat of a member"),
-  };
-}
+  /** Throws MESSAGE_INVALID for a message without a member. */
+  decode(message: wire.Member | undefined): Member {
+    if (message === undefined) throw invalid("a member is missing");
+    const { id, kind, address, capabilitiesJson, startedAtMs, heartbeatAtMs } = message;
+    return {
+      id,
+      kind: kind as Member["kind"],
+      ...(address === undefined ? {} : { address }),
+      capabilities: jsonCodec.decode(capabilitiesJson),
+      startedAt: fromInt64(startedAtMs, "the start of a member"),
+      heartbeatAt: fromInt64(heartbeatAtMs, "the heartbeat of a member"),
+    };
+  },
+};

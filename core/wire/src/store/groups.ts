@@ -1,61 +1,64 @@
-import {
-  type AgentTrajectory,
-  isTooDeep,
-  type Segment,
-  TOO_DEEP,
-  type Trajectory,
-  type TrajectoryGroup,
-} from "@mrlm/spec";
-import { decodeJson, decodeRuns, encodeJson, encodeRuns } from "@mrlm/store/encoding";
+import type { AgentTrajectory, Segment, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import { decodeRuns, encodeRuns } from "@mrlm/store/encoding";
 import { bytesOf, floatsOf, integersOf } from "../bytes.ts";
 import type * as wire from "../gen/mrlm/store/v1/store.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
+import { jsonCodec } from "../json.ts";
 import { FRAME_BYTES } from "../protocol.ts";
 
 /** Bytes of a run of equal integers. */
 const RUN_BYTES = 8;
 
-/**
- * Encodes groups in lists of about {@link FRAME_BYTES}, each for one message. A list has one episode at least, and parts of a group may be in
- * several lists. There is one empty list where there are no groups.
- */
-export function* groupMessages(groups: readonly TrajectoryGroup[]): Generator<wire.Group[]> {
-  let message: wire.Group[] = [];
-  let bytes = 0;
-  for (const group of groups) {
-    let part: wire.Group = { ...headOf(group), episodes: [] };
-    message.push(part);
-    for (const trajectory of group.trajectories) {
-      const episode = encodeEpisode(trajectory);
-      const size = sizeOf(episode);
-      if (bytes > 0 && bytes + size > FRAME_BYTES) {
-        yield message;
-        part = { ...headOf(group), episodes: [] };
-        message = [part];
-        bytes = 0;
+/** Codec: groups, in any number of messages. */
+export const groupsCodec = {
+  /**
+   * Encodes groups in lists of about {@link FRAME_BYTES}, each for one message. A list has one episode at least, and parts of a group may be in
+   * several lists. There is one empty list where there are no groups.
+   */
+  *encode(groups: readonly TrajectoryGroup[]): Generator<wire.Group[]> {
+    let message: wire.Group[] = [];
+    let bytes = 0;
+    for (const group of groups) {
+      let part: wire.Group = { ...headOf(group), episodes: [] };
+      message.push(part);
+      for (const trajectory of group.trajectories) {
+        const episode = encodeEpisode(trajectory);
+        const size = sizeOf(episode);
+        if (bytes > 0 && bytes + size > FRAME_BYTES) {
+          yield message;
+          part = { ...headOf(group), episodes: [] };
+          message = [part];
+          bytes = 0;
+        }
+        part.episodes.push(episode);
+        bytes += size;
       }
-      part.episodes.push(episode);
-      bytes += size;
     }
-  }
-  yield message;
-}
+    yield message;
+  },
 
-/** Decodes groups; parts of one group that follow each other, as of {@link groupMessages}, become one. Throws MESSAGE_INVALID. */
-export function decodeGroups(groups: Iterable<wire.Group>): TrajectoryGroup[] {
-  const decoded: (Omit<TrajectoryGroup, "trajectories"> & { readonly trajectories: Trajectory[] })[] = [];
-  for (const { id, task, playersJson, episodes } of groups) {
-    const last = decoded.at(-1);
-    const trajectories = episodes.map(decodeEpisode);
-    if (last?.id === id) last.trajectories.push(...trajectories);
-    else decoded.push({ id, task: task as TrajectoryGroup["task"], players: parseJsonText(playersJson), trajectories });
-  }
-  return decoded;
-}
+  /** Decodes groups; parts of one group that follow each other, as of `encode`, become one. Throws MESSAGE_INVALID. */
+  decode(groups: Iterable<wire.Group>): TrajectoryGroup[] {
+    const decoded: (Omit<TrajectoryGroup, "trajectories"> & { readonly trajectories: Trajectory[] })[] = [];
+    for (const { id, task, playersJson, episodes } of groups) {
+      const last = decoded.at(-1);
+      const trajectories = episodes.map(decodeEpisode);
+      if (last?.id === id) last.trajectories.push(...trajectories);
+      else
+        decoded.push({
+          id,
+          task: task as TrajectoryGroup["task"],
+          players: jsonCodec.decode(playersJson),
+          trajectories,
+        });
+    }
+    return decoded;
+  },
+};
 
 function headOf({ id, task, players }: TrajectoryGroup): Omit<wire.Group, "episodes"> {
-  return { id, task, playersJson: encodeJson(players) };
+  return { id, task, playersJson: jsonCodec.encode(players) };
 }
 
 function encodeEpisode(trajectory: Trajectory): wire.Episode {
@@ -67,7 +70,7 @@ function encodeEpisode(trajectory: Trajectory): wire.Episode {
     seed: seed === null ? undefined : toInt64(seed, "a seed"),
     group,
     member,
-    turnsJson: turns.map(encodeJson),
+    turnsJson: turns.map(jsonCodec.encode),
     agents: Object.entries(agents).map(([agent, part]) => encodeAgent(agent, part)),
     errorJson: toText(error),
     infoJson: toText(info),
@@ -86,10 +89,10 @@ function decodeEpisode(episode: wire.Episode): Trajectory {
     seed: seed === undefined ? null : fromInt64(seed, "a seed"),
     group,
     member,
-    turns: episode.turnsJson.map((turn) => parseJsonText<Trajectory["turns"][number]>(turn)),
+    turns: episode.turnsJson.map((turn) => jsonCodec.decode<Trajectory["turns"][number]>(turn)),
     agents: Object.fromEntries(episode.agents.map((part) => [part.agent, decodeAgent(part)])),
-    ...(errorJson === "" ? {} : { error: parseJsonText<NonNullable<Trajectory["error"]>>(errorJson) }),
-    ...(infoJson === "" ? {} : { info: parseJsonText<NonNullable<Trajectory["info"]>>(infoJson) }),
+    ...(errorJson === "" ? {} : { error: jsonCodec.decode<NonNullable<Trajectory["error"]>>(errorJson) }),
+    ...(infoJson === "" ? {} : { info: jsonCodec.decode<NonNullable<Trajectory["info"]>>(infoJson) }),
     seconds: {
       sampling: episode.samplingSeconds,
       environment: episode.environmentSeconds,
@@ -102,10 +105,10 @@ function encodeAgent(agent: string, { role, player, segments, total, shared, end
   return {
     agent,
     role,
-    playerJson: encodeJson(player),
-    totalJson: encodeJson(total),
+    playerJson: jsonCodec.encode(player),
+    totalJson: jsonCodec.encode(total),
     sharedJson: toText(shared),
-    endJson: encodeJson(end),
+    endJson: jsonCodec.encode(end),
     segments: segments.map(encodeSegment),
   };
 }
@@ -113,11 +116,11 @@ function encodeAgent(agent: string, { role, player, segments, total, shared, end
 function decodeAgent({ role, playerJson, totalJson, sharedJson, endJson, segments }: wire.Agent): AgentTrajectory {
   return {
     role,
-    player: parseJsonText(playerJson),
+    player: jsonCodec.decode(playerJson),
     segments: segments.map(decodeSegment),
-    total: parseJsonText(totalJson),
-    ...(sharedJson === "" ? {} : { shared: parseJsonText<NonNullable<AgentTrajectory["shared"]>>(sharedJson) }),
-    end: parseJsonText(endJson),
+    total: jsonCodec.decode(totalJson),
+    ...(sharedJson === "" ? {} : { shared: jsonCodec.decode<NonNullable<AgentTrajectory["shared"]>>(sharedJson) }),
+    end: jsonCodec.decode(endJson),
   };
 }
 
@@ -165,16 +168,5 @@ function sizeOf({ turnsJson, agents, infoJson, errorJson }: wire.Episode): numbe
 }
 
 function toText(value: unknown): string {
-  return value === undefined ? "" : encodeJson(value);
-}
-
-/** Parses a text that the peer's {@link encodeJson} wrote. */
-export function parseJsonText<T>(text: string): T {
-  try {
-    const value = decodeJson(text);
-    if (isTooDeep(value)) throw new SyntaxError(TOO_DEEP);
-    return value as T;
-  } catch (error) {
-    throw invalid(`a value must be JSON (${(error as Error).message})`);
-  }
+  return value === undefined ? "" : jsonCodec.encode(value);
 }

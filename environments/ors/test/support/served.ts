@@ -1,8 +1,11 @@
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import { type DialectServer, serveDialects, type ServeDialectsOptions } from "@mrlm/dialects";
+import { serveDialects } from "@mrlm/dialects";
 import type { JsonObject } from "@mrlm/kit";
 import plugin from "../../src/index.ts";
 import { sumsPlugin } from "./sums-plugin.ts";
+
+type DialectServer = Awaited<ReturnType<typeof serveDialects>>;
+type ServeDialectsOptions = Parameters<typeof serveDialects>[0];
 
 /** Server of the environments of a test in the protocol. */
 export interface Served {

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@mrlm/process";
-import { BEHAVIOUR_FILE, type Behaviour, compareBehaviour, describeDifference, parseBehaviour } from "@mrlm/runtime";
+import { behaviourFile, type Behaviour, compareBehaviour } from "@mrlm/runtime";
 import { queryNpm } from "../npm.ts";
 import type { Problem } from "./problem.ts";
 import { type PackedFile, readTarball } from "./tarball.ts";
 
 /** Returns the behaviour that a packed package records; `undefined` without one. */
 export function recordedIn(files: readonly PackedFile[]): Behaviour | undefined {
-  const file = files.find(({ path }) => path === BEHAVIOUR_FILE);
-  return file === undefined ? undefined : parseBehaviour(file.content.toString("utf8"), BEHAVIOUR_FILE);
+  const file = files.find(({ path }) => path === behaviourFile.name);
+  return file === undefined ? undefined : behaviourFile.parse(file.content.toString("utf8"), behaviourFile.name);
 }
 
 /**
@@ -29,7 +29,7 @@ export async function behaviourProblems(
   );
   return changed.map((difference) => ({
     code: "BEHAVIOUR_CHANGED",
-    message: `Compared with ${published}, ${describeDifference(difference)}.`,
+    message: `Compared with ${published}, ${difference.description}.`,
   }));
 }
 

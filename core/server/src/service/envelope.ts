@@ -1,10 +1,8 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { SessionRequest, SessionResponse } from "../gen/mrlm/env/v1/environment.ts";
-import { serialise } from "../grpc/serialise.ts";
-import { invalid } from "../invalid.ts";
+import { environmentProto as wire, invalid, serialise } from "@mrlm/wire";
 
 /** Kinds of requests that concern a session, with their field numbers in SessionRequest; SessionResponse has the same for the responses. */
-export const REQUEST_FIELD = { reset: 2, step: 3, close: 4, renew: 5 } as const;
+const REQUEST_FIELD = { reset: 2, step: 3, close: 4, renew: 5 } as const;
 const ERROR_FIELD = 6;
 const CHUNK_FIELD = 7;
 const TRACE_FIELD = 8;
@@ -162,18 +160,13 @@ export function requestEntry(requestId: bigint, kind: RequestKind, body: Uint8Ar
 
 /** Serialises a SessionRequest that cancels another. */
 export function cancelEntry(requestId: bigint): Uint8Array {
-  return serialise(SessionRequest, {
+  return serialise(wire.SessionRequest, {
     requestId,
     request: undefined,
     cancel: true,
     chunk: undefined,
     traceparent: "",
   });
-}
-
-/** Serialises a SessionResponse. */
-export function responseEntry(requestId: bigint, response: NonNullable<SessionResponse["response"]>): Uint8Array {
-  return serialise(SessionResponse, { requestId, response, chunk: undefined });
 }
 
 function referencedId(reference: Uint8Array): string {

@@ -1,4 +1,4 @@
-import type { EnginePlaces, RunDirectory } from "./run-directory.ts";
+import type { EnginePlaces, RunDirectory } from "@mrlm/runtime";
 
 /** Training process of a run, as other processes find it. */
 export interface RunStatus {
