@@ -3,7 +3,7 @@
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { createEmptyTestResult } from "@jest/test-result";
-import { getState, resetState, run } from "jest-circus";
+import { addEventHandler, getState, resetState, run } from "jest-circus";
 import { formatResultsErrors } from "jest-message-util";
 import * as globals from "./jest-globals.mjs";
 
@@ -24,6 +24,22 @@ registerHooks({
     return next(specifier, { ...context, conditions: ["mrlm-source", ...context.conditions] });
   },
 });
+
+// jest-circus collects rejections that nothing handled, and leaves it to its caller to report them.
+addEventHandler((/** @type {any} */ { name }, /** @type {any} */ state) => {
+  if (name !== "run_finish") return;
+  state.unhandledErrors.push(...state.unhandledRejectionErrorByPromise.values());
+  addRejections(state.rootDescribeBlock, state);
+});
+
+/** Adds the rejections of tests to their errors, and those of hooks to the errors of the file. */
+function addRejections(/** @type {any} */ { hooks, children }, /** @type {any} */ state) {
+  for (const hook of hooks)
+    state.unhandledErrors.push(...(state.unhandledRejectionErrorByPromiseByHook.get(hook)?.values() ?? []));
+  for (const child of children)
+    if (child.type === "describeBlock") addRejections(child, state);
+    else child.errors.push(...child.unhandledRejectionErrorByPromise.values());
+}
 
 /**
  * A `testRunner` of jest.

@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { addCounts, countCases, countJest, countJunit } from "../lib/tests.mjs";
+import { root } from "../lib/repository.mjs";
+import { addCounts, countCases, countJest, countJunit, jestDurations, junitDurations } from "../lib/tests.mjs";
 
 describe("test counts", () => {
   test("a file that jest could not load counts as a failure", () => {
@@ -24,6 +26,17 @@ describe("test counts", () => {
       '<?xml version="1.0"?><testsuites name="pytest tests"><testsuite name="pytest" errors="1" failures="2" ' +
       'skipped="3" tests="10" time="0.1"><testcase name="a"/></testsuite></testsuites>';
     expect(countJunit(xml)).toEqual({ passed: 4, failed: 3, skipped: 3 });
+  });
+
+  test("durations are in seconds", () => {
+    const assertionResults = [{ fullName: "a", duration: 1500 }, { fullName: "b" }];
+    expect(jestDurations({ testResults: [{ name: join(root, "x.test.ts"), assertionResults }] })).toEqual([
+      { title: "x.test.ts: a", seconds: 1.5 },
+      { title: "x.test.ts: b", seconds: 0 },
+    ]);
+    expect(
+      junitDurations('<testsuite time="9"><testcase classname="tests.x" name="a" time="1.5" /></testsuite>'),
+    ).toEqual([{ title: "tests.x: a", seconds: 1.5 }]);
   });
 
   test("both languages are summed", () => {

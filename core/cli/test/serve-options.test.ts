@@ -12,6 +12,7 @@ test.each<[GivenOptions<ServeOptions>, string]>([
   [{ engine: "127.0.0.1:1", config: "x" }, "--config and --set are for the engine that --model starts"],
   [{ engine: "127.0.0.1:1", port: "x" }, "--port x is not a port"],
   [{ workers: "two" }, "--workers two is not a whole number from 0 to 256"],
+  [{ workers: "257" }, "--workers 257 is not a whole number from 0 to 256"],
   [{ workers: "1", workerMemoryMb: "64" }, "--worker-memory-mb 64 is not a whole number from 128 on"],
   [{ workers: "0", workerMemoryMb: "256" }, "--worker-memory-mb limits workers, and this server has none"],
   [{ workers: "0", reload: true }, "--reload replaces workers, and this server has none"],

@@ -11,32 +11,42 @@ test("flags limit the sessions in all, of environments and of clients, and the c
   const keys = {
     max_sessions: 7,
     max_sessions_by_environment: { math: 3, code: 2 },
+    max_sessions_per_client: 4,
+    max_queue: 6,
     queue_seconds: 0.5,
+    lease_seconds: 30,
     drain_seconds: 3,
   };
   expect(limits({}, keys)).toMatchObject({
     maxSessions: 7,
     maxSessionsByEnvironment: { "math@1": 3, "code@2": 2 },
-    maxSessionsPerClient: undefined,
+    maxSessionsPerClient: 4,
+    maxQueue: 6,
     queueMs: 500,
+    leaseMs: 30_000,
     drainMs: 3_000,
   });
   const options = {
-    maxSessions: ["100", "math=20, code@1=5"],
+    maxSessions: ["50", "100", "math=20, code@1=5"],
     maxSessionsPerClient: "9",
+    maxQueue: "8",
     queueSeconds: "2",
     leaseSeconds: "90",
+    drainSeconds: "5",
   };
   expect(limits(options, keys)).toMatchObject({
     maxSessions: 100,
     maxSessionsByEnvironment: { "math@1": 20, "code@1": 5, "code@2": 2 },
     maxSessionsPerClient: 9,
+    maxQueue: 8,
     queueMs: 2_000,
     leaseMs: 90_000,
+    drainMs: 5_000,
   });
 });
 
-test("a run gets all places of the server that it starts", () => {
+test("a run gets all places of the server that it starts, and no other client", () => {
+  expect(limits({}).maxSessionsPerClient).toBeUndefined();
   expect(limits({}, {}, true).maxSessionsPerClient).toBe(4096);
   expect(limits({ maxSessionsPerClient: "5" }, {}, true).maxSessionsPerClient).toBe(5);
 });

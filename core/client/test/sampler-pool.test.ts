@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Logger } from "@mrlm/spec";
-import type { ExternalSampler } from "@mrlm/spec/host";
+import type { ExternalSampler, SampleResult } from "@mrlm/spec/host";
 import { serveEngine } from "@mrlm/server";
 import { BigramEngine, BigramExternalSampler } from "@mrlm/testing";
+import { SamplerMember } from "../src/engine/sampler-member.ts";
 import { connectEngine, SamplerPool } from "../src/index.ts";
 import { fragileProxy } from "./support/fragile-proxy.ts";
 import {
@@ -355,3 +356,19 @@ test("in throughput mode sequences of one stream stay together, and streams are 
   await alone.publish("policy");
   expect(results).toEqual(await Promise.all([1n, 11n, 21n, 31n].map((seed) => draw(alone, seed))));
 });
+
+test.each([
+  [[4, 5], [-1, 0], true],
+  [[4, 6], [-1, 0], false],
+  [[3, 5], [-1, 0], false],
+  [[4, 5], [-1, 0.1], false],
+])(
+  "a result of versions %j with log-probabilities %j of a sampler that had 4 to 5: %s",
+  (versions, logprobs, isSound) => {
+    const member = new SamplerMember({ name: "other", address: "127.0.0.1:1" }, {} as never);
+    const result = { versions: Int32Array.from(versions), logprobs: Float32Array.from(logprobs) };
+    const check = (): void => member.checkResult(result as unknown as SampleResult, 4, 5);
+    if (isSound) check();
+    else expect(check).toThrow(expect.objectContaining({ code: "SAMPLER_INVALID" }));
+  },
+);

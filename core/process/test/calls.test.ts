@@ -105,6 +105,11 @@ test("a thread takes buffers without a copy", async () => {
 test("an error keeps what its caller decides by", async () => {
   const { ends } = localChannel();
   serveCounter(ends[1]);
-  const failed = new Calls<Counter>(ends[0]).call("fail", ["RESOURCE_EXHAUSTED", 5]);
-  await expect(failed).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED", isRetryable: true, retryDelayMs: 5 });
+  const calls = new Calls<Counter>(ends[0]);
+  for (const isRetryable of [true, false])
+    await expect(calls.call("fail", ["RESOURCE_EXHAUSTED", 5, isRetryable])).rejects.toMatchObject({
+      code: "RESOURCE_EXHAUSTED",
+      isRetryable,
+      retryDelayMs: 5,
+    });
 });

@@ -32,3 +32,29 @@ describe("a cohort whose lease cannot be renewed", () => {
     await expect(play(() => Promise.reject(lost))).rejects.toBe(lost);
   });
 });
+
+test("a lease is renewed more than once before it ends, while its cohort is played", async () => {
+  const leaseMs = 9_000;
+  const played = Promise.withResolvers<void>();
+  const renewed: number[] = [];
+  let now = 0;
+  const store = {
+    renew: async () => {
+      if (renewed.push(now) === 4) played.resolve();
+      return [];
+    },
+    commit: async () => "accepted",
+  } as unknown as EpisodeStore;
+  const worker = new CohortWorker({
+    store,
+    name: "x",
+    leaseMs,
+    clock: { now: () => now, sleep: async (ms, ended) => (ended.throwIfAborted(), void (now += ms)) },
+    async *play() {
+      await played.promise;
+      yield* [];
+    },
+  });
+  await expect(worker.play(lease, signal)).resolves.toMatchObject({ result: "accepted" });
+  expect(renewed.slice(0, 2).every((at) => at < leaseMs)).toBe(true);
+});

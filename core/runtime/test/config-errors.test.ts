@@ -210,6 +210,7 @@ describe("resolving", () => {
       sampling: { temperature: 0.9, max_tokens: 24 },
       learners: { policy: { algorithm: "grpo", options: { steps: 50 } } },
     });
+    expect(config.distributed).toMatchObject({ enabled: false, nproc_per_node: 1 });
     expect(
       parseConfig(stringify(config), { path: "/elsewhere/config.yaml", workingDirectory: "/other" }).config,
     ).toEqual(config);

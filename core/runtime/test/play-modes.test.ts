@@ -155,6 +155,7 @@ describe("pipelined", () => {
     await learner.settled();
     await learner.end();
     expect(await store.buffer("2/policy")).toEqual({ open: 0, leased: 0, ready: 0 });
+    await expect(store.settle("2/policy", 2, { credits: [], isApplied: true })).rejects.toThrow("was never taken");
   });
 });
 

@@ -97,6 +97,14 @@ describe("policies and players in a configuration", () => {
       'run.yaml:4:23: unknown key "scriptd" in environments[0].players.first. Did you mean "scripted"?',
     ],
     ["    players: {__proto__: policy}", 'run.yaml:4:15: environments[0].players: "__proto__" is no role'],
+    [
+      "    players: {first: {policy: policy, past: {keep: 8}}, second: {policy: policy, past: {keep: 9}}}",
+      "the players of one policy share its copies: `every` and `keep` are 20 and 8 at another player",
+    ],
+    [
+      "    players: {first: {policy: policy, past: {every: 5}}, second: {policy: policy, past: {every: 6}}}",
+      "the players of one policy share its copies: `every` and `keep` are 5 and 8 at another player",
+    ],
     ["    sides: shuffle", "run.yaml:4:5: environments[0].sides has no effect"],
     ["    sides: shufle", "did you mean shuffle?"],
   ])("%s is refused at its place", (players, message) => {
@@ -115,6 +123,10 @@ describe("policies and players in a configuration", () => {
     [
       "policies: {critic: {path: m}}",
       'run.yaml:1:12: the name "critic" of a policy is the name of another model of a run',
+    ],
+    [
+      "policies: {frozen-0: {path: m}}",
+      'run.yaml:1:12: the name "frozen-0" of a policy is the name of another model of a run',
     ],
     ["policies: {a/b: {path: m}}", 'run.yaml:1:12: the name "a/b" of a policy must be letters'],
     ["policies: {a: {}}", "run.yaml:1:12: policies.a: give either `path`"],

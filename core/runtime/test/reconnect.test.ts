@@ -113,6 +113,28 @@ describe("an environment server that is restarted during a run", () => {
     });
   });
 
+  test("a session that is lost in each attempt is opened six times", async () => {
+    const inner = await localHost(counterEnvironment());
+    let attempts = 0;
+    const host: EnvironmentHost = {
+      list: () => inner.list(),
+      describe: (ref) => inner.describe(ref),
+      demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
+      close: () => inner.close(),
+      open: async () => {
+        if (++attempts > 50) throw new Error("opened without end");
+        throw new MrlmError("SESSION_NOT_FOUND", "the server was restarted");
+      },
+    };
+    const [group] = await collect(await runner({ host, concurrency: 1 }), {
+      ...slow,
+      tasks: ["train/0"],
+      groupSize: 1,
+    });
+    expect(group?.trajectories[0]?.error).toMatchObject({ code: "SESSION_NOT_FOUND" });
+    expect(attempts).toBe(6);
+  });
+
   test("a server that its client could not reach is not waited for again", async () => {
     const inner = await localHost(counterEnvironment());
     let attempts = 0;

@@ -121,6 +121,20 @@ test("a session of a sandbox shows its end, is aborted, and ends with the proces
   expect(state.closed).toEqual(["aborted", "closed", "closed"]);
 });
 
+test("a session that opens after the process that asked for it is gone is closed", async () => {
+  const { sandbox, closed } = fakeSandbox();
+  const opening = Promise.withResolvers<void>();
+  const slow = { ...sandbox, session: () => opening.promise.then(() => sandbox.session()) };
+  const [proxy, cut] = await remote("sandbox", slow);
+  const session = proxy.session();
+  await settle();
+  cut();
+  await expect(session).rejects.toThrow("closed");
+  opening.resolve();
+  await settle();
+  expect(closed).toEqual(["closed"]);
+});
+
 test("a toolset has the streams of its episode, the tools of the moment, and the progress of calls", async () => {
   const tool = (name: string): Tool => ({
     name,

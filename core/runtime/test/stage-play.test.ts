@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,6 +54,15 @@ describe("labels", () => {
       "2/test/1/e@1#3",
     ]);
   });
+});
+
+test("a batch that this process plays alone is taken with its last commit", async () => {
+  const store = await openStore();
+  const take = jest.spyOn(store, "take");
+  const { learner } = await learnerOf({ plan: plan(), store, cohorts: 2 });
+  expect(tasksOf((await learner.take()).groups)).toEqual([0, 1, 2, 3]);
+  // The one call has found that the log lacks the batch.
+  expect(take).toHaveBeenCalledTimes(1);
 });
 
 describe("refused groups", () => {

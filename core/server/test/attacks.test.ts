@@ -75,7 +75,15 @@ describe("S5: memory that a client makes a server hold", () => {
 
   test("a frame above 1 MiB, or of garbage, ends its stream and no other", async () => {
     await serve();
-    for (const frame of [Buffer.alloc(FRAME_BYTES + 1, 0x22), Buffer.from("garbage"), Buffer.alloc(100, 0xff)]) {
+    const renew = { sessionIds: Array<Uint8Array>(60_000).fill(randomBytes(16)) };
+    const request: wire.SessionRequest = {
+      ...chunk(1n, Buffer.of()),
+      request: { $case: "renew", renew },
+      chunk: undefined,
+    };
+    const large = wire.MultiplexRequest.encode({ requests: [request] }).finish();
+    expect(large.length).toBeGreaterThan(FRAME_BYTES);
+    for (const frame of [large, Buffer.from("garbage"), Buffer.alloc(100, 0xff)]) {
       const stream = connect("attacker").stream();
       const ended = stream.ended();
       stream.write(frame);

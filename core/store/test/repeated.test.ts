@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { TrajectoryGroup } from "@mrlm/spec";
 import { encodeGroups } from "../src/encoded-groups.ts";
 import { EpisodeReader } from "../src/index.ts";
+import { PlayedGroups } from "../src/played-groups.ts";
 import { StoreDatabase } from "../src/store-database.ts";
 import { cohort, playedGroups } from "./support/episodes.ts";
 
@@ -64,4 +65,14 @@ test("a row of metrics is added once", () => {
       .map(({ step }) => step),
   ).toEqual([1, 1, 2]);
   database.close();
+});
+
+test("a group in memory is returned once, and only whole: a repeated commit may hold a part of it", () => {
+  const opened = cohort("0/policy", 1);
+  const [whole, other] = playedGroups(opened, 1) as [TrajectoryGroup, TrajectoryGroup];
+  const played = new PlayedGroups();
+  const part = { ...other, trajectories: other.trajectories.slice(1) };
+  played.add({ cohort: opened, worker: "one", attempt: 1, until: 0 }, [whole, part]);
+  const removed = [whole, whole, part].map(({ id }) => played.remove({ key: 1, id, cohort: opened.id }));
+  expect(removed).toEqual([whole, undefined, undefined]);
 });

@@ -91,7 +91,7 @@ describe("Outbox", () => {
             (id) => id > 2n,
           );
           const byId = new Map(sent.received.map(({ id, bytes }) => [id, bytes]));
-          expect(byId.size).toBe(entries.length);
+          expect([sent.received.length, byId.size]).toEqual([entries.length, entries.length]);
           for (const { id, bytes } of entries) expect(Buffer.compare(byId.get(id) ?? new Uint8Array(), bytes)).toBe(0);
           expect(Math.max(0, ...sent.sizes)).toBeLessThanOrEqual(FRAME_BYTES);
         },

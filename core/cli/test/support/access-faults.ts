@@ -138,10 +138,15 @@ export const ACCESS_FAULTS: Readonly<Record<string, (draws: Draws) => RefusedOpt
   "a time of grace that is none": (draws) => ({
     options: {
       tokenFile: draws.file(text(draws.random, 32)),
-      tokenGraceSeconds: draws.random.pick(["-1", "x", "1.5", "604801"]),
+      tokenGraceSeconds: draws.random.pick(["-1", "x", "1.5"]),
     },
     code: "USAGE",
     message: ["--token-grace-seconds"],
+  }),
+  "a time of grace of more than a week": (draws) => ({
+    options: { tokenFile: draws.file(text(draws.random, 32)), tokenGraceSeconds: "604801" },
+    code: "USAGE",
+    message: ["--token-grace-seconds 604801 is more than a week"],
   }),
   "other machines without a token": (draws) => ({
     options: { ...issue(draws), host: otherHost(draws.random), ...port(draws.random) },

@@ -1,11 +1,11 @@
 // Side that answers calls: in this thread, as a thread, or as a process.
 import { parentPort } from "node:worker_threads";
-import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { defined, type ErrorCode, MrlmError } from "@mrlm/spec";
 import { type Channel, processChannel, serveCalls, type ServedCall, threadChannel } from "../../src/index.ts";
 
 export interface Counter {
   add(number: number): number;
-  fail(code: string, retryDelayMs?: number): void;
+  fail(code: string, retryDelayMs?: number, isRetryable?: boolean): void;
   wait(): void;
   report(count: number): void;
   uncopied(): unknown;
@@ -16,11 +16,11 @@ export function serveCounter(channel: Channel): void {
   let total = 0;
   const methods = {
     add: (number: number) => (total += number),
-    fail: (code: string, retryDelayMs?: number) => {
+    fail: (code: string, retryDelayMs?: number, isRetryable?: boolean) => {
       if (code === "no code") throw new Error(code);
       throw new MrlmError(code as ErrorCode, "It failed.", {
         hint: "Ask for less.",
-        ...(retryDelayMs !== undefined && { retryDelayMs }),
+        ...defined({ retryDelayMs, isRetryable }),
       });
     },
     uncopied: () => () => undefined,
