@@ -190,7 +190,7 @@ interface PlayedCohort {
 }
 
 /** Groups that this process committed and no learner has taken: a take of them reads nothing from the disk. */
-class PlayedGroups {
+export class PlayedGroups {
   readonly #cohorts = new Map<string, PlayedCohort>();
 
   add(lease: Lease, groups: readonly TrajectoryGroup[]): void {

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { TrajectoryGroup } from "@mrlm/spec";
 import { encodeGroups } from "../src/encoded-groups.ts";
 import { EpisodeReader } from "../src/index.ts";
-import { PlayedGroups } from "../src/played-groups.ts";
+
 import { StoreDatabase } from "../src/store-database.ts";
+import { PlayedGroups } from "../src/worker-store.ts";
 import { cohort, playedGroups } from "./support/episodes.ts";
 
 let folder: string;
