@@ -85,7 +85,7 @@ describe("nothing and the same text for all tasks earn little", () => {
     ];
     for (const player of players) {
       const { mean, topShare, unscoredShare } = await earn(planted, MEASURED, player);
-      expect({ name, said: String(player(0)), mean, topShare, unscoredShare }).toMatchObject({ unscoredShare: 0 });
+      expect({ name, wrote: String(player(0)), mean, topShare, unscoredShare }).toMatchObject({ unscoredShare: 0 });
       expect(mean).toBeLessThan(gold / 2);
       expect(topShare).toBeLessThan(0.2);
     }
@@ -101,9 +101,9 @@ async function shownAnswers(planted: Planted): Promise<readonly string[]> {
     await playEpisode(planted, {
       task,
       player: (turn) => {
-        const said = gold(turn);
-        if (typeof said === "string") first ??= said;
-        return said;
+        const text = gold(turn);
+        if (typeof text === "string") first ??= text;
+        return text;
       },
     });
     if (first !== undefined) answers.push(first);

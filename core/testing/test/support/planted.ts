@@ -34,7 +34,7 @@ export const KINDS = ["single-turn", "multi-turn", "tool", "judge", "code", "gam
 
 /** A policy that earns reward without solving, as `cheat.js` exports it. */
 export interface Cheat {
-  /** What earns the reward. */
+  /** Way in which the reward is earned. */
   readonly hole: string;
   readonly kind: (typeof KINDS)[number];
   cheat(observation: Observation, history: readonly Message[]): string | Message;
@@ -114,11 +114,11 @@ export function fixturePlayer(fixture: Fixture): Player {
 
 /** Returns a player that repeats a demonstration; the other agents play as the gold fixture does. */
 export function demonstrationPlayer(demonstration: Demonstration, others: Player): Player {
-  const said = demonstration.messages.filter(({ role }) => role === "assistant");
+  const response = demonstration.messages.filter(({ role }) => role === "assistant");
   let next = 0;
   return (turn) => {
     if (turn.observation.agent !== demonstration.agent) return others(turn);
-    return said[next++] ?? "";
+    return response[next++] ?? "";
   };
 }
 
@@ -175,8 +175,8 @@ async function playIn(session: EnvironmentSession, planted: Planted, options: Ep
     histories.set(agent, history);
     let message: Message;
     if (script === undefined) {
-      const said = player({ observation, history: [...history], turn, task });
-      message = typeof said === "string" ? textMessage("assistant", said) : said;
+      const response = player({ observation, history: [...history], turn, task });
+      message = typeof response === "string" ? textMessage("assistant", response) : response;
     } else {
       const { scripted: name, options: given } = script;
       const policy =
@@ -209,7 +209,7 @@ export async function countTasks({ definition }: Planted): Promise<number> {
   return different.size;
 }
 
-/** What a player earned over several tasks. */
+/** Rewards of a player over several tasks. */
 export interface Earned {
   /** Mean over the scored episodes; each counts the mean of its agents. */
   readonly mean: number;
