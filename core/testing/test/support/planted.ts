@@ -144,6 +144,8 @@ interface EpisodeOptions {
   readonly player: Player;
   /** Scripts by role; default: those of the gold fixture. */
   readonly players?: Fixture["players"];
+  /** Whether a step that fails leaves the episode unscored; default: the failure is thrown. */
+  readonly isFailureUnscored?: boolean;
 }
 
 /** Plays one episode. Rejects where the environment fails. */
@@ -189,7 +191,9 @@ async function playIn(session: EnvironmentSession, planted: Planted, options: Ep
       ({ message } = await policy.act(observation, { signal }));
     }
     history.push(...observation.messages, message);
-    const result = await session.step({ agent, message, finishReason: "stop" }, { signal });
+    const step = session.step({ agent, message, finishReason: "stop" }, { signal });
+    const result = await (options.isFailureUnscored === true ? step.catch(() => undefined) : step);
+    if (result === undefined) return undefined;
     for (const [earner, reward] of Object.entries(result.rewards)) {
       if (reward.scored) totals.set(earner, (totals.get(earner) ?? 0) + reward.value);
       else if (players[roleOf(earner)] === undefined) isScored = false;
@@ -232,8 +236,8 @@ export async function earn(
     const session = await planted.host.open({ id: planted.definition.id });
     while (next < tasks.length) {
       const index = next++;
-      const options = { task: tasks[index] as string, seed: index, player: playerOf(index) };
-      const totals = await playIn(session, planted, options).catch(() => undefined);
+      const options = { task: tasks[index] as string, seed: index, player: playerOf(index), isFailureUnscored: true };
+      const totals = await playIn(session, planted, options);
       values[index] = totals && meanOf(Object.values(totals));
     }
     await session.close();
