@@ -205,11 +205,14 @@ async function playIn(session: EnvironmentSession, planted: Planted, options: Ep
 }
 
 /** Returns how many different tasks the splits have. */
-export async function countTasks({ definition }: Planted): Promise<number> {
-  const source = await definition.tasks?.({} as never, {});
+export async function countTasks({ tasks }: Planted): Promise<number> {
   const different = new Set<string>();
-  for (const [split, size] of Object.entries(source?.splits ?? {}))
-    for (let index = 0; index < size; index++) different.add(JSON.stringify((await source?.get(split, index))?.public));
+  for (const [split, size] of Object.entries(tasks.splits)) {
+    for (let index = 0; index < size; index++) {
+      const { public: shown, private: hidden } = await tasks.get(split, index);
+      different.add(JSON.stringify([shown, hidden]));
+    }
+  }
   return different.size;
 }
 
