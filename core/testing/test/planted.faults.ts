@@ -20,7 +20,9 @@ import {
 /** Tasks of the measurement. The cheats were written with tasks of the split `train` in view. */
 const MEASURED = Array.from({ length: 100 }, (_, index) => `eval/${index}`);
 const DEMONSTRATED = Array.from({ length: 20 }, (_, index) => `train/${index}`);
-const CONSTANTS = ["", "0", "1", "7", "42", "a", "e", "A", "yes", "no", "none", "[]", "{}", "-0", "x or y", "NaN"];
+/** Tasks of what is compared with them: fewer, because these hardly differ between tasks. */
+const COMPARED = MEASURED.slice(0, 40);
+const CONSTANTS = ["", "0", "1", "a", "A or B", "none", "[]"];
 
 const silent: Player = () => "";
 
@@ -43,12 +45,12 @@ async function goldMean(planted: Planted): Promise<number> {
   }
   const top = topReward(planted);
   const gold = fixturePlayer(goldFixture(planted));
-  for (const [index, demonstration] of (await host.demonstrate({ id: definition.id }, DEMONSTRATED)).entries()) {
+  for (const demonstration of await host.demonstrate({ id: definition.id }, DEMONSTRATED)) {
     const player = demonstrationPlayer(demonstration, gold);
-    const totals = await playEpisode(planted, { task: demonstration.task, seed: index, player });
+    const totals = await playEpisode(planted, { task: demonstration.task, player });
     expect(totals?.[demonstration.agent]).toBeCloseTo(top, 9);
   }
-  const { mean, topShare } = await earn(planted, MEASURED, () => gold);
+  const { mean, topShare } = await earn(planted, COMPARED, () => gold);
   expect(topShare).toBe(1);
   return mean;
 }
@@ -61,8 +63,8 @@ describe("a cheat earns without solving", () => {
     expect(KINDS).toContain(cheat.kind);
     expect(cheat.hole).toMatch(/^[A-Z].*\.$/);
     const gold = await goldMean(planted);
-    const nothing = await earn(planted, MEASURED, () => silent);
-    const random = await earn(planted, MEASURED, randomPlayer);
+    const nothing = await earn(planted, COMPARED, () => silent);
+    const random = await earn(planted, COMPARED, randomPlayer);
     const cheating = await earn(planted, MEASURED, () => cheatPlayer(cheat));
     const base = Math.max(nothing.mean, random.mean);
     const isHalfWay = gold > base && cheating.mean >= (base + gold) / 2;
@@ -84,7 +86,7 @@ describe("nothing and the same text for all tasks earn little", () => {
       randomPlayer,
     ];
     for (const player of players) {
-      const { mean, topShare, unscoredShare } = await earn(planted, MEASURED, player);
+      const { mean, topShare, unscoredShare } = await earn(planted, COMPARED, player);
       expect({ name, wrote: String(player(0)), mean, topShare, unscoredShare }).toMatchObject({ unscoredShare: 0 });
       expect(mean).toBeLessThan(gold / 2);
       expect(topShare).toBeLessThan(0.2);
