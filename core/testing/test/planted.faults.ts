@@ -21,7 +21,7 @@ import {
 const MEASURED = Array.from({ length: 100 }, (_, index) => `eval/${index}`);
 const DEMONSTRATED = Array.from({ length: 20 }, (_, index) => `train/${index}`);
 /** Tasks of what is compared with them: fewer, because these hardly differ between tasks. */
-const COMPARED = MEASURED.slice(0, 40);
+const COMPARED = MEASURED.slice(0, 30);
 const CONSTANTS = ["", "0", "1", "a", "A or B", "none", "[]"];
 
 const silent: Player = () => "";

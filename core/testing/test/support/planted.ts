@@ -33,7 +33,7 @@ const MOST_TURNS = 200;
 export const KINDS = ["single-turn", "multi-turn", "tool", "judge", "code", "game"] as const;
 
 /** A policy that earns reward without solving, as `cheat.js` exports it. */
-export interface Cheat {
+interface Cheat {
   /** Way in which the reward is earned. */
   readonly hole: string;
   readonly kind: (typeof KINDS)[number];
@@ -59,7 +59,7 @@ export type Player = (turn: {
 }) => string | Message;
 
 /** Rewards of an episode by agent: those of the player only. An unscored or failed episode has none. */
-export type Totals = Readonly<Record<string, number>> | undefined;
+type Totals = Readonly<Record<string, number>> | undefined;
 
 /** Returns the names of the folders below `holes` or `sound`. */
 export function plantedNames(part: "holes" | "sound"): readonly string[] {
@@ -217,7 +217,7 @@ export async function countTasks({ tasks }: Planted): Promise<number> {
 }
 
 /** Rewards of a player over several tasks. */
-export interface Earned {
+interface Earned {
   /** Mean over the scored episodes; each counts the mean of its agents. */
   readonly mean: number;
   /** Share of all episodes with the top reward. */
