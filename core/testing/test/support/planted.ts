@@ -124,7 +124,11 @@ export function demonstrationPlayer(demonstration: Demonstration, others: Player
 
 /** Returns the player of a cheat: it receives no task. */
 export function cheatPlayer({ cheat }: Cheat): Player {
-  return ({ observation, history }) => cheat(observation, history);
+  return ({ observation, history }) => {
+    const response = cheat(observation, history);
+    if (typeof response === "string" || Array.isArray(response?.parts)) return response;
+    throw new TypeError(`The cheat returned ${typeof response}, which is no message`);
+  };
 }
 
 /** Returns a player that writes digits, letters or words that it has read, without a plan. */
