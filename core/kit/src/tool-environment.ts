@@ -35,7 +35,9 @@ interface OpeningEpisode<Options, Public extends JsonObject, Private extends Jso
 }
 
 /** Further input of `score`. */
-interface AnswerContext<Options, Public extends JsonObject, Private extends JsonObject> {
+interface AnswerContext<Options, Public extends JsonObject, Private extends JsonObject, State> {
+  /** State of this episode, as the tools have left it. */
+  readonly state: State;
   readonly context: EnvironmentContext<Public, Private>;
   readonly options: Options;
   /** The whole conversation: question, calls, results and the message with the answer. */
@@ -45,7 +47,7 @@ interface AnswerContext<Options, Public extends JsonObject, Private extends Json
 }
 
 /** Definition of an environment with one question in an episode, which a policy answers with the help of tools. The other fields are those of `EnvironmentDefinition`. */
-export interface ToolEnvironmentDefinition<Options, Public extends JsonObject, Private extends JsonObject>
+export interface ToolEnvironmentDefinition<Options, Public extends JsonObject, Private extends JsonObject, State>
   extends
     Omit<
       EnvironmentDefinition<Options, Public, Private>,
@@ -58,12 +60,17 @@ export interface ToolEnvironmentDefinition<Options, Public extends JsonObject, P
   readonly requires?: readonly ServiceId[];
   /** Returns the question: the text of a user message, or messages. It receives only the public fields, so that private ones cannot reach a model. */
   prompt(shown: Public, options: Options): string | readonly Message[];
+  /** Returns the state of an episode, which its tools change and `score` reads: a basket, a file tree. */
+  state?(episode: OpeningEpisode<Options, Public, Private>): State | Promise<State>;
   /** Tools by name, a function that creates those of one episode with their state, or ids of toolsets of plugins. */
   readonly tools:
     | Exclude<Tools, readonly Tool[]>
     | readonly string[]
     | ((
-        episode: OpeningEpisode<Options, Public, Private> & { random(name: string): RandomStream },
+        episode: OpeningEpisode<Options, Public, Private> & {
+          readonly state: State;
+          random(name: string): RandomStream;
+        },
       ) => Tools | Promise<Tools>);
   /** Files of a task, which toolsets of plugins receive. */
   files?(task: Task<Public, Private>, options: Options): NonNullable<ToolEpisode["files"]>;
@@ -74,31 +81,37 @@ export interface ToolEnvironmentDefinition<Options, Public extends JsonObject, P
   score(
     answer: string,
     task: Task<Public, Private>,
-    more: AnswerContext<Options, Public, Private>,
+    more: AnswerContext<Options, Public, Private, State>,
   ): number | Reward | Promise<number | Reward>;
   /** Returns the messages of a worked solution: calls, and at last the answer. Their results come from the tools. Required for SFT. */
   solve?(task: Task<Public, Private>, options: Options): readonly (string | Message)[];
 }
 
-/** Returns an environment with tools. Write `tasks` before the functions with a task as input: their types follow from it. */
+/** Returns an environment with tools. Write `tasks` before the functions with a task as input, and `state` before `tools` and `score`: their types follow from it. */
 export function toolEnvironment<
   Options,
   Public extends JsonObject = JsonObject,
   Private extends JsonObject = JsonObject,
->(definition: ToolEnvironmentDefinition<Options, Public, Private>): EnvironmentDefinition<Options, Public, Private> {
-  const { prompt, tools, files, score, solve, requires = [], maxTurns = DEFAULT_TURNS, ...rest } = definition;
+  State = undefined,
+>(
+  definition: ToolEnvironmentDefinition<Options, Public, Private, State>,
+): EnvironmentDefinition<Options, Public, Private> {
+  const { prompt, state, tools, files, score, solve, requires = [], maxTurns = DEFAULT_TURNS, ...rest } = definition;
   const ids = isIds(tools) ? tools : [];
   const messagesOf = (shown: Public, options: Options): readonly Message[] => questionMessages(prompt(shown, options));
-  const openTools = async (episode: OpeningEpisode<Options, Public, Private>): Promise<readonly Tool[]> => {
+  const openTools = async (
+    episode: OpeningEpisode<Options, Public, Private>,
+  ): Promise<{ readonly opened: readonly Tool[]; readonly made: State }> => {
     const { context, options, task, seed, signal } = episode;
+    const made = (await state?.(episode)) as State;
     const given = files?.(task, options);
     const sources = isIds(tools)
       ? tools
-      : [toolset(typeof tools === "function" ? ({ random }) => tools({ ...episode, random }) : tools)];
+      : [toolset(typeof tools === "function" ? ({ random }) => tools({ ...episode, state: made, random }) : tools)];
     const opened = await Promise.all(
       sources.map((source) => context.tools(source).open({ task, seed, signal, ...defined({ files: given }) })),
     );
-    return opened.flatMap((each) => each.tools);
+    return { opened: opened.flatMap((each) => each.tools), made };
   };
   return defineEnvironment<Options, Public, Private>({
     determinism: "full",
@@ -108,12 +121,13 @@ export function toolEnvironment<
     create(context, options) {
       let task: Task<Public, Private>;
       let opened: readonly Tool[] = [];
+      let made: State;
       let messages: readonly Message[] = [];
       let turn = 0;
       return {
         async reset({ task: id, seed, signal }) {
           task = await taskById(context.tasks, id ?? anyTask(context, seed ?? 0));
-          opened = await openTools({ context, options, task, seed: seed ?? null, signal });
+          ({ opened, made } = await openTools({ context, options, task, seed: seed ?? null, signal }));
           messages = messagesOf(task.public, options);
           turn = 0;
           return observe(messages, { tools: opened.map(definitionOf) });
@@ -123,7 +137,10 @@ export function toolEnvironment<
           messages = [...messages, message];
           if (finishReason === "exhausted") return singleStep({ truncated: true });
           if (!hasCalls(message)) {
-            const reward = await score(messageText(message), task, { context, options, messages, signal });
+            const reward = await score(messageText(message), task, {
+              ...{ context, options, messages, signal },
+              state: made,
+            });
             return scoredEnd(reward);
           }
           // No turn is left that could use a result.
@@ -140,7 +157,7 @@ export function toolEnvironment<
           async demonstrate(context, options, id) {
             const task = await taskById(context.tasks, id);
             const { signal } = new AbortController();
-            const opened = await openTools({ context, options, task, seed: 0, signal });
+            const { opened } = await openTools({ context, options, task, seed: 0, signal });
             const messages = [...messagesOf(task.public, options)];
             for (const each of solve(task, options)) {
               const message = typeof each === "string" ? textMessage("assistant", each) : each;

@@ -24,7 +24,7 @@ const shelf = toolEnvironment({
   id: "shelf@1",
   description: "Read numbers from a shelf, and answer with their sum.",
   maxTurns: 4,
-  rewardComponents: ["reads"],
+  rewardComponents: ["reads", "counted"],
   rewardRange: [0, 1],
   options: z.strictObject({ greeting: z.string().default("") }),
   tasks: () =>
@@ -38,8 +38,8 @@ const shelf = toolEnvironment({
       },
     }),
   prompt: ({ titles }, { greeting }) => `${greeting}${titles.join("+")}?`,
-  tools({ task, random }) {
-    let reads = 0;
+  state: () => ({ reads: 0 }),
+  tools({ task, random, state }) {
     return {
       read: tool({
         description: "Returns the number of a title.",
@@ -59,17 +59,17 @@ const shelf = toolEnvironment({
           return found.length === 0 ? toolError("No title has this number.") : { found };
         },
       }),
-      count: tool({ description: "Returns how often it was called.", execute: () => String(++reads) }),
+      count: tool({ description: "Returns how often it was called.", execute: () => String(++state.reads) }),
       draw: tool({
         description: "Returns a number of the episode's own stream.",
         execute: () => random("draw").integer(0, 1_000_000),
       }),
     };
   },
-  score(answer, { public: { titles }, private: { numbers } }, { messages }) {
+  score(answer, { public: { titles }, private: { numbers } }, { messages, state }) {
     const sum = titles.reduce((total, title) => total + (numbers[TITLES.indexOf(title)] ?? 0), 0);
     const reads = messages.filter(({ role }) => role === "tool").length;
-    return score(Number(answer.trim() === String(sum)), { reads });
+    return score(Number(answer.trim() === String(sum)), { reads, counted: state.reads });
   },
   solve: ({ public: { titles }, private: { numbers } }) => [
     ...titles.map((title, i) => callMessage("read", { title }, String(i))),
@@ -157,6 +157,7 @@ describe("an episode", () => {
     expect([terminated, rewards]).toEqual([{ agent: false }, {}]);
     // A refused call changes nothing.
     expect(text((await step(callMessage("count"))).observation.messages)).toBe("1");
+    expect((await step(textMessage("assistant", "?"))).rewards["agent"]).toMatchObject({ components: { counted: 1 } });
   });
 
   test("a default of the schema reaches execute; texts, JSON and errors are results", async () => {
@@ -197,6 +198,7 @@ describe("an episode", () => {
     await step(callMessage("count"));
     await session.reset({ task: "train/0", signal: never });
     expect(text((await step(callMessage("count"))).observation.messages)).toBe("1");
+    expect((await step(textMessage("assistant", "?"))).rewards["agent"]).toMatchObject({ components: { counted: 1 } });
   });
 
   test("the worked solution has the results of its calls; one that fails is refused", async () => {

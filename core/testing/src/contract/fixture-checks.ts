@@ -13,7 +13,7 @@ const EXAMPLES: Readonly<Record<(typeof KINDS)[number], string>> = {
   gold: '{ name: "right answer", kind: "gold", policy: ({ task }) => String(task.private["answer"]), reward: 1 } // earns the full reward',
   nop: '{ name: "no answer", kind: "nop", policy: () => "", reward: 0 } // does nothing, earns none',
   cheat:
-    '{ name: "echo", kind: "cheat", policy: ({ messages }) => messageText(messages.at(-1)!), reward: 0 } // tries to earn without solving the task',
+    '{ name: "echo", kind: "cheat", policy: ({ task }) => JSON.stringify(task.public), reward: 0 } // tries to earn without solving the task',
   malformed:
     '{ name: "no form", kind: "malformed", policy: () => "???", reward: 0 } // an answer without the form, earns the documented penalty',
   determinism:
