@@ -1,10 +1,12 @@
 import { expect, test } from "@jest/globals";
 import { compare, kindOf } from "../benchmarks/ab/paired-ratios.ts";
 
-test("a figure is a cost or a rate by the unit at its end", () => {
-  expect(["take_p99_ms", "grpo_64_ours_cpu_s", "live_rss_mib"].map(kindOf)).toEqual(["cost", "cost", "cost"]);
-  expect(["python_per_s", "steps_per_second"].map(kindOf)).toEqual(["rate", "rate"]);
-  expect(["wire_share", "cpu_ratio_vs_trl"].map(kindOf)).toEqual([undefined, undefined]);
+test("a figure is a cost or a rate by its unit", () => {
+  expect(["take_p99_ms", "grpo_64_ours_cpu_s", "live_rss_mib", "store_cpu_ms_per_step_short"].map(kindOf)).toEqual([
+    ...["cost", "cost", "cost", "cost"],
+  ]);
+  expect(["python_per_s", "steps_per_second", "steps_per_s_64"].map(kindOf)).toEqual(["rate", "rate", "rate"]);
+  expect(["wire_share", "cpu_ratio_vs_trl", "episodes_short"].map(kindOf)).toEqual([undefined, undefined, undefined]);
 });
 
 test("the interval of ten pairs leaves out the smallest and the largest ratio, that of five leaves out none", () => {

@@ -7,11 +7,11 @@ export interface Comparison {
 
 /**
  * Returns how a figure is compared: `cost` where less is better, `rate` where more is. Undefined: the figure has no unit from which that follows.
- * @param name as benchmarks name them: the unit stands at the end
+ * @param name as benchmarks name them: the unit stands at the end, or before the variant that was measured (`steps_per_s_64`)
  */
 export function kindOf(name: string): "cost" | "rate" | undefined {
-  if (/_per_s(econd)?$/.test(name)) return "rate";
-  return /_(s|ms|seconds|mib|bytes)$|cpu_s_per_step/.test(name) ? "cost" : undefined;
+  if (/_per_s(econd)?(_\w+)?$/.test(name)) return "rate";
+  return /_(s|ms|us|seconds|mib|bytes)(_\w+)?$/.test(name) ? "cost" : undefined;
 }
 
 /**
