@@ -64,3 +64,11 @@ test("an image in a data: URL counts for the limit of images", async () => {
   expect(result).toMatchObject({ truncated: true, content: [{ type: "text" }] });
   await close();
 });
+
+test("equal schemas of tools that are made for each episode are compiled once", () => {
+  const warnings: string[] = [];
+  const logger = { debug: () => {}, info: () => {}, warn: (text: string) => void warnings.push(text), error: () => {} };
+  for (let episode = 0; episode < 3; episode++)
+    argumentFaults({ name: "made", description: "", parameters: { type: "nothing" } }, {}, logger);
+  expect(warnings).toEqual([expect.stringContaining("tool made is invalid")]);
+});

@@ -6,7 +6,16 @@ const LATEST_DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
 // `strict: false`: servers of tools use keywords of their own.
 const options = { strict: false, allErrors: true, logger: false, validateFormats: false } as const;
-const compiled = new WeakMap<JsonObject, ValidateFunction | null>();
+/** Validators by schema. */
+const compiled = new WeakMap<JsonObject, Validator>();
+/** The same by name and content: tools that are made for each episode have equal schemas, whose compilation takes milliseconds. */
+const byContent = new Map<string, Validator>();
+const MAX_BY_CONTENT = 1_000;
+
+interface Validator {
+  /** `null`: the schema cannot be compiled or evaluated. */
+  validate: ValidateFunction | null;
+}
 
 /**
  * Returns the faults of a call's arguments under the schema of the tool; `undefined` if they have none. A schema that cannot be compiled or
@@ -18,14 +27,14 @@ export function argumentFaults(
   logger: Logger,
 ): string | undefined {
   if (!isObject(args)) return "the arguments are not a JSON object";
-  if (!compiled.has(parameters)) compiled.set(parameters, compile(name, parameters, logger));
-  const validate = compiled.get(parameters);
-  if (validate === null || validate === undefined) return undefined;
+  const validator = compiled.get(parameters) ?? validatorOf(name, parameters, logger);
+  const { validate } = validator;
+  if (validate === null) return undefined;
   try {
     if (validate(args)) return undefined;
   } catch (error) {
     // A schema that refers to itself without a step into the value has no end.
-    compiled.set(parameters, null);
+    validator.validate = null;
     warn(name, error, logger);
     return undefined;
   }
@@ -34,6 +43,15 @@ export function argumentFaults(
     return `arguments${instancePath.replaceAll("/", ".")} ${message}${extra === undefined ? "" : ` ("${extra}")`}`;
   });
   return [...new Set(faults)].slice(0, 5).join("; ");
+}
+
+function validatorOf(name: string, parameters: JsonObject, logger: Logger): Validator {
+  const key = JSON.stringify([name, parameters]);
+  const validator = byContent.get(key) ?? { validate: compile(name, parameters, logger) };
+  if (byContent.size >= MAX_BY_CONTENT) byContent.clear();
+  byContent.set(key, validator);
+  compiled.set(parameters, validator);
+  return validator;
 }
 
 function compile(name: string, parameters: JsonObject, logger: Logger): ValidateFunction | null {
