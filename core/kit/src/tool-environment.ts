@@ -96,22 +96,32 @@ export function toolEnvironment<
 >(
   definition: ToolEnvironmentDefinition<Options, Public, Private, State>,
 ): EnvironmentDefinition<Options, Public, Private> {
-  const { prompt, state, tools, files, score, solve, requires = [], maxTurns = DEFAULT_TURNS, ...rest } = definition;
+  const {
+    prompt,
+    state: createState,
+    tools,
+    files,
+    score,
+    solve,
+    requires = [],
+    maxTurns = DEFAULT_TURNS,
+    ...rest
+  } = definition;
   const ids = isIds(tools) ? tools : [];
   const messagesOf = (shown: Public, options: Options): readonly Message[] => questionMessages(prompt(shown, options));
   const openTools = async (
     episode: OpeningEpisode<Options, Public, Private>,
-  ): Promise<{ readonly opened: readonly Tool[]; readonly made: State }> => {
+  ): Promise<{ readonly opened: readonly Tool[]; readonly state: State }> => {
     const { context, options, task, seed, signal } = episode;
-    const made = (await state?.(episode)) as State;
+    const state = (await createState?.(episode)) as State;
     const given = files?.(task, options);
     const sources = isIds(tools)
       ? tools
-      : [toolset(typeof tools === "function" ? ({ random }) => tools({ ...episode, state: made, random }) : tools)];
+      : [toolset(typeof tools === "function" ? ({ random }) => tools({ ...episode, state, random }) : tools)];
     const opened = await Promise.all(
       sources.map((source) => context.tools(source).open({ task, seed, signal, ...defined({ files: given }) })),
     );
-    return { opened: opened.flatMap((each) => each.tools), made };
+    return { opened: opened.flatMap((each) => each.tools), state };
   };
   return defineEnvironment<Options, Public, Private>({
     determinism: "full",
@@ -121,13 +131,13 @@ export function toolEnvironment<
     create(context, options) {
       let task: Task<Public, Private>;
       let opened: readonly Tool[] = [];
-      let made: State;
+      let state: State;
       let messages: readonly Message[] = [];
       let turn = 0;
       return {
         async reset({ task: id, seed, signal }) {
           task = await taskById(context.tasks, id ?? anyTask(context, seed ?? 0));
-          ({ opened, made } = await openTools({ context, options, task, seed: seed ?? null, signal }));
+          ({ opened, state } = await openTools({ context, options, task, seed: seed ?? null, signal }));
           messages = messagesOf(task.public, options);
           turn = 0;
           return observe(messages, { tools: opened.map(definitionOf) });
@@ -137,10 +147,7 @@ export function toolEnvironment<
           messages = [...messages, message];
           if (finishReason === "exhausted") return singleStep({ truncated: true });
           if (!hasCalls(message)) {
-            const reward = await score(messageText(message), task, {
-              ...{ context, options, messages, signal },
-              state: made,
-            });
+            const reward = await score(messageText(message), task, { context, options, messages, signal, state });
             return scoredEnd(reward);
           }
           // No turn is left that could use a result.

@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { type ErrorCode, MrlmError } from "@mrlm/spec";
 import { type EnvironmentHost, ERROR_CODES } from "@mrlm/spec/host";
 import { counterEnvironment } from "./support/counter-environment.ts";
-import { collect, localHost, runner } from "./support/rollouts.ts";
+import { collect, localHost, runner, withOpen } from "./support/rollouts.ts";
 
 const guide = readFileSync(new URL("../../../docs/operate/serving.md", import.meta.url), "utf8");
 const rows = /### Errors and episodes\n[^]*?\n\n((?:\|.*\n)+)/
@@ -39,11 +39,7 @@ async function failingHost(error: MrlmError, isEnvironments: boolean): Promise<E
       };
     },
   });
-  return {
-    list: () => inner.list(),
-    describe: (ref) => inner.describe(ref),
-    demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
-    close: () => inner.close(),
+  return withOpen(inner, {
     async open(ref) {
       const session = await inner.open(ref);
       return {
@@ -56,7 +52,7 @@ async function failingHost(error: MrlmError, isEnvironments: boolean): Promise<E
         },
       };
     },
-  };
+  });
 }
 
 async function effectOf(code: ErrorCode, hasDelay: boolean, isEnvironments: boolean): Promise<string> {

@@ -5,7 +5,7 @@ import { silentLogger } from "@mrlm/kit/service";
 import { recordingEngine } from "@mrlm/testing";
 import { ReplayWatch } from "../src/rollouts/replay-watch.ts";
 import { counterEnvironment } from "./support/counter-environment.ts";
-import { bigramEngine, collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
+import { bigramEngine, collect, localHost, request, runner, withOpen, withoutSeconds } from "./support/rollouts.ts";
 
 const refusal = (): MrlmError => new MrlmError("SERVER_UNAVAILABLE", "the server is stopping", { retryDelayMs: 1 });
 
@@ -22,11 +22,7 @@ async function restartedHost(
   let restarts = 0;
   let away = 0;
   let opened = 0;
-  const host: EnvironmentHost = {
-    list: () => inner.list(),
-    describe: (ref) => inner.describe(ref),
-    demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
-    close: () => inner.close(),
+  const host = withOpen(inner, {
     async open(ref) {
       if (away > 0) {
         away--;
@@ -50,7 +46,7 @@ async function restartedHost(
         },
       };
     },
-  };
+  });
   return { host, opened: () => opened };
 }
 
@@ -116,16 +112,12 @@ describe("an environment server that is restarted during a run", () => {
   test("a session that is lost in each attempt is opened six times", async () => {
     const inner = await localHost(counterEnvironment());
     let attempts = 0;
-    const host: EnvironmentHost = {
-      list: () => inner.list(),
-      describe: (ref) => inner.describe(ref),
-      demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
-      close: () => inner.close(),
+    const host = withOpen(inner, {
       open: async () => {
         if (++attempts > 50) throw new Error("opened without end");
         throw new MrlmError("SESSION_NOT_FOUND", "the server was restarted");
       },
-    };
+    });
     const [group] = await collect(await runner({ host, concurrency: 1 }), {
       ...slow,
       tasks: ["train/0"],
@@ -138,16 +130,12 @@ describe("an environment server that is restarted during a run", () => {
   test("a server that its client could not reach is not waited for again", async () => {
     const inner = await localHost(counterEnvironment());
     let attempts = 0;
-    const host: EnvironmentHost = {
-      list: () => inner.list(),
-      describe: (ref) => inner.describe(ref),
-      demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
-      close: () => inner.close(),
+    const host = withOpen(inner, {
       open: async () => {
         attempts++;
         throw new MrlmError("SERVER_UNAVAILABLE", "connection refused");
       },
-    };
+    });
     await expect(collect(await runner({ host, concurrency: 1 }), slow)).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",
     });
@@ -157,11 +145,7 @@ describe("an environment server that is restarted during a run", () => {
   test("a server that is full is waited for", async () => {
     const inner = await localHost(counterEnvironment());
     let free = 3;
-    const host: EnvironmentHost = {
-      list: () => inner.list(),
-      describe: (ref) => inner.describe(ref),
-      demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
-      close: () => inner.close(),
+    const host = withOpen(inner, {
       async open(ref) {
         if (free === 0) throw new MrlmError("RESOURCE_EXHAUSTED", "full", { retryDelayMs: 1 });
         free--;
@@ -173,7 +157,7 @@ describe("an environment server that is restarted during a run", () => {
           close: async () => (free++, session.close()),
         };
       },
-    };
+    });
     const groups = await collect(await runner({ host, concurrency: 3 }), slow);
     expect(groups.flatMap(({ trajectories }) => trajectories).every(({ error }) => error === undefined)).toBe(true);
     expect(groups).toHaveLength(request.tasks.length);
@@ -198,11 +182,7 @@ describe("an environment server that is restarted during a run", () => {
   test("a session that ended its worker is not opened again: its episode fails, and the others continue", async () => {
     const inner = await localHost(counterEnvironment());
     let opened = 0;
-    const host: EnvironmentHost = {
-      list: () => inner.list(),
-      describe: (ref) => inner.describe(ref),
-      demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
-      close: () => inner.close(),
+    const host = withOpen(inner, {
       async open(ref) {
         const isFatal = opened++ === 5;
         const session = await inner.open(ref);
@@ -216,7 +196,7 @@ describe("an environment server that is restarted during a run", () => {
           close: () => session.close(),
         };
       },
-    };
+    });
     const all = (await collect(await runner({ host }), slow)).flatMap(({ trajectories }) => trajectories);
     expect(all.map(({ error }) => error?.code).filter((code) => code !== undefined)).toEqual(["ENVIRONMENT_FAILED"]);
     expect([all.length, opened]).toEqual([12, 12]);

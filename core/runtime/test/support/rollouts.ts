@@ -15,6 +15,17 @@ export async function localHost(...definitions: EnvironmentDefinition<any>[]): P
   return new LocalHost({ source: await PluginHost.of([definePlugin({ name: "test", environments: definitions })]) });
 }
 
+/** Returns a host that opens other sessions than the one below it. */
+export function withOpen(inner: EnvironmentHost, { open }: Pick<EnvironmentHost, "open">): EnvironmentHost {
+  return {
+    list: () => inner.list(),
+    describe: (ref) => inner.describe(ref),
+    demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
+    close: () => inner.close(),
+    open,
+  };
+}
+
 export async function bigramEngine(seed = 3): Promise<BigramEngine> {
   const engine = new BigramEngine();
   const config = {
