@@ -25,7 +25,7 @@ const CORE_IMPORTS = {
   kit: ["spec"],
   process: ["spec"],
   wire: ["spec", "store"],
-  sandbox: ["spec"],
+  sandbox: ["spec", "process"],
   store: ["spec", "process"],
   create: ["spec"],
   runtime: ["spec", "kit", "store", "process"],
@@ -97,7 +97,7 @@ export default {
     forbid(
       "plugins-import-model-client-and-process-too",
       "A judge, a player or a tool may ask an endpoint, or run a program.",
-      { path: "^plugins/", pathNot: [tests, "^plugins/(sandbox|store)-"] },
+      { path: "^plugins/", pathNot: [tests, "^plugins/(sandbox|store|workspace)-"] },
       { path: coreExcept("spec", "kit", "model-client", "process") },
     ),
     forbid(
@@ -111,6 +111,18 @@ export default {
       "A sandbox plugin also uses the supervised processes of @mrlm/sandbox.",
       { path: "^plugins/sandbox-", pathNot: [tests] },
       { path: coreExcept("spec", "kit", "sandbox") },
+    ),
+    forbid(
+      "workspace-plugins-import-sandbox-too",
+      "A provider of workspaces uses the jail of @mrlm/sandbox.",
+      { path: "^plugins/workspace-", pathNot: [tests] },
+      { path: coreExcept("spec", "kit", "sandbox") },
+    ),
+    forbid(
+      "workspace-plugin-tests-import-testing-too",
+      "Tests of a provider of workspaces use the contract suites of @mrlm/testing.",
+      { path: `^plugins/workspace-[^/]+${tests}` },
+      { path: coreExcept("spec", "kit", "sandbox", "testing") },
     ),
     forbid(
       "plugin-tests-import-testing-too",
@@ -130,7 +142,7 @@ export default {
     forbid(
       "tests-of-plugins-import-testing-too",
       "Tests of a plugin under plugins/ may also use the model client.",
-      { path: `^plugins/[^/]+${tests}`, pathNot: ["^plugins/(sandbox|store)-"] },
+      { path: `^plugins/[^/]+${tests}`, pathNot: ["^plugins/(sandbox|store|workspace)-"] },
       { path: coreExcept("spec", "kit", "model-client", "process", "testing") },
     ),
     forbid(
@@ -147,9 +159,9 @@ export default {
     ),
     forbid(
       "plugins-never-import-each-other",
-      "A plugin declares its needs in its manifest.",
+      "A plugin declares its needs in its manifest. ai-sdk is a library.",
       { path: "^(environments|plugins|algorithms|examples|templates)/([^/]+)/", pathNot: ["^examples/typescript/"] },
-      { path: [packageFolders, sampleFolders], pathNot: ["^$1/$2/"] },
+      { path: [packageFolders, sampleFolders], pathNot: ["^$1/$2/", "^plugins/ai-sdk/"] },
     ),
     forbid(
       "grpc-stays-in-three-packages",
@@ -204,7 +216,7 @@ export default {
       {
         path: "^core/cli/src/",
         pathNot:
-          "^core/cli/src/(check-worker|commands/check|services/(check-package|plugin-check)|console/check-report)\\.ts$",
+          "^core/cli/src/(check-worker|commands/check|services/(check-package|check-tasks|plugin-check)|console/check-report)\\.ts$",
       },
       { path: "^core/testing/" },
     ),

@@ -19,8 +19,11 @@ export default {
         "test/**/*.launchers.ts",
         "test/**/*.lifecycle.ts",
         "test/learning/support/broken-calculator/broken-calculator.ts",
+        "test/learning/support/noted-agent/noted-agent.ts",
+        "test/**/*.agents.ts",
         "test/**/*.interop.ts",
         "test/**/*.vllm.ts",
+        "test/**/*.models.ts",
         "test/**/*.parity.ts",
         "test/python-client/environments/index.ts",
         "test/**/*.faults.ts",
@@ -81,6 +84,8 @@ export default {
   },
   ignoreBinaries: [
     "uv", // writes the lock files of the Python environment; only maintainers run it
+    "du", // measures a folder, in a benchmark
+    "ldd", // names the libraries of a program, in a test
     "mkfifo", // part of coreutils, as is mknod
     "prlimit", // part of util-linux: the test that needs it is skipped if it is missing
     "bwrap", // bubblewrap: tests that need it are skipped if it is missing

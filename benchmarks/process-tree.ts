@@ -16,7 +16,13 @@ export function treeCpuSeconds(root: number): number {
 }
 
 export function treeMemoryMib(root: number): number {
-  return tree(root).reduce((sum, { pid }) => sum + pssKib(pid), 0) / 1024;
+  // A page that several processes share counts in equal parts for each.
+  return tree(root).reduce((sum, { pid }) => sum + kibOf(pid, "smaps_rollup", "Pss"), 0) / 1024;
+}
+
+/** Returns the sum of the peaks of the resident memory of a process and its descendants, in MiB. */
+export function treePeakMib(root: number): number {
+  return tree(root).reduce((sum, { pid }) => sum + kibOf(pid, "status", "VmHWM"), 0) / 1024;
 }
 
 /** Returns the processes that a process has started and that run. */
@@ -50,11 +56,11 @@ function read(pid: string): Process | undefined {
   }
 }
 
-/** Returns the resident memory of a process. A page that several processes share counts in equal parts for each. */
-function pssKib(pid: number): number {
+/** Returns a figure of a file of /proc/PID; 0 for a process that has ended. */
+function kibOf(pid: number, file: "status" | "smaps_rollup", name: string): number {
   try {
-    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);
+    return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/${file}`, "utf8"))?.[1] ?? 0);
   } catch {
-    return 0; // The process has ended in the meantime.
+    return 0;
   }
 }

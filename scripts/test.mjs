@@ -5,10 +5,12 @@
 //   engine           the Python tests of the engine alone
 //   faults [AREA]    the files test/**/*.faults.ts, or those of an area: thousands of cases of each class of fault
 //   same-bits BASE   trains small jobs by this commit and by another, and compares the results to the last bit
+//   models           real models, which PyPI has: --only smollm2, --short (three steps of GRPO)
 //   interop          the clients of other frameworks against one server; the last line counts clients
 //   any other        the files test/**/*.NAME.ts, one after the other because they report durations
 import { join } from "node:path";
-import { measureCpu } from "./lib/cpu-time.mjs";
+import { parseArgs } from "node:util";
+import { measureCpu, slowness } from "./lib/cpu-time.mjs";
 import { root } from "./lib/repository.mjs";
 import { attempt, projectNode, run } from "./lib/run.mjs";
 import { chooseSample } from "./lib/sample.mjs";
@@ -25,7 +27,7 @@ const PEERS = {
   parity: "benchmarks/train/peers/requirements.txt",
 };
 
-/** Seconds that a test of `npm test` may take. */
+/** Seconds that a test of `npm test` may take; more on a machine that is slower, see `slowness`. */
 const LONGEST = 5;
 
 /** Share of the machine's CPUs that other processes may take where {@link LONGEST} is enforced. */
@@ -55,6 +57,12 @@ await script(async () => {
 async function runSuite(python, suite, options) {
   if (suite === undefined) return [await runJest([...options, ...BOTH_TIERS])];
   if (suite === "engine") return [await runPytest(python, options)];
+  if (suite === "models") {
+    const { values } = parseArgs({ args: options, options: { only: { type: "string" }, short: { type: "boolean" } } });
+    if (values.only !== undefined) process.env.MRLM_TEST_MODEL = values.only;
+    if (values.short === true) process.env.MRLM_TEST_SHORT = "1";
+    options = [];
+  }
   const requirements = PEERS[suite];
   if (requirements !== undefined) {
     const { stdout } = await run(
@@ -73,12 +81,14 @@ async function runSuite(python, suite, options) {
  * @param {string} python
  */
 async function runFastTests(python) {
+  const longest = LONGEST * slowness();
   const cpu = measureCpu();
   // Both at the same time: tests of processes wait more than they compute.
   const [jest, pytest] = await Promise.all([runJest([]), runPytest(python, ["-m", "not slow"])]);
   const { seconds, others } = cpu();
-  const slow = [...jestDurations(jest.report), ...pytest.durations].filter((test) => test.seconds > LONGEST);
-  for (const { title, seconds } of slow) console.log(`above ${LONGEST} s: ${seconds.toFixed(1)} s, ${title}`);
+  const slow = [...jestDurations(jest.report), ...pytest.durations].filter((test) => test.seconds > longest);
+  for (const { title, seconds } of slow)
+    console.log(`above ${longest.toFixed(1)} s: ${seconds.toFixed(1)} s, ${title}`);
   const isIdle = others <= IDLE;
   if (slow.length > 0 && !isIdle)
     console.log(`Not counted as failures: other processes took ${Math.round(others * 100)} % of the CPUs.`);

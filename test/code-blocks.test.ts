@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "@jest/globals";
-import { type CodeBlock, codeBlocks } from "./code-blocks/blocks.ts";
+import { type CodeBlock, codeBlocks, yamlSpans } from "./code-blocks/blocks.ts";
 import { jsonFaults } from "./code-blocks/json.ts";
 import { shellFaults } from "./code-blocks/shell.ts";
-import { yamlFaults, yamlOptionFaults } from "./code-blocks/yaml.ts";
+import { isConfiguration, parserFaults, yamlFaults, yamlOptionFaults } from "./code-blocks/yaml.ts";
 
 const blocks = codeBlocks();
 const of = (...languages: string[]): CodeBlock[] => blocks.filter(({ language }) => languages.includes(language));
@@ -26,6 +26,12 @@ test("commands exist with the flags, scripts and files that pages give them", ()
 
 test("YAML has the keys and values of a configuration", () => {
   expect(of("yaml").flatMap((block) => placed(block, yamlFaults(block)))).toEqual([]);
+});
+
+test("N5: the parser of configurations accepts YAML, in blocks and in lines", () => {
+  const spans = yamlSpans().filter(isConfiguration);
+  expect(spans.length).toBeGreaterThan(10);
+  expect([...of("yaml"), ...spans].flatMap((block) => placed(block, parserFaults(block)))).toEqual([]);
 });
 
 test("stages and environments have the options of the built-in algorithms and environments", async () => {

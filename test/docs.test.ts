@@ -21,7 +21,8 @@ test("README.md, the changelog and the documentation keep their sizes", () => {
   expect(wordsOf(read("README.md"))).toBeLessThanOrEqual(1_000);
   expect(read("CHANGELOG.md").trimEnd().split("\n").length).toBeLessThanOrEqual(40);
   const docs = pages.filter((page) => page.startsWith("docs/"));
-  expect(docs.reduce((sum, page) => sum + wordsOf(read(page)), 0)).toBeLessThanOrEqual(70_000);
+  // Guides are shortened before this number rises.
+  expect(docs.reduce((sum, page) => sum + wordsOf(read(page)), 0)).toBeLessThanOrEqual(74_000);
 });
 
 describe("guides", () => {

@@ -1,6 +1,6 @@
 // npm run bench -- async [--json] [--only PART,PART] [--steps N] [--rounds N] [--kills N]: play beside learning, in parts that can be measured alone.
-import { availableParallelism, cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { printFigures, processor } from "../figures.ts";
 import { killFigures } from "./kills.ts";
 import { slowEnvironmentFigures } from "./slow-environment.ts";
 import { stepTimeFigures } from "./step-time.ts";
@@ -34,10 +34,4 @@ for (const part of chosen)
     figures[name] = Number(value.toPrecision(4));
 
 if (!values.json) console.table(Object.entries(figures).map(([figure, value]) => ({ figure, value })));
-console.log(
-  JSON.stringify({
-    bench: "async",
-    machine: `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} cores`,
-    figures,
-  }),
-);
+printFigures("async", processor(), figures);

@@ -3,10 +3,11 @@
  * calls a second of the dialect ORS, programs a second of /run_code, and the tests of `npm run test:interop` that pass. A skipped one has not passed.
  */
 import { spawnSync } from "node:child_process";
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { locateEngine } from "@mrlm/engine-torch";
+import { loadedMachine, printFigures } from "../figures.ts";
 import { openEnvPython, serveOpenEnv, serveOurHttp } from "../server/processes.ts";
 import { testStatuses } from "../jest-report.ts";
 import { openOpenEnv, type System } from "../server/systems.ts";
@@ -64,10 +65,4 @@ const statuses = [...testStatuses().values()];
 figures["clients_passed"] = statuses.filter((status) => status === "passed").length;
 figures["clients_total"] = statuses.length;
 if (!values.json) console.table(figures);
-console.log(
-  JSON.stringify({
-    bench: "dialects",
-    machine: { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version, load },
-    figures,
-  }),
-);
+printFigures("dialects", loadedMachine(load), figures);

@@ -2,10 +2,11 @@
 """Tokens a second of the engine on one device, compared with transformers' `generate` and a bare PyTorch training step.
 
     python benchmarks/gpu/bench.py [--device cuda|cpu] [--tiny] [--profile DIRECTORY]
+    python benchmarks/gpu/bench.py --model DIRECTORY --rows N --prompt N --new N        # decoding alone
 
 The last line is JSON: {bench, machine, figures}. Needs torch, transformers and the packages of the engine; nothing is
-downloaded, weights are random. Both sides compute the same model in the same number format on the same token ids, and
-take turns, so that a drifting clock hits both.
+downloaded; weights are random without --model. Both sides compute the same model in the same number format on the same
+token ids, and take turns, so that a drifting clock hits both.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from mrlm_engine.device import choose_device, dtype_name
 from mrlm_engine.logprobs.selection import Selection
 from mrlm_engine.models import LoadedModel, ModelRegistry, create_model
 from mrlm_engine.models.placement import Placement
-from mrlm_engine.models.request import FromRandom, ModelRequest, Role
+from mrlm_engine.models.request import FromDirectory, FromRandom, ModelRequest, Role
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.choose_decoder import choose_decoder
 from mrlm_engine.sampling.scheduler import Scheduler, SchedulerLimits
@@ -71,32 +72,35 @@ SELECTION = Selection(logprob=True, entropy=False, value=False, final_value=Fals
 class Work:
     """A model, prompts and completions of one length, and the four things that are timed."""
 
-    def __init__(self, device: torch.device, *, tiny: bool) -> None:
+    def __init__(
+        self, device: torch.device, *, tiny: bool, directory: str, sizes: list[int | None], dtype: str
+    ) -> None:
         config = {"model_type": "qwen2", "tie_word_embeddings": True, **(TINY if tiny else LARGE)}
-        self.rows, self.prompt, self.new = (8, 8, 16) if tiny else (256, 128, 256)
+        default = (8, 8, 16) if tiny else (256, 128, 256)
+        self.rows, self.prompt, self.new = (given or size for given, size in zip(sizes, default, strict=True))
         self.units = 2 if tiny else 32
+        self.dtype = dtype
         self.device = device
-        self.model = self._model(config)
+        self.model = self._model(FromDirectory(directory) if directory else FromRandom(json.dumps(config), seed=0))
         self.bare = copy.deepcopy(self.model.module).train()
         self.bare.requires_grad_(True)
         # A vocabulary's worth of different prompts: none is shared.
         generator = np.random.default_rng(0)
-        self.prompts = generator.integers(2, config["vocab_size"], (self.rows, self.prompt))
-        self.texts = generator.integers(2, config["vocab_size"], (self.units, self.prompt + self.new))
+        self.prompts = generator.integers(2, self.model.vocab_size, (self.rows, self.prompt))
+        self.texts = generator.integers(2, self.model.vocab_size, (self.units, self.prompt + self.new))
+        self.decoder = choose_decoder(self.model, inference_weights(self.model))
         self.trainable = TrainableModel(self.model)
         self.adamw = torch.optim.AdamW(self.bare.parameters(), lr=1e-5, foreach=True)
 
-    def _model(self, config: dict[str, Any]) -> LoadedModel:
-        source = FromRandom(json.dumps(config), seed=0)
-        request = ModelRequest("policy", source, Role.POLICY, trainable=True)
+    def _model(self, source: FromRandom | FromDirectory) -> LoadedModel:
+        request = ModelRequest("policy", source, Role.POLICY, trainable=True, dtype=self.dtype)
         return create_model(request, ModelRegistry(), Placement(self.device))
 
     @torch.inference_mode()
     def sample(self) -> int:
         """Samples with the engine; returns the number of tokens."""
         limits = SchedulerLimits(rows=self.rows, state_bytes=1 << 40)
-        decoder = choose_decoder(self.model, inference_weights(self.model))
-        runner = Scheduler(decoder, self.device, self.model.max_positions, limits)
+        runner = Scheduler(self.decoder, self.device, self.model.max_positions, limits)
         done: list[int] = []
 
         def deliver(result: SampledTokens | SampleFinish) -> None:
@@ -192,19 +196,23 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="a model and lengths that a CPU computes in seconds")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--profile", type=Path, help="folder for tables of torch.profiler; nothing is timed")
+    parser.add_argument("--dtype", default="auto", help="number format of the weights")
+    parser.add_argument("--model", default="", help="Hugging Face directory; only decoding is timed")
+    for name, what in (("rows", "sequences"), ("prompt", "tokens of a prompt"), ("new", "tokens of an answer")):
+        parser.add_argument(f"--{name}", type=int, help=f"number of {what}")
     given = parser.parse_args()
     device = choose_device(given.device, given.mode).device
-    work = Work(device, tiny=given.tiny)
+    work = Work(
+        device, tiny=given.tiny, directory=given.model, sizes=[given.rows, given.prompt, given.new], dtype=given.dtype
+    )
     if given.profile is not None:
         write_profile(work, given.profile)
         return
     sampling = {"engine": work.sample, "generate": work.generate}
     training = {"engine": work.learn, "bare": work.bare_step}
-    figures = {
-        "sampled_tokens_per_s": measure(device, sampling, given.rounds),
-        "trained_tokens_per_s": measure(device, training, given.rounds),
-        "mode": given.mode,
-    }
+    figures = {"sampled_tokens_per_s": measure(device, sampling, given.rounds), "mode": given.mode}
+    if not given.model:
+        figures["trained_tokens_per_s"] = measure(device, training, given.rounds)
     print(json.dumps({"bench": "gpu", "machine": machine(device, work.model.dtype), "figures": figures}))
 
 

@@ -1,9 +1,10 @@
 // npm run bench -- lifecycle [--json] [--only create|install|start|broken|blocks]: seconds from the creation of a plugin to a passing check, what @mrlm/testing installs, start-up times,
 // the defects that `mrlm check` finds in broken plugins, and the code blocks of the documentation that tests read.
 import { mkdtempSync, rmSync } from "node:fs";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { loadedMachine, printFigures } from "../figures.ts";
 import { blockFigures } from "./blocks.ts";
 import { brokenFigures } from "./broken.ts";
 import { createFigures, installFigures, startFigures } from "./projects.ts";
@@ -33,10 +34,4 @@ try {
 }
 
 if (!values.json) console.table(figures);
-console.log(
-  JSON.stringify({
-    bench: "lifecycle",
-    machine: { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version, load },
-    figures,
-  }),
-);
+printFigures("lifecycle", loadedMachine(load), figures);

@@ -34,6 +34,7 @@ function echo({ request }: wire.SessionRequest): wire.StepResponse {
       tools: undefined,
       infoJson: "",
       isFresh: false,
+      maxTokens: 0,
     },
     rewards: new Map([
       ["agent", { result: { $case: "score", score: { value, components: new Map([["steps", value]]) } } }],

@@ -2,9 +2,10 @@
  * npm run bench -- server [--json] [--only NAMES] [--systems NAMES] [--sessions NUMBERS] [--rounds N] [--seconds N]: `mrlm serve` with a plugin, against OpenEnv with the same echo and against a bare
  * stream of grpc-js. The parts of --only: steps, live, churn, workers.
  */
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { locateEngine } from "@mrlm/engine-torch";
+import { loadedMachine, printFigures } from "../figures.ts";
 import { churnFigures } from "./churn.ts";
 import { liveFigures } from "./live.ts";
 import { openEnvPython, serveBareEcho, serveOpenEnv, serveOurs, type ServerProcess } from "./processes.ts";
@@ -46,13 +47,7 @@ for (const name of values.only.split(",")) {
   await part();
 }
 if (!values.json) console.table(figures);
-console.log(
-  JSON.stringify({
-    bench: "server",
-    machine: { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version, load },
-    figures,
-  }),
-);
+printFigures("server", loadedMachine(load), figures);
 
 async function steps(): Promise<void> {
   const names = values.systems.split(",");

@@ -2,10 +2,10 @@
  * npm run bench -- store [--json] [--steps N]: cost of the episode store beside a step of `mrlm train` by GRPO (32 groups of 8 episodes, answers of 64 and of
  * 10 tokens), and queries of 100,000 episodes. The operations of a run are repeated on another store with the episodes that the run wrote.
  */
-import { availableParallelism, cpus } from "node:os";
 import { dirname } from "node:path";
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { printFigures, processor } from "../figures.ts";
 import { episodesIn, recordedSteps, storeCost } from "./operations.ts";
 import { queryCost } from "./queries.ts";
 import { trainingRun } from "./training-run.ts";
@@ -42,13 +42,7 @@ put("query_ms", Math.max(...Object.values(queries)));
 for (const [name, milliseconds] of Object.entries(queries)) put(`query_${name}_ms`, milliseconds);
 
 if (!values.json) console.table(Object.entries(figures).map(([figure, value]) => ({ figure, value })));
-console.log(
-  JSON.stringify({
-    bench: "store",
-    machine: `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} cores`,
-    figures,
-  }),
-);
+printFigures("store", processor(), figures);
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);

@@ -1,7 +1,8 @@
 // npm run bench -- tools [--json] [--seconds N] [--only local|mcp|concurrent|ssrf|traversal]: calls of tools per second in process and through MCP, the memory of 1,000 episodes, and attempts
 // to leave the confinement of the web and file tools.
-import { cpus, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
+import { loadedMachine, printFigures } from "../figures.ts";
 import { ssrfFigures, traversalFigures } from "./attempts.ts";
 import { localFigures } from "./local.ts";
 import { mcpFigures } from "./mcp.ts";
@@ -32,10 +33,4 @@ for (const [name, measure] of Object.entries(parts))
   if (values.only === undefined || values.only === name) Object.assign(figures, await measure());
 
 if (!values.json) console.table(figures);
-console.log(
-  JSON.stringify({
-    bench: "tools",
-    machine: { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version, load },
-    figures,
-  }),
-);
+printFigures("tools", loadedMachine(load), figures);

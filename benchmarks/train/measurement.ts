@@ -4,6 +4,8 @@ export interface Measurement {
   readonly wall_s_per_step: number;
   readonly cpu_s: readonly number[];
   readonly wall_s: readonly number[];
+  /** Sum of the peaks of the resident memory of the processes. */
+  readonly memory_mib: number;
   /** Ours only: 1 - engine compute / wall time, over the measured steps. */
   readonly wire_share?: number;
 }
@@ -26,6 +28,7 @@ export function pooled(rounds: readonly Measurement[]): Measurement {
     wall_s_per_step: median(wall),
     cpu_s: cpu,
     wall_s: wall,
+    memory_mib: median(rounds.map((round) => round.memory_mib)),
     ...(shares.length === 0 ? {} : { wire_share: median(shares) }),
   };
 }

@@ -36,15 +36,12 @@ export function measurePeer(
   python: string,
   peer: "trl" | "bare",
   fixture: string,
-  { algorithm, tokens = 64, threads }: Workload,
+  { algorithm, size, peerBatch, tokens = 64, threads }: Workload,
   steps: number,
   warmup: number,
 ): Measurement {
-  // The micro-batches that make TRL quickest (peers/README.md): 1,300 to 2,600 tokens in one pass, padding included.
-  const length =
-    algorithm === "grpo"
-      ? ["--completion-length", String(tokens), "--micro-batch", tokens > 32 ? "32" : "64"]
-      : ["--micro-batch", algorithm === "sft" ? "16" : "8"];
+  const perStep = { grpo: "prompts", ppo: "prompts", sft: "rows", dpo: "pairs" }[algorithm];
+  const length = algorithm === "grpo" ? ["--completion-length", String(tokens)] : [];
   const output = execFileSync(
     python,
     [
@@ -57,6 +54,10 @@ export function measurePeer(
       String(steps),
       "--warmup",
       String(warmup),
+      `--${perStep}-per-step`,
+      String(size),
+      "--micro-batch",
+      String(peerBatch),
       ...length,
     ],
     {

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib";
 import { grpo } from "@mrlm/grpo";
 import type { JsonObject } from "@mrlm/spec";
 import { trainBigram } from "@mrlm/testing";
+import { printFigures, processor } from "../figures.ts";
 import { MISSING_BROWSER, startBrowser } from "./browser.ts";
 import { testStatuses } from "../jest-report.ts";
 import { fillStore } from "../store/queries.ts";
@@ -83,10 +84,4 @@ for (const [title, status] of testStatuses()) {
   put(isNumbers ? "numbers_wrong" : "hostile_through", status === "passed" ? 0 : Number.NaN);
 }
 if (!values.json) console.table(Object.entries(figures).map(([figure, value]) => ({ figure, value })));
-console.log(
-  JSON.stringify({
-    bench: "ui",
-    machine: `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} cores`,
-    figures,
-  }),
-);
+printFigures("ui", processor(), figures);

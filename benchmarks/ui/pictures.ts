@@ -1,6 +1,6 @@
 /**
- * node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN [--workers]: renews the pictures of docs/train/viewer.md from a run with GRPO, or that of its
- * workers from an asynchronous run that trains beside `mrlm play`. Prints the number of clicks.
+ * node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN [--workers | --watch]: renews the pictures of docs/train/viewer.md from a run with GRPO, that of its
+ * workers from an asynchronous run that trains beside `mrlm play`, or that of docs/train/rewards.md from a run with a watch. Prints the number of clicks.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const PICTURES = fileURLToPath(new URL("../../docs/train/pictures", import.meta.
 
 const [run, option] = process.argv.slice(2);
 if (run === undefined)
-  throw new Error("usage: node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN [--workers]");
+  throw new Error("usage: node --conditions=mrlm-source benchmarks/ui/pictures.ts RUN [--workers | --watch]");
 mkdirSync(PICTURES, { recursive: true });
 const ui = await startUi(run);
 const browser = await startBrowser();
@@ -23,6 +23,7 @@ try {
   await page.goto(ui.url);
   await click(page.locator("tbody a").first());
   if (option === "--workers") await showWorkers(page);
+  else if (option === "--watch") await showWatch(page);
   else await followDip(page);
 } finally {
   await browser.close();
@@ -43,6 +44,16 @@ async function showWorkers(page: Page): Promise<void> {
   await page.locator("[aria-roledescription=chart] canvas").waitFor();
   await page.setViewportSize({ width: 1200, height: 1200 });
   await picture(page, "workers");
+}
+
+/** Shows the charts of the reward and of the answers, with the findings below them. */
+async function showWatch(page: Page): Promise<void> {
+  const charts = page.locator(".charts > div");
+  await charts.first().locator(".finding").waitFor();
+  await charts.first().locator("canvas").waitFor();
+  await page.setViewportSize({ width: 1200, height: 1200 });
+  const { x, y, width } = (await page.locator(".charts").boundingBox()) as { x: number; y: number; width: number };
+  await page.screenshot({ path: join(PICTURES, "watch.png"), clip: { x, y, width, height: 430 } });
 }
 
 /** Goes from the page of a run to the tokens of a dip. */

@@ -14,12 +14,6 @@ const reverse = singleTurn({
   score: (text, { private: { answer } }) =>
     [...answer].filter((digit, i) => digit === text[i]).length / Math.max(answer.length, text.length),
   fixtures,
-  acknowledged: {
-    ECHO_REWARDED: "Each digit in its place pays, so that a small model learns from the first batch.",
-    OTHER_GOLD_REWARDED: "The same: two numbers can share a digit.",
-    ANSWERS_LISTED: "The same: the first of many numbers can share a digit.",
-    NOISE_REWARDED: "The same: a long text pays less than 0.0001.",
-  },
 });
 
 export default definePlugin({ name: "reverse-environment", environments: [reverse] });

@@ -14,18 +14,19 @@ import {
 const LENGTH = 9;
 const STEPS = 4;
 
-const STAYS = "One task in ten starts at the right end, where no move is needed.";
-
 const splits = { train: { size: 2000, share: 4 }, eval: { size: 200, share: 1 } };
 
 /** Returns the next position: `r` moves one to the right, `l` one to the left, and no move leaves the corridor. */
 const move = (place: number, step: string): number =>
   Math.max(0, Math.min(LENGTH, place + (step === "r" ? 1 : step === "l" ? -1 : 0)));
 
+/** The middle of the corridor. It is at most four steps away from every place. */
+const isMiddle = (place: number): boolean => place === 4 || place === 5;
+
 const corridor = defineEnvironment({
   id: "corridor@1",
   description:
-    "Walk along a corridor with places 0 to 9; the answer to each step is the new place. The right end is worth 1.",
+    "Walk along a corridor with places 0 to 9; the answer to each step is the new place. Who stands in the middle at the end earns 1.",
   determinism: "full",
   tasks: () =>
     generatedTasks({
@@ -53,7 +54,7 @@ const corridor = defineEnvironment({
         const terminated = ++steps === STEPS;
         return singleStep({
           messages: terminated ? [] : [textMessage("user", String(place))],
-          reward: score(terminated && place === LENGTH ? 1 : 0),
+          reward: score(terminated && isMiddle(place) ? 1 : 0),
           terminated,
         });
       },
@@ -71,18 +72,24 @@ const corridor = defineEnvironment({
     return { task, agent: "agent", messages };
   },
   fixtures: [
-    { name: "to the right", kind: "gold", task: "train/1", policy: () => "r", reward: 1 },
+    {
+      name: "to the middle",
+      kind: "gold",
+      task: "train/1",
+      policy: ({ messages }) => {
+        const place = Number(messageText(messages.at(-1) as Message));
+        return isMiddle(place) ? "" : place < 4 ? "r" : "l";
+      },
+      reward: 1,
+    },
     { name: "no step", kind: "nop", task: "train/0", policy: () => "", reward: 0 },
     { name: "the place again", kind: "cheat", task: "train/0", policy: () => "9", reward: 0 },
     { name: "no direction", kind: "malformed", task: "train/0", policy: () => "right", reward: 0 },
     { name: "twice the same", kind: "determinism", seed: 5, policy: ({ turn }) => (turn % 2 === 0 ? "r" : "l") },
   ],
   acknowledged: {
-    EMPTY_REWARDED: STAYS,
-    ECHO_REWARDED: STAYS,
-    NOISE_REWARDED: STAYS,
-    FORGERY_REWARDED: STAYS,
-    JUDGE_INSTRUCTED: STAYS,
+    TASKS_OVERLAP:
+      "Tasks differ in the walk that they demonstrate: where its steps lead is evaluated on walks that no training task has.",
   },
 });
 

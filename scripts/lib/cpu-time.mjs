@@ -33,3 +33,24 @@ export function measureCpu() {
     return { seconds, others: Math.max(0, machineCpuSeconds() - machine - seconds) / capacity };
   };
 }
+
+/** Milliseconds of {@link slowness}'s work on the CPU that the limits of durations are stated for: 2 virtual cores of a server of 2024. */
+const REFERENCE_MS = 55;
+
+/**
+ * Ratio of this machine's duration to that of the machine that limits of durations are stated for, at least 1: the shortest of five measurements of a
+ * fixed piece of work, so that other processes change it little.
+ */
+export function slowness() {
+  const value = Array.from({ length: 200 }, (_, i) => ({
+    name: `n${i}`,
+    values: [i, i / 3, `${i}`],
+    nested: { ok: true },
+  }));
+  const times = Array.from({ length: 5 }, () => {
+    const started = performance.now();
+    for (let i = 0; i < 500; i++) JSON.parse(JSON.stringify(value));
+    return performance.now() - started;
+  });
+  return Math.max(1, Math.min(...times) / REFERENCE_MS);
+}

@@ -3,9 +3,9 @@ import { isStaleDeclaration } from "./stale-declarations.mjs";
 /** Files that npm adds to each package. */
 const ALWAYS = new Set(["package.json", "README.md", "LICENSE"]);
 
-/** Files that no package holds: what builds, tests and programs leave. Templates bring tests of their own. */
+/** Files that no package holds: what builds, tests and programs leave. Templates and fixtures bring tests of their own. */
 const NEVER =
-  /(^|\/)(node_modules|__pycache__|\.env[^/]*|.*\.(tsbuildinfo|pyc|tgz|log))(\/|$)|^(?!templates\/).*(\.test\.[cm]?[jt]s$|(^|\/)tests?\/)/;
+  /(^|\/)(node_modules|__pycache__|\.env[^/]*|.*\.(tsbuildinfo|pyc|tgz|log))(\/|$)|^(?!(?:templates|fixtures)\/).*(\.test\.[cm]?[jt]s$|(^|\/)tests?\/)/;
 
 /**
  * Compares the files of a packed package with those that it must hold, and returns the differences, one a line.

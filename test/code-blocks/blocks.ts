@@ -22,15 +22,30 @@ export interface CodeBlock {
 
 /** Returns the code blocks of all Markdown files that git knows, except those of recorded decisions and changes. */
 export function codeBlocks(): CodeBlock[] {
+  return pages().flatMap(({ page, text }) => blocksOf(page, text));
+}
+
+/** Returns the code spans of these files that are keys with a YAML map or list, such as `model: { path: my-model }`, as blocks. */
+export function yamlSpans(): CodeBlock[] {
+  return pages().flatMap(({ page, text }) =>
+    Array.from(text.matchAll(/(?<!`)`([a-z_]+: (?:\{[^`]*\}|\[[^`]*\]))`/g), ({ 1: code = "", index }) => {
+      const line = text.slice(0, index).split("\n").length;
+      return { page, line, language: "yaml", code: code.replaceAll(/\s+/g, " "), surroundings: undefined };
+    }),
+  );
+}
+
+/** Returns the pages with their texts. */
+function pages(): { readonly page: string; readonly text: string }[] {
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"], {
     cwd: ROOT,
     encoding: "utf8",
   });
-  const pages = files
+  return files
     .trim()
     .split("\n")
-    .filter((page) => !/^(CHANGELOG\.md|docs\/decisions\/)/.test(page) && existsSync(join(ROOT, page)));
-  return pages.flatMap((page) => blocksOf(page, readFileSync(join(ROOT, page), "utf8")));
+    .filter((page) => !/^(CHANGELOG\.md|docs\/decisions\/)/.test(page) && existsSync(join(ROOT, page)))
+    .map((page) => ({ page, text: readFileSync(join(ROOT, page), "utf8") }));
 }
 
 function blocksOf(page: string, text: string): CodeBlock[] {

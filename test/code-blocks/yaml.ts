@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { parseAllDocuments } from "yaml";
+import { parseConfig } from "@mrlm/runtime";
+import { MrlmError } from "@mrlm/spec";
+import { parseAllDocuments, stringify } from "yaml";
 import { type CodeBlock, ROOT } from "./blocks.ts";
 import { optionFaults } from "./options.ts";
 
@@ -30,6 +32,40 @@ function keyFaults(key: string, value: unknown): string[] {
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${key}${instancePath} ${message} ${JSON.stringify(params)}`,
   );
+}
+
+/** Keys without which there is no configuration. */
+const REQUIRED = { environments: [{ id: "math" }], stages: [{ algorithm: "sft", steps: 1 }] };
+
+/** Returns why the parser refuses the keys of a YAML block, which stand beside those that every configuration needs. */
+export function parserFaults({ code }: CodeBlock): string[] {
+  return parseAllDocuments(code).flatMap((document) => {
+    const value = document.toJS() as Partial<Record<string, object>>;
+    const isWhole = ["path", "random", "hub", "gguf"].some((key) => key in (value["model"] ?? {}));
+    const model =
+      "policies" in value ? {} : { model: isWhole ? value["model"] : { path: "my-model", ...value["model"] } };
+    try {
+      parseConfig(stringify({ ...REQUIRED, ...value, ...model }), { path: "page.yaml" });
+      return [];
+    } catch (error) {
+      if (!MrlmError.isInstance(error)) throw error;
+      // The page states no other keys, and is not at fault for what they lack.
+      const keys = Object.keys(value);
+      const own = new RegExp(`^page\\.yaml:\\d+:\\d+: (?:${keys.join("|")})\\b`);
+      return error.message.split("\n").filter((line) => own.test(line));
+    }
+  });
+}
+
+/** Keys that options in TypeScript have too. */
+const AMBIGUOUS = new Set(["plugins", "policies"]);
+
+/** Returns true for a map or list of a configuration, with values for all of its keys. */
+export function isConfiguration({ code }: CodeBlock): boolean {
+  const [document] = parseAllDocuments(code);
+  const [[key, value] = ["", null]] = Object.entries((document?.toJS() ?? {}) as object);
+  if (schema.properties[key] === undefined || AMBIGUOUS.has(key) || document?.errors.length !== 0) return false;
+  return Array.isArray(value) || !Object.values(value as object).includes(null);
 }
 
 const NOT_OPTIONS = new Set(["algorithm", "name", "policies", "reference_model", "until"]);

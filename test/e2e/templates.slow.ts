@@ -8,7 +8,7 @@ import { ROOT } from "./support/mrlm.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
 
 const directory = temporaryDirectory();
-const kinds = Object.keys(KINDS).filter((kind) => existsSync(join(ROOT, "templates", kind))) as Kind[];
+const kinds = Object.keys(KINDS).filter((kind) => existsSync(join(ROOT, "templates", kind, "_package.json"))) as Kind[];
 const env = { ...process.env, NODE_OPTIONS: "" };
 const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
 

@@ -74,7 +74,7 @@ describeWithEngine(
       const log = readFileSync(path("train.log"), "utf8");
       for (const line of [
         / starting the environment server$/m,
-        / memory of sft, estimated/,
+        / memory of grpo, estimated/,
         / time +spent +share$/m,
         /^all +\S.* 100 %$/m,
       ])

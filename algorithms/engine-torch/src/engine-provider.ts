@@ -1,6 +1,7 @@
 import type { EngineProvider } from "@mrlm/spec/host";
 import { joinEngine } from "./launch/join-engine.ts";
 import { launchEngine } from "./launch/launch-engine.ts";
+import { modelStore } from "./models/model-store.ts";
 import { locateEngine } from "./setup/locate-engine.ts";
 import { setupEngine } from "./setup/setup-engine.ts";
 
@@ -14,6 +15,7 @@ export function torchEngineProvider(setup: Readonly<Record<string, unknown>> = {
     setup: ({ progress, extras, options }) =>
       setupEngine({ progress, ...(extras && { extras }), options: { ...setup, ...options } }),
     locate: () => locateEngine({ options: setup }),
+    models: modelStore(setup),
     launch: (options) => launchEngine({ ...options, setup }),
     join: (options) => joinEngine({ ...options, setup }),
   };

@@ -17,11 +17,12 @@ export type Scale = "none" | "group_std" | "batch_std";
  *     role_average    A_i = r_i - average of the role
  *     group_std       A_i / (std(r) + 1e-4)               batch_std       A_i / (std of all A + 1e-4)
  *
- * Standard deviations have n - 1 in the denominator. A group whose rewards are all equal, and so every group of one, gets exactly 0, except with
+ * Several agents of a role in one episode are one member of the group: means are over members, of the mean of its agents. Standard deviations have n - 1 in the denominator. A group whose rewards are all equal, and so every group of one, gets exactly 0, except with
  * `role_average`.
  *
  * @param groups rewards by group, of any sizes
  * @param averages the average of the role, by group; read with `role_average` alone
+ * @param members member of each reward, by group; default: each reward is one
  * @returns advantages in the same shape
  */
 export function groupAdvantages(
@@ -29,9 +30,12 @@ export function groupAdvantages(
   baseline: Baseline,
   scale: Scale,
   averages: readonly number[] = [],
+  members: readonly (readonly unknown[])[] = [],
 ): number[][] {
   const centred = groups.map((rewards, g) =>
-    baseline === "role_average" ? rewards.map((reward) => reward - (averages[g] as number)) : centre(rewards, baseline),
+    baseline === "role_average"
+      ? rewards.map((reward) => reward - (averages[g] as number))
+      : centre(rewards, baseline, members[g] ?? rewards.keys().toArray()),
   );
   if (scale === "none") return centred;
   if (scale === "group_std") {
@@ -49,11 +53,27 @@ export function hasSignal(rewards: readonly number[]): boolean {
   return rewards.some((reward) => reward !== rewards[0]);
 }
 
-function centre(rewards: readonly number[], baseline: Exclude<Baseline, "role_average">): number[] {
+/** Returns the mean reward of each member. */
+export function memberMeans<M>(rewards: readonly number[], members: readonly M[]): Map<M, number> {
+  const own = Map.groupBy(rewards.keys(), (i) => members[i] as M);
+  const mean = (of: readonly number[]): number => of.reduce((sum, i) => sum + (rewards[i] as number), 0) / of.length;
+  return new Map([...own].map(([member, of]) => [member, mean(of)]));
+}
+
+function centre(
+  rewards: readonly number[],
+  baseline: Exclude<Baseline, "role_average">,
+  members: readonly unknown[],
+): number[] {
   if (!hasSignal(rewards)) return rewards.map(() => 0);
-  const sum = rewards.reduce((total, reward) => total + reward, 0);
-  const n = rewards.length;
-  return rewards.map((reward) => reward - (baseline === "group_mean" ? sum / n : (sum - reward) / (n - 1)));
+  const means = memberMeans(rewards, members);
+  // The agents of a single member are compared with one another.
+  if (means.size === 1) return centre(rewards, baseline, rewards.keys().toArray());
+  const sum = [...means.values()].reduce((total, mean) => total + mean, 0);
+  const n = means.size;
+  const baselineOf = (i: number): number =>
+    baseline === "group_mean" ? sum / n : (sum - (means.get(members[i]) as number)) / (n - 1);
+  return rewards.map((reward, i) => reward - baselineOf(i));
 }
 
 /** Options of distillation. */

@@ -9,7 +9,7 @@ import {
 } from "@mrlm/kit/learning";
 import type { GrpoSettings } from "./options.ts";
 import { RoleAverages } from "./role-averages.ts";
-import { rewardedGroups, rewardsOf, toSamples } from "./samples.ts";
+import { memberRewards, rewardedGroups, toSamples } from "./samples.ts";
 import { update } from "./update.ts";
 
 /** Starts group relative policy optimization. Each iteration takes groups, compares the rewards of their members and updates the policy. */
@@ -29,7 +29,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoSettings): Alg
     // After the advantages: no episode is compared with itself.
     if (options.baseline === "role_average")
       averages.update(
-        rewarded.flatMap(({ roles }) => roles.map((role) => ({ key: role.key, rewards: rewardsOf(role) }))),
+        rewarded.flatMap(({ roles }) => roles.map((role) => ({ key: role.key, rewards: memberRewards(role) }))),
       );
     const report = samples.length === 0 ? undefined : await update(context, options, samples, optimizerSteps);
     optimizerSteps += report?.steps.length ?? 0;

@@ -8,7 +8,7 @@ import {
   noEpisodeCounts,
   type TrajectoryGroup,
 } from "@mrlm/kit/learning";
-import { groupAdvantages, hasSignal } from "./advantages.ts";
+import { groupAdvantages, hasSignal, memberMeans } from "./advantages.ts";
 import type { GrpoSettings } from "./options.ts";
 import type { RoleAverages } from "./role-averages.ts";
 
@@ -105,6 +105,7 @@ export function toSamples(
     options.baseline,
     options.scale,
     compared.map(({ key }) => averages.of(key)),
+    compared.map(membersOf),
   ).values();
   return groups.map(({ roles }) => ({
     episodes: roles.flatMap(({ episodes }) => {
@@ -121,8 +122,17 @@ export function toSamples(
   }));
 }
 
-export function rewardsOf({ episodes }: RewardedRole): number[] {
+function rewardsOf({ episodes }: RewardedRole): number[] {
   return episodes.map(({ reward }) => reward);
+}
+
+function membersOf({ episodes }: RewardedRole): unknown[] {
+  return episodes.map(({ episode }) => episode.trajectory);
+}
+
+/** Returns the mean reward of each episode. */
+export function memberRewards(role: RewardedRole): number[] {
+  return [...memberMeans(rewardsOf(role), membersOf(role)).values()];
 }
 
 /** Returns the length penalty of the longest turn, because `sampling.max_tokens` limits turns. */

@@ -40,16 +40,16 @@ describe("several agents of a role", () => {
   ];
 
   test("all browsers of a group have one baseline, and the mains another", () => {
-    // Browsers: mean (0.5 + 0 + 1) / 3 = 0.5. Mains: mean 0.5.
-    expect(advantagesOf([group(...members)], options(), 1, 8)).toEqual([[0.5, -0.5, 0, -0.5, 0.5]]);
-    // Leave one out: 0.5 - (0 + 1)/2, 0 - (0.5 + 1)/2, 1 - (0.5 + 0)/2; mains: 1 - 0, 0 - 1.
+    // Browsers: an episode counts once, mean ((0.5 + 0) / 2 + 1) / 2 = 0.625. Mains: mean 0.5.
+    expect(advantagesOf([group(...members)], options(), 1, 8)).toEqual([[0.5, -0.5, -0.125, -0.625, 0.375]]);
+    // Leave one out: 0.5 - 1, 0 - 1, 1 - (0.5 + 0)/2; mains: 1 - 0, 0 - 1.
     expect(advantagesOf([group(...members)], options({ baseline: "leave_one_out" }), 1, 8)).toEqual([
-      [1, -1, 0, -0.75, 0.75],
+      [1, -1, -0.5, -1, 0.75],
     ]);
     // Deviations with n - 1: browsers 0.5, mains the root of 0.5.
     const [scaled] = advantagesOf([group(...members)], options({ scale: "group_std" }), 1, 8);
     const main = 0.5 / (Math.SQRT1_2 + 1e-4);
-    [main, -main, 0, -0.5 / 0.5001, 0.5 / 0.5001].forEach((expected, i) =>
+    [main, -main, -0.125 / 0.5001, -0.625 / 0.5001, 0.375 / 0.5001].forEach((expected, i) =>
       expect(scaled?.[i]).toBeCloseTo(expected, 12),
     );
   });
@@ -58,7 +58,10 @@ describe("several agents of a role", () => {
     const broken = { ...part("browser", 9), total: unscored("JUDGE_FAILED", "down") };
     const alone = episode(0, { agents: { "browser#1": part("browser", 4), "browser#2": broken } });
     const { counts } = toSamples([group(...members), group(alone)], options(), 1, 8);
-    expect(advantagesOf([group(...members), group(alone)], options(), 1, 8)).toEqual([[0.5, -0.5, 0, -0.5, 0.5], [0]]);
+    expect(advantagesOf([group(...members), group(alone)], options(), 1, 8)).toEqual([
+      [0.5, -0.5, -0.125, -0.625, 0.375],
+      [0],
+    ]);
     expect(counts).toEqual({ ...none, unscored: 1 });
   });
 

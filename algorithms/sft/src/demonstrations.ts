@@ -13,6 +13,9 @@ import { type TargetSequence, targetSequence } from "./target-sequence.ts";
 /** Number of demonstrations that are checked before training starts. Larger sets are sampled. */
 const PROBED = 256;
 
+/** Number of tasks whose sequences are kept for further passes. */
+const KEPT = 4_096;
+
 /** Opens the demonstrations of the environments: one source for each environment. They divide the weight of the source in proportion to theirs. */
 export async function demonstrationSources(
   context: AlgorithmContext,
@@ -39,14 +42,19 @@ async function demonstrationSource(
   const { demonstrations = Number.POSITIVE_INFINITY, action_weight, observation_weight, weight } = source;
   const limit = await lengthLimit(context, options);
   const size = Math.min(demonstrations, environment.splits["train"] ?? 0);
+  const kept = new Map<TaskId, readonly TargetSequence[]>();
   const demonstrate = async (tasks: readonly TaskId[]): Promise<TargetSequence[]> => {
-    const found = tasks.length === 0 ? [] : await environment.demonstrate(tasks);
-    return found.flatMap(({ task, messages, tools }) => {
-      const sequences = context.renderer.supervise(messages, tools as readonly ToolDefinition[] | undefined);
-      return limit
-        .apply(sequences, `The demonstration of ${environment.ref.id} ${task}`)
+    const unknown = [...new Set(tasks)].filter((task) => !kept.has(task));
+    const found = unknown.length === 0 ? [] : await environment.demonstrate(unknown);
+    const made = new Map<TaskId, readonly TargetSequence[]>();
+    for (const { task, messages, tools } of found) {
+      const supervised = context.renderer.supervise(messages, tools as readonly ToolDefinition[] | undefined);
+      const sequences = limit
+        .apply(supervised, `The demonstration of ${environment.ref.id} ${task}`)
         .map((sequence) => targetSequence(sequence, action_weight, observation_weight));
-    });
+      (kept.size < KEPT ? kept : made).set(task, sequences);
+    }
+    return tasks.flatMap((task) => kept.get(task) ?? made.get(task) ?? []);
   };
   const step = Math.max(1, Math.floor(size / PROBED));
   const probed = await demonstrate(Array.from({ length: Math.min(size, PROBED) }, (_, i) => `train/${i * step}`));

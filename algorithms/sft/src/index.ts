@@ -28,7 +28,7 @@ export const sft: AlgorithmDefinition<SftOptions> = {
         "CONFIG_INVALID",
         `sft is to learn from demonstrations, and there are none in ${silent.map(({ ref }) => ref.id).join(" and ")}.`,
         {
-          hint: "Name a file in `data`, leave that environment out, or give it worked solutions (`answer` of `singleTurn`, `solve` of `toolEnvironment`, else `demonstrate`); a server gives demonstrations with `mrlm serve --demonstrations`.",
+          hint: "Name a file in `data`, leave that environment out, or give it worked solutions (`answer` of `singleTurn`, `solve` of `toolEnvironment` and `agentEnvironment`, else `demonstrate`); a server gives demonstrations with `mrlm serve --demonstrations`.",
         },
       );
     }

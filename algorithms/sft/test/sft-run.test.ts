@@ -201,6 +201,22 @@ describe("sft on a bigram model", () => {
     expect((await trainBigram({ ...training({ data, steps: 1 }), environments: [silent] })).reports).toHaveLength(1);
   });
 
+  test("an environment demonstrates each task once, for all passes over them", async () => {
+    const asked: string[] = [];
+    const letters = lettersEnvironment();
+    const environment: typeof letters = {
+      ...letters,
+      async demonstrate(context, options, task) {
+        asked.push(task);
+        return (await letters.demonstrate?.(context, options, task)) as never;
+      },
+    };
+    const options = { steps: 12, batch_size: 16 };
+    const { reports } = await trainBigram({ ...training(options), environments: [environment] });
+    expect(reports.at(-1)?.metrics["data/epoch"]).toBeGreaterThan(2);
+    expect(new Set(asked).size).toBe(asked.length);
+  });
+
   describe("recorded episodes", () => {
     const renderer = chatRenderer({
       tokenizerFiles: characterTokenizerFiles({ alphabet: "abcd0123456789" }),

@@ -6,7 +6,6 @@ import { inspect } from "node:util";
 import { discoverPlugins, importPlugin, type PluginPackage, readPluginPackage, requiredSandboxes } from "@mrlm/runtime";
 import { MrlmError, type Plugin } from "@mrlm/spec";
 import {
-  type Acknowledgements,
   checkPlugin,
   checksOf,
   type FindingCode,
@@ -16,6 +15,7 @@ import {
   type PluginSubject,
   recordBehaviour,
   SourcePlaces,
+  WatchedInputs,
 } from "@mrlm/testing";
 import { globalChanges, globalState } from "./services/global-changes.ts";
 import type { CheckMessage, CheckRequest } from "./services/plugin-check.ts";
@@ -26,6 +26,10 @@ import { openWorkerPort } from "./services/worker-port.ts";
 const IMPORT_MS = 10_000;
 /** Time for a process that the import started to end, in milliseconds. */
 const PROCESS_MS = 1_000;
+/** Time that is added to the clock of the other surroundings, in milliseconds. */
+const OTHER_DATE_MS = 500 * 86_400_000;
+/** Number of fixtures of an environment that are played in the other surroundings. */
+const OTHER_FIXTURES = 8;
 /** Uncaught errors that are reported. */
 const MAX_UNCAUGHT = 5;
 /** Time beyond that of a check, in which it must have given up by itself, in milliseconds. */
@@ -33,11 +37,13 @@ const GRACE_MS = 10_000;
 
 const printed = interceptOutput();
 const { request, send, started, end } = await openWorkerPort<CheckRequest, CheckMessage>();
-const { directory, project, only, quick, skip } = request;
+const { directory, project, only, quick, attack, skip } = request;
 const places = new SourcePlaces(directory);
 let current = "package";
 
-let acknowledged: Acknowledgements = {};
+let acknowledged: NonNullable<Plugin["acknowledged"]> = {};
+/** Whether a check of an environment did not end: its fixtures would not either. */
+let isHanging = false;
 
 const report = (code: FindingCode, error: unknown, about?: string): void =>
   send({
@@ -56,8 +62,14 @@ process.on("uncaughtException", (error) => {
 
 const own = readPluginPackage(directory) as PluginPackage;
 send({ event: "phase", name: "import", nextMs: IMPORT_MS });
+const inputs = WatchedInputs.install(directory);
 const before = globalState();
+inputs.watch(request.onlyBehaviour === true ? { clockMs: OTHER_DATE_MS } : {});
 const plugin = await load(own);
+const variables = inputs.reads.flatMap(({ kind, name }) =>
+  kind === "variable" ? [name.slice("process.env.".length)] : [],
+);
+if (request.onlyBehaviour !== true) inputs.rest();
 const changes = globalChanges(before);
 const subject = plugin && (await subjectOf(own, plugin));
 // Changes of the plugins that it requires are not its own.
@@ -66,11 +78,14 @@ if (subject !== undefined && request.onlyBehaviour === true) await sendBehaviour
 else if (subject !== undefined) {
   const { plugin } = subject;
   const acknowledgements = (plugin.environments ?? []).map((each) => each.acknowledged);
-  acknowledged = Object.assign({}, plugin.acknowledged, ...acknowledgements) as Acknowledgements;
+  acknowledged = Object.assign({}, plugin.acknowledged, ...acknowledgements) as typeof acknowledged;
   const parts = partsOf(subject, only);
   send({
     event: "parts",
-    parts: parts.map((part) => ({ subject: part.subject, checks: checksOf(part, quick).length })),
+    parts: parts.map((part) => {
+      const checks = checksOf(part, quick).length;
+      return { subject: part.subject, checks, leftOut: part.checks.length - checks };
+    }),
   });
   if (!skip.includes("package")) {
     if (changes.length > 0) reportChanges(changes);
@@ -78,7 +93,7 @@ else if (subject !== undefined) {
     reportOutput();
   }
   for (const part of parts) if (!skip.includes(part.subject)) await check(subject, part.subject);
-  if (only === undefined && !skip.includes("behaviour")) await sendBehaviour(subject);
+  if (only === undefined && !skip.includes("behaviour") && !isHanging) await sendBehaviour(subject);
   reportOutput();
   send({ event: "phase", name: "end", nextMs: GRACE_MS });
 }
@@ -125,7 +140,7 @@ async function subjectOf(found: PluginPackage, loaded: Plugin): Promise<PluginSu
     }
   }
   const packageJson = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as Record<string, unknown>;
-  return { directory, packageJson, plugin: loaded, plugins };
+  return { directory, packageJson, plugin: loaded, plugins, attack };
 }
 
 async function check(subject: PluginSubject, part: string): Promise<void> {
@@ -134,7 +149,9 @@ async function check(subject: PluginSubject, part: string): Promise<void> {
   for await (const event of checkPlugin(subject, { only: [part], quick })) {
     if (event.event === "started") send({ ...event, nextMs: event.timeoutMs + GRACE_MS });
     else send(event);
-    if (event.event === "finding" && event.finding.severity === "error") isOpenable = false;
+    if (event.event !== "finding") continue;
+    if (event.finding.severity === "error") isOpenable = false;
+    if (event.finding.code === "CHECK_TIMEOUT") isHanging = true;
   }
   const definition = subject.plugin.environments?.find(({ id }) => part === `environment:${id}`);
   if (definition !== undefined && isOpenable && !quick)
@@ -146,7 +163,8 @@ async function check(subject: PluginSubject, part: string): Promise<void> {
 
 async function sendBehaviour(subject: PluginSubject): Promise<void> {
   send({ event: "phase", name: "behaviour", nextMs: 120_000 });
-  send({ event: "behaviour", environments: await recordBehaviour(subject) });
+  const most = request.onlyBehaviour === true ? OTHER_FIXTURES : undefined;
+  send({ event: "behaviour", environments: await recordBehaviour(subject, most), variables });
 }
 
 function reportChanges(changed: readonly string[]): void {

@@ -1,2 +1,1 @@
-export { EXIT } from "./exit-codes.ts";
 export { runCli } from "./run-cli.ts";

@@ -10,6 +10,7 @@ import { declareEval } from "./declarations/eval.ts";
 import { declareInfo } from "./declarations/info.ts";
 import { declareJoin } from "./declarations/join.ts";
 import { declareLaunch } from "./declarations/launch.ts";
+import { declareGetModel, declareListModels, declareRemoveModel } from "./declarations/models.ts";
 import { declarePlay } from "./declarations/play.ts";
 import { declareAdd, declareList, declareRemove, declareSearch } from "./declarations/plugins.ts";
 import { declarePublish } from "./declarations/publish.ts";
@@ -96,6 +97,13 @@ export function createProgram(
   add(declareAdd(), async (...given) => (await ofPlugins()).addPlugin(...given), plugins);
   add(declareList(), async (...given) => (await ofPlugins()).listPlugins(...given), plugins);
   add(declareRemove(), async (given, name) => (await ofPlugins()).removePlugin(given, name), plugins);
+  const models = program
+    .command("models")
+    .description("models of the Hugging Face Hub and of GGUF files on this machine");
+  const ofModels = () => import("./commands/models.ts");
+  add(declareGetModel(), async (given, name) => (await ofModels()).getModel(given, name), models);
+  add(declareListModels(), async (given) => (await ofModels()).listModels(given), models);
+  add(declareRemoveModel(), async (given, name) => (await ofModels()).removeModel(given, name), models);
   add(declareInfo(), async (...given) => (await import("./commands/info.ts")).info(...given));
   add(declareScore(), async (...given) => (await import("./commands/score.ts")).scoreRows(...given));
   const engine = program.command("engine").description("the engine that loads and trains models");

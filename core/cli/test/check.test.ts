@@ -26,6 +26,10 @@ const SAMPLE = [
     /^package\.json:\d+: Plugin newer-api was made for version 2 of the plugin interface; this mrlm \(0\.1\.0\) supports version 1\.$/,
   ],
   ["example-described", /^README\.md is of the example "Replace each letter .*", which the plugin no longer has\.$/],
+  [
+    "reads-variable",
+    /^index\.js:12: The actions of fixture "\S+" were played with GRADING=lenient, and the result of turn 1 .* Its code reads process\.env\.GRADING\.$/,
+  ],
   ["requirement-missing", /^index\.js:6: Environment essay@1 requires scorer "essay@1", which no plugin provides\.$/],
 ] as const;
 

@@ -62,7 +62,8 @@ describe("--player", () => {
   const session = async (...player: string[]) => {
     environment(undefined, undefined);
     const flags = { model: "openai:m", baseUrl: "http://h/v1", environment: "nim", split: "eval", player };
-    return (await rolloutSessionConfig(flags)).config.eval.environments;
+    return (await rolloutSessionConfig(flags, () => Promise.reject(new Error("no model is fetched")))).config.eval
+      .environments;
   };
 
   test("states players as a configuration does; the path of a model is relative to the working directory", async () => {

@@ -1,4 +1,6 @@
 import { expect, test } from "@jest/globals";
+import { PlayTally } from "@mrlm/runtime";
+import type { TrajectoryGroup } from "@mrlm/spec";
 import { collectionReport } from "../src/console/collection-report.ts";
 import { evaluationReport, tasksOf } from "../src/console/evaluation-report.ts";
 import { percent } from "../src/console/numbers.ts";
@@ -137,7 +139,7 @@ test("the progress of a stage whose play runs ahead has its mode, the age of tok
   };
   view({ kind: "iteration", ...stage, report: { iteration: 1, metrics, seconds: {} } });
   expect(err()).toContain("stage 1 of 1, grpo (9 steps, async with lag 4): plays");
-  expect(err()).toContain("1/1  reward 0.500  2.00 s/step  age 1.5  training waits 25 %  play waits 100 %");
+  expect(err()).toContain("1/9  reward 0.500  2.00 s/step  age 1.5  training waits 25 %  play waits 100 %");
 });
 
 test("U1: an evaluation's table and a collection's have the share of cut answers", () => {
@@ -251,7 +253,7 @@ test("a training view shows episodes without a reward, and of every event with -
     view({ kind: "evaluation", step: 1, label: "grpo", results: [evaluation], seconds: 1 });
   }
   expect(plain.err()).toBe(
-    "stage 1 of 2, grpo (at most 1 steps): plays\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@2: greedy accuracy 0.500, cut answers 25 % (1 unscored: see `mrlm show`)\n",
+    "stage 1 of 2, grpo (at most 1 steps): plays\ngrpo 1/1  reward 0.250  2.00 s/step  sampling 50 %\nevaluation (grpo, 1.0 s): math@2: greedy accuracy 0.500, cut answers 25 % (1 unscored: see `mrlm show`)\n",
   );
   expect(
     json
@@ -264,4 +266,48 @@ test("a training view shows episodes without a reward, and of every event with -
     { event: "iteration", step: 1, metrics: { "reward/mean": 0.25 }, phases: { sampling: 1 } },
     { event: "evaluation" },
   ]);
+});
+
+test("N12: the line of a stage has tokens a second, the shares of the step, the time left and the step under way", () => {
+  const { console, err } = recordedConsole({ columns: 300 });
+  const tally = new PlayTally();
+  const view = trainingView(console, new RunLog(), tally);
+  const about = {
+    index: 0,
+    name: "grpo",
+    iterations: 3,
+    iteration: 0,
+    stages: 1,
+    description: "grpo: plays.",
+    batch: 8,
+  };
+  view({ kind: "stage", ...about });
+  const turn = { tokens: { segment: 0, start: 4, end: 104 } };
+  const played = [{ trajectories: [{ turns: [turn, {}] }, { turns: [turn] }] }] as unknown as TrajectoryGroup[];
+  const step = { stage: 0, name: "grpo", iterations: 3, step: 1, engineSeconds: 1, renderingSeconds: 0 };
+  const report = {
+    iteration: 1,
+    metrics: { "reward/mean": 0.25 },
+    seconds: { sampling: 1.2, training: 2, environment: 0.001 },
+  };
+  view({ kind: "iteration", ...step, seconds: 4, played, report });
+  Object.assign(tally, { episodes: 3, answers: 4, cut: 1, tokens: 1200 });
+  // An evaluation between two steps counts for none.
+  view({ kind: "progress", done: 0, total: 2 });
+  expect(err()).toMatch(/eval \S+ 0\/2 {2}episodes {2}0\.0 s$/);
+  tally.episodes += 2;
+  view({ kind: "progress", done: 2, total: 2 });
+  const lines = err().split("\r\u001b[2K");
+  expect(lines.at(-1)).toMatch(
+    /1\/3 {2}reward 0\.250 {2}4\.00 s\/step {2}left 0\.\d s {2}50 tokens\/s {2}sampling 30 % {2}training 50 % {2}environment <1 % {2}step 2: 0 of 8 episodes, 0\.0 s$/,
+  );
+  Object.assign(tally, { episodes: 8, answers: 8, cut: 3, tokens: 2400 });
+  view({ kind: "progress", done: 1, total: 2 });
+  view.end();
+  const sft = trainingView(console, new RunLog());
+  sft({ kind: "stage", ...about, batch: undefined as never });
+  const computed = { ...report, metrics: { "tokens/computed": 400 }, seconds: { training: 4 } };
+  sft({ kind: "iteration", ...step, seconds: 4, played: [], report: computed });
+  sft.end();
+  expect(err()).toContain("100 tokens/s  training 100 %  step 2: 0.0 s");
 });

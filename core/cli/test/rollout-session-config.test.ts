@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { rolloutSessionConfig } from "../src/services/rollout-session-config.ts";
+import type { FetchModel } from "../src/services/stored-models.ts";
 
 const made: string[] = [];
 afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
@@ -22,8 +23,21 @@ function runOf(lora: string): { readonly run: string; readonly base: string } {
   return { run, base };
 }
 
-const modelOf = async (model: string): Promise<unknown> =>
-  (await rolloutSessionConfig({ model, environment: "math", split: "eval" })).config.policies["policy"];
+const never: FetchModel = () => Promise.reject(new Error("no model is fetched"));
+const modelOf = async (model: string, fetch = never): Promise<unknown> =>
+  (await rolloutSessionConfig({ model, environment: "math", split: "eval" }, fetch)).config.policies["policy"];
+
+test("a model of the hub and an adapter of peft are played from the directories into which they and the base are fetched", async () => {
+  const fetch: FetchModel = async (name) => ({
+    ...{ name, revision: "main", commit: "c", licence: "mit", bytes: 1 },
+    directory: join("/cache", name),
+  });
+  expect(await modelOf("hub:org/name@v1", fetch)).toMatchObject({ path: "/cache/hub:org/name@v1" });
+  const adapter = mkdtempSync(join(tmpdir(), "mrlm-session-"));
+  made.push(adapter);
+  writeFileSync(join(adapter, "adapter_config.json"), JSON.stringify({ base_model_name_or_path: "org/base" }));
+  expect(await modelOf(adapter, fetch)).toMatchObject({ path: "/cache/hub:org/base", lora: { path: adapter } });
+});
 
 test("M1: a run with an adapter is played as its base model and its adapter, else as its merged model without the run's own adapter settings", async () => {
   const adapted = runOf(", lora: {rank: 4, alpha: 8}");
@@ -52,11 +66,11 @@ stages: [{ learners: { doctor: { algorithm: none } } }]
 `,
   );
   const args = { model: run, policy: "doctor", environment: "consultation", split: "eval" };
-  const { config, otherSampling } = await rolloutSessionConfig(args);
+  const { config, otherSampling } = await rolloutSessionConfig(args, never);
   expect(config.sampling).toMatchObject({ temperature: 0.5, max_tokens: 9 });
   expect([...otherSampling]).toEqual([
     [join(run, "models", "patient"), expect.objectContaining({ temperature: 1, max_tokens: 3 })],
   ]);
-  const flagged = await rolloutSessionConfig({ ...args, temperature: 0, maxTokens: 5 });
+  const flagged = await rolloutSessionConfig({ ...args, temperature: 0, maxTokens: 5 }, never);
   expect([...flagged.otherSampling]).toEqual([]);
 });

@@ -52,11 +52,15 @@ function reportOf(
     ...(kept.length === 0 ? [] : [`kept as they were: ${kept.join(", ")}`]),
     "",
     "Next:",
-    `  cd ${place}`,
-    ...(install ? [] : [`  ${manager} install`]),
-    `  ${run("test").padEnd(20)} # its contract and its own tests`,
-    `  ${run("check").padEnd(20)} # all that a published plugin must do`,
-    `  ${run("train").padEnd(20)} # train a small model`,
+    ...(files.includes("package.json")
+      ? [
+          `  cd ${place}`,
+          ...(install ? [] : [`  ${manager} install`]),
+          `  ${run("test").padEnd(20)} # its contract and its own tests`,
+          `  ${run("check").padEnd(20)} # all that a published plugin must do`,
+          `  ${run("train").padEnd(20)} # train a small model`,
+        ]
+      : [`  mrlm check ${place}  # in a project with @mrlm/environment-harbor: plays the task`]),
   ].join("\n");
 }
 

@@ -38,10 +38,14 @@ export async function createProject(request: ProjectRequest): Promise<Project> {
   const source = from === undefined ? registrySource(ownVersion()) : localSource(from, manager);
   assertTarget(folder, merge);
   const files = templateFiles(kind, name);
-  files.set("package.json", completePackageJson(files.get("package.json") as string, { source, manager }));
-  assertNoDependency(name.packageName, files.get("package.json") as string);
+  const packageJson = files.get("package.json");
+  if (packageJson !== undefined) {
+    const completed = completePackageJson(packageJson, { source, manager });
+    assertNoDependency(name.packageName, completed);
+    files.set("package.json", completed);
+  }
   const { kept } = writeProject(folder, files);
-  if (install) await installPackages(folder, manager);
+  if (install && packageJson !== undefined) await installPackages(folder, manager);
   return { folder, files: [...files.keys()].sort(), kept };
 }
 

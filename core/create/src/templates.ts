@@ -13,6 +13,7 @@ export const KINDS = {
   scorer: "a grader of answers, and an environment that asks it",
   policy: "a player without a model, and an environment in which it plays",
   algorithm: "a training algorithm, tested with a small model",
+  "harbor-task": "a task of a shell with its tests, in Harbor's format: a folder, and no package",
 } as const;
 
 /** Kind of a project. */
@@ -41,7 +42,8 @@ const RENAMED: Readonly<Record<string, string>> = {
 
 /** Returns the files of a template, and those of all templates, by their paths in the project, with the names of the project in them. */
 export function templateFiles(kind: Kind, { packageName, id }: ProjectName): Map<string, string> {
-  const files = new Map([...filesOf("common"), ...filesOf(kind)]);
+  const own = filesOf(kind);
+  const files = new Map([...(own.some(([path]) => path === "package.json") ? filesOf("common") : []), ...own]);
   // In one pass: the name of a package can contain `my-environment` itself.
   const placeholder = new RegExp(`(mrlm-)?my-${kind}`, "g");
   for (const [path, text] of files)

@@ -116,6 +116,14 @@ describe("a project", () => {
     for (const script of ["build", "test", "lint", "check", "train"]) expect(manifest.scripts).toHaveProperty(script);
   });
 
+  test("harbor-task: a folder with the files of a task, and no package", async () => {
+    const { files, report } = await create({ kind: "harbor-task", name: "count-words" }, folder);
+    expect(files).toContain("tests/test.sh");
+    expect(files).not.toContain("package.json");
+    expect(readFileSync(join(folder, "count-words", "task.toml"), "utf8")).toContain('name = "local/count-words"');
+    expect(report).toContain("mrlm check count-words");
+  });
+
   test("keeps the beginning of a repository, and refuses a folder with anything else", async () => {
     const project = join(folder, "chess");
     mkdirSync(join(project, ".git"), { recursive: true });

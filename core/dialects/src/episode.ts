@@ -185,6 +185,12 @@ export class Episode {
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       const result = await operation.promise;
+      if (result.observation.isFresh === true)
+        throw new MrlmError(
+          "ROLES_UNSUPPORTED",
+          `Environment ${this.description.id} starts the conversation over, which clients of this protocol cannot see.`,
+          { hint: "Play it over gRPC: its observations state where a conversation starts over (`isFresh`)." },
+        );
       this.#receive(agent, result);
       return result;
     } catch (error) {

@@ -7,7 +7,7 @@ export type PluginInput<Options> = Omit<Plugin<Options>, "apiVersion">;
 
 /** Factories of a plugin by kind. */
 type Factories<Options> = Required<
-  Pick<Plugin<Options>, "scorers" | "judges" | "sandboxes" | "tools" | "policies" | "samplers">
+  Pick<Plugin<Options>, "scorers" | "judges" | "sandboxes" | "tools" | "policies" | "samplers" | "workspaces">
 >;
 
 /** Factories of a kind with these ids. */
@@ -34,6 +34,7 @@ export function definePlugin<
   ToolId extends string = never,
   PolicyId extends string = never,
   SamplerId extends string = never,
+  Platform extends string = never,
 >(
   plugin: PluginInput<Options> &
     Partial<
@@ -42,7 +43,8 @@ export function definePlugin<
         ByIds<Options, "sandboxes", Language> &
         ByIds<Options, "tools", ToolId> &
         ByIds<Options, "policies", PolicyId> &
-        ByIds<Options, "samplers", SamplerId>
+        ByIds<Options, "samplers", SamplerId> &
+        ByIds<Options, "workspaces", Platform>
     >,
 ): Plugin<Options> &
   Known<Options, "scorers", ScorerId> &
@@ -50,7 +52,8 @@ export function definePlugin<
   Known<Options, "sandboxes", Language> &
   Known<Options, "tools", ToolId> &
   Known<Options, "policies", PolicyId> &
-  Known<Options, "samplers", SamplerId> {
+  Known<Options, "samplers", SamplerId> &
+  Known<Options, "workspaces", Platform> {
   // The compiler does not see that the conditional types choose members of `plugin`.
   return { apiVersion: PLUGIN_API_VERSION, ...plugin } as never;
 }

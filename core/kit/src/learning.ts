@@ -56,6 +56,7 @@ export { MismatchMetrics } from "./learning/mismatch-metrics.ts";
 export { type MismatchOptions, mismatchOptions, mismatchRules, uncorrected } from "./learning/mismatch-options.ts";
 export { optimizerOptions } from "./learning/optimizer-options.ts";
 export { type OptionRule, optimizerRules, withOptionRules } from "./learning/option-rules.ts";
+export { programOf, wastedSpans } from "./learning/program-calls.ts";
 export { policyRoles } from "./learning/policy-roles.ts";
 export { weightedRoundRobin } from "./learning/weighted-round-robin.ts";
 export { standardDeviation } from "./learning/standard-deviation.ts";

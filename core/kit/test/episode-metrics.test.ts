@@ -6,8 +6,8 @@ const player = { kind: "policy", name: "policy", policy: "policy" } as const;
 const episode = (total: Reward, mask: number[], changes: Partial<Trajectory> = {}): Trajectory =>
   ({
     turns: [
-      { agent: "agent", response: { role: "assistant", parts: [] }, stopReason: "stop" },
-      { agent: "agent", response: { role: "assistant", parts: [] }, stopReason: "length" },
+      { agent: "agent", messages: [], response: { role: "assistant", parts: [] }, stopReason: "stop" },
+      { agent: "agent", messages: [], response: { role: "assistant", parts: [] }, stopReason: "length" },
     ],
     agents: {
       agent: {

@@ -46,6 +46,7 @@ describe("U3: tools", () => {
     const refused = expect.objectContaining({
       code: "TOOLS_UNSUPPORTED",
       message: expect.stringContaining("search, sort"),
+      hint: expect.stringMatching(/^Set `model\.tool_format`/),
     });
     const renderer = rendererWith();
     expect(() => renderer.render([ask], tools)).toThrow(refused);

@@ -1,6 +1,6 @@
+import { ApiError } from "@mrlm/kit/gateway";
 import { HttpError } from "@mrlm/kit/http";
 import { MrlmError } from "@mrlm/spec";
-import { ApiError } from "./api/api-error.ts";
 
 /** Converts what a request threw to the error of its response. Messages of unexpected errors are for the log alone. */
 export function apiErrorOf(thrown: unknown): ApiError {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
+import type { ApiError } from "@mrlm/kit/gateway";
 import { defined, type Logger } from "@mrlm/spec";
-import type { ApiError } from "./api/api-error.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Admission } from "./sampling/admission.ts";
 
@@ -13,12 +13,21 @@ export interface ServerMetrics {
   readonly disconnects: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
+  /** Answers without the form that `response_format` requires. */
+  readonly schema_failed: number;
   readonly running_sequences: number;
   readonly queued_sequences: number;
 }
 
+/** Counts of an answer. */
+export interface AnswerCounts {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly schemaFailed?: number;
+}
+
 export interface RequestEntry {
-  count(tokens: { readonly prompt: number; readonly completion: number }): void;
+  count(answer: AnswerCounts): void;
   fail(error: ApiError): void;
   end(response: ServerResponse): void;
 }
@@ -27,7 +36,10 @@ export interface RequestEntry {
 export class RequestLog {
   readonly #logger: Logger;
   readonly #admission: Admission;
-  readonly #counts = { requests: 0, failures: 0, disconnects: 0, prompt_tokens: 0, completion_tokens: 0 };
+  readonly #counts = {
+    ...{ requests: 0, failures: 0, disconnects: 0 },
+    ...{ prompt_tokens: 0, completion_tokens: 0, schema_failed: 0 },
+  };
 
   constructor(logger: Logger, admission: Admission) {
     this.#logger = logger;
@@ -37,11 +49,13 @@ export class RequestLog {
   begin(method: string, path: string, { retry, idempotencyKey }: Attempt): RequestEntry {
     const started = performance.now();
     const counts = this.#counts;
-    const own = { prompt: 0, completion: 0 };
+    const own = { prompt: 0, completion: 0, schemaFailed: 0 };
     let failure: ApiError | undefined;
     counts.requests++;
     return {
-      count({ prompt, completion }) {
+      count({ prompt, completion, schemaFailed = 0 }) {
+        own.schemaFailed += schemaFailed;
+        counts.schema_failed += schemaFailed;
         own.prompt += prompt;
         own.completion += completion;
         counts.prompt_tokens += prompt;
@@ -60,6 +74,7 @@ export class RequestLog {
           milliseconds: Math.round(performance.now() - started),
           prompt_tokens: own.prompt,
           completion_tokens: own.completion,
+          ...(own.schemaFailed > 0 && { schema_failed: own.schemaFailed }),
           ...defined({ retry, idempotency_key: idempotencyKey }),
           ...(failure !== undefined && { code: failure.code, error: failure.message }),
         });

@@ -1,8 +1,6 @@
+import { ApiError, parseChatRequest } from "@mrlm/kit/gateway";
 import type { Exchange } from "@mrlm/kit/http";
-import { ApiError } from "./api/api-error.ts";
-import { parseChatRequest } from "./api/chat-request.ts";
 import { parseCompletionRequest } from "./api/completion-request.ts";
-import type { SamplingParameters } from "./api/parameters.ts";
 import type { AnswerContext } from "./answer/answer-context.ts";
 import { answerChat } from "./answer/chat-answer.ts";
 import { answerCompletion } from "./answer/completion-answer.ts";
@@ -38,7 +36,6 @@ export class Routes {
       const body = await exchange.json();
       const isChat = pathname === "/v1/chat/completions";
       const parsed = isChat ? parseChatRequest(body) : parseCompletionRequest(body);
-      checkStream(parsed);
       const { policy, names } = this.#find(parsed.model);
       const context: AnswerContext = {
         exchange,
@@ -46,7 +43,7 @@ export class Routes {
         names,
         admission: this.#admission,
         signal,
-        count: (tokens) => entry.count(tokens),
+        count: (counts) => entry.count(counts),
       };
       return await ("messages" in parsed ? answerChat(context, parsed) : answerCompletion(context, parsed));
     }
@@ -84,11 +81,6 @@ export class Routes {
 function requireMethod(given: string | undefined, method: string, pathname: string): void {
   if (given !== method)
     throw new ApiError(405, "method_not_allowed", `${pathname} takes ${method}, not ${given ?? "no method"}.`);
-}
-
-function checkStream({ stream, stream_options: options }: Pick<SamplingParameters, "stream" | "stream_options">): void {
-  if (options !== undefined && stream !== true)
-    throw new ApiError(400, "invalid_value", "'stream_options' needs 'stream': true.", { param: "stream_options" });
 }
 
 function decodeName(text: string): string {

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { silentLogger } from "@mrlm/kit/service";
 import type { ServerTls, Tokens } from "@mrlm/kit/access";
+import { ApiError } from "@mrlm/kit/gateway";
 import { accessCheck, createHttpServer, Exchange, HttpError } from "@mrlm/kit/http";
 import type { Logger } from "@mrlm/spec";
-import { ApiError, serverClosing } from "./api/api-error.ts";
+import { serverClosing } from "./api/server-closing.ts";
 import { Admission, type SequenceLimits } from "./sampling/admission.ts";
 import { openPolicy, type PolicySource } from "./served-policy.ts";
 import { apiErrorOf } from "./api-error-of.ts";

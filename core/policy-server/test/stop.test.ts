@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { findStop, partialStop } from "@mrlm/kit/gateway";
 import { Choice } from "../src/text/choice.ts";
-import { findStop, partialStop } from "../src/text/stop-strings.ts";
 import { PlainText } from "../src/text/text-sink.ts";
 import { events, served, type Served, testRenderer, writing } from "./support/served.ts";
 

@@ -158,10 +158,10 @@ describe("values", () => {
     expect(errorOf("").message).toContain("model: is missing");
     expect(errorOf("model: {path: m}").message).toContain("`stages` is missing");
     expect(errorOf("model: {}\nstages: [{algorithm: sft}]").message).toContain(
-      "run.yaml:1:1: model: give either `path`",
+      "run.yaml:1:1: model: give one of `path`",
     );
     expect(errorOf("model: {path: m, random: {config: {}}}\nstages: [{algorithm: sft}]").message).toContain(
-      "give either `path`",
+      "give one of `path`",
     );
   });
 

@@ -5,74 +5,10 @@ import { diagnose, STAGE_RULES } from "../src/diagnosis/diagnose.ts";
 import { readRun, type RunRecord } from "../src/diagnosis/run-record.ts";
 import type { EpisodeSummary } from "../src/evaluation/summarise.ts";
 import { lockRun } from "../src/run/run-lock.ts";
+import { run, supervised, twoPolicies } from "./support/run-records.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
-
-type Change = (iteration: number) => Readonly<Record<string, number>>;
-
-/** Returns forty iterations of a run that learns; a change is over its metrics. */
-function run(
-  change: Change = () => ({}),
-  more: Partial<RunRecord> = {},
-  algorithm = "grpo@1",
-  seconds: Record<string, number> = {},
-): RunRecord {
-  const iterations = Array.from({ length: 40 }, (_, i) => ({
-    step: i + 1,
-    seconds: { sampling: 1, environment: 0.2, training: 1, total: 2.3, engine: 2, ...seconds },
-    metrics: {
-      "reward/mean": 0.4 + 0.01 * i + 0.01 * (i % 3),
-      "reward/correct": 0.3 + 0.01 * i,
-      "groups/without_signal": 0.3,
-      "clip/fraction": 0.05,
-      "entropy/sampled": 0.8 - 0.005 * i,
-      "kl/reference": 0.02,
-      "offpolicy/kl": 1e-6,
-      "offpolicy/ess": 0.9,
-      "length/cut": 0.01,
-      "length/mean": 20,
-      "episodes/played": 256,
-      "episodes/failed": 0,
-      "episodes/unscored": 0,
-      "versions/lag": 0,
-      "optim/grad_norm": 0.5 + 0.1 * (i % 4),
-      "optim/skipped": 0,
-      "value/explained_variance": 0.3,
-      ...change(i),
-    },
-  }));
-  return {
-    directory: "/runs/a",
-    status: "finished",
-    stages: [{ name: "grpo", algorithm, iterations }],
-    evaluations: [],
-    failures: [],
-    unscored: [],
-    ...more,
-  };
-}
-
-/** Returns forty steps of a stage without episodes that learns. */
-function supervised(algorithm: "sft" | "dpo", change: Change = () => ({})): RunRecord {
-  const metrics: Change =
-    algorithm === "sft"
-      ? (i) => ({ "loss/nll": 2 - 0.04 * i, entropy: 2 - 0.049 * i, "length/cut_targets": 0, "length/mean": 9 })
-      : (i) => ({
-          "loss/preference": 0.69 - 0.005 * i,
-          "preference/accuracy": 0.5 + 0.01 * i,
-          "preference/margin": 0.01 * i,
-          "logprob/chosen": -0.5 - 0.002 * i,
-          "length/chosen_cut": 0,
-          entropy: 1,
-        });
-  const iterations = Array.from({ length: 40 }, (_, i) => ({
-    step: i + 1,
-    seconds: { training: 1, total: 1, engine: 0.9 },
-    metrics: { ...metrics(i), "optim/grad_norm": 1, "optim/skipped": 0, ...change(i) },
-  }));
-  return { ...run(), stages: [{ name: algorithm, algorithm: `${algorithm}@1`, iterations }] };
-}
 
 const found = (record: RunRecord): string[] => diagnose(record).map(({ rule }) => rule);
 const point = (step: number, accuracy: number) => ({
@@ -98,6 +34,8 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ["truncation", run(() => ({ "length/cut": 0.5 }))],
   ["episodes-limited", run(() => ({ "episodes/truncated": 0.9 }))],
   ["malformed-calls", run(() => ({ "tools/malformed": 1, "tools/calculator/calls": 3, "tools/search/calls": 2 }))], // D5
+  ["rewritten-histories", run(() => ({ "agent/calls": 5, "agent/rewritten": 2, "agent/segments": 3 }))],
+  ["programs-end-early", run(() => ({ "agent/calls": 5, "agent/rewritten": 0, "agent/failed": 0.4 }))],
   [
     "episodes-failed",
     run(() => ({ "episodes/failed": 30 }), {
@@ -106,6 +44,12 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ],
   ["episodes-unscored", run(() => ({ "episodes/unscored": 2 }))],
   ["rewards-out-of-range", run(() => ({ "episodes/out_of_range": 3 }))],
+  ["watch-gap", run((i) => ({ "watch/reward": 0.4, "watch/gap": 0.01 * i }))],
+  ["copied-answers", run((i) => ({ "answers/copied": 0.02 * i }))],
+  ["equal-answers", run((i) => ({ "answers/constant": Math.min(1, 0.03 * i) }))],
+  ["answers-drift", run((i) => ({ "reward/mean": 0.995, "length/mean": 20 + 2 * i }))],
+  ["unscored-by-policy", twoPolicies({ "a/episodes/unscored": 6, "b/episodes/unscored": 1 })],
+  ["watch-bound", run(undefined, {}, "grpo@1", { watch: 0.5, total: 2.8 })],
   ["version-lag", run(() => ({ "versions/lag": 9 }))],
   ["gradient-spikes", run((i) => ({ "optim/grad_norm": i === 30 ? 50 : 0.5 }))],
   ["skipped-steps", run((i) => ({ "optim/skipped": i % 10 === 0 ? 1 : 0 }))],
@@ -140,6 +84,12 @@ describe("a diagnosis", () => {
     expect(findings.map((finding) => finding.rule)).toEqual([rule]);
     expect(findings[0]?.what).not.toMatch(/NaN|undefined|Infinity/);
     expect(findings[0]?.advice.length).toBeGreaterThan(20);
+  });
+
+  test("of programs that end early states which limit", () => {
+    const [finding] = diagnose(run(() => ({ "agent/calls": 5, "agent/limited": 0.5, "agent/call_limited": 0.4 })));
+    expect(finding?.what).toContain("50 % met a limit (40 % that of calls");
+    expect(finding?.advice).toContain("`limits.calls`");
   });
 
   test("of failed episodes states the most frequent cause, and the count of every other code", () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { definePlugin, messageText, textMessage } from "@mrlm/kit";
-import { type EnvironmentDefinition, type Judge, type Trajectory, score, unscored } from "@mrlm/spec";
+import { definePlugin, messageText, observe, singleStep, textMessage } from "@mrlm/kit";
+import { type EnvironmentDefinition, type Judge, type Scorer, type Trajectory, score, unscored } from "@mrlm/spec";
 import {
   agreementOf,
   judgeRun,
   type JudgedOutcome,
   LocalHost,
   PluginHost,
-  ReplacedJudge,
+  ReplacedGraders,
   scoreRun,
 } from "@mrlm/runtime";
 import fc from "fast-check";
@@ -61,7 +61,7 @@ const byLength = (sign: number): Judge => ({
 const hostOf = async (definition: EnvironmentDefinition<any>, judges: Record<string, Judge>, replaced?: Judge) => {
   const factories = Object.fromEntries(Object.entries(judges).map(([id, judge]) => [id, () => judge]));
   const source = await PluginHost.of([definePlugin({ name: "test", environments: [definition], judges: factories })]);
-  return new LocalHost({ source: replaced === undefined ? source : new ReplacedJudge(source, replaced) });
+  return new LocalHost({ source: replaced === undefined ? source : new ReplacedGraders(source, { judge: replaced }) });
 };
 
 async function played(): Promise<Trajectory[]> {
@@ -183,6 +183,45 @@ describe("D21: stored episodes are scored again by their environments", () => {
     });
     for (const outcome of await scored(generous, trajectories))
       expect(outcome).toMatchObject({ kind: "judged", episode: { after: { agent: score(4) } } });
+  });
+
+  test("by another scorer, with options of each request", async () => {
+    const scorer = (paid: string): Scorer => ({
+      score: async ({ answer, options }) => ({
+        reward: score(
+          [...answer].filter((letter) => `${paid}${String(options?.["more"] ?? "")}`.includes(letter)).length,
+        ),
+        ...{ verdict: "different", reason: "" },
+      }),
+    });
+    const asked = counterEnvironment({
+      requires: ["scorer:first@1"],
+      create: (context) => ({
+        reset: async () => observe([textMessage("user", "go")]),
+        async step({ message }, { signal }) {
+          const request = { answer: messageText(message), expected: "a", options: { more: "", kept: 1 }, signal };
+          return singleStep({ reward: (await context.scorer("first").score(request)).reward, terminated: true });
+        },
+      }),
+    });
+    const plugin = definePlugin({ name: "test", environments: [asked], scorers: { "first@1": () => scorer("ab") } });
+    const source = await PluginHost.of([plugin]);
+    const groups = await collect(await runner({ host: new LocalHost({ source }) }), { tasks: ["train/0"] });
+    const trajectories = groups.flatMap((group) => group.trajectories);
+    for (const [replaced, paid] of [
+      [new ReplacedGraders(source, { scorer: scorer("a") }), "a"],
+      [new ReplacedGraders(source, { scorer: scorer("a") }, { more: "c" }), "ac"],
+    ] as const) {
+      const host = new LocalHost({ source: replaced });
+      const signal = new AbortController().signal;
+      const outcomes = await Array.fromAsync(scoreRun(host, [{ id: "counter" }], trajectories, signal));
+      const count = ({ turns }: Trajectory): number =>
+        [...messageText((turns[0] as (typeof turns)[0]).response)].filter((letter) => paid.includes(letter)).length;
+      expect(outcomes.map((each) => each.kind === "judged" && each.episode.after["agent"])).toEqual(
+        trajectories.map((trajectory) => score(count(trajectory))),
+      );
+      expect([...replaced.replaced]).toEqual(["first@1"]);
+    }
   });
 
   test("not where an environment promises no determinism", async () => {

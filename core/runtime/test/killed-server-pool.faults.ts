@@ -1,5 +1,3 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
@@ -7,28 +5,10 @@ import { randomStream } from "@mrlm/kit";
 import { silentLogger } from "@mrlm/kit/service";
 import { ReplayWatch } from "../src/rollouts/replay-watch.ts";
 import { collect, runner, withoutSeconds } from "./support/rollouts.ts";
+import { killServers, startServer } from "./support/server-process.ts";
 
+afterAll(killServers);
 const script = new URL("./support/counter-server.ts", import.meta.url);
-const children = new Set<ChildProcess>();
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
-});
-
-async function start(port = 0): Promise<{ port: number; kill(): Promise<void> }> {
-  const child = fork(script, [String(port)], {
-    execArgv: ["--conditions=mrlm-source"],
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
-  children.add(child);
-  const [bound] = (await once(child, "message")) as [number];
-  const kill = async (): Promise<void> => {
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    children.delete(child);
-  };
-  return { port: bound, kill };
-}
-
 /** Kills that begin during one collection, however slow it is. One more can have begun before; an episode is restored five times. */
 const MAX_KILLS = 4;
 
@@ -42,7 +22,7 @@ test.each([
     const seed = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
     console.log(`FAULTS_SEED=${seed}`);
     const random = randomStream("kills", seed);
-    const servers = await Promise.all(Array.from({ length: count }, () => start()));
+    const servers = await Promise.all(Array.from({ length: count }, () => startServer(script)));
     const host = await connectEnvironments(servers.map(({ port }) => `127.0.0.1:${port}`));
     const replays = new ReplayWatch(silentLogger);
     const rollouts = await runner({ host, replays });
@@ -58,7 +38,7 @@ test.each([
         const { port, kill } = servers[i] as (typeof servers)[0];
         await kill();
         await sleep(random.integer(0, 300));
-        servers[i] = await start(port);
+        servers[i] = await startServer(script, port);
       }
       progress.isKilling = false;
     })();

@@ -129,7 +129,7 @@ describe("policies and players in a configuration", () => {
       'run.yaml:1:12: the name "frozen-0" of a policy is the name of another model of a run',
     ],
     ["policies: {a/b: {path: m}}", 'run.yaml:1:12: the name "a/b" of a policy must be letters'],
-    ["policies: {a: {}}", "run.yaml:1:12: policies.a: give either `path`"],
+    ["policies: {a: {}}", "run.yaml:1:12: policies.a: give one of `path`"],
     ["policies: {a: {pth: m}}", 'unknown key "pth" in policies.a. Did you mean "path"?'],
     ["seed: 1", "model: is missing"],
   ])("%s is refused at its place", (rest, message) => {

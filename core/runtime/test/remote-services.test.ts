@@ -180,3 +180,29 @@ test("a toolset has the streams of its episode, the tools of the moment, and the
   await opened.close();
   expect(isClosed).toBe(true);
 });
+
+test("a tool works in the workspace that was opened through the same channel", async () => {
+  const opened = { snapshot: async (options: unknown) => JSON.stringify(options), close: async () => undefined };
+  const workspaces = { limits: {}, open: async () => opened, close: async () => undefined };
+  let given: unknown;
+  const toolset: Toolset = {
+    async open({ workspace }) {
+      given = workspace;
+      return { tools: [], close: async () => undefined };
+    },
+  };
+  const { ends, close: cut } = localChannel();
+  const service = async (kind: string): Promise<object> => (kind === "workspace" ? workspaces : toolset);
+  serveServices(ends[0], { service } as unknown as Services);
+  const services = remoteServices(ends[1]);
+  const provider = await services.service("workspace", "linux", "a test");
+  const tool = await services.service("tool", "x@1", "a test");
+  const workspace = await provider.open();
+  const episode = { seed: 1, signal: never, random: (name: string) => randomStream(name, 1) };
+  await tool.open({ ...episode, workspace });
+  expect(given).toBe(opened);
+  await tool.open(episode);
+  expect(given).toBeUndefined();
+  expect(await workspace.snapshot({ ends: true, key: "k" })).toBe('{"ends":true,"key":"k"}');
+  cut();
+});

@@ -83,6 +83,19 @@ test("the estimate of a run that fits is reported and recorded, and changes noth
   expect(engine.created[0]?.microBatchTokens).toBeUndefined();
 });
 
+test("N18: the sequences of the estimate are those that the run can sample at the same time", async () => {
+  const sampling = { max_tokens: 8 };
+  const stages = [{ algorithm: "reinforce", name: "only", steps: 1, tasks: 3, group_size: 4 }];
+  const atOnce = async (changes: object): Promise<number | undefined> => {
+    const engine = new SmallMachine(8000);
+    await train(engine, { sampling, stages, ...changes });
+    return engine.workloads[0]?.concurrency;
+  };
+  expect(await atOnce({})).toBe(12);
+  expect(await atOnce({ eval: { tasks: 4, samples: 5 } })).toBe(20);
+  expect(await atOnce({ sampling: { ...sampling, concurrency: 7 } })).toBe(7);
+});
+
 test("the token budget is lowered to the largest that fits, with a notice", async () => {
   const engine = new SmallMachine(2020);
   const { events, run } = await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: 500 } });

@@ -56,7 +56,7 @@ describe("tool_format", () => {
     await engine.export(model, join(directory, "other"));
     writeFileSync(join(directory, "other", USE), "{{ tools | tojson }}{# <|tool_call_begin|> #}");
     const { config } = parse("model: {path: /m, tool_format: hermes}");
-    const policy = loadedModel(tokenizerFiles, info, "hermes");
+    const policy = loadedModel(tokenizerFiles, info, { tool_format: "hermes" });
     const frozen = ["same", "other"].map((name) => ({ model: name, path: join(directory, name) }));
     const loaded = await loadFrozen(engine, frozen, { config, policies: new Map([["policy", policy]]) });
     expect([...loaded.values()].map(formatOf)).toEqual(["hermes", "kimi"]);
@@ -71,7 +71,7 @@ describe("the template for conversations with tools", () => {
       writeFileSync(join(directory, name), content);
     }
     expect(formatOf(directoryRenderer(directory))).toBe("mistral");
-    expect(formatOf(directoryRenderer(directory, "kimi"))).toBe("kimi");
+    expect(formatOf(directoryRenderer(directory, { tool_format: "kimi" }))).toBe("kimi");
   });
 
   test("is stored in a run and read again", () => {

@@ -38,10 +38,11 @@ const observation = object(
     agent: text,
     messages: mostly(fc.array(message, { maxLength: 2 })),
     isFresh: mostly(fc.boolean()),
+    maxTokens: mostly(fc.integer({ min: 1 })),
     tools: mostly(fc.constant([])),
     info: json,
   },
-  ["isFresh", "tools", "info"],
+  ["isFresh", "maxTokens", "tools", "info"],
 );
 const reward = object(
   {
@@ -77,7 +78,7 @@ test.each([
       expect(bySchema).toStrictEqual({ value: quick });
       expect(JSON.stringify(quick)).toBe(JSON.stringify("value" in bySchema ? bySchema.value : undefined));
     }),
-    { numRuns: 400 },
+    { numRuns: 600 },
   );
   expect(copied).toBeGreaterThan(50);
 });

@@ -75,7 +75,8 @@ export class PooledSandbox implements Sandbox {
       isForSessions: true,
     };
     this.#sessions = new SessionPool(new Pool(backend, { ...sizes, ...forSessions }), {
-      language: backend.language,
+      what: `sessions of the ${backend.language} sandbox`,
+      hint: "Raise `sessions`, `session_queue` or `session_wait_ms` of the sandbox's plugin, or run fewer episodes at the same time.",
       count: sessions,
       queue: sessionQueue,
       waitMs: sessionWaitMs,

@@ -12,6 +12,7 @@ const { buffer, thread } = workerData as { buffer: SharedArrayBuffer; thread: nu
 const table = watchTable(buffer);
 const inspector = new Inspector(table, (killed) => parentPort?.postMessage(killed));
 raisePriority();
+parentPort?.postMessage("ready");
 // Read first, so that no wake-up is missed.
 let wake = Atomics.load(table.armed, WAKE);
 while (Atomics.load(table.armed, THREAD) === thread) {

@@ -12,7 +12,14 @@ afterEach(() => {
 });
 
 function makePlaces(count: number, queue: number, onPressure = (): void => undefined): Places {
-  return new Places({ language: "python", count, queue, waitMs: WAIT_MS, onPressure });
+  return new Places({
+    what: "sessions of the python sandbox",
+    hint: "Raise `session_queue`.",
+    count,
+    queue,
+    waitMs: WAIT_MS,
+    onPressure,
+  });
 }
 
 describe("a wait for a place", () => {

@@ -65,6 +65,23 @@ describe("the filter of system calls", () => {
     expect(calls.map((call) => answer(namespaces, call))).toEqual([ALLOW, ALLOW, ALLOW, ALLOW, ALLOW]);
   });
 
+  test("sockets of some families are allowed to what may open them, and later calls are checked as before", () => {
+    const sockets = seccompFilter(
+      { forks: true, namespaces: false, sockets: true, sharedMemory: false },
+      "x64",
+    ) as Buffer;
+    const [UNIX, INTERNET, KERNEL_CRYPTO, VIRTUAL_MACHINE] = [1, 2, 38, 40];
+    const families = [UNIX, INTERNET, KERNEL_CRYPTO, VIRTUAL_MACHINE].map((flags) => ({ number: SOCKET, flags }));
+    expect(families.map((call) => answer(sockets, call))).toEqual([ALLOW, ALLOW, EPERM, EPERM]);
+    const calls = [
+      { number: CLONE, flags: 17 },
+      { number: CLONE, flags: 0x2000_0011 },
+      { number: 319 },
+      { number: READ },
+    ];
+    expect(calls.map((call) => answer(sockets, call))).toEqual([ALLOW, EPERM, EPERM, ALLOW]);
+  });
+
   test("calls of another architecture kill, those of the x32 mode are unknown", () => {
     expect(answer(plain, { architecture: ARM64, number: READ })).toBe(KILL);
     expect(answer(plain, { number: 0x4000_0000 + SOCKET })).toBe(ENOSYS);

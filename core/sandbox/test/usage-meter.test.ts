@@ -37,6 +37,20 @@ afterEach(async () => {
     expect(meter.read()).toBeUndefined();
   });
 
+  test("includes the processes of a tree up to a number, and the processor time of those that ended", async () => {
+    const child = start(
+      "sh",
+      "-c",
+      "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done | cat; sleep 600 & sleep 600 & sleep 600",
+    );
+    const tree = new UsageMeter(pidOf(child), true, true);
+    await until(() => tree.read()?.processes === 4);
+    expect(tree.read(2)?.processes).toBeLessThanOrEqual(3);
+    const alone = new UsageMeter(pidOf(child), false);
+    expect(tree.read()?.cpuMs).toBeGreaterThan(alone.read()?.cpuMs as number);
+    for (const meter of [tree, alone]) meter.close();
+  });
+
   test("includes its processor time", async () => {
     const meter = new UsageMeter(pidOf(start("sh", "-c", "while :; do :; done")), false);
     await until(() => (meter.read()?.cpuMs ?? 0) >= 20);

@@ -44,6 +44,20 @@ export interface JoinedRanks {
   stop(): Promise<void>;
 }
 
+/** Complete model on this machine, in the form of the Hugging Face Hub. */
+export interface StoredModel {
+  /** `hub:ORG/NAME`, or the name of a GGUF file without its ending. */
+  readonly name: string;
+  /** Branch, tag or commit that was asked for; empty for a GGUF file. */
+  readonly revision: string;
+  /** Commit of the repository, or SHA-256 of the GGUF file and of the chat template beside it. */
+  readonly commit: string;
+  /** As the repository or the file states it, or `unknown`. */
+  readonly licence: string;
+  readonly directory: string;
+  readonly bytes: number;
+}
+
 /** Installs and starts an engine on this machine. */
 export interface EngineProvider {
   /** Installs the engine, or returns at once if it is installed. Rejects with PYTHON_NOT_FOUND, PYTHON_VERSION, SETUP_DOWNLOAD_FAILED or SETUP_FAILED. */
@@ -54,6 +68,24 @@ export interface EngineProvider {
   }): Promise<EngineInstallation>;
   /** Returns the installation without a change to it; `undefined` before `setup`. */
   locate(): Promise<EngineInstallation | undefined>;
+  /** Models that the engine has brought to this machine. */
+  readonly models: {
+    /**
+     * Fetches `hub:ORG/NAME[@REVISION]`, or converts a GGUF file, unless the machine has the model. `progress` receives bytes, and the estimated seconds
+     * that are left. Rejects with ENGINE_NOT_SET_UP, MODEL_DOWNLOAD_FAILED, MODEL_DIRECTORY_MISSING or MODEL_DIRECTORY_INVALID.
+     */
+    get(
+      name: string,
+      report: {
+        readonly notice: (line: string) => void;
+        readonly progress: (sofar: { readonly done: number; readonly total: number; readonly seconds: number }) => void;
+      },
+    ): Promise<StoredModel>;
+    /** Returns the complete models, the newest first. */
+    list(): Promise<readonly StoredModel[]>;
+    /** Deletes the models of a name, with `@REVISION` or without, or of a directory. Rejects with MODEL_DIRECTORY_MISSING. */
+    remove(name: string): Promise<readonly StoredModel[]>;
+  };
   /** Starts an engine and waits until it answers. Rejects with ENGINE_NOT_SET_UP, ENGINE_START_FAILED or CANCELLED. */
   launch(options: {
     readonly device?: "auto" | "cpu" | "cuda";

@@ -6,6 +6,7 @@ import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
 import type { TaskSource } from "./task.ts";
 import type { Tool, ToolEpisode, Toolset } from "./tool.ts";
+import type { Workspaces } from "./workspace.ts";
 
 /** Toolset in the hands of an environment. */
 export interface EpisodeTools {
@@ -25,7 +26,7 @@ export interface EnvironmentContext<Public extends JsonObject = JsonObject, Priv
   readonly tasks: TaskSource<Public, Private>;
   /** Returns a stream of random numbers. The same name and seed give the same numbers on every machine. */
   random(name: string, seed: number): RandomStream;
-  /** Like `judge`, `sandbox` and `tools`, throws REQUIREMENT_UNDECLARED for an id that the definition does not require. */
+  /** Like `judge`, `sandbox`, `tools` and `workspaces`, throws REQUIREMENT_UNDECLARED for an id that the definition does not require. */
   scorer(id: string): Scorer;
   judge(id: string): Judge;
   sandbox(language: string): Sandbox;
@@ -34,6 +35,8 @@ export interface EnvironmentContext<Public extends JsonObject = JsonObject, Priv
    * it ends.
    */
   tools(source: string | Toolset): EpisodeTools;
+  /** Returns the provider of a platform. The host closes the workspaces that it opened with the episode, however it ends. */
+  workspaces(platform: string): Pick<Workspaces, "limits" | "open">;
   /**
    * Returns the absolute path of a file that an option names. A relative path starts at the folder of the host: that of the configuration, or the data folder
    * of a server, which throws DATA_FORBIDDEN for files outside of it. A resumed run compares the contents of the files that `tasks` opened.

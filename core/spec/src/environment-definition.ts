@@ -9,8 +9,8 @@ import type { JsonObject } from "./json.ts";
 import type { Policy } from "./policy.ts";
 import type { TaskSource } from "./task.ts";
 
-/** Kind and id of a service: `scorer:math@2`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. */
-export type ServiceId = `${"scorer" | "sandbox" | "judge" | "tool"}:${string}`;
+/** Kind and id of a service: `scorer:math@2`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`, `workspace:linux`. */
+export type ServiceId = `${"scorer" | "sandbox" | "judge" | "tool" | "workspace"}:${string}`;
 
 /** Service that an environment needs, and the place that causes the need. */
 export interface Requirement {

@@ -75,6 +75,7 @@ export type {
   EngineProcess,
   EngineProvider,
   JoinedRanks,
+  StoredModel,
 } from "./engine-provider.ts";
 export type {
   ExternalSampler,

@@ -49,6 +49,16 @@ export type {
   SandboxTestReport,
   SandboxTestResult,
 } from "./sandbox.ts";
+export type {
+  ExecOptions,
+  ExecResult,
+  ShellResult,
+  Workspace,
+  WorkspaceLimits,
+  WorkspaceOptions,
+  Workspaces,
+  WorkspaceShell,
+} from "./workspace.ts";
 export type { Renderer, SupervisedSequence } from "./renderer.ts";
 export type {
   AgentEnd,

@@ -13,6 +13,8 @@ export interface Observation {
   readonly isFresh?: boolean;
   /** Tools from this turn on; omitted if they have not changed. */
   readonly tools?: readonly ToolDefinition[];
+  /** Most tokens of the answer, where that is less than the limit of the player. */
+  readonly maxTokens?: number;
   /** Data for logs and wrappers. A policy does not receive it. */
   readonly info?: JsonObject;
 }

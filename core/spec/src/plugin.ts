@@ -13,6 +13,7 @@ import type { Scorer } from "./scorer.ts";
 import type { StoreDefinition } from "./store-definition.ts";
 import type { Toolset } from "./tool.ts";
 import type { TrackerDefinition } from "./tracker.ts";
+import type { Workspaces } from "./workspace.ts";
 
 /** Version of the plugin interface in this package. */
 export const PLUGIN_API_VERSION = 1;
@@ -23,6 +24,7 @@ export type ProvisionKind =
   | "judge"
   | "sandbox"
   | "tool"
+  | "workspace"
   | "policy"
   | "sampler"
   | "algorithm"
@@ -57,6 +59,8 @@ export interface PluginContext {
   judge(id: string): Promise<Judge>;
   sandbox(language: string): Promise<Sandbox>;
   tools(id: string): Promise<Toolset>;
+  /** @param platform `linux` */
+  workspaces(platform: string): Promise<Workspaces>;
   /** Returns the absolute path of a file that an option names. A relative path starts at the folder of the configuration. */
   dataPath(path: string): string;
 }
@@ -89,6 +93,8 @@ export interface Plugin<Options = unknown> {
   readonly sandboxes?: Readonly<Record<string, Factory<Sandbox, Options>>>;
   /** Toolsets by versioned id: `calculator@1`. */
   readonly tools?: Readonly<Record<string, Factory<Toolset, Options>>>;
+  /** Providers of workspaces by platform: `linux`. A project has one plugin for each. */
+  readonly workspaces?: Readonly<Record<string, Factory<Workspaces, Options>>>;
   /** Sources of players by versioned id: `openai@1`. */
   // Each source has player options of its own type: no one type argument fits all.
   // oxlint-disable-next-line typescript/no-explicit-any

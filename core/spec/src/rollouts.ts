@@ -36,6 +36,6 @@ export interface RolloutRequest {
 
 /** Plays episodes. */
 export interface Rollouts {
-  /** Yields groups in the order of `tasks` in deterministic mode, else in the order of their completion. A group contains its failed episodes with their errors. */
+  /** Yields groups in the order of `tasks` in deterministic mode, else in the order of their completion. A group contains its failed episodes with their errors. A rejection comes after the other complete groups. */
   collect(request: RolloutRequest): AsyncIterable<TrajectoryGroup>;
 }

@@ -3,6 +3,7 @@ import type { TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 import type { ImagePart, TextPart } from "./message.ts";
 import type { RandomStream } from "./random.ts";
+import type { Workspace } from "./workspace.ts";
 
 /** Description of a tool in the prompt of a policy. */
 export interface ToolDefinition {
@@ -53,6 +54,8 @@ export interface ToolEpisode {
   readonly seed: number | null;
   /** Files of the task, by path relative to the root of the episode's files. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** Workspace in which tools with files or commands work, with its own files. Its owner closes it. Default: one of their own. */
+  readonly workspace?: Workspace;
   /** Aborted when opening must stop. */
   readonly signal: AbortSignal;
 }

@@ -1,4 +1,4 @@
-import { FINDINGS } from "../src/check/codes.ts";
+import { type FindingEntry, FINDINGS } from "../src/check/codes.ts";
 
 const INTRODUCTION = `# Checks
 
@@ -13,9 +13,10 @@ acknowledged: { CODE: "the reason" },
 /** Returns the content of docs/reference/checks.md: a section for each code. */
 export function checksReference(): string {
   const byName = Object.entries(FINDINGS).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const sections = byName.map(
-    ([code, { severity, title, fix }]) =>
-      `## ${code}\n\n${severity === "error" ? "" : "*Warning.* "}${title}\n\n${fix}\n`,
+  const sections = byName.map(([code, { severity, title, rule, fix }]: [string, FindingEntry]) =>
+    [`## ${code}`, `${severity === "error" ? "" : "*Warning.* "}${title}`, rule, `${fix}\n`]
+      .filter((part) => part !== undefined)
+      .join("\n\n"),
   );
   return [INTRODUCTION, ...sections].join("\n");
 }

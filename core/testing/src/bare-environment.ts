@@ -12,6 +12,7 @@ import {
   type StepResult,
   type TaskSource,
   type Toolset,
+  type Workspaces,
 } from "@mrlm/spec";
 
 /** Services in place of those of a host, by the ids that the environment requests. */
@@ -20,6 +21,7 @@ export interface BareServices {
   readonly judges?: Readonly<Record<string, Judge>>;
   readonly sandboxes?: Readonly<Record<string, Sandbox>>;
   readonly tools?: Readonly<Record<string, Toolset>>;
+  readonly workspaces?: Readonly<Record<string, Workspaces>>;
 }
 
 /** Environment under given options, without a host. */
@@ -66,7 +68,10 @@ export async function bareEnvironment<Options>(
   };
 }
 
-function contextWith(tasks: TaskSource, { scorers, judges, sandboxes, tools }: BareServices): EnvironmentContext {
+function contextWith(
+  tasks: TaskSource,
+  { scorers, judges, sandboxes, tools, workspaces }: BareServices,
+): EnvironmentContext {
   return {
     logger: silentLogger,
     tasks,
@@ -81,18 +86,20 @@ function contextWith(tasks: TaskSource, { scorers, judges, sandboxes, tools }: B
           random: (name) => randomStream(name, episode.seed ?? 0),
         }),
     }),
+    workspaces: among("workspace", workspaces),
     dataPath: (path) => path,
   };
 }
 
 /** Returns the context of a plugin's factory with these services. */
-export function barePluginContext({ scorers, judges, sandboxes, tools }: BareServices = {}): PluginContext {
+export function barePluginContext({ scorers, judges, sandboxes, tools, workspaces }: BareServices = {}): PluginContext {
   return {
     logger: silentLogger,
     scorer: async (id) => among("scorer", scorers)(id),
     judge: async (id) => among("judge", judges)(id),
     sandbox: async (language) => among("sandbox", sandboxes)(language),
     tools: async (id) => among("tool", tools)(id),
+    workspaces: async (platform) => among("workspace", workspaces)(platform),
     dataPath: (path) => path,
   };
 }

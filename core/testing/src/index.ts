@@ -5,12 +5,12 @@ export { createAuthority } from "./certificates.ts";
 export { type ChatServer, type ChatServerReply, type ChatServerRequest, startChatServer } from "./chat-server.ts";
 export { environmentContract } from "./environment-contract/environment-contract.ts";
 export { checksOf } from "./check/check-part.ts";
-export type { Acknowledgements } from "./check/run-check.ts";
 export type { FindingCode } from "./check/codes.ts";
 export type { Finding } from "./check/finding.ts";
 export type { PluginSubject } from "./check/plugin-part.ts";
+export { WatchedInputs } from "./contract/watched-inputs.ts";
 export { measureEnvironment, type MeasuredSpeed } from "./check-plugin/measure-environment.ts";
-export { SourcePlaces } from "./check-plugin/source-places.ts";
+export { SourcePlaces } from "./check/source-places.ts";
 export { recordBehaviour } from "./check-plugin/record-behaviour.ts";
 export { checkPlugin, findingOf, isNamed, partsOf } from "./check-plugin/check-plugin.ts";
 export { engineContract } from "./engine-contract/engine-contract.ts";
@@ -30,6 +30,7 @@ export { judgeContract } from "./judge-contract/judge-contract.ts";
 export { launcherContract } from "./launcher-contract/launcher-contract.ts";
 export { pluginContract } from "./plugin-contract/plugin-contract.ts";
 export { toolContract } from "./tool-contract/tool-contract.ts";
+export { workspaceContract } from "./workspace-contract/workspace-contract.ts";
 export { sandboxContract } from "./sandbox-contract/sandbox-contract.ts";
 export {
   type HostileProgram,

@@ -102,7 +102,7 @@ describe("the contract catches an environment that", () => {
       const observation = await reset(options);
       return { ...observation, info: { note: `not ${String(hidden["word"])}` } };
     });
-    expect(await failuresOf(leaking)).toContain("private fields of tasks reach no client");
+    expect(await failuresOf(leaking)).toContain("private texts cannot be read before the first action");
   });
 
   test.each([

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { pathOf } from "./address.ts";
 import { useApi } from "./api.ts";
 import { shown, visible } from "../src/format.ts";
+import { CallsGraph } from "./calls-graph.ts";
 import { html } from "./html.ts";
 import { Fact, Fault, LongText, Ready } from "./parts.ts";
 import type { EpisodeDetail, ListedValue, Message, Part, Reward, TurnRecord } from "./shapes.ts";
@@ -21,6 +22,11 @@ export function EpisodePage({
   return html`<${Ready} loaded=${loaded}>${(detail: EpisodeDetail) =>
     html`<${EpisodeHead} detail=${detail} />
       <${Group} run=${run} detail=${detail} />
+      ${
+        detail.calls !== undefined &&
+        html`<h2 id="calls">Calls</h2>
+          <${CallsGraph} detail=${detail} />`
+      }
       <h2>Conversation</h2>
       <${Conversation} detail=${detail} />
       <h2 id="tokens">Tokens</h2>
@@ -128,7 +134,7 @@ function Conversation({ detail: { episode, judgements } }: { detail: EpisodeDeta
   return html`<ol class="turns" style=${{ "--lanes": agents.length }}>
       ${episode.turns.map(
         (turn, i) =>
-          html`<li style=${{ "--lane": agents.indexOf(turn.agent) + 1 }}>
+          html`<li id=${`turn-${i}`} tabindex="-1" style=${{ "--lane": agents.indexOf(turn.agent) + 1 }}>
             <${TurnView}
               turn=${turn}
               index=${i}

@@ -15,8 +15,13 @@ export interface Panel {
 export const PANELS: readonly Panel[] = [
   {
     title: "Reward",
-    pattern: /(^|\/)reward\/([^/]+\/)?mean$/,
-    rules: ["flat-reward", "falling-reward", "groups-without-signal"],
+    pattern: /(^|\/)(reward\/([^/]+\/)?mean|watch\/reward)$/,
+    rules: ["watch-gap", "flat-reward", "falling-reward", "groups-without-signal"],
+  },
+  {
+    title: "Copied, equal and unreadable answers",
+    pattern: /(^|\/)(answers\/(copied|constant|unreadable|undecided|found)|watch\/agreement)$/,
+    rules: ["copied-answers", "equal-answers", "answers-drift"],
   },
   {
     title: "Accuracy of evaluations",
@@ -54,13 +59,13 @@ export const PANELS: readonly Panel[] = [
     title: "Failed, unscored and out of range episodes",
     pattern: /(^|\/)episodes\/(failed|unscored|out_of_range)$/,
     unit: "episodes",
-    rules: ["episodes-failed", "episodes-unscored", "rewards-out-of-range"],
+    rules: ["episodes-failed", "episodes-unscored", "rewards-out-of-range", "unscored-by-policy"],
   },
   {
     title: "Seconds of a step by phase",
     pattern: /^seconds\//,
     unit: "s",
-    rules: ["environment-bound", "players-bound", "wire-bound"],
+    rules: ["environment-bound", "players-bound", "wire-bound", "watch-bound"],
   },
   {
     title: "Waits of play and of training",
@@ -76,12 +81,14 @@ export const PANELS: readonly Panel[] = [
   },
 ];
 
-/** Returns the series of a chart, without metrics of iterations that are always 0 where others are not. An evaluation of 0 is a result. */
+/** Returns the series of a chart, without metrics of iterations that are always 0 where others are not. An evaluation and a watch of 0 are results. */
 export function seriesOf(panel: Panel, series: readonly MetricSeries[]): MetricSeries[] {
   const found = series.filter(
     ({ name, kind }) => panel.pattern.test(name) && (kind === "iteration" || !name.includes("/seconds")),
   );
-  const moving = found.filter(({ kind, values }) => kind === "evaluation" || values.some((value) => value !== 0));
+  const isResult = ({ kind, name }: MetricSeries): boolean =>
+    kind === "evaluation" || /(^|\/)watch\/reward$/.test(name);
+  const moving = found.filter((each) => isResult(each) || each.values.some((value) => value !== 0));
   return moving.length > 0 ? moving : found.slice(0, 1);
 }
 

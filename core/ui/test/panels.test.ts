@@ -15,6 +15,9 @@ const NAMES = [
   "buffer/ready",
   "length/cut",
   "seconds/learning",
+  "watch/reward",
+  "alice/watch/agreement",
+  "answers/copied",
 ];
 
 test.each(NAMES)("%s is in one chart", (name) => {
@@ -28,6 +31,11 @@ test("N17: an evaluation whose accuracy is always 0 is shown beside a goal that 
     { name: "eval/house@1/greedy/accuracy", kind: "evaluation" as const, steps: [0, 4, 8], values: [0, 0, 0] },
   ];
   expect(seriesOf(panel, series).map(({ name }) => name)).toEqual(["goal/accuracy", "eval/house@1/greedy/accuracy"]);
+  const [reward] = PANELS;
+  const paid = ["reward/mean", "watch/reward"].map((name, i) => ({
+    ...{ name, kind: "iteration" as const, steps: [1, 2], values: [0, 1 - i] },
+  }));
+  expect(seriesOf(reward as (typeof PANELS)[number], paid)).toHaveLength(2);
   const [failed] = PANELS.filter(({ pattern }) => pattern.test("episodes/failed"));
   const counts = ["failed", "unscored"].map((name, i) => ({
     ...{ name: `episodes/${name}`, kind: "iteration" as const, steps: [1, 2], values: [0, i] },

@@ -68,6 +68,7 @@ export const observation: fc.Arbitrary<Observation> = fc.record(
     agent: text,
     messages: fc.array(message, { maxLength: 3 }),
     isFresh: fc.constant(true),
+    maxTokens: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
     tools: fc.array(tool, { maxLength: 3 }),
     info: object,
   },

@@ -26,9 +26,6 @@ export const code = defineEnvironment<CodeOptions>({
   create: (context, options) => new CodeEnvironment(context, options),
   demonstrate,
   fixtures,
-  acknowledged: {
-    OTHER_GOLD_REWARDED: "A few tests of a task pass with the program of another: their part of the reward is paid.",
-  },
 });
 
 export default definePlugin({ name: "@mrlm/environment-code", environments: [code] });

@@ -11,6 +11,10 @@ const signals = defineEnvironment({
   description:
     "A sender transmits one of several meanings by a symbol; a receiver that is shown the symbol alone names the meaning.",
   determinism: "full",
+  acknowledged: {
+    TASKS_OVERLAP:
+      "The game has no other meanings to hold out: an evaluation measures whether the agents agree on a code.",
+  },
   options: signalsOptions,
   roles: {
     sender: { description: "Is shown the meaning and sends a symbol." },

@@ -29,11 +29,11 @@ export class EndpointPolicy implements OpenPolicy {
   }
 
   async act(observation: Observation, { signal }: { readonly signal: AbortSignal }): Promise<Action> {
-    const { agent, messages, tools, isFresh } = observation;
+    const { agent, messages, tools, isFresh, maxTokens = Infinity } = observation;
     if (isFresh === true) this.#messages = [];
     this.#messages.push(...messages);
     this.#tools = tools ?? this.#tools;
-    const completion = await this.#client.complete(this.#request(), {
+    const completion = await this.#client.complete(this.#request(maxTokens), {
       signal,
       deadlineMs: this.#options.deadline_ms,
       queued: unqueued,
@@ -47,7 +47,7 @@ export class EndpointPolicy implements OpenPolicy {
     return { agent, message, finishReason: completion.finishReason === "length" ? "length" : "stop" };
   }
 
-  #request(): CompletionRequest {
+  #request(most: number): CompletionRequest {
     const { sampling, seed } = this.#episode;
     const { temperature = sampling.temperature, top_p: topP = sampling.topP ?? null, max_tokens } = this.#options;
     // Servers take seeds of 32 bits with a sign.
@@ -55,7 +55,7 @@ export class EndpointPolicy implements OpenPolicy {
     return {
       messages: this.#messages,
       tools: this.#tools,
-      maxTokens: max_tokens ?? sampling.maxTokens,
+      maxTokens: Math.min(max_tokens ?? sampling.maxTokens, most),
       ...(temperature === null ? {} : { temperature }),
       ...(topP === null ? {} : { topP }),
       ...(this.#options.seed ? { seed: draw } : {}),

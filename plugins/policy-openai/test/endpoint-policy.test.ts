@@ -259,3 +259,10 @@ test("players with the same options share a client, and no more requests than it
   await Promise.all(turns);
   expect(most).toBe(2);
 });
+
+test("an observation lowers the limit of tokens, and does not raise it", async () => {
+  const { server, act } = await opened([]);
+  await act(shown("a", { maxTokens: 8 }));
+  await act(shown("b", { maxTokens: 99 }));
+  expect(bodies(server).map(({ max_tokens }) => max_tokens)).toEqual([8, 32]);
+});

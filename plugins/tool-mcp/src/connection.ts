@@ -32,6 +32,8 @@ export interface ListedTool {
   readonly description: string;
   readonly parameters: JsonObject;
   readonly outputSchema?: JsonObject;
+  /** Whether the server states that a call changes nothing. */
+  readonly isReadOnly: boolean;
 }
 
 /** Transport that knows how its server ended. */
@@ -206,10 +208,11 @@ export class Connection {
     if (this.#client.getServerCapabilities()?.tools === undefined) return [];
     const { tools } = await this.#client.listTools(undefined, { ...options, cacheMode: "refresh" });
     assertDefinitions(tools.filter(({ name }) => this.#offers(name)));
-    return tools.map(({ name, title, description = title ?? "", inputSchema, outputSchema }) => ({
+    return tools.map(({ name, title, description = title ?? "", inputSchema, outputSchema, annotations }) => ({
       name,
       description,
       parameters: internSchema(inputSchema as JsonObject),
+      isReadOnly: annotations?.readOnlyHint === true,
       ...(outputSchema === undefined ? {} : { outputSchema: internSchema(outputSchema as JsonObject) }),
     }));
   }

@@ -17,6 +17,9 @@ import { type McpOptions, settingsOf } from "./options.ts";
 import { Pool } from "./pool.ts";
 import { Server } from "./server.ts";
 
+/** Number of tools that a warning names. */
+const NAMED = 5;
+
 /** Tools of MCP servers. */
 export class McpToolset implements Toolset {
   /** Another process answers: equal calls need not give equal results. */
@@ -113,6 +116,14 @@ export class McpToolset implements Toolset {
     );
     if (mapped.length > 0)
       this.#logger.info(`Names of MCP tools that policies cannot spell are replaced: ${mapped.join("; ")}.`);
+    const keeping = offered.filter(({ server, tool }) => server.settings.shared && !tool.isReadOnly);
+    for (const [name, own = []] of Object.entries(Object.groupBy(keeping, ({ server }) => server.name))) {
+      const names = own.slice(0, NAMED).map(({ tool }) => tool.name);
+      const which = own.length > NAMED ? `${names.join(", ")} and ${own.length - NAMED} more` : names.join(", ");
+      this.#logger.warn(
+        `All episodes share the MCP server ${name}, which does not state by \`readOnlyHint\` that calls of ${which} change nothing: an episode can read what another wrote. Without \`shared\` each episode has a server of its own.`,
+      );
+    }
   }
 
   /** Starts a server and returns its tools. */

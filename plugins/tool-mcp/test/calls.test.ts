@@ -132,4 +132,30 @@ describe("servers that end", () => {
     await tools.close();
     expect(serverProcesses()).toEqual([]);
   });
+
+  test("a shared server is reported before the first episode, unless it states that its tools change nothing", async () => {
+    const logger = recordingLogger();
+    const offered = { tools: ["echo", "keep", "kept"] };
+    const readOnly = ["echo", "kept"].map((name) => `--read-only=${name}`);
+    const tools = await toolset(
+      {
+        mcpServers: { own: scripted(), all: scripted(...readOnly), search: scripted(...readOnly) },
+        servers: { own: offered, all: { ...offered, shared: true }, search: { shared: true, tools: ["echo", "kept"] } },
+      },
+      logger,
+    );
+    expect(logger.lines).toEqual([
+      "All episodes share the MCP server all, which does not state by `readOnlyHint` that calls of keep change nothing: an episode can read what another wrote. Without `shared` each episode has a server of its own.",
+    ]);
+    const [one, other] = [await episode(tools), await episode(tools)];
+    for (const [server, kept] of [
+      ["all", "it is mine"],
+      ["own", "it is nothing"],
+    ]) {
+      await call(one, `${server}__keep`, { value: "mine" });
+      expect(textOf(await call(other, `${server}__kept`))).toBe(kept);
+    }
+    await Promise.all([one.close(), other.close()]);
+    await tools.close();
+  });
 });

@@ -49,6 +49,11 @@ export function hostileGroup(text: string, index: number): TrajectoryGroup {
     ...(index % 3 === 0 && { error: { code: "ENVIRONMENT_FAILED", message: text } }),
     info: {
       [text]: text,
+      agent: {
+        ...{ calls: 1, segments: 1, rewritten: 0, forked: 0, retried: 1, refused: 0 },
+        wasted: [0],
+        turns: [{ call: 0, match: text, parent: null, at: 0, seconds: 1, retries: [1], unread: text }],
+      },
       judgements: [
         { scorer: text, step: 0, agent: "agent", verdict: text, reason: text, extracted: text, reward } as never,
       ],

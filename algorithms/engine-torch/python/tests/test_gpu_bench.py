@@ -18,7 +18,7 @@ def test_cuda_the_benchmark_s_sides_do_the_same_work() -> None:
     bench = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(bench)
     sys.path.remove(str(BENCH.parents[2] / "algorithms/engine-torch/python"))
-    work = bench.Work(torch.device("cpu"), tiny=True)
+    work = bench.Work(torch.device("cpu"), tiny=True, directory="", sizes=[None, None, None], dtype="auto")
     assert work.sample() == work.generate() == work.rows * work.new
     before = work.model.head_weight.clone()
     assert work.learn() == work.bare_step() == work.texts.size

@@ -92,6 +92,7 @@ def _trainable(engine: RunningEngine) -> TrainableModel:
     return engine.state.trainable_model("policy")
 
 
+@pytest.mark.slow
 def test_m12_a_lost_graph_takes_its_place_in_the_order_of_sums(
     engine: RunningEngine, trainable: TrainableModel
 ) -> None:

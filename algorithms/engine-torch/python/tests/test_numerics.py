@@ -19,6 +19,7 @@ from tiny import GPT2, LLAMA, QWEN2
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.gen.mrlm.sampler.v1 import sampler_pb2
+from mrlm_engine.logprobs.blocks import BLOCK
 from mrlm_engine.logprobs.logprobs import CHUNK_NUMBERS
 
 FORMATS = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -78,7 +79,11 @@ def test_numerics_15_temperature_of_the_sampler_is_that_of_the_trainer(
     assert np.abs(recomputed(engine.client, PROMPTS, found, 1.0) - sampled).max() > 1e-2
 
 
-def test_numerics_18_float32_head_closes_the_gap_of_bfloat16(engine: RunningEngine) -> None:
+def test_numerics_18_float32_head_closes_the_gap_of_bfloat16(
+    engine: RunningEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With products in bfloat16 by the processor the head is always computed in float32.
+    monkeypatch.setattr("mrlm_engine.llama.shape.has_bfloat16", lambda: False)
     tokens = np.random.default_rng(0).integers(2, 41, 24).astype(np.int32)
     asked = TokenUnit(0, (TokenSequence(tokens, np.arange(3, 24)),))
     gaps = {}
@@ -111,8 +116,9 @@ def test_numerics_20_a_dropped_position_has_no_part_in_the_gradient(engine: Runn
 
 
 @BOTH
+@pytest.mark.parametrize("temperature", [1.0, 0.7])
 def test_numerics_21_39_chunked_log_probabilities_equal_full_ones(
-    engine: RunningEngine, config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    engine: RunningEngine, config: dict[str, Any], temperature: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = engine.create(config=config)
     units = [group([3, 4, 5, 6], [[7, 8, 9], [10, 11], [12]]), group([4, 5], [[13, 14, 15, 16, 17]])]
@@ -121,17 +127,31 @@ def test_numerics_21_39_chunked_log_probabilities_equal_full_ones(
         return {"logprob": np.sin(outputs["logprob"]), "entropy": np.cos(outputs["entropy"])}
 
     results = []
-    monkeypatch.setattr("mrlm_engine.logprobs.logprobs.CHUNK_ROWS", 1)
-    for chunk, kept in ((1 << 22, 1 << 24), (1 << 22, 0), (3 * 41, 1 << 24), (41, 0)):
+    whole = (64, 64)
+    for chunk, kept, block in (
+        (1 << 22, 1 << 24, None),
+        (1 << 22, 0, None),
+        (3 * 41, 1 << 24, None),
+        (41, 0, None),
+        # Blocks of rows and of the vocabulary, whose last ones are smaller.
+        (0, 0, whole),
+        (0, 0, (3, 16)),
+        (0, 1 << 24, (3, 16)),
+        (0, 0, (1, 41)),
+    ):
         monkeypatch.setitem(CHUNK_NUMBERS, "cpu", chunk)
         monkeypatch.setattr("mrlm_engine.logprobs.logprobs.KEPT_NUMBERS", kept)
+        monkeypatch.setattr("mrlm_engine.logprobs.logprobs.LARGE_VOCABULARY", 0 if block else 1 << 14)
+        monkeypatch.setitem(BLOCK, "cpu", block or whole)
         engine.state.trainable_model("policy").clear()
-        outputs = engine.client.forward_backward(units, loss, logprob=True, entropy=True).outputs
+        outputs = engine.client.forward_backward(
+            units, loss, temperature=temperature, logprob=True, entropy=True
+        ).outputs
         results.append((outputs, accumulated(engine.state.trainable_model("policy"))))
     for outputs, gradients in results:
         assert largest_difference(gradients, results[0][1]) < 1e-5
         for i, unit in enumerate(units):
-            expected = reference_outputs(model, unit)
+            expected = reference_outputs(model, unit, temperature)
             for name in ("logprob", "entropy"):
                 np.testing.assert_allclose(outputs[i][name], expected[name].detach().numpy(), atol=1e-5)
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from autograd import accumulated
 from client import Array, Outputs, group
 from running import RunningEngine
-from tiny import QWEN2
+from sampling.architectures import FUSED
+from tiny import LLAMA, QWEN2
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.gradients.loss_scale import GROWTH_STEPS, INITIAL, LossScale
+from mrlm_engine.llama.backbone import LlamaBackbone
 
 UNITS = [group([3, 4, 5], [[6, 7], [8, 9, 10]]), group([11, 12], [[13, 14, 15]])]
 # Each gradient is below the smallest float16 by itself.
@@ -33,6 +36,26 @@ def test_gradients_of_lower_formats_are_those_of_float32(engine: RunningEngine, 
     exact, low = (accumulated(engine.state.trainable_model(model_id)) for model_id in ("exact", "policy"))
     difference = math.sqrt(sum(float((low[name] - gradient).square().sum()) for name, gradient in exact.items()))
     assert difference < tolerance * math.sqrt(sum(float(gradient.square().sum()) for gradient in exact.values()))
+
+
+@pytest.mark.parametrize("config", [LLAMA, FUSED["qwen3"]], ids=["llama", "qwen3"])
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_products_in_bfloat16_change_the_gradient_of_no_parameter(
+    engine: RunningEngine, monkeypatch: pytest.MonkeyPatch, config: dict[str, Any], in_blocks: bool
+) -> None:
+    monkeypatch.setattr("mrlm_engine.llama.shape.has_bfloat16", lambda: True)
+    if in_blocks:
+        monkeypatch.setattr("mrlm_engine.logprobs.logprobs.LARGE_VOCABULARY", 0)
+    found = {}
+    for dtype in ("float32", "bfloat16"):
+        engine.create(dtype, config, dtype=dtype)
+        trainable = engine.state.trainable_model(dtype)
+        assert isinstance(trainable.backbone, LlamaBackbone)
+        engine.client.forward_backward(UNITS, loss, model_id=dtype)
+        found[dtype] = accumulated(trainable)
+    for name, exact in found["float32"].items():
+        difference = (found["bfloat16"][name] - exact).norm() / exact.norm()
+        assert difference < 0.1, name
 
 
 def test_numerics_58_an_overflow_is_skipped_reported_and_halves_the_scale(

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { behaviourFile, discoverPlugins, projectDirectory } from "@mrlm/runtime";
 import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
-import { type Finding, isNamed } from "@mrlm/testing";
+import { type Finding, isNamed, type PluginSubject } from "@mrlm/testing";
 import type { CommandContext } from "../command-context.ts";
 import {
   badge,
@@ -16,6 +16,7 @@ import type { Console } from "../console/console.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import type { CheckOptions } from "../declarations/check.ts";
 import { EXIT } from "../exit-codes.ts";
+import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import {
   type CheckedPackage,
@@ -24,13 +25,25 @@ import {
   findingOfFault,
   findPackage,
 } from "../services/check-package.ts";
+import { checkTasks, hasTasks } from "../services/check-tasks.ts";
 import { playForSignal } from "../services/play-for-signal.ts";
+import { learnAnswers, type LearntAnswers } from "./learn-answers.ts";
 
 /** Checks a plugin, and prints its findings. Returns the exit code. */
 export async function check(context: CommandContext, target: string, args: CheckOptions): Promise<number> {
   const { console, directory } = context;
   if (args.update === true && args.only !== undefined)
     throw new MrlmError("USAGE", "--update records all environments: leave --only out.");
+  const limits = attackOf(args);
+  const folder = resolve(directory, target);
+  if (hasTasks(folder)) {
+    const { playGroups: _, ...flags } = args;
+    const [flag] = Object.entries(flags).find(([, value]) => value !== undefined) ?? [];
+    if (flag === undefined) return checkFolder(context, folder);
+    throw new MrlmError("USAGE", `--${flag} is for plugins, and ${target} is a folder of tasks.`, {
+      hint: "Leave it out.",
+    });
+  }
   const checked = findPackage(target, directory);
   if (args.only !== undefined) assertParts(checked, args.only);
   const changed = changedSince(checked);
@@ -38,11 +51,13 @@ export async function check(context: CommandContext, target: string, args: Check
     console.note(`note: ${changed} was changed after the build, which is what this command checks. Build it first.`);
   const interrupts = listenForInterrupts(console, "stopping");
   try {
+    const learnt = args.model === undefined ? {} : await learnEach(context, checked, args);
     let outcome = await report(context, checked, {
       project: projectDirectory(directory) ?? directory,
       quick: args.quick ?? false,
       update: args.update ?? false,
       signal: interrupts.drain,
+      attack: { ...limits, learnt },
       ...defined({ only: args.only }),
     });
     if (args.play !== undefined && outcome.parts.length > 0) {
@@ -70,6 +85,65 @@ export async function check(context: CommandContext, target: string, args: Check
   }
 }
 
+/** Checks the tasks of a folder, and prints the findings. Returns the exit code. */
+async function checkFolder({ console, directory }: CommandContext, folder: string): Promise<number> {
+  const start = performance.now();
+  const interrupts = listenForInterrupts(console, "stopping");
+  try {
+    const { tasks, checks, findings } = await checkTasks(folder, {
+      directory: projectDirectory(directory) ?? directory,
+      logger: lineLogger((line) => console.note(line)),
+      signal: interrupts.drain,
+      onTask: (name) => console.note(`note: ${name}`),
+    });
+    const seconds = (performance.now() - start) / 1_000;
+    reportFindings(console, findings);
+    for (const finding of findings) emitFinding(console, finding);
+    const outcome = { name: basename(folder), version: "tasks", parts: tasks, checks, leftOut: 0, findings, seconds };
+    console.print(summaryLine(outcome));
+    const { errors, warnings, acknowledged } = countFindings(findings);
+    console.emit({
+      event: "check",
+      ...{ name: folder, version: "", parts: [...tasks], checks, errors, warnings, acknowledged, seconds },
+    });
+    return findings.length > 0 ? EXIT.unhealthy : EXIT.ok;
+  } finally {
+    interrupts.dispose();
+  }
+}
+
+/** Returns the limits of the search for programs that solve nothing. Throws USAGE where no search runs. */
+function attackOf({ attack, quick, episodes, minutes, model }: CheckOptions): NonNullable<PluginSubject["attack"]> {
+  const flags = Object.entries({ attack, episodes, minutes });
+  const [flag] = flags.find(([, value]) => value !== undefined) ?? [];
+  if (quick === true && flag !== undefined)
+    throw new MrlmError("USAGE", `--${flag} needs the search that --quick leaves out.`, {
+      hint: "Leave out one of the two.",
+    });
+  if (model !== undefined && attack !== true)
+    throw new MrlmError("USAGE", "--model trains a model for the search of --attack.", { hint: "Add --attack." });
+  return { isThorough: attack === true, ...defined({ episodes, minutes }) };
+}
+
+/** Trains a model in each environment of the package that is checked, and returns what it learnt to answer. */
+async function learnEach(
+  { console, directory }: CommandContext,
+  checked: CheckedPackage,
+  args: CheckOptions,
+): Promise<Record<string, LearntAnswers["answers"]>> {
+  const { provides } = checked.json.mrlm as { readonly provides?: readonly string[] };
+  const wanted = (provides ?? []).filter((part) => args.only?.some((name) => isNamed(part, name)) !== false);
+  const learnt: Record<string, LearntAnswers["answers"]> = {};
+  const context = { console, directory: playingProject(directory, checked) };
+  for (const environment of environmentsOf(wanted)) {
+    const { answers, text } = await learnAnswers(context, environment, args);
+    learnt[environment] = answers;
+    console.print(`environment:${environment}, ${text}\n`);
+    console.emit({ event: "note", subject: `environment:${environment}`, check: "training", text });
+  }
+  return learnt;
+}
+
 /** Runs the checks, and prints the findings and speeds of each part when the part is done. */
 async function report(
   { console }: CommandContext,
@@ -80,12 +154,15 @@ async function report(
   const bar = progressBar(console, "check", { isBrief: true });
   const findings: Finding[] = [];
   const parts = new Map<string, number>();
-  const speeds: string[] = [];
-  let [checks, recorded] = [0, 0];
+  const lines: string[] = [];
+  let [checks, recorded, leftOut] = [0, 0, 0];
   try {
     for await (const message of checkPackage(checked, options)) {
       if (message.event === "parts")
-        for (const { subject, checks: number } of message.parts) parts.set(subject, number);
+        for (const part of message.parts) {
+          leftOut += parts.has(part.subject) ? 0 : part.leftOut;
+          parts.set(part.subject, part.checks);
+        }
       if (message.event === "started")
         bar.update(checks, Math.max(checks, sum(parts.values())), `${message.subject}  ${message.check}`);
       if (message.event === "ended") {
@@ -97,8 +174,12 @@ async function report(
         emitFinding(console, message.finding);
       }
       if (message.event === "recorded") recorded = message.environments;
+      if (message.event === "note") {
+        lines.push(`${message.subject}, ${message.text}`);
+        console.emit({ event: "note", subject: message.subject, check: message.check, text: message.text });
+      }
       if (message.event === "speed") {
-        speeds.push(describeSpeeds(message.subject, message.speeds));
+        lines.push(describeSpeeds(message.subject, message.speeds));
         console.emit({
           event: "speed",
           subject: message.subject,
@@ -107,10 +188,10 @@ async function report(
       }
     }
   } finally {
-    bar.clear();
+    bar.end();
   }
   reportFindings(console, findings);
-  for (const line of speeds) console.print(line);
+  for (const line of lines) console.print(line);
   if (options.update === true)
     console.print(
       recorded === 0
@@ -118,7 +199,7 @@ async function report(
         : `${behaviourFile.name} records the fixtures of ${recorded} environment${recorded === 1 ? "" : "s"}.`,
     );
   const seconds = (performance.now() - start) / 1_000;
-  return { name: checked.name, version: checked.version, parts: [...parts.keys()], checks, findings, seconds };
+  return { name: checked.name, version: checked.version, parts: [...parts.keys()], checks, leftOut, findings, seconds };
 }
 
 function emitFinding(console: Console, finding: Finding): void {

@@ -4,6 +4,7 @@ import { asWriteFailure, collectEpisodes, Journal, writeCollection } from "@mrlm
 import { defined, isErrorCode, type JsonObject, MrlmError, type Trajectory } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { collectionReport, cutShare } from "../console/collection-report.ts";
+import { playProgress } from "../console/play-progress.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import type { CollectOptions } from "../declarations/collect.ts";
 import { listenForInterrupts } from "../interrupts.ts";
@@ -120,10 +121,10 @@ async function play(
           if (error !== undefined) onFailure(error);
         session.record.add("collect", groups);
       },
-      onProgress: (done, total) => bar.update(done, total, "episodes"),
+      onProgress: playProgress(bar, session.tally),
     },
     journal,
-  ).finally(() => bar.clear());
+  ).finally(() => bar.end());
 }
 
 /** Returns every value that determines the collected episodes. */

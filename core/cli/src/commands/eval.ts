@@ -1,7 +1,10 @@
-import { asWriteFailure, evaluate, writeAtomically } from "@mrlm/runtime";
+import { asWriteFailure, evaluate, type EvaluationResult, writeAtomically } from "@mrlm/runtime";
 import { defined, type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 import { evaluationReport, tasksOf } from "../console/evaluation-report.ts";
+import { count } from "../console/numbers.ts";
+import { playProgress } from "../console/play-progress.ts";
+import { episodesPlan, turnLimit } from "../console/run-plan.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import type { EvalOptions } from "../declarations/eval.ts";
 import { listenForInterrupts } from "../interrupts.ts";
@@ -25,7 +28,14 @@ export async function runEval(context: CommandContext, args: EvalOptions): Promi
   const interrupts = listenForInterrupts(console, "stopping");
   let session: RolloutSession | undefined;
   try {
-    session = await openRolloutSession(context, args, interrupts.drain, "eval");
+    session = await openRolloutSession(context, args, interrupts.drain, "eval", (environment, sampling) => {
+      const tasks = Math.min(environment.size, wanted);
+      const sampled = sampling.temperature > 0 ? samples : 0;
+      const turns = turnLimit(environment.maxTurns, environment.description.maxTurns);
+      console.note(
+        `plan: ${count(tasks, "task")}, once greedily${sampled > 0 ? ` and ${sampled} times sampled` : ""} = ${episodesPlan(tasks * (1 + sampled), turns, sampling.max_tokens)}`,
+      );
+    });
     const { size } = session.environment;
     const tasks = Math.min(size, wanted);
     if (tasks < wanted && (args.tasks ?? args.numEpisodes) !== undefined)
@@ -73,6 +83,13 @@ async function measure(
 ): Promise<JsonObject> {
   const { config, environment, modelDirectory, endpoint, sampling } = session;
   const bar = progressBar(console, "eval");
+  const print = (results: readonly EvaluationResult[]): void => {
+    bar.end();
+    for (const result of results)
+      console.print(
+        `${result.environment}, ${tasksOf(result)} of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`,
+      );
+  };
   const results = await evaluate({
     rollouts: session.rollouts,
     environments: [
@@ -91,12 +108,18 @@ async function measure(
     samples,
     signal,
     onEpisodes: (label, group) => session.record.add(label, [group]),
-    onProgress: (done, total) => bar.update(done, total, "episodes"),
-  }).finally(() => bar.clear());
-  for (const result of results)
-    console.print(
-      `${result.environment}, ${tasksOf(result)} of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`,
-    );
+    onProgress: playProgress(bar, session.tally),
+    onStopped: (partial) => {
+      if (partial.length === 0) return;
+      print(partial);
+      console.print(
+        "\nPartial: the evaluation ended before all of its episodes had. A task counts where all of its samples had ended.",
+      );
+      const shown = JSON.parse(JSON.stringify(partial)) as JsonObject[];
+      console.emit({ event: "evaluation", partial: true, model: modelDirectory, split, results: shown });
+    },
+  }).finally(() => bar.end());
+  print(results);
   // Each role has its own result if the model plays several.
   const record = results.length === 1 ? results[0] : { environment: environment.ref.id, tasks, results };
   return {

@@ -8,7 +8,7 @@ import {
   type LoadedConfig,
   LocalHost,
   PluginHost,
-  ReplacedJudge,
+  ReplacedGraders,
   RunDirectory,
 } from "@mrlm/runtime";
 import { defined, type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
@@ -34,7 +34,9 @@ export async function judgeStored(
     options: args.judgeOptions ?? {},
     note: (line) => console.note(line),
   });
-  const source = new ReplacedJudge(plugins, await plugins.service("judge", args.judge, "the option --judge"));
+  const source = new ReplacedGraders(plugins, {
+    judge: await plugins.service("judge", args.judge, "the option --judge"),
+  });
   const judge = plugins.registry.resolve("judge", args.judge) ?? args.judge;
   const host = new LocalHost({ source, dataDirectory: loaded.config.base_directory });
   try {

@@ -26,7 +26,7 @@ export async function publish(
   const { problems, findings, packed } = await examinePackage(checked, {
     tag: namedTag,
     onStep: (step) => bar.update(0, 1, step),
-  }).finally(() => bar.clear());
+  }).finally(() => bar.end());
   try {
     if (packed !== undefined) console.print(`${fileTable(packed.files)}\n`);
     for (const subject of new Set(findings.map((finding) => finding.subject)))

@@ -8,9 +8,11 @@ import type { RenderOptions } from "../declarations/render.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 import { namedEnvironment } from "../services/rollout-session.ts";
 import { rolloutSessionConfig } from "../services/rollout-session-config.ts";
+import { modelFetcher } from "../services/stored-models.ts";
 
 /** Prints a task's first prompt as the model receives it: as text and as tokens. Starts no engine. */
-export async function render({ console, directory }: CommandContext, args: RenderOptions): Promise<void> {
+export async function render(context: CommandContext, args: RenderOptions): Promise<void> {
+  const { console, directory } = context;
   const split = args.task.split("/")[0] as string;
   const {
     config: found,
@@ -19,10 +21,12 @@ export async function render({ console, directory }: CommandContext, args: Rende
     overrides,
     modelDirectory,
     notice,
-  } = await rolloutSessionConfig({ ...args, split });
+  } = await rolloutSessionConfig({ ...args, split }, modelFetcher(context));
   const config: ResolvedConfig = { ...found, server: { ...found.server, spawn: false } };
   if (notice !== undefined) console.note(`note: ${notice}`);
-  const { renderer, maxPositions } = directoryRenderer(modelDirectory, trainedPolicy(found).model.tool_format);
+  const { model } = trainedPolicy(found);
+  // An adapter renders as its base model.
+  const { renderer, maxPositions } = directoryRenderer(model.path ?? modelDirectory, model);
   const { options } = args;
   const plugins = await PluginHost.discover({
     directory,

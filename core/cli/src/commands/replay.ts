@@ -11,9 +11,9 @@ import { withRecordedRun } from "../services/recorded-run.ts";
 export async function replay(context: CommandContext, path: string, { from, out }: ReplayOptions): Promise<number> {
   const { console } = context;
   const opened = await openReplay(path, from);
+  const bar = progressBar(console, "replay");
   try {
     const { run, loaded, first, last } = opened;
-    const bar = progressBar(console, "replay");
     const result = await withRecordedRun(context, loaded, async ({ plugins, openEngine, atEnd, notice, ...parts }) => {
       const environments = await openDescribed({
         config: loaded.config,
@@ -50,12 +50,13 @@ export async function replay(context: CommandContext, path: string, { from, out 
         },
       });
     });
-    bar.clear();
+    bar.end();
     if (result === undefined) return EXIT.interrupted;
     console.print(describe(result));
     console.emit({ event: "replay", ...result, unfinished: result.unfinished ?? null });
     return EXIT.ok;
   } finally {
+    bar.end();
     opened.log.close();
   }
 }

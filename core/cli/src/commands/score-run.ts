@@ -4,11 +4,12 @@ import {
   loadConfig,
   LocalHost,
   PluginHost,
+  ReplacedGraders,
   RunDirectory,
   scoreRun,
 } from "@mrlm/runtime";
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject, Reward } from "@mrlm/spec";
+import { type JsonObject, MrlmError, type Reward } from "@mrlm/spec";
 import type { NumberedEpisode } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
@@ -18,15 +19,27 @@ import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
 /** Episodes that are listed. */
 const LISTED = 20;
 
-/** Scores the stored episodes of a run again by their environments, and prints which rewards differ. Rejects if none could be repeated. */
+/** Scores the stored episodes of a run again by their environments, with another scorer where one is given, and prints which rewards differ. Rejects if none could be repeated. */
 export async function scoreStored({ console, directory }: CommandContext, args: ScoreRunOptions): Promise<void> {
   const run = RunDirectory.open(args.run);
   const stored = storedEpisodes(run, args.task, args.numEpisodes);
   const loaded = loadConfig(run.configPath);
   const logger = lineLogger((line) => console.note(line));
-  const source = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
+  const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
+  const replaced =
+    args.scorer === undefined
+      ? undefined
+      : new ReplacedGraders(plugins, { scorer: await plugins.service("scorer", args.scorer, "the option --scorer") });
+  const source = replaced ?? plugins;
   const host = new LocalHost({ source, logger, dataDirectory: loaded.config.base_directory });
   try {
+    if (replaced !== undefined) {
+      for (const environment of environmentsOf(loaded)) await host.describe(environment);
+      if (replaced.replaced.size === 0)
+        throw new MrlmError("USAGE", `No environment of ${run.path} requires a scorer.`, {
+          hint: "mrlm score --scorer scores the rows of a query: --run RUN --query SQL.",
+        });
+    }
     const trajectories = stored.map(({ trajectory }) => trajectory);
     const outcomes: JudgedOutcome[] = [];
     const differing: string[] = [];

@@ -12,6 +12,7 @@ import {
   type Scorer,
   type ScoreRequest,
 } from "@mrlm/spec";
+import { isStore } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
 import { flagOf } from "../declarations/flag-groups.ts";
 import { readJsonObject } from "../declarations/parsers.ts";
@@ -23,14 +24,16 @@ import { queryRun } from "../services/query-run.ts";
 /** Largest number of rows of a query, and its time. */
 const LIMITS = { rows: 1_000_000, seconds: 600 };
 
-/** Prints each row with its verdict, as JSONL; with `--judge`, the agreement of two judges; with `--run` alone, which rewards of its environments differ. Rejects with DATA_INVALID before the first verdict. */
+/** Prints each row with its verdict, as JSONL; with `--judge`, the agreement of two judges; with `--run` and no rows, which rewards of its environments differ. Rejects with DATA_INVALID before the first verdict. */
 export async function scoreRows(context: CommandContext, args: ScoreOptions): Promise<void> {
   const { directory } = context;
   const { scorer: id, judge, run } = args;
-  const isOfRun = run !== undefined && id === undefined && args.file === undefined && args.query === undefined;
+  // A store has no configuration of environments that a scorer could replace.
+  const hasConfig = run !== undefined && (id === undefined || !isStore(run));
+  const isOfRun = hasConfig && args.file === undefined && args.query === undefined;
   const beside = (["judgeOptions", "task", "numEpisodes"] as const).find((name) => args[name] !== undefined);
   if (judge !== undefined) {
-    if (isOfRun) return judgeStored(context, { ...args, run, judge });
+    if (isOfRun && id === undefined) return judgeStored(context, { ...args, run, judge });
     throw new MrlmError(
       "USAGE",
       "--judge judges the episodes of a run: it takes --run, and no --scorer, --file or --query.",

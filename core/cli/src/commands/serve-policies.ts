@@ -8,6 +8,7 @@ import type { ServeOptions } from "../declarations/serve.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { livePolicies, startedPolicies } from "../services/served-policies.ts";
 import { serverAccess } from "../services/server-access.ts";
+import { modelFetcher } from "../services/stored-models.ts";
 
 /** Port by default. */
 const PORT = 8_000;
@@ -35,7 +36,8 @@ const OF_POLICIES: readonly string[] = [
 ] satisfies (keyof ServeOptions | "json")[];
 
 /** Serves policies over the API of OpenAI until it is interrupted. */
-export async function servePolicyModels({ console, directory }: CommandContext, options: ServeOptions): Promise<void> {
+export async function servePolicyModels(context: CommandContext, options: ServeOptions): Promise<void> {
+  const { console, directory } = context;
   const foreign = Object.keys(options).find((name) => !OF_POLICIES.includes(name));
   if (foreign !== undefined)
     throw new MrlmError("USAGE", `${flagOf(foreign)} is for environments, and --model and --engine serve policies.`, {
@@ -53,7 +55,7 @@ export async function servePolicyModels({ console, directory }: CommandContext, 
   const interrupts = listenForInterrupts(console, "finishing the responses under way");
   try {
     const note = (line: string): void => console.note(line);
-    const shared = { directory, logger, note, signal: interrupts.drain };
+    const shared = { directory, fetch: modelFetcher(context), logger, note, signal: interrupts.drain };
     const { policies, close } =
       engine === undefined
         ? await startedPolicies({ ...options, model: model as string }, shared)

@@ -6,6 +6,7 @@ import {
   checkPlayers,
   checkMemory,
   checkPrompts,
+  checkTemplates,
   checkRoutes,
   checkStore,
   type Checkpoint,
@@ -15,6 +16,8 @@ import {
   type LoadedConfig,
   loadConfig,
   openRun,
+  openWatch,
+  PlayTally,
   configuredPlugins,
   PluginHost,
   prepareRun,
@@ -23,6 +26,7 @@ import {
   RunDirectory,
   type RunSummary,
   trainRun,
+  withStoredModels,
 } from "@mrlm/runtime";
 import { defined, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
@@ -32,6 +36,7 @@ import { count } from "../console/numbers.ts";
 import { memoryTable } from "../console/memory-table.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { RunLog, withLog } from "../console/run-log.ts";
+import { describeRunPlan } from "../console/run-plan.ts";
 import { printSummary } from "../console/run-summary.ts";
 import { shownPath } from "../console/shown-path.ts";
 import { timeTable } from "../console/time-table.ts";
@@ -44,6 +49,7 @@ import { assertEngineInstalled, startsEngine } from "../services/engine.ts";
 import { openEngines } from "../services/engines.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 import { openSamplers } from "../services/samplers.ts";
+import { fetchModel } from "../services/stored-models.ts";
 
 /** File of the run directory with everything that is printed, and details. */
 const LOG = "train.log";
@@ -60,10 +66,11 @@ export async function train(
   const { directory } = context;
   const log = new RunLog();
   const console = withLog(context.console, log);
-  const onEvent = trainingView(console, log);
+  const tally = new PlayTally();
+  const onEvent = trainingView(console, log, tally);
   const notice = (text: string): void => onEvent({ kind: "notice", text });
-  const { loaded, configPath, overrides, existing, checkpoint, finished } = await selectJob(args, notice);
-  const { config } = loaded;
+  const { loaded: given, configPath, overrides, existing, checkpoint, finished } = await selectJob(args, notice);
+  const { config } = given;
   if (finished !== undefined) {
     notice(
       `The run is finished: nothing is left to do after its ${finished.steps} steps. Make it longer with: npx mrlm train --resume ${shownPath(finished.directory)} --steps N`,
@@ -77,7 +84,7 @@ export async function train(
   const plugins = await PluginHost.discover({
     directory,
     logger,
-    ...configuredPlugins(loaded),
+    ...configuredPlugins(given),
   });
   const interrupts = listenForInterrupts(
     console,
@@ -90,8 +97,11 @@ export async function train(
     ({ pid, address }: { readonly pid: number; readonly address: string }): void =>
       console.emit({ event: "process", role, pid, address });
   try {
-    checkStore(loaded);
+    checkStore(given);
     await assertEngineInstalled(config, plugins);
+    const fetch = async (name: string) =>
+      fetchModel(console, (await plugins.engine(config.engine.provider)).models, name);
+    const loaded = await withStoredModels(given, fetch);
     await checkPlayers(loaded, plugins);
     await checkLearners(loaded, plugins);
     if (config.server.spawn && config.server.address === undefined) console.note("starting the environment server");
@@ -111,7 +121,10 @@ export async function train(
       prepareRun(loaded, { host: environments.host, scripts: environments.scripts, algorithms: plugins }),
     );
     checkRoutes(prepared, loaded);
+    console.note(`plan: ${describeRunPlan(prepared)}`);
+    const watch = await openRunWatch();
     if (args.dryRun === true) return await dryRun();
+    await unlessLost(environments.lost, checkTemplates(prepared, environments.host, interrupts.drain));
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     log.open(join(run.path, LOG));
@@ -159,8 +172,10 @@ export async function train(
       engines: parts,
       samplers: samplers.count,
       members: samplers.members,
+      watch,
       run,
       onEvent,
+      tally,
       logger,
       drain: interrupts.drain,
       stop: environments.lost,
@@ -168,6 +183,16 @@ export async function train(
       ...defined({ checkpoint }),
     });
     return end({ console, log, summary, config });
+
+    /** Opens the watch with services of its own: those that score rewards have budgets and places, and may have a state. */
+    async function openRunWatch(): ReturnType<typeof openWatch> {
+      if (config.environments.every(({ watch: keys }) => keys === undefined)) return undefined;
+      const source = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
+      cleanUp.unshift(() => source.close());
+      const opened = await openWatch(loaded, prepared, source, { logger });
+      if (opened !== undefined) cleanUp.unshift(() => opened.close());
+      return opened;
+    }
 
     /** Runs everything before the first step, without a run directory. */
     async function dryRun(): Promise<number> {
@@ -197,6 +222,7 @@ export async function train(
     throw error;
   } finally {
     interrupts.dispose();
+    onEvent.end();
     for (const close of cleanUp) await close().catch((error: Error) => console.note(`note: ${error.message}`));
   }
 }

@@ -7,6 +7,8 @@ export interface CheckOutcome {
   readonly version: string;
   readonly parts: readonly string[];
   readonly checks: number;
+  /** Checks that `--quick` left out. */
+  readonly leftOut: number;
   readonly findings: readonly Finding[];
   readonly seconds: number;
 }
@@ -52,7 +54,7 @@ export function describeSpeeds(subject: string, speeds: readonly MeasuredSpeed[]
 }
 
 /** Formats the result in one line. */
-export function summaryLine({ name, version, parts, checks, findings, seconds }: CheckOutcome): string {
+export function summaryLine({ name, version, parts, checks, leftOut, findings, seconds }: CheckOutcome): string {
   const { errors, warnings, acknowledged } = countFindings(findings);
   const result = [
     errors > 0 ? count(errors, "error") : "",
@@ -60,7 +62,10 @@ export function summaryLine({ name, version, parts, checks, findings, seconds }:
     acknowledged > 0 ? `${count(acknowledged, "acknowledged warning")}` : "",
   ].filter((text) => text !== "");
   const counts = errors + warnings === 0 ? ["no findings", ...result] : result;
-  return `${name} ${version}: ${counts.join(", ")} in ${count(checks, "check")} of ${count(parts.length, "part")} (${seconds.toFixed(1)} s)`;
+  const isAttacked = !parts.some((part) => part.startsWith("environment:"));
+  const left =
+    leftOut === 0 ? "" : `; --quick left out ${count(leftOut, "check")}${isAttacked ? "" : ": no attack was run"}`;
+  return `${name} ${version}: ${counts.join(", ")} in ${count(checks, "check")} of ${count(parts.length, "part")} (${seconds.toFixed(1)} s)${left}`;
 }
 
 /** Returns a badge for a README, as Markdown. */

@@ -1,40 +1,50 @@
-import type { EvaluationResult, RunEvent } from "@mrlm/runtime";
-import type { JsonObject, Metrics } from "@mrlm/spec";
+import { type EvaluationResult, PlayTally, type RunEvent } from "@mrlm/runtime";
+import type { JsonObject } from "@mrlm/spec";
 import type { Console } from "./console.ts";
 import { cutAnswers } from "./evaluation-report.ts";
 import { withLevel } from "./line-logger.ts";
 import { memoryTable } from "./memory-table.ts";
 import { decimal, duration, percent } from "./numbers.ts";
+import { playProgress } from "./play-progress.ts";
 import { shownPath } from "./shown-path.ts";
 import { type ProgressBar, progressBar } from "./progress-bar.ts";
 import type { RunLog } from "./run-log.ts";
+import { plain, StageProgress } from "./stage-progress.ts";
 
-/** Metrics of the progress line in order, with short names and units. A metric of unit `share above 0` is omitted while it is 0. */
-const SHOWN: readonly (readonly [metric: string, name: string, unit?: "share" | "share above 0"])[] = [
-  ["loss/nll", "loss"],
-  ["loss/nll_observed", "loss (observed)"],
-  ["loss/preference", "loss"],
-  ["preference/accuracy", "accuracy"],
-  ["reward/mean", "reward"],
-  ["groups/without_signal", "equal groups", "share"],
-  ["length/cut", "cut answers", "share above 0"],
-  ["clip/fraction", "clipped tokens", "share above 0"],
-  ["entropy", "entropy"],
-  ["optim/grad_norm", "grad norm"],
-];
+/** Display of a run. `end` removes its line. */
+export interface TrainingView {
+  (event: RunEvent): void;
+  end(): void;
+}
 
-/** Prints the events of a run: a bar for each stage and evaluation, then a line for each result; with `--json` an object for every event but progress. */
-export function trainingView(console: Console, log: RunLog): (event: RunEvent) => void {
+/**
+ * Prints the events of a run: a bar for each stage and evaluation, then a line for each result; with `--json` an object for every event but progress.
+ * @param tally what this process plays
+ */
+export function trainingView(console: Console, log: RunLog, tally = new PlayTally()): TrainingView {
   const evaluating = progressBar(console, "eval", { isBrief: true });
+  let evaluated = playProgress(evaluating, tally);
   let bar: ProgressBar | undefined;
-  let learners: readonly string[] = [];
+  let stage: StageProgress | undefined;
   const print = (line: string): void => {
     evaluating.clear();
     bar?.clear();
     console.note(line);
   };
-  return (event) => {
-    if (event.kind === "progress") return evaluating.update(event.done, event.total, "episodes");
+  const drawStage = (): void => {
+    const shown = stage;
+    if (shown !== undefined) bar?.update(shown.done, shown.total, () => shown.text());
+  };
+  const view = (event: RunEvent): void => {
+    if (event.kind === "progress") {
+      const { done, total } = event;
+      if (done === 0) evaluated = playProgress(evaluating, tally);
+      bar?.end();
+      if (done < total) return evaluated(done, total);
+      evaluating.end();
+      stage?.resume();
+      return stage !== undefined && stage.done < stage.total ? drawStage() : undefined;
+    }
     console.emit(toJson(event));
     switch (event.kind) {
       case "start":
@@ -46,17 +56,15 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         log.write(memoryTable(event.memory));
         break;
       case "stage":
-        bar?.clear();
-        learners = event.learners ?? [];
+        bar?.end();
         print(describeStage(event));
         bar = progressBar(console, event.name.padEnd(4));
+        stage = new StageProgress(event, tally);
+        drawStage();
         break;
       case "iteration":
-        bar?.update(
-          event.report.iteration,
-          event.iterations,
-          `${shownReport(event.report.metrics, learners)}  ${event.seconds.toFixed(2)} s/step${shownWaits(event.report.metrics, learners, event.seconds)}`,
-        );
+        stage?.add(event);
+        drawStage();
         break;
       case "evaluation":
         for (const result of event.results)
@@ -68,48 +76,12 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         print(withLevel(event.text));
     }
   };
-}
-
-/** Formats the metrics of an iteration: of several learners, each behind the name of its policy. */
-function shownReport(metrics: Metrics, learners: readonly string[]): string {
-  if (learners.length === 0) return shownMetrics(metrics);
-  return learners.map((policy) => `${policy}: ${shownMetrics(metricsOf(metrics, policy))}`).join("  ");
-}
-
-/**
- * Formats the age of the tokens and the shares of a step in which training and play waited. All learners of a stage take the same play, so those of the first
- * one are those of all. Returns no text where a batch is played after the one before it was learnt from.
- * @param seconds wall time of the step
- */
-function shownWaits(metrics: Metrics, [learner]: readonly string[], seconds: number): string {
-  const own = learner === undefined ? metrics : metricsOf(metrics, learner);
-  const [age, training, play] = ["offpolicy/lag_mean", "wait/training", "wait/rollouts"].map((name) =>
-    plain(own[name]),
-  );
-  if (age === undefined || training === undefined || play === undefined) return "";
-  const share = (waited: number): string => percent(Math.min(1, waited / seconds));
-  return `  age ${age.toFixed(1)}  training waits ${share(training)}  play waits ${share(play)}`;
-}
-
-function metricsOf(metrics: Metrics, policy: string): Metrics {
-  const own = Object.entries(metrics).filter(([name]) => name.startsWith(`${policy}/`));
-  return Object.fromEntries(own.map(([name, value]) => [name.slice(policy.length + 1), value]));
-}
-
-function shownMetrics(metrics: Metrics): string {
-  const roles = Object.keys(metrics).flatMap((metric) => /^reward\/([^/]+)\/mean$/.exec(metric)?.[1] ?? []);
-  const byRole = roles.map((role) => [`reward/${role}/mean`, `reward of ${role}`] as const);
-  const shown = SHOWN.flatMap((row) => (row[0] === "reward/mean" && byRole.length > 0 ? byRole : [row]));
-  const known = shown.flatMap(([metric, name, unit]) => {
-    const value = plain(metrics[metric]);
-    if (value === undefined || (unit === "share above 0" && value === 0)) return [];
-    return `${name} ${unit === undefined ? decimal(value) : percent(value)}`;
+  return Object.assign(view, {
+    end() {
+      evaluating.end();
+      bar?.end();
+    },
   });
-  return known.join("  ");
-}
-
-function plain(value: Metrics[string] | undefined): number | undefined {
-  return typeof value === "object" ? value.sum / value.count : value;
 }
 
 /** Formats one line with the algorithm and the number of steps. */

@@ -4,7 +4,7 @@ import type { OptionsOf } from "./flag-groups.ts";
 export function declareCreate() {
   return new Command("create")
     .description("create the project of a plugin: sources, tests, and a configuration to train with")
-    .argument("[kind]", "environment, tool, judge, scorer, policy or algorithm")
+    .argument("[kind]", "environment, tool, judge, scorer, policy, algorithm or harbor-task")
     .argument("[name]", "name of the npm package; its last part is the name of the folder")
     .option(
       "--from <path>",

@@ -25,6 +25,9 @@ export const SET_FLAG = [
   "a key of the configuration, for example stages.1.learning_rate=1e-4, with its value in YAML; may be given several times",
   collectTexts,
 ] as const;
+/** Forms of a model in `--model`. */
+export const MODEL_FORMS =
+  "Hugging Face directory; hub:ORG/NAME or hub:ORG/NAME@REVISION; a .gguf file; an adapter of peft; a run, finished or not; one of its checkpoints";
 export const POLICY_FLAG = ["--policy <name>", "one of several policies that the run of --model trains"] as const;
 export const ENVIRONMENT_FLAG = ["--environment <id>", "for example math"] as const;
 export const OPTIONS_FLAG = [
@@ -59,10 +62,7 @@ export function declareTrainingFlags() {
 /** Declares the flags of the commands that play episodes with a finished model (services/rollout-session.ts). */
 export function declareRolloutFlags(split: string) {
   return new Command()
-    .requiredOption(
-      "--model <model>",
-      "Hugging Face directory; a run, finished or not; one of its checkpoints; or openai:NAME, a model behind an OpenAI-compatible API",
-    )
+    .requiredOption("--model <model>", `${MODEL_FORMS}; or openai:NAME, a model behind an OpenAI-compatible API`)
     .option(...POLICY_FLAG)
     .option(
       "--base-url <url>",

@@ -1,11 +1,11 @@
 import { Command } from "@commander-js/extra-typings";
-import { ENVIRONMENT_FLAG, OPTIONS_FLAG, type OptionsOf, POLICY_FLAG, SET_FLAG } from "./flag-groups.ts";
+import { ENVIRONMENT_FLAG, MODEL_FORMS, OPTIONS_FLAG, type OptionsOf, POLICY_FLAG, SET_FLAG } from "./flag-groups.ts";
 import { parseWholeNumber } from "./parsers.ts";
 
 export function declareRender() {
   return new Command("render")
     .description("print the first prompt of a task as the model receives it, as text and as tokens; starts no engine")
-    .requiredOption("--model <directory>", "Hugging Face directory; a run, finished or not; or one of its checkpoints")
+    .requiredOption("--model <model>", MODEL_FORMS)
     .option(...POLICY_FLAG)
     .requiredOption(...ENVIRONMENT_FLAG)
     .option("--task <id>", "split and number", "train/0")

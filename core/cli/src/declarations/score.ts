@@ -7,11 +7,14 @@ export function declareScore() {
     .description(
       "score rows {expected, answer} of a JSONL file or of a query of a run, and print each with its verdict; or score the episodes of a run again, by their environments or by a judge",
     )
-    .option("--scorer <id>", "which scorer, for example math")
+    .option(
+      "--scorer <id>",
+      "which scorer, for example math; with --run and without --query: in place of those of its environments",
+    )
     .option("--file <path>", "JSONL file; each row may have schema, options, question and messages of its own")
     .option(
       "--run <path>",
-      "run's directory, or for a query an episode store; alone: score its stored episodes again by their environments",
+      "run's directory, or for a query an episode store; without --query: score its stored episodes again by their environments",
     )
     .option(
       "--query <sql>",
@@ -23,10 +26,10 @@ export function declareScore() {
       "with --judge: options of the judge's plugin, in place of those of the run",
       parseJson(),
     )
-    .option("--task <id>", "with --judge or --run alone: episodes of this task (eval/3) or split (eval) only")
+    .option("--task <id>", "with --run and no --query: episodes of this task (eval/3) or split (eval) only")
     .option(
       "-n, --num-episodes <n>",
-      "with --judge or --run alone: the newest so many episodes (default: 1000)",
+      "with --run and no --query: the newest so many episodes (default: 1000)",
       parseWholeNumber(1),
     );
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from "@commander-js/extra-typings";
-import { declareAccessFlags, type OptionsOf, SET_FLAG, addFlags } from "./flag-groups.ts";
+import { declareAccessFlags, MODEL_FORMS, type OptionsOf, SET_FLAG, addFlags } from "./flag-groups.ts";
 import { parseNames, parsePort, parseRealNumber, parseWholeNumber, readPort, readWholeNumber } from "./parsers.ts";
 
 const MAX_WORKERS = 256;
@@ -11,7 +11,7 @@ export function declareServe() {
     .description(
       "host environments as a gRPC server, and for clients of other protocols over HTTP; or a policy behind the API of OpenAI",
     )
-    .option("--model <directory>", "serve this policy: a Hugging Face directory, a run, or one of its checkpoints")
+    .option("--model <model>", `serve this policy: ${MODEL_FORMS}`)
     .option("--policy <name>", "one of several policies that the run of --model trains; default: all")
     .option(
       "--environments <names>",

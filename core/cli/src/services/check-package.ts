@@ -12,7 +12,7 @@ import {
   writeAtomically,
 } from "@mrlm/runtime";
 import { defined, MrlmError } from "@mrlm/spec";
-import { type Finding, type FindingCode, findingOf, SourcePlaces } from "@mrlm/testing";
+import { type Finding, type FindingCode, findingOf, type PluginSubject, SourcePlaces } from "@mrlm/testing";
 import { queryNpm } from "./npm.ts";
 import type { CheckMessage, CheckRequest, ProviderMessage } from "./plugin-check.ts";
 import { faultOfEnd, faultOfOutput, type PluginFault } from "./plugin-fault.ts";
@@ -41,6 +41,8 @@ export interface CheckPackageOptions {
   readonly project?: string;
   readonly only?: readonly string[];
   readonly quick?: boolean;
+  /** Limits of the search for programs that solve nothing; default: those of a check. */
+  readonly attack?: PluginSubject["attack"];
   /** Writes the recorded behaviour instead of comparing it. */
   readonly update?: boolean;
   readonly signal?: AbortSignal;
@@ -100,7 +102,7 @@ function assertOwnEntry(directory: string): void {
  */
 export async function* checkPackage(
   checked: CheckedPackage,
-  { project = checked.directory, only, quick = false, update = false, signal }: CheckPackageOptions = {},
+  { project = checked.directory, only, quick = false, attack, update = false, signal }: CheckPackageOptions = {},
 ): AsyncGenerator<CheckMessage, void> {
   const { directory } = checked;
   const places = new SourcePlaces(directory);
@@ -115,10 +117,11 @@ export async function* checkPackage(
   }
   const skip: string[] = [];
   let behaviour: Behaviour["environments"] | undefined;
+  let variables: readonly string[] = [];
   let hasFailed = false;
   const uncaught = new Set<string>();
   for (;;) {
-    const request: CheckRequest = { directory, project, quick, skip, ...defined({ only }) };
+    const request: CheckRequest = { directory, project, quick, skip, ...defined({ only, attack }) };
     const checking = pluginProcess<CheckMessage>("check-worker", request as never, { signal });
     let [current, during, hasParts] = ["package", "its import", false];
     let provider: ProviderMessage | undefined;
@@ -132,7 +135,7 @@ export async function* checkPackage(
       if (message.event === "started") [current, during] = [message.subject, `the check "${message.check}"`];
       if (message.event === "part") skip.push(message.subject);
       if (message.event === "finding" && message.finding.severity === "error") hasFailed = true;
-      if (message.event === "behaviour") behaviour = message.environments;
+      if (message.event === "behaviour") ({ environments: behaviour, variables } = message);
       if (message.event === "finding" && message.finding.code === "UNCAUGHT_ERROR") {
         // The import of each process throws it again.
         if (uncaught.has(message.finding.message)) continue;
@@ -157,7 +160,8 @@ export async function* checkPackage(
     skip.push(current);
   }
   if (behaviour === undefined) return;
-  if (!quick && only === undefined && !hasFailed) yield* elsewhere({ directory, project }, behaviour, found, signal);
+  if (!quick && only === undefined && !hasFailed)
+    yield* elsewhere({ directory, project }, behaviour, variables, found, signal);
   const count = Object.keys(behaviour).length;
   if (update && count > 0) {
     writeBehaviour(directory, behaviour);
@@ -204,12 +208,16 @@ type MakeFinding = (
 async function* elsewhere(
   where: Pick<CheckRequest, "directory" | "project">,
   behaviour: Behaviour["environments"],
+  variables: readonly string[],
   found: MakeFinding,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<CheckMessage> {
   const request: CheckRequest = { ...where, quick: true, skip: [], onlyBehaviour: true };
-  const env = { TZ: "Pacific/Kiritimati", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" };
-  const surroundings = `in a process with TZ=${env.TZ}, LANG=${env.LANG} and another working directory`;
+  const system = { TZ: "Pacific/Kiritimati", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" };
+  const other = Object.fromEntries(variables.map((name) => [name, process.env[name] === "1" ? "0" : "1"]));
+  const env = { ...other, ...system };
+  const shown = [`TZ=${system.TZ}`, `LANG=${system.LANG}`, ...Object.entries(other).map((each) => each.join("="))];
+  const surroundings = `in a process with ${shown.join(", ")}, another date and another working directory`;
   const checking = pluginProcess<CheckMessage>("check-worker", request as never, { signal, env, cwd: tmpdir() });
   let during = "its import";
   let turn = await checking.next();
@@ -222,7 +230,9 @@ async function* elsewhere(
     for (const environment of Object.keys(behaviour))
       if (!Object.hasOwn(message.environments, environment))
         yield found("PROCESS_DEPENDENT", `No fixture can be played ${surroundings}.`, `environment:${environment}`);
-    for (const [environment, differences] of byEnvironment(compareBehaviour(behaviour, message.environments)))
+    // The other process plays some of many fixtures.
+    const compared = compareBehaviour(behaviour, message.environments).filter(({ kind }) => kind !== "removed");
+    for (const [environment, differences] of byEnvironment(compared))
       yield found("PROCESS_DEPENDENT", `${sentence(differences)}, ${surroundings}.`, `environment:${environment}`, {
         about: differences[0].fixture,
       });

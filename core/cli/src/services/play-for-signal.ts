@@ -72,7 +72,7 @@ async function playEnvironment(
     const end = turn.value.kind === "done" ? undefined : faultOfEnd(turn.value, "the episodes of --play");
     return { played, found: [...found, output, end].filter((fault) => fault !== undefined) };
   } finally {
-    bar.clear();
+    bar.end();
     await playing.return(undefined as never);
   }
 }

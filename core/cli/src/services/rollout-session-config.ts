@@ -17,11 +17,12 @@ import {
   type ResolvedModel,
   samplingOf,
   trainedPolicies,
-  type TrainedPolicy,
+  withStoredModels,
 } from "@mrlm/runtime";
 import { defined, MrlmError, type PolicyId } from "@mrlm/spec";
 import type { PlayerRef } from "@mrlm/spec/host";
 import type { RolloutOptions } from "../declarations/flag-groups.ts";
+import type { FetchModel } from "./stored-models.ts";
 
 type ConfigOptions = NonNullable<Parameters<typeof loadConfig>[1]>;
 
@@ -46,21 +47,28 @@ export interface RolloutSessionConfig {
   readonly notice?: string | undefined;
 }
 
-/** Returns the configuration of `--config`, else that of the model's run, else an empty one; the model and the flags replace its keys. */
-export async function rolloutSessionConfig(args: RolloutOptions): Promise<RolloutSessionConfig> {
+/**
+ * Returns the configuration of `--config`, else that of the model's run, else an empty one; the model and the flags replace its keys.
+ * @param fetch for models of the hub and GGUF files
+ */
+export async function rolloutSessionConfig(args: RolloutOptions, fetch: FetchModel): Promise<RolloutSessionConfig> {
   const endpoint = endpointOfFlags(args);
   const {
     path: directory,
     run,
+    base: adapted,
     notice,
     policy: named,
   } = endpoint === undefined
-    ? await modelDirectory(args.model, args.policy)
-    : { path: measuredName(endpoint), run: undefined, notice: undefined, policy: undefined };
+    ? await modelDirectory(args.model, args.policy, fetch)
+    : { path: measuredName(endpoint), run: undefined, base: undefined, notice: undefined, policy: undefined };
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
-  const given = loadedWithPlayers(args, (overrides) =>
-    file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
+  const given = await withStoredModels(
+    loadedWithPlayers(args, (overrides) =>
+      file === undefined ? emptyConfig(args, directory, { path, overrides }) : loadConfig(file, { overrides }),
+    ),
+    fetch,
   );
   const { policy, model: configured } = measuredPolicy(given.config, named ?? args.policy);
   const directoryOf = (other: PolicyId): string | undefined =>
@@ -73,10 +81,13 @@ export async function rolloutSessionConfig(args: RolloutOptions): Promise<Rollou
   // One engine holds everything that plays in a session.
   const { engines: _engines, ...base } = loaded.config;
   const { random: _, sampling: ownSampling, ...model } = configured;
-  const resolved =
-    run === undefined
-      ? { ...model, path: directory }
-      : { ...model, ...trainedModel(configured, base.engine, directory) };
+  const source =
+    run !== undefined
+      ? trainedModel(configured, base.engine, directory)
+      : adapted === undefined
+        ? { path: directory }
+        : { path: adapted, lora: { path: directory } };
+  const resolved = { ...model, ...source };
   const flags = {
     ...defined({ temperature: args.temperature, max_tokens: args.maxTokens }),
   };
@@ -105,7 +116,10 @@ export async function rolloutSessionConfig(args: RolloutOptions): Promise<Rollou
 }
 
 /** Returns the policy that is measured. Throws USAGE for several policies without a name, and for an unknown name. */
-function measuredPolicy(config: ResolvedConfig, name: PolicyId | undefined): TrainedPolicy {
+function measuredPolicy(
+  config: ResolvedConfig,
+  name: PolicyId | undefined,
+): ReturnType<typeof trainedPolicies>[number] {
   const policies = trainedPolicies(config);
   const found =
     policies.length === 1 && name === undefined ? policies[0] : policies.find(({ policy }) => policy === name);

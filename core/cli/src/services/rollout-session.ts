@@ -18,6 +18,7 @@ import type { RolloutOptions } from "../declarations/flag-groups.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
 import { type EpisodeOrigin, EpisodeRecord } from "./episode-record.ts";
 import { rolloutSessionConfig } from "./rollout-session-config.ts";
+import { modelFetcher } from "./stored-models.ts";
 
 /** One model and one environment, with everything that plays episodes. */
 export interface RolloutSession extends OpenedSession {
@@ -35,12 +36,14 @@ export interface RolloutSession extends OpenedSession {
 
 /** Opens environments and engine. Rejects wrong arguments before either starts. */
 export async function openRolloutSession(
-  { console, directory }: CommandContext,
+  context: CommandContext,
   args: RolloutOptions,
   signal: AbortSignal,
   purpose: EpisodeOrigin["purpose"],
+  onEnvironment?: SessionRequest["onEnvironment"],
 ): Promise<RolloutSession> {
-  const given = await rolloutSessionConfig(args);
+  const { console, directory } = context;
+  const given = await rolloutSessionConfig(args, modelFetcher(context));
   const { config, loaded, path: configPath, overrides, modelDirectory, endpoint, run, notice, otherSampling } = given;
   if (notice !== undefined) console.note(`note: ${notice}`);
   const { options } = args;
@@ -105,6 +108,7 @@ export async function openRolloutSession(
         if (!isShared) return { engine };
         return { engine, onModel: (model) => closing.unshift(() => engine.releaseModel(model)) };
       },
+      onEnvironment,
       logger,
       onNotice: (text) => console.note(`note: ${text}`),
     });

@@ -4,7 +4,7 @@ import {
   enginesOf,
   engineThreads,
   MAIN_ENGINE,
-  type MemberSource,
+  type TrainOptions,
   type PluginHost,
   type ResolvedConfig,
   type RunDirectory,
@@ -27,7 +27,7 @@ export interface RunSamplers {
   /** Returns the number of samplers that serve now. */
   count(): number;
   /** The samplers that serve, for the list of members. */
-  readonly members: MemberSource;
+  readonly members: NonNullable<TrainOptions["members"]>;
   /** Resolves when each sampler of the configuration was started once, or could not be. */
   readonly started: Promise<void>;
   stop(): Promise<void>;

@@ -9,6 +9,7 @@ import type { ServeOptions } from "../declarations/serve.ts";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { rolloutSessionConfig, type RolloutSessionConfig } from "./rollout-session-config.ts";
 import { engineToken } from "./client-access.ts";
+import type { FetchModel } from "./stored-models.ts";
 
 /** Policies with the engine that samples from them. */
 export interface ServedPolicies {
@@ -21,24 +22,28 @@ export async function startedPolicies(
   { model, policy: only, config: file, set }: Partial<ServeOptions> & { readonly model: string },
   options: {
     readonly directory: string;
+    readonly fetch: FetchModel;
     readonly logger: Logger;
     readonly note: (line: string) => void;
     readonly signal: AbortSignal;
   },
 ): Promise<ServedPolicies> {
-  const { directory, logger, note, signal } = options;
+  const { directory, fetch, logger, note, signal } = options;
   const names = only === undefined ? policiesOf(model) : [only];
   const sessions = await Promise.all(
     (names.length === 0 ? [undefined] : names).map((policy) =>
-      rolloutSessionConfig({
-        model,
-        // The configuration of a model without a run needs an environment, which is not opened.
-        environment: "none",
-        split: "eval",
-        policy,
-        config: file,
-        set,
-      }),
+      rolloutSessionConfig(
+        {
+          model,
+          // The configuration of a model without a run needs an environment, which is not opened.
+          environment: "none",
+          split: "eval",
+          policy,
+          config: file,
+          set,
+        },
+        fetch,
+      ),
     ),
   );
   const [first] = sessions as [RolloutSessionConfig];
@@ -60,7 +65,7 @@ export async function startedPolicies(
     };
     try {
       const policies: PolicySource[] = [];
-      for (const session of sessions) policies.push(await servedPolicy(engine, session));
+      for (const session of sessions) policies.push(await servedPolicy(engine, session, model));
       return { policies, close };
     } catch (error) {
       await stop();
@@ -72,19 +77,22 @@ export async function startedPolicies(
   }
 }
 
-/** Loads a policy into the engine. Its id is its name in a run, else the name of its directory. */
+/** Loads a policy into the engine. Its id is its name in a run, else that of the model: of its directory or file, or `ORG/NAME`. */
 async function servedPolicy(
   engine: Engine,
   { config, run, modelDirectory }: RolloutSessionConfig,
+  given: string,
 ): Promise<PolicySource> {
   const { info, tokenizerFiles } = await engine.createModel({ ...policyOptions(config), trainable: false });
   const { policy, model: settings } = trainedPolicy(config);
   const renderer = chatRenderer({
     tokenizerFiles,
     eosTokenIds: info.eosTokenIds,
-    ...defined({ toolFormat: settings.tool_format }),
+    ...defined({ toolFormat: settings.tool_format, mergeMessages: settings.merge_messages }),
   });
-  return { id: run === undefined ? basename(modelDirectory) : policy, engine, model: info.model, renderer };
+  const file = given.endsWith(".gguf") ? given : modelDirectory;
+  const own = given.startsWith("hub:") ? given.slice(4) : basename(file, ".gguf");
+  return { id: run === undefined ? own : policy, engine, model: info.model, renderer };
 }
 
 /** Connects to a live engine, and serves the policies that it holds. Sends no numbered calls: those belong to the client that trains. */

@@ -10,6 +10,11 @@ const FOLDER = fileURLToPath(new URL("../../../testing/fixtures/broken/", import
 /** Names of the plugins with one defect. */
 export const BROKEN = readdirSync(FOLDER).sort();
 
+export const SOUND_FOLDER = fileURLToPath(new URL("../../../testing/fixtures/sound/", import.meta.url));
+
+/** Names of the plugins without a defect. */
+export const SOUND = readdirSync(SOUND_FOLDER).sort();
+
 /** Defect of a broken plugin, as its package.json states it. */
 interface StatedDefect {
   /** Code that `mrlm check` must report, and nothing else. */
@@ -24,10 +29,14 @@ export function statedDefect(name: string): StatedDefect {
   return JSON.parse(readFileSync(join(FOLDER, name, "package.json"), "utf8")) as StatedDefect;
 }
 
-/** Checks a broken plugin, and returns the open findings. */
-export async function findingsOf(name: string, options: { readonly quick?: boolean } = {}): Promise<Finding[]> {
+/** Checks a broken plugin, or one of another folder, and returns the open findings. */
+export async function findingsOf(
+  name: string,
+  options: { readonly quick?: boolean } = {},
+  folder = FOLDER,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for await (const message of checkPackage(findPackage(join(FOLDER, name), FOLDER), options))
+  for await (const message of checkPackage(findPackage(join(folder, name), folder), options))
     if (message.event === "finding" && message.finding.acknowledged === undefined) findings.push(message.finding);
   return findings;
 }

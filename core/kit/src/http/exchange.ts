@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { MrlmError } from "@mrlm/spec";
 import { HttpError } from "./http-error.ts";
 import { parseClientJson } from "./parse-client-json.ts";
+import { readBody } from "./read-body.ts";
 
 /** One HTTP request with its response. */
 export class Exchange {
@@ -28,24 +29,16 @@ export class Exchange {
 
   /** Reads the body as JSON. Rejects with status 413 above the limit, and with status 400 for another form. */
   async json(): Promise<unknown> {
-    const tooLarge = (): HttpError =>
-      new HttpError(
+    const body = await readBody(this.request, this.#maxBytes);
+    if (body === undefined)
+      throw new HttpError(
         413,
         new MrlmError("MESSAGE_INVALID", `The body of the request has more than ${this.#maxBytes} bytes.`, {
           hint: "Send less in one request.",
         }),
       );
-    if (Number(this.header("content-length") ?? 0) > this.#maxBytes) throw tooLarge();
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    // The request outlives the loop: the response of a refused one is sent over its connection.
-    for await (const chunk of this.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > this.#maxBytes) throw tooLarge();
-      chunks.push(chunk);
-    }
     try {
-      return parseClientJson(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+      return parseClientJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
     } catch (error) {
       throw new HttpError(
         400,

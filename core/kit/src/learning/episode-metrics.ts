@@ -1,5 +1,6 @@
 import type { AgentTrajectory, Metrics, PolicyId, RoleId, Trajectory, TrajectoryGroup } from "@mrlm/spec";
-import { gradesOf } from "./judgements.ts";
+import { agentMetrics } from "./program-calls.ts";
+import { answerMetrics } from "./answer-metrics.ts";
 import { type EpisodeCounts, isLearnt, isPlayedBy } from "./learnable-episodes.ts";
 import { matchesOf, matchParts, ZeroSum } from "./matches.ts";
 import { meanOf } from "./mean.ts";
@@ -58,7 +59,8 @@ export function episodeMetrics(
     ...sideMetrics(agents, roles),
     ...gameMetrics(played, policy),
     ...toolMetrics(played),
-    ...answerMetrics(played, policy),
+    ...agentMetrics(played),
+    ...answerMetrics(groups, policy),
   };
 }
 
@@ -90,19 +92,6 @@ function gameMetrics(played: readonly Trajectory[], policy: PolicyId): Metrics {
       [`ties/${kind}`, meanOf(matches.map(({ points }) => Number(points === 0.5)))],
     ]),
   );
-}
-
-/** Returns the share of the policy's graded answers that the scorer read and could not decide; nothing where no scorer graded. */
-function answerMetrics(played: readonly Trajectory[], policy: PolicyId): Metrics {
-  const grades = played.flatMap((trajectory) =>
-    gradesOf(trajectory).filter(({ agent }) => {
-      const part = trajectory.agents[agent];
-      return part !== undefined && isPlayedBy(part, policy);
-    }),
-  );
-  return grades.length === 0
-    ? {}
-    : { "answers/undecided": meanOf(grades.map(({ verdict }) => Number(verdict === "undecided"))) };
 }
 
 /** Returns metrics of the calls of tools in whole episodes, of any agent. */

@@ -5,7 +5,9 @@ import { chatTemplate } from "./chat-template.ts";
 import { compileTemplate } from "./compiled-template.ts";
 import { checkTools } from "./check-tools.ts";
 import { type CompletionStream, completionStream, type CompletionStreamOptions } from "./completion-stream.ts";
-import { type ToolFormatName, detectToolFormat } from "./formats/formats.ts";
+import { type ToolFormatName, detectToolFormat, TOOL_FORMATS } from "./formats/formats.ts";
+import { mergedMessages, wholeMessages } from "./merged-messages.ts";
+import { promptedTools, rendersTools } from "./prompted-tools.ts";
 import { superviseConversation } from "./supervise.ts";
 import { specialToken } from "./spelled-markers.ts";
 import { thinkingOf } from "./thinking.ts";
@@ -35,8 +37,10 @@ export function chatRenderer(options: {
   readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;
   /** Token ids that end a turn, from the configuration of the model. */
   readonly eosTokenIds: readonly number[];
-  /** Form of the calls of the model. Default: detected from its template and its special tokens. */
+  /** Form of the calls of the model, in which a template without tools has them by the prompt. Default: detected from its template and its special tokens. */
   readonly toolFormat?: ToolFormatName;
+  /** Whether messages are joined that the template would refuse or omit: system messages, and messages of the user that follow one another. */
+  readonly mergeMessages?: boolean;
 }): ChatRenderer {
   const tokenizer = loadTokenizer(options.tokenizerFiles);
   if (tokenizer.chatTemplate === undefined) {
@@ -51,11 +55,19 @@ export function chatRenderer(options: {
     pad_token: special("pad_token"),
   };
   const toolSource = tokenizer.toolTemplate ?? tokenizer.chatTemplate;
-  const toolFormat = options.toolFormat ?? detectToolFormat(toolSource, (token) => tokenizer.idOf(token) !== undefined);
+  const hasToken = (marker: string): boolean => tokenizer.idOf(marker) !== undefined;
+  const toolFormat = options.toolFormat ?? detectToolFormat(toolSource, hasToken);
   const format = toolFormat ?? "hermes";
-  const compile = (source: string) => compileTemplate(source, variables, tokenizer.escape);
+  const compile = (source: string) => {
+    const template = compileTemplate(source, variables, tokenizer.escape);
+    return options.mergeMessages === true ? mergedMessages(template) : wholeMessages(template);
+  };
   const compiled = compile(tokenizer.chatTemplate);
-  const compiledTools = toolSource === tokenizer.chatTemplate ? compiled : compile(toolSource);
+  const own = toolSource === tokenizer.chatTemplate ? compiled : compile(toolSource);
+  const compiledTools =
+    options.toolFormat === undefined || rendersTools(own)
+      ? own
+      : promptedTools(own, TOOL_FORMATS[format], { escape: tokenizer.escape, hasToken });
   const { thinking, isThinking } = thinkingOf(tokenizer, [compiled, compiledTools]);
   const reader = { format, thinking, specials: new Set(tokenizer.specials.values()) };
   const plain = chatTemplate(compiled, reader, tokenizer);
@@ -119,6 +131,7 @@ export function chatRenderer(options: {
       // Only what differs from the default, so that the fingerprints of other models do not change.
       ...(toolSource === tokenizer.chatTemplate ? [] : [toolSource]),
       ...(options.toolFormat === undefined ? [] : [options.toolFormat]),
+      ...(options.mergeMessages === true ? ["merge_messages"] : []),
     ]),
     stopTokenIds,
     vocabSize: tokenizer.vocabSize,

@@ -36,7 +36,7 @@ function assertShown(rendered: string, without: string, names: readonly string[]
     "TOOLS_UNSUPPORTED",
     `The model's chat template does not show the tools that are offered: ${missing.slice(0, 10).join(", ")}.`,
     {
-      hint: "Use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do), add them to the template, or describe the tools in messages.",
+      hint: "Set `model.tool_format`: the tools are then written into the system message, with the form of a call. `hermes` is a form for a model that was trained on none. Or use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do).",
     },
   );
 }

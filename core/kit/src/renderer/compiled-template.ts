@@ -64,7 +64,8 @@ export function compileTemplate(
   };
 }
 
-function toTemplateTool(tool: ToolDefinition): Record<string, unknown> {
+/** Returns a tool in the form that chat templates read. */
+export function toTemplateTool(tool: ToolDefinition): Record<string, unknown> {
   return {
     type: "function",
     function: { name: tool.name, description: tool.description, parameters: tool.parameters },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@mrlm/spec";
 import type { CompiledTemplate, TemplateMessage } from "./compiled-template.ts";
 import { TOOL_FORMATS } from "./formats/formats.ts";
+import { attempt } from "./merged-messages.ts";
 import { type CallReader, renderedCalls } from "./rendered-calls.ts";
 
 /** Style in which a chat template renders calls. */
@@ -79,15 +80,6 @@ const TOOL_TEXT = ["user", "assistant", "tool", "assistant", "user"].map((role) 
   role,
   content: role === "tool" ? PROBE_TEXT : "a",
 }));
-
-/** Returns the rendering; `undefined` if the template refuses the conversation. */
-function attempt(render: () => string): string | undefined {
-  try {
-    return render();
-  } catch {
-    return undefined;
-  }
-}
 
 function conversation(calls: number, given: JsonObject | string, content: string | null): TemplateMessage[] {
   const ids = NAMES.slice(0, calls).map((_, i) => `probe000${i}`);

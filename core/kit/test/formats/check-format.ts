@@ -93,8 +93,8 @@ export interface Counts {
 export function checkFormat(
   name: ToolFormatName,
   { seed, calls: callRuns, faults, texts: textRuns, characters }: Counts,
+  model = modelOf(name),
 ): void {
-  const model = modelOf(name);
   const { renderer, tokenizer } = model;
   const ask = textMessage("user", "a");
   /** Returns the tokens of an answer. */

@@ -95,8 +95,23 @@ export function templateOf(name: ToolFormatName, prompt = "<|assistant|>"): stri
   );
 }
 
+/** Template that renders neither tools nor calls, and every role. */
+export const WITHOUT_TOOLS =
+  "{% for message in messages %}{{ '<|' + message.role + '|>' + message.content + '<|end|>' }}{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
+
+/** Template like that of Gemma 2: users and answers in turn, and no system message. */
+export const IN_TURN =
+  "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" +
+  "{% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Conversation roles must alternate') }}{% endif %}" +
+  "{{ '<|' + message.role + '|>' + message.content + '<|end|>' }}{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
+
 /** Returns the model of a format. */
-export function modelOf(name: ToolFormatName, template = templateOf(name), added: readonly string[] = []): Model {
+export function modelOf(
+  name: ToolFormatName,
+  template = templateOf(name),
+  added: readonly string[] = [],
+  mergeMessages = false,
+): Model {
   const { specials, tags } = FAMILIES[name];
   const special = [...specials, ...added];
   const files = characterTokenizerFiles({ alphabet: ALPHABET, tags: [...tags, ...special] });
@@ -112,7 +127,7 @@ export function modelOf(name: ToolFormatName, template = templateOf(name), added
   return {
     name,
     specials: special,
-    renderer: chatRenderer({ tokenizerFiles, eosTokenIds: [], toolFormat: name }),
+    renderer: chatRenderer({ tokenizerFiles, eosTokenIds: [], toolFormat: name, mergeMessages }),
     tokenizer: loadTokenizer(tokenizerFiles),
   };
 }

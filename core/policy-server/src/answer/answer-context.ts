@@ -1,4 +1,5 @@
 import type { Exchange } from "@mrlm/kit/http";
+import type { AnswerCounts } from "../request-log.ts";
 import type { Admission } from "../sampling/admission.ts";
 import type { ServedPolicy } from "../served-policy.ts";
 import type { TokenNames } from "./token-names.ts";
@@ -11,6 +12,6 @@ export interface AnswerContext {
   readonly admission: Admission;
   /** Aborted when the client is gone, or when the server ends. */
   readonly signal: AbortSignal;
-  /** Receives the number of tokens of each finished answer. */
-  count(tokens: { readonly prompt: number; readonly completion: number }): void;
+  /** Receives the number of tokens of each finished answer, and 1 for one without the form that the request requires. */
+  count(answer: AnswerCounts): void;
 }

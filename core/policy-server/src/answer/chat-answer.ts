@@ -1,9 +1,8 @@
+import { ApiError, ChatChoice, type ChatRequest, withInstructions } from "@mrlm/kit/gateway";
 import { MrlmError } from "@mrlm/spec";
-import { ApiError } from "../api/api-error.ts";
-import type { ChatRequest } from "../api/chat-request.ts";
 import { answerTokens, checkTextLength, type Generated, samplingKey } from "../sampling/generate.ts";
 import type { ChoiceUpdate } from "../text/choice.ts";
-import { ChatText, type Delta } from "../text/text-sink.ts";
+import { ChatText } from "../text/text-sink.ts";
 import type { AnswerContext } from "./answer-context.ts";
 import { EventStream } from "./event-stream.ts";
 import { generateAll } from "./generate-all.ts";
@@ -15,7 +14,9 @@ export async function answerChat(context: AnswerContext, request: ChatRequest): 
   const { policy, names, exchange } = context;
   context.admission.check(request.n ?? 1, "n");
   const prompt = renderPrompt(context, request);
-  const maxTokens = answerTokens(policy, prompt.length, request.maxTokens, "messages");
+  // A limit above the free positions is met by them, as in an episode.
+  const room = answerTokens(policy, prompt.length, undefined, "messages");
+  const maxTokens = Math.min(request.maxTokens ?? room, room);
   const takenIds = new Set(
     request.messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : []))),
   );
@@ -52,7 +53,8 @@ export async function answerChat(context: AnswerContext, request: ChatRequest): 
     answer.end(generated);
     if (events !== undefined) write(answer.lastChunk());
     usedTokens += answer.tokens;
-    context.count({ prompt: i === 0 ? prompt.length : 0, completion: answer.tokens });
+    const schemaFailed = answer.hasFormat ? 0 : 1;
+    context.count({ prompt: i === 0 ? prompt.length : 0, completion: answer.tokens, schemaFailed });
   });
   const usage = usageOf(prompt.length, usedTokens);
   if (events === undefined) {
@@ -69,7 +71,9 @@ export async function answerChat(context: AnswerContext, request: ChatRequest): 
   events.end();
 }
 
-function renderPrompt({ policy }: AnswerContext, { messages, tools }: ChatRequest): Int32Array {
+function renderPrompt({ policy }: AnswerContext, request: ChatRequest): Int32Array {
+  const { tools } = request;
+  const messages = withInstructions(request.messages, request);
   const texts = messages.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text.length : 0)));
   checkTextLength(
     policy,
@@ -85,25 +89,32 @@ function renderPrompt({ policy }: AnswerContext, { messages, tools }: ChatReques
   }
 }
 
-/** One choice of a chat response. */
+/** One choice of a chat response, with its tokens. */
 class ChatAnswer {
   readonly index: number;
   readonly #request: ChatRequest;
   readonly #names: TokenNames;
-  hasBegun = false;
+  readonly #choice: ChatChoice;
   tokens = 0;
-  #content = "";
-  #reasoning = "";
-  readonly #calls: object[] = [];
   readonly #ids: number[] = [];
   readonly #logprobs: object[] = [];
-  #finishReason: string | null = null;
+  #finishReason: Generated["finishReason"] = "stop";
   #versions: Int32Array = new Int32Array();
 
   constructor(index: number, request: ChatRequest, names: TokenNames) {
     this.index = index;
     this.#request = request;
     this.#names = names;
+    this.#choice = new ChatChoice(index);
+  }
+
+  /** Whether the answer has the form that the request requires. */
+  get hasFormat(): boolean {
+    return this.#choice.hasFormat(this.#request);
+  }
+
+  get hasBegun(): boolean {
+    return this.#choice.hasBegun;
   }
 
   /** Adds a part. Returns it as a choice of an event, or `undefined` if it has nothing to send yet. */
@@ -115,53 +126,31 @@ class ChatAnswer {
       this.#ids.push(...lists.ids);
       this.#logprobs.push(...lists.content);
     }
-    const delta = this.#merge(deltas);
+    const delta = this.#choice.add(deltas);
     if (!stream || (deltas.length === 0 && ((!hasIds && !hasLogprobs) || tokens.length === 0) && this.hasBegun))
       return undefined;
-    const isFirst = !this.hasBegun;
-    this.hasBegun = true;
-    return {
-      index: this.index,
-      delta: isFirst ? { role: "assistant", content: "", ...delta } : delta,
-      logprobs: hasLogprobs ? { content: lists.content, refusal: null } : null,
-      finish_reason: null,
-      ...(hasIds && { token_ids: lists.ids }),
-    };
+    return this.#choice.event(delta, this.#tokenFields(lists));
   }
 
   end({ finishReason, versions }: Generated): void {
-    this.#finishReason = finishReason === "stop" && this.#calls.length > 0 ? "tool_calls" : finishReason;
+    this.#finishReason = finishReason;
     this.#versions = versions.subarray(0, this.tokens);
   }
 
   /** Returns the choice of the last event. */
   lastChunk(): object {
-    return {
-      index: this.index,
-      delta: {},
-      logprobs: null,
-      finish_reason: this.#finishReason,
-      ...this.#weightVersions(),
-    };
+    return this.#choice.lastEvent(this.#finishReason, this.#weightVersions());
   }
 
   /** Returns the choice of a response that is not streamed. */
   choice(): object {
-    const hasCalls = this.#calls.length > 0;
-    return {
-      index: this.index,
-      message: {
-        role: "assistant",
-        content: this.#content === "" && hasCalls ? null : this.#content,
-        refusal: null,
-        ...(this.#reasoning !== "" && { reasoning_content: this.#reasoning }),
-        ...(hasCalls && { tool_calls: this.#calls }),
-      },
-      logprobs: this.#request.logprobs ? { content: this.#logprobs, refusal: null } : null,
-      finish_reason: this.#finishReason,
-      ...(this.#request.return_token_ids === true && { token_ids: this.#ids }),
-      ...this.#weightVersions(),
-    };
+    const fields = this.#tokenFields({ ids: this.#ids, content: this.#logprobs });
+    return this.#choice.whole(this.#finishReason, { ...fields, ...this.#weightVersions() });
+  }
+
+  #tokenFields({ ids, content }: { readonly ids: readonly number[]; readonly content: object[] }): object {
+    const { return_token_ids: hasIds = false, logprobs } = this.#request;
+    return { ...(logprobs && { logprobs: { content, refusal: null } }), ...(hasIds && { token_ids: ids }) };
   }
 
   #weightVersions(): object {
@@ -177,25 +166,5 @@ class ChatAnswer {
       top_logprobs: [],
     }));
     return { ids: tokens, content };
-  }
-
-  /** Adds parts to the message. Returns them as the delta of an event. */
-  #merge(deltas: readonly Delta[]): object {
-    const merged: { content?: string; reasoning_content?: string; tool_calls?: object[] } = {};
-    for (const delta of deltas) {
-      if (delta.type === "content") {
-        this.#content += delta.text;
-        merged.content = (merged.content ?? "") + delta.text;
-      } else if (delta.type === "reasoning") {
-        this.#reasoning += delta.text;
-        merged.reasoning_content = (merged.reasoning_content ?? "") + delta.text;
-      } else {
-        const { id, name, arguments: given } = delta.call;
-        const call = { id, type: "function", function: { name, arguments: JSON.stringify(given) } };
-        (merged.tool_calls ??= []).push({ index: this.#calls.length, ...call });
-        this.#calls.push(call);
-      }
-    }
-    return merged;
   }
 }

@@ -1,5 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
-import { invalidParameter } from "../api/api-error.ts";
+import { invalidParameter } from "@mrlm/kit/gateway";
 import type { CompletionRequest } from "../api/completion-request.ts";
 import { answerTokens, checkTextLength, type Generated, samplingKey } from "../sampling/generate.ts";
 import type { ChoiceUpdate } from "../text/choice.ts";

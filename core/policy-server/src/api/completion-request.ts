@@ -1,5 +1,5 @@
+import { parseBody, type SamplingParameters, samplingParameters, unsupported } from "@mrlm/kit/gateway";
 import { z } from "zod";
-import { parseBody, type SamplingParameters, samplingParameters, unsupported } from "./parameters.ts";
 
 const completionBody = z.strictObject({
   ...samplingParameters,

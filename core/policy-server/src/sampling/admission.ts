@@ -1,5 +1,5 @@
 import { Places } from "@mrlm/kit";
-import { ApiError } from "../api/api-error.ts";
+import { ApiError } from "@mrlm/kit/gateway";
 
 /** Limits of the sequences of a server. */
 export interface SequenceLimits {

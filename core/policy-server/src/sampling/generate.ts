@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { ApiError, MAX_INT32, type SamplingParameters } from "@mrlm/kit/gateway";
 import { hash64 } from "@mrlm/kit/service";
 import { defined, type StopReason } from "@mrlm/spec";
 import type { SampledChunk, SamplingParams } from "@mrlm/spec/host";
-import { ApiError, serverClosing } from "../api/api-error.ts";
-import { MAX_INT32, type SamplingParameters } from "../api/parameters.ts";
+import { serverClosing } from "../api/server-closing.ts";
 import type { ServedPolicy } from "../served-policy.ts";
 import { Choice, type ChoiceUpdate } from "../text/choice.ts";
 import type { TextSink } from "../text/text-sink.ts";

@@ -1,7 +1,7 @@
+import { type Delta, findStop, partialStop } from "@mrlm/kit/gateway";
 import { TokenText, type TextTokenizer } from "@mrlm/kit/renderer";
 import type { SampledChunk } from "@mrlm/spec/host";
-import { findStop, partialStop } from "./stop-strings.ts";
-import type { Delta, TextSink } from "./text-sink.ts";
+import type { TextSink } from "./text-sink.ts";
 
 /** Part of an answer with its tokens. */
 export interface ChoiceUpdate {

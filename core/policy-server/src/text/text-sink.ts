@@ -1,12 +1,7 @@
+import type { Delta } from "@mrlm/kit/gateway";
 import { type ChatRenderer, type CompletionStream, TokenText } from "@mrlm/kit/renderer";
-import type { Part, ToolCallPart } from "@mrlm/spec";
+import type { Part } from "@mrlm/spec";
 import type { ParseContext } from "@mrlm/spec/host";
-
-/** New part of an answer. */
-export type Delta =
-  | { readonly type: "content"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string }
-  | { readonly type: "call"; readonly call: ToolCallPart };
 
 /** Turns tokens into the parts of an answer. No part ends within a character. */
 export interface TextSink {

@@ -49,7 +49,7 @@ completed = client.completions.create(model="writer", prompt="Hi", max_tokens=99
 found["completed"] = [completed.text, len(completed.logprobs.token_logprobs)]
 unsupported = error_of(frequency_penalty=1)
 found["unsupported"] = [unsupported.status_code, unsupported.code, unsupported.param]
-too_long = error_of(max_tokens=10_000)
+too_long = error_of(messages=[{"role": "user", "content": "x" * 10_000}])
 found["too_long"] = [too_long.status_code, too_long.code]
 try:
     openai.OpenAI(base_url=base_url, api_key="wrong", max_retries=0).models.list()

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { decodeUtf8 } from "@mrlm/kit/service";
 import { fileFault, MrlmError, type PolicyId } from "@mrlm/spec";
+import type { StoredModel } from "@mrlm/spec/host";
 import { configError, type ConfigProblem, problemsOf } from "./config-problems.ts";
 import { translateLegacy } from "./legacy/translate-legacy.ts";
 import { type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
@@ -24,6 +25,8 @@ export interface LoadedConfig {
   readonly notices: readonly string[];
   /** Path in `source` of an option of a learner; of the learner if `option` is empty. */
   learnerPath(stage: number, policy: PolicyId, option: ConfigPath): ConfigPath;
+  /** Models that were fetched or converted for this configuration, by the names that it has for them. */
+  readonly models?: Readonly<Record<string, StoredModel>>;
   /** Whether options that a plugin does not have are dropped with a notice instead of refused. */
   readonly dropsUnknownOptions: { readonly stages: boolean; readonly environments: boolean };
 }

@@ -4,6 +4,7 @@ import { bareName } from "../names/versioned.ts";
 import { environmentPath } from "./environment-place.ts";
 import type { LoadedConfig } from "./load-config.ts";
 import { type Override, yamlValue } from "./overrides.ts";
+import { modelPath } from "./sections/values.ts";
 import type { ConfigPath } from "./source-text.ts";
 
 const EXAMPLE =
@@ -52,5 +53,5 @@ function entryOf(loaded: LoadedConfig, environment: string): ConfigPath | undefi
 function withDirectory(player: unknown, directory: string): unknown {
   const model = (player as { readonly model?: unknown } | null)?.model;
   const isFrozen = typeof model === "string" && !Object.hasOwn(player as object, "endpoint");
-  return isFrozen ? { ...(player as object), model: resolve(directory, model) } : player;
+  return isFrozen && modelPath(model) !== model ? { ...(player as object), model: resolve(directory, model) } : player;
 }

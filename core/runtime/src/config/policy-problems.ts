@@ -90,16 +90,15 @@ function nameProblems(name: string): ConfigProblem[] {
 
 function sourceProblems(
   path: ConfigPath,
-  { path: directory, random }: NonNullable<ConfigInput["model"]>,
+  { path: directory, hub, gguf, random, revision }: NonNullable<ConfigInput["model"]>,
 ): ConfigProblem[] {
-  return (directory === undefined) === (random === undefined)
-    ? [
-        {
-          path,
-          at: "key",
-          text: `${showPath(path)}: give either \`path\` (a directory) or \`random\` (random weights)`,
-        },
-      ]
+  const given = [directory, hub, gguf, random].filter((source) => source !== undefined);
+  if (given.length !== 1) {
+    const text = `${showPath(path)}: give one of \`path\` (a directory), \`hub\` (of the Hugging Face Hub), \`gguf\` (a file) and \`random\` (random weights)`;
+    return [{ path, at: "key", text }];
+  }
+  return revision !== undefined && hub === undefined
+    ? [{ path: [...path, "revision"], at: "key", text: `${showPath([...path, "revision"])} is for \`hub\`` }]
     : [];
 }
 

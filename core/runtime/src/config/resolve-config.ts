@@ -64,7 +64,7 @@ export function resolveEnvironment(
   return resolved(environmentSection.parse(entry), base);
 }
 
-/** Text that two entries have in common if they differ in nothing but their weight. */
+/** Text that two entries have in common if they differ in nothing but their weight and watch, which change no episode. */
 export function environmentKey(environment: ResolvedEnvironment): string {
   const { id, options, max_turns, players, sides, reward_sharing } = environment;
   const values = [id, options, max_turns ?? null, players ?? null, sides ?? null, reward_sharing ?? null];
@@ -83,8 +83,10 @@ function withDefaults(config: AbsoluteConfig, place: ConfigPlace, base_directory
     ...(description && { description }),
     tags,
     seed,
-    policies: mapValues(models, ({ random, ...policy }) => ({
+    policies: mapValues(models, ({ random, hub, revision, gguf, ...policy }) => ({
       ...policy,
+      ...(hub && { path: `hub:${hub}${revision === undefined ? "" : `@${revision}`}` }),
+      ...(gguf && { path: gguf }),
       ...(random && { random: { ...random, seed: random.seed ?? seed } }),
     })),
     environments: mergeEqual(environments),
@@ -99,7 +101,7 @@ function withDefaults(config: AbsoluteConfig, place: ConfigPlace, base_directory
       ...others.eval,
       environments:
         others.eval.environments ??
-        mergeEqual(environments.map(({ reward_sharing: _, ...environment }) => environment)).map(
+        mergeEqual(environments.map(({ reward_sharing: _, watch: __, ...environment }) => environment)).map(
           ({ weight: _, ...environment }) => environment,
         ),
     },
@@ -119,13 +121,16 @@ function algorithmNames(learners: Readonly<Record<PolicyId, LearnerKeys>>): stri
   return [...new Set(names)].join("+");
 }
 
-/** Merges equal environments and adds their weights. */
+/** Merges equal environments and adds their weights. The first watch holds. */
 function mergeEqual<E extends AbsoluteConfig["environments"][number]>(environments: readonly E[]): E[] {
   const merged = new Map<string, E>();
   for (const environment of environments) {
     const key = environmentKey(environment);
     const known = merged.get(key);
-    merged.set(key, known === undefined ? environment : { ...known, weight: known.weight + environment.weight });
+    merged.set(
+      key,
+      known === undefined ? environment : { ...environment, ...known, weight: known.weight + environment.weight },
+    );
   }
   return [...merged.values()];
 }

@@ -11,13 +11,16 @@ import {
   unscoredEpisodes,
   versionLag,
 } from "./rules/episodes.ts";
+import { answersDrift, copiedAnswers, equalAnswers } from "./rules/answers.ts";
 import { evaluatedEpisodes, evaluationDrop } from "./rules/evaluation.ts";
 import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimizer.ts";
 import { clipFraction, entropyCollapse, fewEffectiveTokens, klBlowUp, samplerMismatch } from "./rules/policy.ts";
 import { componentDivergence } from "./rules/reward-hacking.ts";
 import { runFailed } from "./rules/run-failed.ts";
+import { programsEnd, rewrittenHistories } from "./rules/programs.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
 import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
+import { unscoredByPolicy, watchBound, watchGap } from "./rules/watch.ts";
 import { environmentBound, groupsRefused, learningBound, playBound, playersBound, wireBound } from "./rules/time.ts";
 import type { RunRecord, StageRecord } from "./run-record.ts";
 import { isAgainstItself, learnerViews, roleViews } from "./stage-views.ts";
@@ -27,6 +30,10 @@ export const STAGE_RULES: readonly StageRule[] = [
   failedEpisodes,
   unscoredEpisodes,
   rewardsOutOfRange,
+  watchGap,
+  copiedAnswers,
+  equalAnswers,
+  unscoredByPolicy,
   fallingReward,
   risingLoss,
   pairsNotLearnt,
@@ -36,6 +43,8 @@ export const STAGE_RULES: readonly StageRule[] = [
   truncation,
   limitedEpisodes,
   malformedCalls,
+  programsEnd,
+  rewrittenHistories,
   cutTargets,
   samplerMismatch,
   fewEffectiveTokens,
@@ -47,6 +56,7 @@ export const STAGE_RULES: readonly StageRule[] = [
   flatReward,
   likelihoodDisplacement,
   componentDivergence,
+  answersDrift,
   versionLag,
   environmentBound,
   playersBound,
@@ -54,6 +64,7 @@ export const STAGE_RULES: readonly StageRule[] = [
   playBound,
   learningBound,
   groupsRefused,
+  watchBound,
 ];
 
 /** Rules whose findings are omitted if the finding of another rule causes them, because their advice would be wrong: a collapsed policy needs no higher learning rate. */
@@ -77,13 +88,14 @@ const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
     "kl-blow-up",
   ],
   "likelihood-displacement": ["pairs-not-learnt"],
+  "episodes-unscored": ["unscored-by-policy"],
 };
 
 /** Rules that a game against the policy itself or its past versions does not break: one role earns what the other one loses. */
 const OF_REWARD = ["flat-reward", "falling-reward"];
 
 /** Examines a stage, by learner and by role where its rewards are. A finding of some of these alone, or with other numbers, names the policy and the role. */
-function stageFindings(stage: StageRecord, run: RunRecord): Finding[] {
+function stageFindings(stage: StageRecord, run: RunRecord, rules: readonly StageRule[] = STAGE_RULES): Finding[] {
   const views = learnerViews(stage).flatMap(({ policy, stage: learnt }) =>
     roleViews(learnt).map((view) => ({
       place: [policy && `policy ${policy}`, view.role && `role ${view.role}`].filter(Boolean).join(", "),
@@ -91,7 +103,7 @@ function stageFindings(stage: StageRecord, run: RunRecord): Finding[] {
       stage: view.stage,
     })),
   );
-  return STAGE_RULES.flatMap((rule) => {
+  return rules.flatMap((rule) => {
     const found = views.map((view) => ({ ...view, finding: rule(view.stage, run) }));
     const findings = found.flatMap(({ place, isGame, finding }) =>
       finding === undefined || (isGame && OF_REWARD.includes(finding.rule)) ? [] : [{ place, finding }],
@@ -101,6 +113,15 @@ function stageFindings(stage: StageRecord, run: RunRecord): Finding[] {
       ? findings.slice(0, 1).map(({ finding }) => finding)
       : findings.map(({ place, finding }) => ({ ...finding, what: `${capitalised(place)}: ${finding.what}` }));
   });
+}
+
+/** Rules for rewards that are earned by something other than the task. A run reports their findings while it trains. */
+const REWARD_RULES: readonly StageRule[] = [watchGap, copiedAnswers, equalAnswers, unscoredByPolicy, watchBound];
+
+/** Finds rewards of a stage under way that are earned by something other than the task. */
+export function rewardFindings(stage: StageRecord): Finding[] {
+  const run = { directory: "", status: "running", stages: [stage], evaluations: [], failures: [], unscored: [] };
+  return stageFindings(stage, run, REWARD_RULES);
 }
 
 /** Finds problems and hints of a run, problems first. */

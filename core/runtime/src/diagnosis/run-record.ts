@@ -1,6 +1,7 @@
 import { MrlmError } from "@mrlm/spec";
 import type { CauseCount } from "@mrlm/store";
 import { loadConfig } from "../config/load-config.ts";
+import type { ResolvedConfig } from "../config/resolve-config.ts";
 import type { EpisodeSummary } from "../evaluation/summarise.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import { RunDirectory } from "../run/run-directory.ts";
@@ -60,7 +61,7 @@ export interface RunRecord {
 /** Reads a run directory. Throws RUN_NOT_FOUND for any other path. */
 export function readRun(path: string): RunRecord {
   const run = RunDirectory.open(path);
-  const { stages } = loadConfig(run.configPath).config;
+  const { config } = loadConfig(run.configPath);
   const rows = run.metrics.rows();
   const record = run.readRecord() as { readonly status?: string; readonly error?: RunError | string };
   // A killed process cannot write its status, but its lock is released.
@@ -70,13 +71,7 @@ export function readRun(path: string): RunRecord {
     directory: run.path,
     status,
     error,
-    stages: stagesOf(
-      rows,
-      stages.map(({ name, learners }) => ({
-        name,
-        learners: Object.fromEntries(Object.entries(learners).map(([policy, { algorithm }]) => [policy, algorithm])),
-      })),
-    ),
+    stages: new StageRecords(config, rows).all,
     evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation),
     ...causesOf(run),
   };
@@ -95,29 +90,45 @@ function causesOf(run: RunDirectory): Pick<RunRecord, "failures" | "unscored" | 
   }
 }
 
-/** Divides rows into stages. Stages may have equal names, so a row whose iteration does not follow the last one begins a new stage. */
-function stagesOf(
-  rows: readonly MetricsRow[],
-  configured: readonly Required<Pick<StageRecord, "name" | "learners">>[],
-): StageRecord[] {
-  const stages: (StageRecord & { readonly iterations: IterationRecord[] })[] = [];
-  let last = 0;
-  for (const row of rows.filter(({ kind }) => kind === "iteration")) {
+/** Stages of a run that have begun, by the rows of its iterations. */
+export class StageRecords {
+  readonly #configured: ResolvedConfig["stages"];
+  readonly #stages: (StageRecord & { readonly iterations: IterationRecord[] })[] = [];
+  #last = 0;
+
+  constructor({ stages }: Pick<ResolvedConfig, "stages">, rows: readonly MetricsRow[]) {
+    this.#configured = stages;
+    for (const row of rows) this.add(row);
+  }
+
+  get all(): readonly StageRecord[] {
+    return this.#stages;
+  }
+
+  /** Adds a row. Stages may have equal names, so a row whose iteration does not follow the last one begins a new stage. Other rows than iterations are ignored. */
+  add(row: MetricsRow): void {
+    if (row.kind !== "iteration") return;
     const iteration = Number(row["iteration"]);
-    if (stages.length === 0 || row.stage !== stages.at(-1)?.name || iteration <= last) {
-      const learners = configured.find(({ name }) => name === row.stage)?.learners ?? {};
-      const algorithm = Object.values(learners)[0] ?? row.stage;
-      stages.push({ name: row.stage, algorithm, learners, iterations: [] });
+    if (row.stage !== this.#stages.at(-1)?.name || iteration <= this.#last) {
+      const configured = this.#configured.find(({ name }) => name === row.stage)?.learners ?? {};
+      const learners = Object.fromEntries(
+        Object.entries(configured).map(([policy, { algorithm }]) => [policy, algorithm]),
+      );
+      this.#stages.push({
+        name: row.stage,
+        algorithm: Object.values(learners)[0] ?? row.stage,
+        learners,
+        iterations: [],
+      });
     }
-    stages.at(-1)?.iterations.push({
+    this.#stages.at(-1)?.iterations.push({
       step: row.step,
       metrics: numbers(row["metrics"]),
       seconds: numbers(row["seconds"]),
       notices: (row["notices"] ?? []) as readonly string[],
     });
-    last = iteration;
+    this.#last = iteration;
   }
-  return stages;
 }
 
 function toEvaluation(row: MetricsRow): EvaluationRecord {

@@ -17,7 +17,16 @@ export function learnerViews(stage: StageRecord): LearnerView[] {
     stage: {
       ...stage,
       algorithm,
-      iterations: stage.iterations.map((each) => ({ ...each, metrics: ofPolicy(each.metrics, policy) })),
+      iterations: stage.iterations.map((each) => ({
+        ...each,
+        metrics: {
+          ...ofPolicy(each.metrics, policy),
+          ...sumOfOthers(
+            each.metrics,
+            Object.keys(stage.learners ?? {}).filter((other) => other !== policy),
+          ),
+        },
+      })),
     },
   }));
 }
@@ -33,6 +42,18 @@ function ofPolicy(metrics: Readonly<Record<string, number>>, policy: string): Re
           ? [[name, value]]
           : [],
     ),
+  );
+}
+
+/** Counts of the other learners of a stage, as metrics of a learner's view. */
+export const OTHERS = "others/";
+
+function sumOfOthers(metrics: Readonly<Record<string, number>>, others: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    ["episodes/unscored", "episodes/played", "agents/played"].map((name) => [
+      `${OTHERS}${name}`,
+      others.reduce((sum, other) => sum + (metrics[`${other}/${name}`] ?? 0), 0),
+    ]),
   );
 }
 

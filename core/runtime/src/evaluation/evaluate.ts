@@ -55,6 +55,8 @@ export async function evaluate(options: {
   readonly onEpisodes?: (label: string, group: TrajectoryGroup) => void;
   /** Called after each group of episodes. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** Called before a rejection, with the results of the episodes that had ended. */
+  readonly onStopped?: (results: readonly EvaluationResult[]) => void;
 }): Promise<EvaluationResult[]> {
   const {
     rollouts,
@@ -72,26 +74,23 @@ export async function evaluate(options: {
     // An environment that is configured twice, with different options, has two results.
     const twins = options.environments.slice(0, index).filter((other) => other.ref.id === ref.id).length;
     const environment = twins === 0 ? ref.id : `${ref.id}#${twins + 1}`;
+    const [greedy, sampled] = [new RoleTallies(rewardRange), new RoleTallies(rewardRange)];
     const play = async (
+      tallies: RoleTallies,
       label: string,
       groupSize: number,
       kind: (sampling: RolloutSampling) => RolloutSampling,
-    ): Promise<RoleTallies> => {
-      const limits = {
-        ...defined({ maxTurns, signal: options.signal }),
-      };
+    ): Promise<void> => {
       const request = {
         environment: ref,
         tasks,
         groupSize,
         players,
-        ...defined({ sides }),
+        ...defined({ sides, maxTurns, signal: options.signal }),
         label,
         sampling: kind(sampling),
         policySampling: Object.fromEntries(Object.entries(policySampling).map(([policy, own]) => [policy, kind(own)])),
-        ...limits,
       };
-      const tallies = new RoleTallies(rewardRange);
       for await (const group of rollouts.collect(request)) {
         tallies.add(group);
         onEpisodes(label, {
@@ -100,18 +99,23 @@ export async function evaluate(options: {
         });
         onProgress((done += group.trajectories.length), total);
       }
-      return tallies;
     };
-    const greedy = await play(GREEDY, 1, (own) => ({ ...own, temperature: 0 }));
-    const sampled = samples > 0 ? await play(SAMPLED, samples, (own) => own) : undefined;
-    for (const role of greedy.roles())
-      results.push({
+    const resultsOf = (count: number): EvaluationResult[] =>
+      greedy.roles().map((role) => ({
         environment: role === undefined ? environment : `${environment}/${role}`,
         ...defined({ role }),
-        tasks: tasks.length,
+        tasks: count,
         greedy: greedy.summary(role),
-        ...(sampled === undefined ? {} : { sampled: sampled.summary(role) }),
-      });
+        ...(sampled.groups === 0 ? {} : { sampled: sampled.summary(role) }),
+      }));
+    try {
+      await play(greedy, GREEDY, 1, (own) => ({ ...own, temperature: 0 }));
+      if (samples > 0) await play(sampled, SAMPLED, samples, (own) => own);
+    } catch (error) {
+      options.onStopped?.([...results, ...(greedy.groups === 0 ? [] : resultsOf(greedy.groups))]);
+      throw error;
+    }
+    results.push(...resultsOf(tasks.length));
   }
   return results;
 }
@@ -126,6 +130,8 @@ export class RoleTallies {
   readonly #range: RewardRange | undefined;
   readonly #whole: EpisodeTally;
   readonly #roles = new Map<RoleId, EpisodeTally>();
+  /** Number of groups so far. */
+  groups = 0;
 
   constructor(range?: RewardRange) {
     this.#range = range;
@@ -133,6 +139,7 @@ export class RoleTallies {
   }
 
   add(group: TrajectoryGroup): void {
+    this.groups++;
     for (const role of policyRoles([group]))
       if (!this.#roles.has(role)) this.#roles.set(role, new EpisodeTally(role, this.#range));
     for (const trajectory of group.trajectories)

@@ -22,6 +22,16 @@ export function failureAdvice(code: string, otherwise: string): string {
   );
 }
 
+/**
+ * Returns advice for unscored episodes. A code that is none of mrlm's was chosen by the environment or its scorer, mostly about the answer.
+ * @param code error code of the first one
+ * @param otherwise advice about a failure of what computes rewards
+ */
+export function unscoredAdvice(code: string, otherwise: string): string {
+  if (code === "" || isErrorCode(code)) return otherwise;
+  return `The environment or its scorer gives ${code} itself. If the policy's answer is the cause, give it the reward of a wrong one: else the policy learns whether it is graded. \`mrlm show RUN --failed\` prints the episodes.`;
+}
+
 /** Whether the same run would fail in the same way again: its model, and with it tokenizer and positions, cannot change. */
 export function isFaultOfModel(code: string): boolean {
   return Object.hasOwn(ADVICE, code);

@@ -8,6 +8,7 @@ import {
   type Scorer,
   type TaskSource,
   type Toolset,
+  type Workspaces,
 } from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
 import type { FileNames } from "./data-files.ts";
@@ -17,6 +18,7 @@ import { queuedSandbox } from "./queued-sandbox.ts";
 import { declared, type Requirements } from "./requirements.ts";
 import type { SessionJudgements } from "./session-judgements.ts";
 import type { SessionTools } from "./session-tools.ts";
+import { episodeWorkspaces } from "./episode-workspaces.ts";
 
 /** Trace of the call under way in a session. */
 export interface CallTrace {
@@ -67,6 +69,10 @@ export function environmentContext(parts: {
       typeof source === "string"
         ? tools.of(source, declared<Toolset>(environment, requirements, "tool", source).service)
         : tools.of(environment, source),
+    workspaces: (platform) => {
+      const { id, service } = declared<Workspaces>(environment, requirements, "workspace", platform);
+      return episodeWorkspaces(id, service, { clock, tools });
+    },
     dataPath: (path) => parts.files.pathOf(path),
   };
 }

@@ -6,12 +6,16 @@ import type { PhaseClock } from "./phase-clock.ts";
 /** Default delay in milliseconds between two tries. */
 const DELAY_MS = 200;
 
-/**
- * Returns a sandbox for the environment of a session. The deadline of the running phase is paused while a call waits for a place, and while the queue of
- * the sandbox is full: such a call is repeated. The end of the phase ends the call too. An episode that holds a session does not wait without end for another:
- * episodes that do could wait for each other. @param sessions of the episode, to which new ones are added
- */
-export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock, sessions: SandboxSession[]): Sandbox {
+/** Calls of a session that wait for places. */
+interface QueuedCalls {
+  /** Adds the pause of the deadline, and the end of the running phase. */
+  withQueue<Options extends SandboxCallOptions>(options: Options): Options;
+  /** Repeats a call while the queue is full. */
+  run<T>(given: SandboxCallOptions | undefined, work: (options: SandboxCallOptions) => Promise<T>): Promise<T>;
+}
+
+/** Returns calls during whose waits the deadline of the running phase is paused. The end of the phase ends the call too. */
+export function queuedCalls(clock: PhaseClock): QueuedCalls {
   const queued = <T>(wait: () => Promise<T>): Promise<T> => clock.paused(wait);
   const withQueue = <Options extends SandboxCallOptions>(options: Options): Options => {
     const signals = new Set([options.signal, clock.signal].filter((each) => each !== undefined));
@@ -36,6 +40,16 @@ export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock, sessions: San
       }
     }
   };
+  return { withQueue, run };
+}
+
+/**
+ * Returns a sandbox for the environment of a session. The deadline of the running phase is paused while a call waits for a place, and while the queue of
+ * the sandbox is full: such a call is repeated. The end of the phase ends the call too. An episode that holds a session does not wait without end for another:
+ * episodes that do could wait for each other. @param sessions of the episode, to which new ones are added
+ */
+export function queuedSandbox(sandbox: Sandbox, clock: PhaseClock, sessions: SandboxSession[]): Sandbox {
+  const { withQueue, run } = queuedCalls(clock);
   return {
     get language() {
       return sandbox.language;

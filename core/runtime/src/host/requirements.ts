@@ -1,11 +1,19 @@
-import { type Judge, type Requirement, type Sandbox, type Scorer, type Toolset, MrlmError } from "@mrlm/spec";
+import {
+  type Judge,
+  type Requirement,
+  type Sandbox,
+  type Scorer,
+  type Toolset,
+  type Workspaces,
+  MrlmError,
+} from "@mrlm/spec";
 import { resolveVersioned } from "../names/versioned.ts";
 import type { ServiceKind, Services } from "../plugins/plugin-kinds.ts";
 import { withPlugin } from "../plugins/service-plugins.ts";
 import { toolConflict } from "./session-tools.ts";
 
 /** Services that an environment requires, by declared requirement: `scorer:math@2`. */
-export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Toolset>;
+export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Toolset | Workspaces>;
 
 /** Returns the services that an environment declares. Creates those that do not exist yet. */
 export async function gatherRequirements(
@@ -13,7 +21,7 @@ export async function gatherRequirements(
   requires: readonly Requirement[],
   services: Services,
 ): Promise<Requirements> {
-  const gathered = new Map<string, Judge | Sandbox | Scorer | Toolset>();
+  const gathered = new Map<string, Judge | Sandbox | Scorer | Toolset | Workspaces>();
   for (const requirement of requires) {
     if (gathered.has(requirement.id)) continue;
     const { kind, id } = splitRequirement(environment, requirement.id);
@@ -64,11 +72,11 @@ export function declared<T>(
 
 function splitRequirement(environment: string, requirement: string): { kind: ServiceKind; id: string } {
   const [kind, id] = requirement.split(/:(.*)/s, 2);
-  const known: readonly string[] = ["scorer", "judge", "sandbox", "tool"];
+  const known: readonly string[] = ["scorer", "judge", "sandbox", "tool", "workspace"];
   if (kind === undefined || !id || !known.includes(kind)) {
     throw new MrlmError(
       "PLUGIN_INVALID",
-      `Environment ${environment} requires "${requirement}", which is not of the form scorer:NAME, judge:NAME, sandbox:LANGUAGE or tool:NAME.`,
+      `Environment ${environment} requires "${requirement}", which is not of the form scorer:NAME, judge:NAME, sandbox:LANGUAGE, tool:NAME or workspace:PLATFORM.`,
     );
   }
   return { kind: kind as ServiceKind, id };

@@ -90,6 +90,16 @@ export class SessionTools {
     };
   }
 
+  /** Number of the episode, by which what opens after its end is recognised. */
+  get episode(): number {
+    return this.#episode;
+  }
+
+  /** Keeps what an environment opened for its episode, which closes it. */
+  keep(id: string, opened: { close(): Promise<void> }): void {
+    this.#opened.push({ id, toolset: { tools: [], close: () => opened.close() } });
+  }
+
   /** Returns the calls of the episode so far, by tool; `undefined` if there were none. */
   usage(): JsonObject | undefined {
     return this.#usage.size === 0

@@ -56,6 +56,7 @@ const observation = z.object({
   agent: z.string(),
   messages: z.array(message),
   isFresh: z.boolean({ error: "must be true or false" }).exactOptional(),
+  maxTokens: z.int32({ error: "must be a whole number above 0" }).min(1).exactOptional(),
   tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: jsonObject })).exactOptional(),
   info: jsonObject.exactOptional(),
 });
@@ -161,14 +162,16 @@ function dropDefaults(value: unknown): unknown {
 /** Copies an observation without tools. */
 export function quickObservation(value: unknown): Observation | undefined {
   if (!isObject(value)) return undefined;
-  const { agent, isFresh, info } = value;
+  const { agent, isFresh, maxTokens, info } = value;
   if (typeof agent !== "string" || value["tools"] !== undefined) return undefined;
   if (isFresh !== undefined && typeof isFresh !== "boolean") return undefined;
+  if (maxTokens !== undefined && !isTokenLimit(maxTokens)) return undefined;
   if (info !== undefined && !isJsonObject(info)) return undefined;
   const messages = quickArray(value["messages"], quickMessage);
   if (messages === undefined) return undefined;
   const copy: Mutable<Observation> = { agent, messages };
   if (isFresh === true) copy.isFresh = true;
+  if (maxTokens !== undefined) copy.maxTokens = maxTokens;
   if (info !== undefined) copy.info = info;
   return copy;
 }
@@ -190,6 +193,11 @@ export function quickStepResult(value: unknown): StepResult | undefined {
 }
 
 type Mutable<T> = { -readonly [key in keyof T]: T[key] };
+
+/** Whether it is a whole number above 0 of 32 bits. */
+function isTokenLimit(value: unknown): value is number {
+  return typeof value === "number" && (value | 0) === value && value > 0;
+}
 
 function quickMessage(value: unknown): Message | undefined {
   if (!isObject(value)) return undefined;

@@ -22,7 +22,7 @@ export type JudgedOutcome =
   | { readonly kind: "lost"; readonly trajectory: Trajectory; readonly error: MrlmError };
 
 /** Episodes at a time: a judge that asks a model waits most of the time. */
-const AT_ONCE = 16;
+export const AT_ONCE = 16;
 
 /** Judges stored episodes again, and yields them in their order. Rejects only if the signal is aborted. */
 export function judgeRun(
@@ -45,7 +45,7 @@ export function scoreRun(
 }
 
 /** Parts with which episodes are repeated. */
-interface Repetition {
+export interface Repetition {
   readonly host: EnvironmentHost;
   readonly environments: readonly EnvironmentRef[];
   readonly signal: AbortSignal;
@@ -60,7 +60,7 @@ async function* repeated(repetition: Repetition, trajectories: readonly Trajecto
   try {
     while (pending.length > 0 || next < trajectories.length) {
       while (pending.length < AT_ONCE && next < trajectories.length)
-        pending.push(outcomeOf(repetition, trajectories[next++] as Trajectory));
+        pending.push(repeatEpisode(repetition, trajectories[next++] as Trajectory));
       yield (await pending.shift()) as JudgedOutcome;
       signal.throwIfAborted();
     }
@@ -69,7 +69,8 @@ async function* repeated(repetition: Repetition, trajectories: readonly Trajecto
   }
 }
 
-async function outcomeOf(repetition: Repetition, trajectory: Trajectory): Promise<JudgedOutcome> {
+/** Repeats the actions of an episode in its environment. Never rejects. */
+export async function repeatEpisode(repetition: Repetition, trajectory: Trajectory): Promise<JudgedOutcome> {
   if (trajectory.error !== undefined) return { kind: "failed", trajectory };
   try {
     const again = await firstThatFits(repetition, trajectory);

@@ -43,7 +43,7 @@ export async function loadFrozen(
   return loaded;
 }
 
-/** Returns a frozen model. The `tool_format` of a trained model is also that of frozen models with the same tokenizer and chat template. */
+/** Returns a frozen model. `tool_format` and `merge_messages` of a trained model are also those of frozen models with the same tokenizer and chat template. */
 function frozenModel(
   tokenizerFiles: Readonly<Record<string, Uint8Array>>,
   info: ModelInfo,
@@ -51,7 +51,7 @@ function frozenModel(
   policies: ReadonlyMap<ModelId, LoadedModel>,
 ): LoadedModel {
   for (const { policy, model } of trainedPolicies(config)) {
-    const like = loadedModel(tokenizerFiles, info, model.tool_format);
+    const like = loadedModel(tokenizerFiles, info, model);
     if (like.renderer.fingerprint === policies.get(policy)?.renderer.fingerprint) return like;
   }
   return loadedModel(tokenizerFiles, info);

@@ -1,6 +1,7 @@
-import { chatRenderer, type ToolFormatName } from "@mrlm/kit/renderer";
-import { defined, MrlmError, type Renderer } from "@mrlm/spec";
+import { chatRenderer } from "@mrlm/kit/renderer";
+import { MrlmError, type Renderer } from "@mrlm/spec";
 import type { ModelInfo } from "@mrlm/spec/host";
+import { type RenderingKeys, renderingOf } from "../config/rendering-keys.ts";
 
 /** Model in the engine, with the renderer of its own tokenizer. */
 export interface LoadedModel {
@@ -8,20 +9,13 @@ export interface LoadedModel {
   readonly renderer: Renderer;
 }
 
-/**
- * Creates the renderer of a model. Throws TOKENIZER_INVALID for a tokenizer with more tokens than the model.
- * @param toolFormat form of its calls of tools; default: detected
- */
+/** Creates the renderer of a model. Throws TOKENIZER_INVALID for a tokenizer with more tokens than the model. */
 export function loadedModel(
   tokenizerFiles: Readonly<Record<string, Uint8Array>>,
   info: ModelInfo,
-  toolFormat?: ToolFormatName,
+  keys: RenderingKeys = {},
 ): LoadedModel {
-  const renderer = chatRenderer({
-    tokenizerFiles,
-    eosTokenIds: info.eosTokenIds,
-    ...defined({ toolFormat }),
-  });
+  const renderer = chatRenderer({ tokenizerFiles, eosTokenIds: info.eosTokenIds, ...renderingOf(keys) });
   if (renderer.vocabSize <= info.vocabSize) return { info, renderer };
   throw new MrlmError(
     "TOKENIZER_INVALID",

@@ -57,7 +57,7 @@ export async function loadPolicies(
       ...(lowered === undefined ? {} : { microBatchTokens: Math.min(stated, lowered.microBatchTokens) }),
     });
     run.writeTokenizer(tokenizerFiles, tokenizerOwner(prepared, policy));
-    models.set(policy, loadedModel(tokenizerFiles, info, model.tool_format));
+    models.set(policy, loadedModel(tokenizerFiles, info, model));
     const { version, checksum } = await engine.publish(policy);
     published[policy] = { version, checksum };
   }
@@ -77,7 +77,7 @@ async function restorePolicies(
     const info = infos.find((each) => each.model === policy);
     if (info === undefined)
       throw new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${checkpoint.path} holds no policy "${policy}".`);
-    models.set(policy, loadedModel(run.readTokenizer(tokenizerOwner(prepared, policy)), info, model.tool_format));
+    models.set(policy, loadedModel(run.readTokenizer(tokenizerOwner(prepared, policy)), info, model));
   }
   return { models, restored: new Set(infos.map((each) => each.model)), published: {} };
 }

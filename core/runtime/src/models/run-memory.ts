@@ -36,7 +36,7 @@ export async function estimateRun(engine: Trainer, prepared: PreparedRun): Promi
     const estimate = await engine.estimateMemory({
       models: stageModels(prepared, stage, index),
       sampledModels: sampledModels(prepared),
-      concurrency: sampling.concurrency,
+      concurrency: sequencesAtOnce(prepared, stage),
       sequenceTokens: stated ?? Math.max(ASSUMED_TOKENS, ASSUMED_ANSWERS * answer),
       unitSequences: Math.max(
         ...stage.learners.map(({ definition, options }) => definition.memory?.(options).unitSequences ?? 1),
@@ -65,6 +65,18 @@ function roundedBudget({ microBatchTokens, leastTokens }: MemoryEstimate): numbe
 /** Returns the largest token budget that a stage permits. */
 function allowance({ microBatchTokens, isLowered }: RunMemory): number {
   return isLowered ? microBatchTokens : Number.MAX_SAFE_INTEGER;
+}
+
+/** Returns the largest number of sequences that are sampled at the same time in a stage and its evaluations. An episode samples one turn at a time. */
+function sequencesAtOnce({ config, evaluation }: PreparedRun, { learners, goal }: PreparedStage): number {
+  const { sampling, play, eval: evaluations } = config;
+  // Asynchronous play begins a group as soon as there is room for it.
+  const batches = learners.flatMap(({ plan }) =>
+    plan === undefined ? [] : play.mode === "async" ? Infinity : plan.groups * plan.groupSize,
+  );
+  const measured = evaluation.map(({ tasks }) => tasks.length * Math.max(1, evaluations.samples));
+  const goals = (goal?.environments ?? []).map(({ tasks }) => tasks.length);
+  return Math.min(sampling.concurrency, Math.max(1, ...batches, ...measured, ...goals));
 }
 
 /** Returns the models that exist at the same time in a stage. Policies and the frozen models that play stay; the others are released at its end. */

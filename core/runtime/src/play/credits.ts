@@ -1,4 +1,4 @@
-import { isLearnt, isPlayedBy, learntReward } from "@mrlm/kit/learning";
+import { isLearnt, isPlayedBy, learntReward, wastedSpans } from "@mrlm/kit/learning";
 import {
   type AgentId,
   type AgentTrajectory,
@@ -63,15 +63,20 @@ export function overSampledTokens(credits: readonly Credit[], groups: readonly T
   const trajectories = new Map(groups.flatMap((group) => group.trajectories.map((each) => [each.id, each])));
   return credits.map((given) => {
     const { advantage, logprobs, ...credit } = given;
-    const segments = trajectories.get(credit.trajectory)?.agents[credit.agent]?.segments;
+    const trajectory = trajectories.get(credit.trajectory);
+    const segments = trajectory?.agents[credit.agent]?.segments;
     // Those of a batch that was taken before a resume.
-    if (segments === undefined) return given;
+    if (trajectory === undefined || segments === undefined) return given;
+    // The store has no number for tokens that the program has not read: their mask is 0 there too.
+    const unread = wastedSpans(trajectory, credit.agent);
+    const isUnread = (s: number, t: number): boolean =>
+      unread.some(({ segment, start, end }) => segment === s && start <= t && t < end);
     const spread = (values: Float32Array, filler: number): Float32Array => {
       let next = 0;
       return Float32Array.from(
-        segments.flatMap((segment) =>
+        segments.flatMap((segment, s) =>
           Array.from(segment.versions).flatMap((version, t) =>
-            version < 0 ? [] : isLearnt(segment, t) ? (values[next++] as number) : filler,
+            version < 0 || isUnread(s, t) ? [] : isLearnt(segment, t) ? (values[next++] as number) : filler,
           ),
         ),
       );

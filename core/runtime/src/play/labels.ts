@@ -22,8 +22,14 @@ export function groupLabel(
   environments: readonly { readonly ref: EnvironmentRef }[],
   index: number,
 ): string {
-  const id = environments[index]?.ref.id;
-  const twins = environments.slice(0, index).filter(({ ref }) => ref.id === id).length;
   const batch = [stage, name, take, ...(refill === undefined ? [] : [refill])].join("/");
-  return `${batch}/${id}${twins > 0 ? `#${twins + 1}` : ""}`;
+  const ids = environments.map(({ ref }) => ref.id);
+  return `${batch}/${environmentLabel(ids, index)}`;
+}
+
+/** Returns the part of a label that names an environment. */
+export function environmentLabel(ids: readonly string[], index: number): string {
+  const id = ids[index];
+  const twins = ids.slice(0, index).filter((other) => other === id).length;
+  return `${id}${twins > 0 ? `#${twins + 1}` : ""}`;
 }

@@ -57,6 +57,8 @@ export interface StagePlayParts extends Omit<StageFacts, "policy"> {
   progress(): { readonly iteration: number; readonly runStep: number };
   /** Publishes the weights of all policies that have changed. */
   publish(): Promise<PlayingWeights>;
+  /** Called with each batch before it is learnt from. */
+  onTaken?(played: readonly TrajectoryGroup[]): void;
   readonly signal: AbortSignal;
   /** Time by which this process plays; default: that of the system. */
   readonly clock?: PlayClock;
@@ -173,6 +175,7 @@ export class StagePlay {
     const began = performance.now();
     const take = await source.next({ step: takes + 1, ...this.#parts.progress() });
     const { played, groups, refills, tasks, playedSeconds } = take;
+    this.#parts.onTaken?.(played);
     this.#state = { takes: takes + 1, tasks };
     this.#learnable.clear();
     const { publish } = take.seconds;

@@ -40,22 +40,19 @@ export async function localDirectory(
 }
 
 /**
- * Replaces the paths of the frozen models that play in an environment by the directories of their models.
+ * Replaces the paths of the frozen models that play in an environment.
  * @param path of the entry in `environments`
  */
-export async function withFrozenDirectories<E extends ResolvedEnvironment>(
+export async function withFrozenPaths<E extends ResolvedEnvironment>(
   environment: E,
   path: ConfigPath,
-  loaded: LoadedConfig,
-  found: DirectoryFinder,
+  replace: DirectoryFinder,
 ): Promise<E> {
   const { players } = environment;
   if (players === undefined) return environment;
   const replaced = Object.entries(players).map(async ([role, player]): Promise<readonly [RoleId, PlayerRef]> => [
     role,
-    isFrozen(player)
-      ? { model: await localDirectory(player.model, [...path, "players", role, "model"], loaded, found) }
-      : player,
+    isFrozen(player) ? { model: await replace(player.model, [...path, "players", role, "model"]) } : player,
   ]);
   return { ...environment, players: Object.fromEntries(await Promise.all(replaced)) };
 }

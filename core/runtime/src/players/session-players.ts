@@ -5,7 +5,7 @@ import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedEnvironment } from "../config/resolve-config.ts";
 import { environmentPath } from "../config/environment-place.ts";
 import type { ConfigPath } from "../config/source-text.ts";
-import { directoryFinder, withFrozenDirectories } from "./frozen-directories.ts";
+import { directoryFinder, localDirectory, withFrozenPaths } from "./frozen-directories.ts";
 import { type FrozenModel, frozenModels } from "./frozen-models.ts";
 import type { PlayerSource, ScriptSource } from "./player-source.ts";
 import { resolvePlayers } from "./resolve-players.ts";
@@ -54,7 +54,8 @@ export async function sessionPlayers(
   const entries: readonly ResolvedEnvironment[] =
     list === "environments" ? config.environments : config.eval.environments;
   const path = environmentPath(loaded, list, entries.indexOf(known));
-  const found = await withFrozenDirectories(known, path, loaded, directoryFinder(loaded, onNotice));
+  const finder = directoryFinder(loaded, onNotice);
+  const found = await withFrozenPaths(known, path, (given, place) => localDirectory(given, place, loaded, finder));
   const frozen = frozenModels([found]);
   return { ...(await resolve(found, path, frozen)), frozen };
 }

@@ -10,6 +10,7 @@ const KINDS = [
   "judge",
   "sandbox",
   "tool",
+  "workspace",
   "policy",
   "sampler",
   "algorithm",
@@ -26,8 +27,8 @@ const provision = z.string().refine(isProvision, {
 const requirement = z
   .string()
   .regex(
-    /^(scorer|judge|sandbox|tool):[a-z][a-z0-9-]*(@[1-9][0-9]*)?$/,
-    "must be scorer:NAME, judge:NAME, sandbox:LANGUAGE or tool:NAME",
+    /^(scorer|judge|sandbox|tool|workspace):[a-z][a-z0-9-]*(@[1-9][0-9]*)?$/,
+    "must be scorer:NAME, judge:NAME, sandbox:LANGUAGE, tool:NAME or workspace:PLATFORM",
   );
 
 const manifestSchema = z

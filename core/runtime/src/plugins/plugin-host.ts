@@ -50,6 +50,7 @@ const FACTORIES = {
   judge: "judges",
   sandbox: "sandboxes",
   tool: "tools",
+  workspace: "workspaces",
   policy: "policies",
   sampler: "samplers",
   engine: "engines",
@@ -107,7 +108,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
       const { tools, scorers, judges, policies } = plugin;
       if ([tools, scorers, judges, policies].every((each) => each === undefined)) return [];
       const others = plugins.filter((other) => other !== plugin).flatMap(provisionsOf);
-      return others.filter((id) => /^(scorer|judge|sandbox|tool):/.test(id));
+      return others.filter((id) => /^(scorer|judge|sandbox|tool|workspace):/.test(id));
     };
     const registry = await PluginRegistry.of(
       plugins.map((plugin): RegistryEntry => ({

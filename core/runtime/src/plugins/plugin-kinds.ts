@@ -8,11 +8,12 @@ import type {
   Scorer,
   Toolset,
   TrackerDefinition,
+  Workspaces,
 } from "@mrlm/spec";
 import type { EngineProvider, EnvironmentPackage, LauncherDefinition, SamplerSource } from "@mrlm/spec/host";
 
 /** Kinds of services that environments require. Each service is created once and shared. */
-export type ServiceKind = "scorer" | "judge" | "sandbox" | "tool";
+export type ServiceKind = "scorer" | "judge" | "sandbox" | "tool" | "workspace";
 
 /** Type of each kind of service. */
 export interface ServiceTypes {
@@ -20,6 +21,7 @@ export interface ServiceTypes {
   judge: Judge;
   sandbox: Sandbox;
   tool: Toolset;
+  workspace: Workspaces;
 }
 
 /** Creates services on first use. */
@@ -72,6 +74,7 @@ export function provisionsOf(plugin: Plugin): string[] {
     ...Object.keys(plugin.judges ?? {}).map((id) => `judge:${id}`),
     ...Object.keys(plugin.sandboxes ?? {}).map((language) => `sandbox:${language}`),
     ...Object.keys(plugin.tools ?? {}).map((id) => `tool:${id}`),
+    ...Object.keys(plugin.workspaces ?? {}).map((platform) => `workspace:${platform}`),
     ...Object.keys(plugin.policies ?? {}).map((id) => `policy:${id}`),
     ...Object.keys(plugin.samplers ?? {}).map((id) => `sampler:${id}`),
     ...Object.keys(plugin.engines ?? {}).map((id) => `engine:${id}`),

@@ -68,6 +68,7 @@ export function pluginContext(parts: {
     judge: (id) => required("judge", id),
     sandbox: (language) => required("sandbox", language),
     tools: (id) => required("tool", id),
+    workspaces: (platform) => required("workspace", platform),
     dataPath: (path) => resolve(directory, path),
   };
 }

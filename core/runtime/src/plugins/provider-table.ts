@@ -10,6 +10,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "environment:code": "@mrlm/environment-code",
   "environment:consultation": "@mrlm/environment-consultation",
   "environment:debate": "@mrlm/environment-debate",
+  "environment:harbor": "@mrlm/environment-harbor",
   "environment:math": "@mrlm/environment-math",
   "environment:nim": "@mrlm/environment-nim",
   "environment:openenv": "@mrlm/environment-openenv",
@@ -33,7 +34,9 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "tool:files": "@mrlm/tool-files",
   "tool:mcp": "@mrlm/tool-mcp",
   "tool:python": "@mrlm/tool-python",
+  "tool:shell": "@mrlm/tool-shell",
   "tool:web": "@mrlm/tool-web",
   "tracker:tensorboard": "@mrlm/tracker-tensorboard",
   "tracker:wandb": "@mrlm/tracker-wandb",
+  "workspace:linux": "@mrlm/workspace-local",
 };

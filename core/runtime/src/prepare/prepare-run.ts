@@ -44,6 +44,8 @@ export interface PreparedRun {
   readonly environments: readonly PlayedEnvironment[];
   readonly evaluation: readonly MeasuredEnvironment[];
   readonly trackers: readonly PreparedTracker[];
+  /** Models that were fetched or converted for the run, by the names in its configuration. */
+  readonly models: NonNullable<LoadedConfig["models"]>;
   /** Packages of the environments by their ids, where the host knows them. */
   readonly packages: Readonly<Record<string, EnvironmentPackage>>;
   /** Environments of training and evaluation, in their order: each under its own options. */
@@ -125,6 +127,7 @@ export async function prepareRun(
     environments,
     evaluation,
     trackers,
+    models: loaded.models ?? {},
     packages,
     descriptions,
     notices,

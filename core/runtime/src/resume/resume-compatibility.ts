@@ -5,14 +5,16 @@ import { type Change, describeChange, diffConfigs } from "./config-diff.ts";
 
 /** Returns the part of a configuration that decides what is learnt. */
 export function learningSettings(config: ResolvedConfig): JsonObject {
-  const { seed, model, policies, environments, stages, sampling } = withShortForms(config);
+  const { seed, model, policies, stages, sampling } = withShortForms(config);
+  // A watch changes nothing that is learnt.
+  const played = config.environments.map(({ watch: _, ...environment }) => environment);
   // A run that ended at its limit may continue with another one.
   const { max_kl: _, ...play } = config.play;
   // A checkpoint has a directory for each engine.
   const engines =
     config.engines &&
     Object.fromEntries(Object.entries(config.engines).map(([name, { models: held }]) => [name, { models: held }]));
-  const settings = { seed, model, policies, environments, stages, sampling, play, engines };
+  const settings = { seed, model, policies, environments: played, stages, sampling, play, engines };
   return JSON.parse(JSON.stringify(settings)) as JsonObject;
 }
 

@@ -2,6 +2,7 @@ import { type Logger, type ModelId, MrlmError, type Renderer, type Trajectory } 
 import type { Sampler } from "@mrlm/spec/host";
 import { EpisodeLost, type EpisodePorts, type EpisodeSession, playEpisode } from "./episode.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
+import type { PlayTally } from "./play-tally.ts";
 import { PromptCache } from "./prompt-cache.ts";
 import { TurnGate } from "./turn-gate.ts";
 
@@ -15,6 +16,7 @@ export interface EpisodePoolOptions {
   readonly isDeterministic: boolean;
   readonly signal: AbortSignal;
   readonly logger: Logger;
+  readonly tally: PlayTally;
   samplerOf(model: ModelId): Promise<Sampler>;
   renderer(model: ModelId): Renderer;
   session(plan: EpisodePlan): EpisodeSession;
@@ -34,7 +36,7 @@ export class EpisodePool {
   readonly #finished = Promise.withResolvers<void>();
 
   constructor(options: EpisodePoolOptions) {
-    const { isDeterministic, samplerOf, signal, renderer, session, logger } = options;
+    const { isDeterministic, samplerOf, signal, renderer, session, logger, tally } = options;
     this.#options = options;
     this.#gate = isDeterministic ? new TurnGate(samplerOf, () => this.#startMore(), signal) : undefined;
     this.#ports = {
@@ -42,8 +44,11 @@ export class EpisodePool {
       renderer,
       logger,
       prompts: new PromptCache(),
-      sample: async (plan, model, request, onHeld) =>
-        this.#gate?.sample(plan.order, model, request, onHeld) ?? (await samplerOf(model)).sample(request, { signal }),
+      sample: (plan, model, request, onHeld) =>
+        tally.sampling(
+          this.#gate?.sample(plan.order, model, request, onHeld) ??
+            samplerOf(model).then((sampler) => sampler.sample(request, { signal })),
+        ),
       outside: (work) => this.#gate?.outside(work) ?? work(),
     };
   }

@@ -1,4 +1,5 @@
 import { toolCalls } from "@mrlm/kit";
+import { programOf, wastedSpans } from "@mrlm/kit/learning";
 import {
   type AgentEnd,
   type AgentId,
@@ -11,6 +12,7 @@ import {
   type Reward,
   roleOf,
   score,
+  type Segment,
   type StepResult,
   type TokenSpan,
   type Trajectory,
@@ -42,6 +44,8 @@ export class EpisodeRecord {
   readonly #callIds = new Set<string>();
   readonly #seconds: { -readonly [What in keyof Trajectory["seconds"]]: number } = { sampling: 0, environment: 0 };
   #info: Trajectory["info"];
+  /** Limit of the run that ended the episode. */
+  #cutBy: "turns" | "tokens" | undefined;
   readonly #judgements: JsonValue[] = [];
   #error: Trajectory["error"];
 
@@ -78,9 +82,15 @@ export class EpisodeRecord {
     this.#seconds.players = (this.#seconds.players ?? 0) + seconds;
   }
 
-  /** Returns true if an agent besides this one has not ended. */
+  /** Returns true if an agent besides this one has not ended, or if a role with `many` can bring another one. */
   othersPlay(agent: AgentId): boolean {
+    if (Object.values(this.#plan.description.roles).some(({ many }) => many === true)) return true;
     return [...this.#named].some((other) => other !== agent && !this.#ends.has(other));
+  }
+
+  /** Whether the episode is a run of a program, which its environment scores at its end. */
+  get isProgram(): boolean {
+    return programOf(this.#info) !== undefined;
   }
 
   /** Adds an observation to the agent on turn and returns its whole prompt. */
@@ -126,6 +136,7 @@ export class EpisodeRecord {
 
   /** Truncates the episode for all agents that have not ended, by a limit of the run. */
   truncate(truncatedBy: "turns" | "tokens"): void {
+    this.#cutBy = truncatedBy;
     for (const agent of this.#named)
       if (!this.#ends.has(agent)) this.#ends.set(agent, { terminated: false, truncated: true, truncatedBy });
   }
@@ -202,12 +213,26 @@ export class EpisodeRecord {
     }
   }
 
+  /** Returns the segments of an agent. Tokens that a program has not read are not learnt. */
+  #segments(agent: AgentId): Segment[] {
+    const segments = this.#transcripts.get(agent)?.segments() ?? [];
+    for (const { segment, start, end } of wastedSpans({ turns: this.#turns, ...this.#allInfo() }, agent))
+      segments[segment]?.mask.fill(0, start, end);
+    return segments;
+  }
+
+  #total(agent: AgentId): Reward {
+    if (this.#cutBy === undefined || !this.isProgram) return totalReward(this.#rewards.get(agent) ?? []);
+    const text = `The limit of ${this.#cutBy} of the run ended the episode after ${this.#turns.length} turns, before its program.`;
+    return unscored("AGENT_CUT", text);
+  }
+
   #agent(agent: AgentId): AgentTrajectory {
     return {
       role: roleOf(agent),
       player: this.#plan.players[roleOf(agent)] as PlayedBy,
-      segments: this.#transcripts.get(agent)?.segments() ?? [],
-      total: totalReward(this.#rewards.get(agent) ?? []),
+      segments: this.#segments(agent),
+      total: this.#total(agent),
       end: this.#ends.get(agent) ?? { terminated: false, truncated: false },
     };
   }

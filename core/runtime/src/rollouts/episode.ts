@@ -104,7 +104,14 @@ async function playTurn(
     record.withdraw(agent);
     return stopAgent(plan, record, session, observation);
   }
-  const request = sampleRequest(plan, record.turnCount, sampling, ports.renderer(model), prompt, room);
+  const request = sampleRequest(
+    plan,
+    record.turnCount,
+    sampling,
+    ports.renderer(model),
+    prompt,
+    Math.min(room, observation.maxTokens ?? room),
+  );
   const sampled = await record.timed("sampling", () =>
     ports.sample(plan, model, request, (seconds) => record.waitedForPlayers(seconds)),
   );
@@ -122,7 +129,7 @@ async function playTurn(
   return result;
 }
 
-/** Steps the environment without a message of an agent whose context is full. Where no other agent plays on, ends the episode without a step. */
+/** Steps the environment without a message of an agent whose context is full. Where no other agent plays on, and no program has to receive it, ends the episode without a step. */
 async function stopAgent(
   plan: EpisodePlan,
   record: EpisodeRecord,
@@ -130,7 +137,8 @@ async function stopAgent(
   observation: Observation,
 ): Promise<StepResult | undefined> {
   const { agent } = observation;
-  if (!record.othersPlay(agent) || plan.description.lacksExhausted === true) return void record.truncate("tokens");
+  const isReceived = record.othersPlay(agent) || record.isProgram;
+  if (!isReceived || plan.description.lacksExhausted === true) return void record.truncate("tokens");
   const result = await record.timed("environment", () =>
     session.step({ agent, message: EMPTY_MESSAGE, finishReason: "exhausted" }),
   );
@@ -170,7 +178,7 @@ function modelOf(player: ActingPlayer): ModelId {
 
 /**
  * Creates the request for the tokens of a turn.
- * @param room free tokens of the context
+ * @param most tokens that the context and the observation permit
  */
 function sampleRequest(
   { identity }: Pick<EpisodePlan, "identity">,
@@ -178,7 +186,7 @@ function sampleRequest(
   sampling: RolloutSampling,
   renderer: Renderer,
   prompt: Int32Array,
-  room: number,
+  most: number,
 ): SampleRequest {
   const { temperature, maxTokens, minTokens, topP, topK, ignoreStop } = sampling;
   return {
@@ -186,8 +194,8 @@ function sampleRequest(
     key: samplingKey(identity, turn),
     params: {
       temperature,
-      maxTokens: Math.min(maxTokens, room),
-      ...defined({ minTokens, topP, topK }),
+      maxTokens: Math.min(maxTokens, most),
+      ...defined({ minTokens: minTokens && Math.min(minTokens, most), topP, topK }),
       stopTokenIds: ignoreStop === true ? [] : renderer.stopTokenIds,
     },
   };

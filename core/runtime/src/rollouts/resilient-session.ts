@@ -97,10 +97,13 @@ export class ResilientSession implements EpisodeSession {
   }
 }
 
-/** The host adds usage of tools and judgements to the info of a step. Seconds, and texts of a model that judges, differ in each repetition. */
+/**
+ * The host adds usage of tools and judgements to the info of a step: seconds, and texts of a model that judges, differ in each repetition. So do the counts of an agent's program, which has
+ * repeated calls of its own.
+ */
 function withoutServices<T extends { readonly info?: JsonObject } | undefined>(result: T): unknown {
-  if (result?.info?.["tools"] === undefined && result?.info?.["judgements"] === undefined) return result;
-  const { tools: _, judgements: __, ...info } = result.info;
+  if (result?.info === undefined) return result;
+  const { tools: _, judgements: __, agent: ___, ...info } = result.info;
   return { ...result, info };
 }
 

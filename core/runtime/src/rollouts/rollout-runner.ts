@@ -14,6 +14,7 @@ import { assignPlayers, playedBy } from "./assign-players.ts";
 import { environmentSeed, type EpisodePlan, groupId } from "./episode-plan.ts";
 import { EpisodePool } from "./episode-pool.ts";
 import { policyOfPast } from "./past-versions.ts";
+import { PlayTally } from "./play-tally.ts";
 import { ReplayWatch } from "./replay-watch.ts";
 import { ResilientSession } from "./resilient-session.ts";
 import { RewardWatch } from "./reward-watch.ts";
@@ -32,6 +33,8 @@ export interface RolloutRunnerOptions {
   readonly replays?: ReplayWatch;
   /** Reports rewards outside of their range. Default: one of its own. */
   readonly rewards?: RewardWatch;
+  /** Counts answers and episodes. Default: one of its own. */
+  readonly tally?: PlayTally | undefined;
   /** Called with the environment of each request: its server may have replaced the package. */
   onDescription?(description: EnvironmentDescription): void;
   renderer(model: ModelId): Renderer;
@@ -53,11 +56,13 @@ export class RolloutRunner implements Rollouts {
   readonly #options: RolloutRunnerOptions;
   readonly #replays: ReplayWatch;
   readonly #rewards: RewardWatch;
+  readonly #tally: PlayTally;
   readonly #examined = new Map<string, number>();
 
   constructor(options: RolloutRunnerOptions) {
     this.#options = options;
     this.#replays = options.replays ?? new ReplayWatch(options.logger);
+    this.#tally = options.tally ?? new PlayTally();
     this.#rewards = options.rewards ?? new RewardWatch(options.logger);
   }
 
@@ -86,12 +91,14 @@ export class RolloutRunner implements Rollouts {
       session: (plan) =>
         new ResilientSession(plan, host, { maxWaitMs, logger, onLoss: (error) => this.#replays.note(error) }),
       logger,
+      tally: this.#tally,
       giveUp: () => stop.abort(),
     });
     const playing = pool
       .play((plan, trajectory) => {
         this.#examine(trajectory);
         this.#rewards.note(trajectory);
+        this.#tally.addEpisode(trajectory);
         queue.add(plan, trajectory);
       })
       .then(
@@ -246,8 +253,11 @@ class GroupQueue {
         this.#ready.delete(group.id);
         this.#yielded++;
         yield group;
-      } else if (this.#failure !== undefined) throw this.#failure.error;
-      else if (this.#hasEnded) return;
+      } else if (this.#failure !== undefined) {
+        // A stopped evaluation keeps them; nothing else uses the groups before an error.
+        yield* this.#ready.values();
+        throw this.#failure.error;
+      } else if (this.#hasEnded) return;
       else await this.#news.promise;
     }
   }

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { chatRenderer, type ToolFormatName } from "@mrlm/kit/renderer";
-import { defined, MrlmError, type Renderer } from "@mrlm/spec";
+import { chatRenderer } from "@mrlm/kit/renderer";
+import { MrlmError, type Renderer } from "@mrlm/spec";
+import { type RenderingKeys, renderingOf } from "../config/rendering-keys.ts";
 
 /** Renderer of a model on this machine, and the longest sequence that its configuration states. */
 export interface DirectoryRenderer {
@@ -21,11 +22,8 @@ export const TOKENIZER_FILES = [
   "generation_config.json",
 ];
 
-/**
- * Reads the tokenizer of a Hugging Face directory without an engine. Throws MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID or TOKENIZER_INVALID.
- * @param toolFormat form in which the model writes calls of tools; default: detected
- */
-export function directoryRenderer(directory: string, toolFormat?: ToolFormatName): DirectoryRenderer {
+/** Reads the tokenizer of a Hugging Face directory without an engine. Throws MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID or TOKENIZER_INVALID. */
+export function directoryRenderer(directory: string, keys: RenderingKeys = {}): DirectoryRenderer {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${directory}.`);
   const found = TOKENIZER_FILES.filter((name) => existsSync(join(directory, name)));
@@ -43,7 +41,7 @@ export function directoryRenderer(directory: string, toolFormat?: ToolFormatName
   return {
     renderer: chatRenderer({
       tokenizerFiles,
-      ...defined({ toolFormat }),
+      ...renderingOf(keys),
       eosTokenIds: [ended].flat().filter((id): id is number => typeof id === "number"),
     }),
     maxPositions: typeof positions === "number" ? positions : undefined,

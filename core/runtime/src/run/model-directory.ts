@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { MrlmError, type PolicyId } from "@mrlm/spec";
+import type { StoredModel } from "@mrlm/spec/host";
+import { isFetched } from "../config/sections/values.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { checkpointModel, Checkpoints, chosenFolder, isCheckpoint, modelFolder, policyFolders } from "./checkpoints.ts";
+import { adapterBase, isAdapter } from "./adapter-base.ts";
 import { RunDirectory } from "./run-directory.ts";
 
 /** Model that a path names. */
@@ -13,18 +16,28 @@ export interface NamedModel {
   readonly run: string | undefined;
   /** The policy, where the run trains several. */
   readonly policy?: PolicyId;
+  /** Base model of an adapter of peft, which `path` then names. */
+  readonly base?: string;
   /** Notice for the user who named a run. */
   readonly notice?: string;
 }
+
+/** Brings a model to this machine: `hub:ORG/NAME[@REVISION]`, or a GGUF file. */
+export type FetchModel = (name: string) => Promise<StoredModel>;
 
 /**
  * Finds the Hugging Face directory that a path names. The path of a run names its model or, before it has finished, the model of its newest complete
  * checkpoint. The path of a checkpoint names the model in it. Any other path names itself. Rejects with MODEL_DIRECTORY_MISSING for a run that has neither, and with
  * CHECKPOINT_INCOMPLETE for a damaged checkpoint, and USAGE for several policies of which none is named.
  * @param policy one of several that the run trains
+ * @param fetch for models of the hub, GGUF files, and the base models of adapters of peft
  */
-export async function modelDirectory(given: string, policy?: PolicyId): Promise<NamedModel> {
-  return withPolicy(await namedModel(resolve(given), policy));
+export async function modelDirectory(given: string, policy?: PolicyId, fetch?: FetchModel): Promise<NamedModel> {
+  if (fetch === undefined) return withPolicy(await namedModel(resolve(given), policy));
+  const local = async (model: string): Promise<string> => (isFetched(model) ? (await fetch(model)).directory : model);
+  const named = await modelDirectory(await local(given), policy);
+  if (named.run !== undefined || !isAdapter(named.path)) return named;
+  return { ...named, base: await local(adapterBase(named.path)) };
 }
 
 /** Adds the policy to a model of `models/NAME`, the folder of a run or of one of its checkpoints. */
@@ -51,12 +64,18 @@ export function assertModelDirectory(path: string, place?: string): void {
       "MODEL_DIRECTORY_MISSING",
       `${at}There is no model directory ${path}.${nearestDirectory(path)}`,
     );
+  if (isAdapter(path))
+    throw new MrlmError("MODEL_DIRECTORY_INVALID", `${at}${path} is an adapter of peft, and no model.`, {
+      hint: "Name its base model as the model, and the adapter as `model.lora.path`.",
+    });
   const lacking = ["config.json", "tokenizer.json"].filter((name) => !existsSync(join(path, name)));
-  if (lacking.length > 0)
-    throw new MrlmError(
-      "MODEL_DIRECTORY_INVALID",
-      `${at}${path} is not a Hugging Face model: it lacks ${lacking.join(" and ")}.`,
-    );
+  if (lacking.length === 0) return;
+  const gguf = readdirSync(path).find((name) => name.endsWith(".gguf"));
+  throw new MrlmError(
+    "MODEL_DIRECTORY_INVALID",
+    `${at}${path} is not a Hugging Face model: it lacks ${lacking.join(" and ")}.`,
+    gguf === undefined ? {} : { hint: `Name the GGUF file in it: \`model: { gguf: ${join(path, gguf)} }\`.` },
+  );
 }
 
 /** Returns ` Did you mean "x"?` for the most similar name in the same directory, or an empty text. */

@@ -3,6 +3,7 @@ import {
   defined,
   type GradingOptions,
   type Judge,
+  MrlmError,
   type OpenToolset,
   type Sandbox,
   type SandboxSession,
@@ -10,6 +11,9 @@ import {
   type Tool,
   type Toolset,
   type ToolDefinition,
+  type Workspace,
+  type Workspaces,
+  type WorkspaceShell,
 } from "@mrlm/spec";
 import type { ServiceKind, Services, ServiceTypes } from "../plugins/plugin-kinds.ts";
 import { recordPlugin } from "../plugins/service-plugins.ts";
@@ -20,6 +24,7 @@ interface Parts {
   readonly signal?: AbortSignal;
   queued?<T>(wait: () => Promise<T>): Promise<T>;
   progressed?(): void;
+  onOutput?(bytes: Uint8Array, stream: "stdout" | "stderr"): void;
 }
 
 /** Returns the services of the process that serves them on this channel. They behave as services of this process; what an abort ends there ends the call here. */
@@ -36,11 +41,14 @@ class RemoteServices {
   /** Live values of objects, by id. */
   readonly #values = new Map<number, RemoteObject["values"]>();
   readonly #tools = new Map<number, Tool>();
+  /** Ids of the workspaces that were opened here, which tools may work in. */
+  readonly #workspaces = new WeakMap<Workspace, number>();
 
   constructor(channel: Channel) {
     this.#calls = new Calls(channel, (body) => {
       const { object, values } = body as ObjectState;
-      this.#values.set(object, values);
+      if (values["hasEnded"] === true) this.#values.delete(object);
+      else this.#values.set(object, values);
     });
   }
 
@@ -57,8 +65,13 @@ class RemoteServices {
 
   /** Calls a method with data, and with options as the last argument. */
   async #call<T>(object: number, method: string, given: readonly unknown[], options?: Parts): Promise<T> {
-    const { signal, queued, progressed, ...plain } = options ?? {};
-    const parts = { signal: signal !== undefined, queued: queued !== undefined, progressed: progressed !== undefined };
+    const { signal, queued, progressed, onOutput, ...plain } = options ?? {};
+    const parts = {
+      signal: signal !== undefined,
+      queued: queued !== undefined,
+      progressed: progressed !== undefined,
+      output: onOutput !== undefined,
+    };
     const call = { object, method, given, options: options && withoutFunctions(plain), parts };
     const onEvent = (event: unknown): void => this.#receive(event as CallEvent, options ?? {});
     const answer = await this.#calls.call("call", [call], { signal, onEvent });
@@ -67,6 +80,7 @@ class RemoteServices {
 
   #receive(event: CallEvent, parts: Parts): void {
     if (event === "progressed") return parts.progressed?.();
+    if ("output" in event) return parts.onOutput?.(event.output, event.stream);
     const { wait, isOver } = event;
     if (isOver) {
       this.#waits.get(wait)?.();
@@ -76,6 +90,20 @@ class RemoteServices {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waits.set(wait, resolve);
     parts.queued?.(() => promise).catch(() => undefined);
+  }
+
+  /** Throws PLUGIN_INVALID for another object than the one that was opened: a toolset in another process would open a workspace of its own. */
+  #idOf(workspace: Workspace): number {
+    const id = this.#workspaces.get(workspace);
+    if (id === undefined)
+      throw new MrlmError(
+        "PLUGIN_INVALID",
+        "A toolset in another process received a workspace that it does not know.",
+        {
+          hint: "Pass the object that `context.workspaces(...).open` returned, and no copy of it.",
+        },
+      );
+    return id;
   }
 
   #objectOf(remote: RemoteObject): object {
@@ -100,8 +128,23 @@ class RemoteServices {
       case "tool":
         return {
           ...defined(values),
-          open: ({ random: _, ...episode }) => this.#call(id, "open", [], episode),
+          open: ({ random: _, workspace, ...episode }) =>
+            this.#call(id, "open", [], {
+              ...episode,
+              ...(workspace !== undefined && { workspace: this.#idOf(workspace) }),
+            }),
         } satisfies Toolset;
+      case "workspace":
+        return {
+          ...(defined(values) as Pick<Workspaces, "limits">),
+          open: (options = {}) => this.#call(id, "open", [], options),
+          // It is shared with others. The process that has it closes it.
+          close: async () => undefined,
+        } satisfies Workspaces;
+      case "files":
+        return this.#files(id);
+      case "shell":
+        return this.#shell(id);
       case "session":
         return this.#session(remote);
       case "opened":
@@ -143,6 +186,37 @@ class RemoteServices {
         values.set(id, { end: "closed" });
       },
     };
+  }
+
+  #files(id: number): Workspace {
+    const workspace: Workspace = {
+      exec: (command, options = {}) => this.#call(id, "exec", [command], options),
+      shell: () => this.#call(id, "shell", []),
+      readFile: (path) => this.#call(id, "readFile", [path]),
+      writeFile: (path, content) => this.#call(id, "writeFile", [path, content]),
+      list: (path) => this.#call(id, "list", [path]),
+      snapshot: (options = {}) => this.#call(id, "snapshot", [options]),
+      restore: (snapshot) => this.#call(id, "restore", [snapshot]),
+      close: () => this.#closeOnce(id),
+    };
+    this.#workspaces.set(workspace, id);
+    return workspace;
+  }
+
+  #shell(id: number): WorkspaceShell {
+    const values = this.#values;
+    return {
+      get hasEnded() {
+        return values.get(id)?.["hasEnded"] !== false;
+      },
+      run: (commands, options = {}) => this.#call(id, "run", [commands], options),
+      close: () => this.#closeOnce(id),
+    };
+  }
+
+  async #closeOnce(id: number): Promise<void> {
+    if (!this.#values.delete(id)) return;
+    await this.#call(id, "close", []);
   }
 
   #opened(id: number): OpenToolset {

@@ -1,5 +1,5 @@
 import { type Channel, type Notify, serveCalls, type ServedCall } from "@mrlm/process";
-import { defined, MrlmError, type OpenToolset, type SandboxSession, type Tool } from "@mrlm/spec";
+import { defined, MrlmError, type OpenToolset, type SandboxSession, type Tool, type Workspace } from "@mrlm/spec";
 import { isDeepStrictEqual } from "node:util";
 import type { Services } from "../plugins/plugin-kinds.ts";
 import { pluginOf } from "../plugins/service-plugins.ts";
@@ -14,7 +14,10 @@ const VALUES = {
   sandbox: ["language", "limits", "children"],
   tool: ["determinism", "definitions"],
   session: ["end"],
+  workspace: ["limits"],
   opened: [],
+  files: [],
+  shell: ["hasEnded"],
   function: ["name", "description", "parameters", "timeoutMs", "maxTimeoutMs", "outputBytes"],
 } as const satisfies Record<RemoteObject["kind"], readonly string[]>;
 
@@ -25,7 +28,13 @@ const OPTIONAL_METHODS = ["snapshot", "restore"] as const;
 const OPENED_BY: Readonly<Record<string, RemoteObject["kind"]>> = {
   "sandbox.session": "session",
   "tool.open": "opened",
+  "workspace.open": "files",
+  "files.shell": "shell",
 };
+
+/** Kinds of objects that belong to their caller, and of those that change. */
+const OWNED: readonly RemoteObject["kind"][] = ["session", "opened", "files", "shell"];
+const CHANGING: readonly RemoteObject["kind"][] = ["session", "opened", "shell"];
 
 /** Interval in which changes of sessions and tools are looked for, in milliseconds; they are sent with each response too. */
 const STATE_MS = 100;
@@ -39,7 +48,7 @@ interface Entry {
 }
 
 /**
- * Serves the services of this process to another, until that is gone: then its calls are aborted, and its sessions and open tools are closed. The services themselves
+ * Serves the services of this process to another, until that is gone: then its calls are aborted, and its sessions, open tools and workspaces are closed. The services themselves
  * are shared with everyone who asks for them.
  */
 export function serveServices(channel: Channel, services: Services): void {
@@ -103,7 +112,7 @@ class ServedServices {
     if (method === "close") this.#forget(object, entry);
     const kind = OPENED_BY[`${entry.kind}.${method}`];
     if (kind === undefined) return { value };
-    const opened = value as SandboxSession | OpenToolset;
+    const opened = value as SandboxSession | OpenToolset | Workspace;
     if (call.signal.aborted) {
       await opened.close();
       call.signal.throwIfAborted();
@@ -117,14 +126,18 @@ class ServedServices {
     given: { readonly options: object; readonly parts: CallParts; readonly call: ServedCall },
   ): object {
     const { options, parts, call } = given;
-    const seed = (options as { readonly seed?: number | null }).seed ?? null;
+    const { seed = null, workspace } = options as { readonly seed?: number | null; readonly workspace?: number };
     const send = (event: CallEvent): void => call.send(event);
     return {
       ...options,
       ...(parts.signal && { signal: call.signal }),
       ...(parts.queued && { queued: <T>(work: () => Promise<T>) => this.#queued(send, work) }),
       ...(parts.progressed && { progressed: () => send("progressed") }),
+      ...(parts.output && {
+        onOutput: (output: Uint8Array, stream: "stdout" | "stderr") => send({ output, stream }),
+      }),
       ...(kind === "tool" && method === "open" && { random: toolRandom(name, seed) }),
+      ...(kind === "tool" && workspace !== undefined && { workspace: this.#entries.get(workspace)?.object }),
     };
   }
 
@@ -163,18 +176,20 @@ class ServedServices {
 
   #sendStates(): void {
     for (const [id, entry] of this.#entries) {
-      if (entry.kind !== "session" && entry.kind !== "opened") continue;
+      if (!CHANGING.includes(entry.kind)) continue;
       const values = this.#valuesOf(entry);
       if (isDeepStrictEqual(values, entry.values)) continue;
       entry.values = values;
       this.#notify({ object: id, values } satisfies ObjectState);
+      // A shell that has ended takes no call.
+      if (values["hasEnded"] === true) this.#entries.delete(id);
     }
   }
 
   #release(): void {
     for (const { object, kind } of this.#entries.values())
-      if (kind === "session" || kind === "opened")
-        void (object as unknown as SandboxSession | OpenToolset).close().catch(() => undefined);
+      if (OWNED.includes(kind))
+        void (object as unknown as SandboxSession | OpenToolset | Workspace).close().catch(() => undefined);
     this.#entries.clear();
   }
 }

@@ -3,7 +3,7 @@ import type { ServiceKind } from "../plugins/plugin-kinds.ts";
 /** Object of the process that has the services: a service, or what a call of one has opened. */
 export interface RemoteObject {
   readonly id: number;
-  readonly kind: ServiceKind | "session" | "opened" | "function";
+  readonly kind: ServiceKind | "session" | "opened" | "function" | "files" | "shell";
   /** Plugin that made a service. */
   readonly plugin?: string;
   /** Its values; those of a session and of opened tools change. */
@@ -17,6 +17,8 @@ export interface CallParts {
   readonly signal: boolean;
   readonly queued: boolean;
   readonly progressed: boolean;
+  /** `onOutput` of a command. */
+  readonly output: boolean;
 }
 
 /** Call of a method of an object. */
@@ -36,8 +38,11 @@ export interface ServiceCalls {
   call(call: ObjectCall): { readonly value: unknown } | { readonly opened: RemoteObject };
 }
 
-/** Event of a call: it begins, or ends, a wait for a place; or it has progressed. */
-export type CallEvent = { readonly wait: number; readonly isOver: boolean } | "progressed";
+/** Event of a call: it begins, or ends, a wait for a place; or it has progressed; or it has printed. */
+export type CallEvent =
+  | { readonly wait: number; readonly isOver: boolean }
+  | { readonly output: Uint8Array; readonly stream: "stdout" | "stderr" }
+  | "progressed";
 
 /** Notice: the values of an object have changed. */
 export interface ObjectState {

@@ -21,8 +21,10 @@ import type { FrozenModel } from "../players/frozen-models.ts";
 import type { PlayerSource, ScriptSource } from "../players/player-source.ts";
 import { trainedSharing } from "../players/reward-sharing.ts";
 import { sessionPlayers } from "../players/session-players.ts";
+import { checkTemplates } from "../prepare/check-prompts.ts";
 import { policyOptions } from "../prepare/model-source.ts";
 import { rolloutSampling } from "../prepare/rollout-sampling.ts";
+import { PlayTally } from "../rollouts/play-tally.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import { modelDirectory } from "../run/model-directory.ts";
 
@@ -49,6 +51,10 @@ export interface SessionRequest {
   /** Opens the engine. Not called where no model of an engine plays. */
   readonly openEngine: () => Promise<SessionEngine>;
   readonly logger: Logger;
+  /** Called before the engine is opened. */
+  readonly onEnvironment?:
+    | ((environment: OpenedSession["environment"], sampling: ResolvedSampling) => void)
+    | undefined;
   readonly onNotice: (text: string) => void;
 }
 
@@ -68,6 +74,8 @@ export interface OpenedSession {
       readonly maxTurns?: number;
     };
   readonly rollouts: Rollouts;
+  /** Counts what the session plays. */
+  readonly tally: PlayTally;
   /** Sampling of the episodes. Frozen models that are other policies of the run have their own. */
   readonly sampling: Required<Pick<RolloutRequest, "sampling" | "policySampling">>;
   /** Properties of the engine of the models that play; a session of endpoints alone has none. */
@@ -88,7 +96,13 @@ export async function openSession(request: SessionRequest): Promise<OpenedSessio
     ...trainedSharing(loaded, named.description),
     size: splitSize(named.description, split, named.ref.options ?? {}, { code: "USAGE" }),
   };
+  request.onEnvironment?.(environment, config.sampling);
+  if (measured === undefined) {
+    const evaluation = [{ ...environment, tasks: [`${split}/0`] }];
+    await checkTemplates({ config, environments: [], evaluation }, host, new AbortController().signal);
+  }
   const { models, engine, described } = await openModels(request, frozen);
+  const tally = new PlayTally();
   const rollouts = new RolloutRunner({
     host,
     engine,
@@ -97,6 +111,7 @@ export async function openSession(request: SessionRequest): Promise<OpenedSessio
     concurrency: config.sampling.concurrency,
     maxWaitMs: config.server.reconnect_seconds * 1000,
     logger,
+    tally,
     renderer: (model) => playingModel(models, model).renderer,
     tokenLimit: (model) =>
       Math.min(
@@ -116,6 +131,7 @@ export async function openSession(request: SessionRequest): Promise<OpenedSessio
   return {
     environment,
     rollouts,
+    tally,
     sampling: { sampling: rolloutSampling(config.sampling), policySampling },
     engine: described,
     fingerprint,
@@ -133,7 +149,7 @@ async function openModels({ config, measured, openEngine }: SessionRequest, froz
   };
   if (measured === undefined) {
     const { info, tokenizerFiles } = await engine.createModel({ ...policyOptions(config), trainable: false });
-    hold(info.model, loadedModel(tokenizerFiles, info, trainedPolicy(config).model.tool_format));
+    hold(info.model, loadedModel(tokenizerFiles, info, trainedPolicy(config).model));
   }
   const policies = new Map(models);
   for (const [model, loaded] of await loadFrozen(engine, frozen, { config, policies })) hold(model, loaded);

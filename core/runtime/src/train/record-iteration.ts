@@ -1,6 +1,6 @@
 import { type IterationReport, MrlmError } from "@mrlm/spec";
 import type { TimedBatch } from "../play/stage-play.ts";
-import { plainMetrics } from "../run/metrics-file.ts";
+import { type MetricsRow, plainMetrics } from "../run/metrics-file.ts";
 import type { PreparedStage } from "../prepare/prepare-stage.ts";
 import { addSeconds, appendMetrics, type RunContext } from "./run-context.ts";
 
@@ -17,29 +17,33 @@ export async function recordIteration(
   batch: TimedBatch | undefined,
   seconds: { readonly total: number; readonly engine: number; readonly rendering: number },
 ): Promise<void> {
-  const { state, memory, replays, rewards, failures, onEvent } = context;
+  const { state, memory, replays, rewards, watch, findings, failures, duties, onEvent } = context;
   const withPlay = {
     ...reported,
     metrics: { ...reported.metrics, ...batch?.metrics },
     seconds: { ...batch?.seconds, ...reported.seconds },
   };
   const played = batch?.played ?? [];
-  const { report, recorded } = rewards.addTo(replays.addTo(memory.addTo(withPlay)), played);
+  const learners = stage.learners.map(({ policy }) => policy);
+  const watched = await watch?.addTo(withPlay, learners);
+  const total = seconds.total + (watched?.seconds ?? 0);
+  const { report, recorded } = rewards.addTo(replays.addTo(memory.addTo(watched?.report ?? withPlay)), played);
   state.iteration = report.iteration;
   state.step++;
-  state.trainingSeconds += seconds.total;
+  state.trainingSeconds += total;
   for (const [phase, spent] of Object.entries(report.seconds)) addSeconds(context, phase, spent);
   const { metrics, counts } = plainMetrics(report.metrics);
-  await appendMetrics(context, {
+  const row: MetricsRow = {
     kind: "iteration",
     step: state.step,
     stage: stage.name,
     iteration: report.iteration,
     metrics,
     counts,
-    seconds: { ...report.seconds, ...seconds },
-    notices: [...(report.notices ?? []), ...recorded],
-  });
+    seconds: { ...report.seconds, ...seconds, total },
+    notices: [...(report.notices ?? []), ...recorded, ...(watched?.recorded ?? [])],
+  };
+  await appendMetrics(context, row);
   onEvent({
     kind: "iteration",
     stage: state.stage,
@@ -48,11 +52,14 @@ export async function recordIteration(
     step: state.step,
     report,
     played,
-    seconds: seconds.total,
+    seconds: total,
     engineSeconds: seconds.engine,
     renderingSeconds: seconds.rendering,
   });
-  for (const text of report.notices ?? []) onEvent({ kind: "notice", text });
+  // A replay repeats what the run has reported.
+  const found = duties.plays ? findings.note(row) : [];
+  for (const text of [...(report.notices ?? []), ...(watched?.notices ?? []), ...found])
+    onEvent({ kind: "notice", text });
   assertNearPolicy(context, report);
   const failure = failures.watch(played);
   if (failure !== undefined) onEvent({ kind: "notice", text: failure });

@@ -7,6 +7,8 @@ import type { GroupPlayer, PlayingWeights } from "../play/take-player.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import { modelFolder } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
+import type { EpisodeWatch } from "../judging/episode-watch.ts";
+import type { FindingWatch } from "./finding-watch.ts";
 import type { FailureWatch } from "./failure-watch.ts";
 import type { PastCopies } from "../models/past-copies.ts";
 import type { LoadedModel } from "../models/loaded-model.ts";
@@ -42,6 +44,9 @@ export interface RunContext {
   readonly memory: MemoryWatch;
   readonly replays: ReplayWatch;
   readonly rewards: RewardWatch;
+  /** Scores episodes again where an environment has `watch`. */
+  readonly watch: EpisodeWatch | undefined;
+  readonly findings: FindingWatch;
   readonly rendering: RenderClock;
   readonly failures: FailureWatch;
   /** Buffer and record of all episodes of the run. */

@@ -92,6 +92,7 @@ export async function hasReachedGoal(
     ...runSampling(prepared.config),
     samples: 0,
     signal: stop,
+    onProgress: (done, total) => onEvent({ kind: "progress", done, total }),
   });
   const accuracy = goalAccuracy(results) ?? null;
   const seconds = (performance.now() - began) / 1000;

@@ -18,6 +18,8 @@ export type RunEvent =
       readonly name: string;
       readonly iterations: number;
       readonly iteration: number;
+      /** Episodes of a batch; absent where the stage plays none. */
+      readonly batch?: number;
       /** Number of stages of the run. */
       readonly stages: number;
       /** Policies of the learners where there are several. Metrics then begin with the policy. */

@@ -40,7 +40,18 @@ export class RunRecorder {
     ];
     this.id = idOfRun(run) ?? randomUUID();
     const store: JsonObject = storeUrl === undefined ? {} : { store: placeOfRun(storeUrl, this.id) };
-    this.#record = { id: this.id, ...store, ...about, started: this.#before["started"] ?? now, resumed, versions };
+    // The configuration of a resumed run names directories: their origin is in the record alone.
+    const { models } = this.#before;
+    const origin: JsonObject = models === undefined ? {} : { models };
+    this.#record = {
+      id: this.id,
+      ...store,
+      ...origin,
+      ...about,
+      started: this.#before["started"] ?? now,
+      resumed,
+      versions,
+    };
     run.writeRecord({ ...this.#record, status: "running" });
   }
 

@@ -1,4 +1,12 @@
-import { type AlgorithmRun, type IterationReport, type JsonObject, MrlmError, type PolicyId } from "@mrlm/spec";
+import {
+  type AlgorithmRun,
+  defined,
+  type IterationReport,
+  type JsonObject,
+  MrlmError,
+  type PolicyId,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
 import type { ResolvedStage } from "../config/resolve-config.ts";
 import { tokenizerOwner } from "../models/loaded-policies.ts";
 import { Reference } from "../models/reference-model.ts";
@@ -140,7 +148,7 @@ async function startMember(
 }
 
 function playParts(context: RunContext, { name, learners, iterations }: PreparedStage): StagePlayParts {
-  const { prepared, state, rollouts, samplers, episodes, stop } = context;
+  const { prepared, state, rollouts, samplers, watch, episodes, stop } = context;
   const { seed, stages, play, sampling } = prepared.config;
   const stage = stages[state.stage] as ResolvedStage;
   const [{ policy, plan }] = learners as [PreparedLearner];
@@ -164,6 +172,7 @@ function playParts(context: RunContext, { name, learners, iterations }: Prepared
     store: episodes,
     progress: () => ({ iteration: state.iteration + 1, runStep: state.step + 1 }),
     publish: () => publishPolicies(context),
+    ...defined({ onTaken: watch && ((played: readonly TrajectoryGroup[]) => watch.begin(played)) }),
     signal: stop,
   };
 }

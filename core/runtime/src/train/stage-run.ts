@@ -60,6 +60,7 @@ async function beginStage(context: RunContext, stage: PreparedStage): Promise<St
   const { prepared, state, onEvent } = context;
   const { mode, lag } = prepared.config.play;
   const isNew = state.algorithms === null;
+  const [{ plan } = {}] = stage.learners;
   if (isNew) {
     state.ended = null;
     await releaseStageModels(context);
@@ -71,6 +72,7 @@ async function beginStage(context: RunContext, stage: PreparedStage): Promise<St
     iterations: stage.iterations,
     iteration: state.iteration,
     stages: prepared.stages.length,
+    ...(plan === undefined ? {} : { batch: plan.groups * plan.groupSize }),
     ...(stage.learners.length > 1 && { learners: stage.learners.map(({ policy }) => policy) }),
     description: describeLearners(stage),
     ...(stage.goal === undefined ? {} : { until: stage.goal.accuracy }),

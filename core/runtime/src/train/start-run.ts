@@ -10,11 +10,14 @@ import type {
 } from "@mrlm/spec/host";
 import { trainedPolicies } from "../config/policies.ts";
 import type { ResolvedConfig, ResolvedModel } from "../config/resolve-config.ts";
+import type { PlayTally } from "../rollouts/play-tally.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import { environmentsOf, frozenModels } from "../players/frozen-models.ts";
+import { StageRecords } from "../diagnosis/run-record.ts";
 import { FailureWatch } from "./failure-watch.ts";
+import { FindingWatch } from "./finding-watch.ts";
 import { loadFrozen } from "../models/load-frozen.ts";
 import { type LoadedModel, playingModel } from "../models/loaded-model.ts";
 import { loadPolicies } from "../models/loaded-policies.ts";
@@ -32,11 +35,12 @@ import { watchEngine } from "../models/engine-views.ts";
 
 export interface StartParts extends Pick<
   RunContext,
-  "prepared" | "run" | "samplers" | "duties" | "logger" | "onEvent" | "drain" | "stop"
+  "prepared" | "run" | "samplers" | "watch" | "duties" | "logger" | "onEvent" | "drain" | "stop"
 > {
   readonly host: EnvironmentHost;
   readonly engine: Engine;
   readonly isDeterministic: boolean;
+  readonly tally: PlayTally | undefined;
   /** Called with each environment that is played. */
   onDescription(description: EnvironmentDescription): void;
   /** Checkpoint to resume from; `undefined` starts at the beginning. */
@@ -119,6 +123,8 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
     memory,
     replays,
     rewards,
+    watch: parts.watch,
+    findings: new FindingWatch(new StageRecords(prepared.config, run.metrics.rows())),
     failures: new FailureWatch(),
     episodes,
     logger,
@@ -129,7 +135,7 @@ export async function startRun(parts: StartParts): Promise<RunContext> {
 }
 
 function rolloutRunner(
-  { host, isDeterministic, logger, onDescription, prepared }: StartParts,
+  { host, isDeterministic, logger, tally, onDescription, prepared }: StartParts,
   engine: Pick<SamplerHost, "sampler">,
   models: ReadonlyMap<ModelId, LoadedModel>,
   {
@@ -157,6 +163,7 @@ function rolloutRunner(
     logger,
     replays,
     rewards,
+    tally,
     onDescription,
     renderer: (model) => rendering.of(playing(model).renderer),
     tokenLimit: (model) => Math.min(playing(model).info.maxPositions, sampling.max_sequence_tokens ?? Infinity),

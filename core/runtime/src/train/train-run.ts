@@ -3,7 +3,9 @@ import { type JsonObject, type Logger, MrlmError } from "@mrlm/spec";
 import type { Engine, EnvironmentHost, EpisodeStore } from "@mrlm/spec/host";
 import { checkEpisodeStore, openEpisodeStore, type StoreSettings } from "@mrlm/store";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
+import type { EpisodeWatch } from "../judging/episode-watch.ts";
 import { isFaultOfModel } from "../evaluation/failure-advice.ts";
+import type { PlayTally } from "../rollouts/play-tally.ts";
 import { withBackgroundWrites } from "../play/background-writes.ts";
 import { TRAINING_WORKER } from "../play/stage-play.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
@@ -40,6 +42,8 @@ export interface TrainOptions {
   samplers?(): number;
   /** Members of the run that this process knows beside the engine, such as samplers. */
   readonly members?: MemberSource;
+  /** Default: no episode is scored again. The caller closes it. */
+  readonly watch?: EpisodeWatch | undefined;
   /** Directory of the run; default: a new one. */
   readonly run?: RunDirectory;
   /** Checkpoint to resume from; default: start at the beginning. */
@@ -50,6 +54,8 @@ export interface TrainOptions {
   readonly duties?: RunDuties;
   readonly logger?: Logger;
   readonly onEvent?: (event: RunEvent) => void;
+  /** Counts what this process plays. */
+  readonly tally?: PlayTally;
   /** Opens the episode store; default: in a thread of its own. */
   readonly openStore?: (settings: StoreSettings) => Promise<EpisodeStore>;
   /** Called when the store is open and the leases of an earlier process have ended: from here on other processes may play. */
@@ -85,7 +91,14 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
     directory: config.base_directory,
   });
   const environments = JSON.parse(JSON.stringify(prepared.packages)) as JsonObject;
-  const about = { name: config.name, seed: config.seed, environments, settings: learningSettings(config) };
+  const models = JSON.parse(JSON.stringify(prepared.models)) as JsonObject;
+  const about = {
+    name: config.name,
+    seed: config.seed,
+    environments,
+    settings: learningSettings(config),
+    ...(Object.keys(models).length > 0 && { models }),
+  };
   const record = new RunRecorder(run, about, versions, { from: checkpoint?.path, storeUrl: config.store.url });
   const never = new AbortController().signal;
   const resumedAt = record.hasBegunBefore ? Number(checkpoint?.state["step"] ?? 0) : undefined;
@@ -110,8 +123,10 @@ export async function trainLocked(options: TrainOptions, run: RunDirectory): Pro
       host,
       engine,
       samplers: () => options.samplers?.() ?? 0,
+      watch: options.watch,
       duties: options.duties ?? TRAINING_DUTIES,
       isDeterministic: info.deterministic,
+      tally: options.tally,
       checkpoint,
       async openEpisodes(resumedAt) {
         const { openStore = openEpisodeStore } = options;

@@ -82,10 +82,7 @@ async function makeRunner(
   const { models } = await engine.describe();
   for (const info of models)
     if (info.role === "policy" && policyOfPast(info.model) === undefined && !loaded.has(info.model))
-      loaded.set(
-        info.model,
-        loadedModel(await engine.readTokenizer(info.model), info, config.policies[info.model]?.tool_format),
-      );
+      loaded.set(info.model, loadedModel(await engine.readTokenizer(info.model), info, config.policies[info.model]));
   const playing = (model: ModelId): LoadedModel => playingModel(loaded, policyOfPast(model) ?? model);
   const turnLimits = new Map<EnvironmentRef, number>(
     prepared.environments.map(({ ref }, i) => [ref, config.environments[i]?.max_turns ?? 0]),

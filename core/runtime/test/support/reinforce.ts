@@ -1,4 +1,12 @@
-import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, EngineSequence, IterationReport } from "@mrlm/spec";
+import { isPlayedBy } from "@mrlm/kit/learning";
+import type {
+  AlgorithmContext,
+  AlgorithmDefinition,
+  AlgorithmRun,
+  EngineSequence,
+  IterationReport,
+  Score,
+} from "@mrlm/spec";
 import { z } from "zod";
 
 const options = z.strictObject({
@@ -37,9 +45,9 @@ async function start(
     const order = random.shuffle(groups);
     const samples = order.flatMap(({ trajectories }) =>
       trajectories.flatMap(({ id, agents, error }) =>
-        Object.entries(agents).flatMap(([agent, { segments, total }]) =>
-          error === undefined && total.scored
-            ? segments.map((segment) => ({ segment, reward: total.value, trajectory: id, agent }))
+        Object.entries(agents).flatMap(([agent, part]) =>
+          error === undefined && part.total.scored && isPlayedBy(part, policy)
+            ? part.segments.map((segment) => ({ segment, reward: (part.total as Score).value, trajectory: id, agent }))
             : [],
         ),
       ),

@@ -39,6 +39,15 @@ export const CONFIG = {
   checkpoint: { every: 2, keep: 100 },
 };
 
+/** Run whose episodes are programs in processes. */
+export const PROGRAMS_CONFIG = {
+  ...CONFIG,
+  environments: [{ id: "processes" }],
+  stages: [{ algorithm: "reinforce", steps: 3, tasks: 1, group_size: 4 }],
+  eval: { tasks: 0 },
+  checkpoint: { every: 1, keep: 100 },
+};
+
 const made: string[] = [];
 
 export function temporaryDirectory(): string {

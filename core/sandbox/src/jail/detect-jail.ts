@@ -64,6 +64,7 @@ function jail(bubblewrap: string, variant: BubblewrapOptions, complaint = ""): J
     layers: ["bubblewrap", ...(variant.seccomp ? ["seccomp"] : [])],
     missing: variant.seccomp ? [] : [{ layer: "seccomp", reason: complaint }],
     isJailed: true,
+    bubblewrap: { path: bubblewrap, ...variant },
     launch: (program) => bubblewrapLaunch(bubblewrap, program, variant),
   };
 }

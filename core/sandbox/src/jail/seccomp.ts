@@ -1,4 +1,4 @@
-import { CLONE, FORKS, NAMESPACES, REFUSED, SHARED_MEMORY, UNKNOWN } from "./syscalls.ts";
+import { CLONE, FORKS, NAMESPACES, REFUSED, SHARED_MEMORY, SOCKETS, UNKNOWN } from "./syscalls.ts";
 
 /** Permissions of a program. */
 export interface SeccompOptions {
@@ -8,6 +8,8 @@ export interface SeccompOptions {
   readonly namespaces: boolean;
   /** May make memory that the size of no process contains: memfd, System V segments. Default true. */
   readonly sharedMemory?: boolean;
+  /** May open Unix and Internet sockets, and those of netlink. Sockets of other families reach the host or large parts of the kernel. Default false. */
+  readonly sockets?: boolean;
   /** Filter that the process already has. Its rules are left out here, because a longer filter takes longer to load. */
   readonly behind?: Omit<SeccompOptions, "behind">;
 }
@@ -38,6 +40,8 @@ const FIRST_ARGUMENT_AT = 16;
 /** System calls of the x32 mode have this bit in their numbers. */
 const X32_BIT = 0x4000_0000;
 const CLONE_THREAD = 0x0001_0000;
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. */
+const SOCKET_FAMILIES = [1, 2, 10, 16];
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const CLONE_NAMESPACES = 0x7e02_0000;
 
@@ -54,7 +58,7 @@ export function seccompFilter(options: SeccompOptions, architecture: string = pr
   const outer = options.behind === undefined ? [] : refusedBy(options.behind);
   const refused = numbers(refusedBy(options).filter((table) => !outer.includes(table)));
   const unknown = options.behind === undefined ? numbers([UNKNOWN]) : [];
-  const clone = cloneRule(CLONE[column], options);
+  const clone = [...socketRule(SOCKETS.socket[column], options), ...cloneRule(CLONE[column], options)];
   // The return instructions ALLOW, EPERM and ENOSYS come last; a jump gives the number of instructions to skip.
   const length = refused.length + unknown.length + clone.length;
   const checks = [...refused.map((number) => [number, 1] as const), ...unknown.map((number) => [number, 2] as const)];
@@ -73,12 +77,28 @@ export function seccompFilter(options: SeccompOptions, architecture: string = pr
   return encode(instructions);
 }
 
-function refusedBy({ forks, namespaces, sharedMemory }: SeccompOptions): Table[] {
+function refusedBy({ forks, namespaces, sharedMemory, sockets }: SeccompOptions): Table[] {
   return [
     REFUSED,
     ...(namespaces ? [] : [NAMESPACES]),
     ...(forks ? [] : [FORKS]),
+    ...(sockets === true ? [] : [SOCKETS]),
     ...(sharedMemory === false ? [SHARED_MEMORY] : []),
+  ];
+}
+
+/** Allows sockets of some families only. The number of the call is loaded, before and after it. */
+function socketRule(number: number, { sockets = false }: SeccompOptions): Instruction[] {
+  if (!sockets) return [];
+  const families = SOCKET_FAMILIES.map(
+    (family, at) => [JUMP_EQUAL, SOCKET_FAMILIES.length - at, 0, family] as const satisfies Instruction,
+  );
+  return [
+    [JUMP_EQUAL, 0, families.length + 3, number],
+    [LOAD_WORD, 0, 0, FIRST_ARGUMENT_AT],
+    ...families,
+    answer(EPERM),
+    [LOAD_WORD, 0, 0, NUMBER_AT],
   ];
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { FIRST_EXTRA_FD, type Launch } from "./launch.ts";
 
@@ -9,26 +9,36 @@ export interface Started {
   readonly stdio: readonly Duplex[];
   /** Process id of the child, once the wrapper has reported it; without a wrapper, of the command itself. */
   readonly pid: Promise<number>;
+  /** Starts the program, where the wrapper waits. */
+  start(): void;
 }
 
-/** Starts a command in a new process group, without inherited descriptors; stderr and the descriptors of `launch` are pipes. */
-export function spawnLaunch(launch: Launch): Started {
+/** First descriptors of a child of a pool: an error stream, and its messages. */
+const MESSAGES = ["ignore", "ignore", "pipe", "pipe", "pipe"] as const;
+
+/**
+ * Starts a command in a new process group, without inherited descriptors.
+ * @param first its descriptors before those of `launch`, which are pipes
+ */
+export function spawnLaunch(launch: Launch, first: Extract<StdioOptions, readonly unknown[]> = [...MESSAGES]): Started {
   const child = spawn(launch.command, launch.args, {
     cwd: "/",
     env: { ...launch.env },
     detached: true,
-    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", ...launch.descriptors.map(() => "pipe" as const)],
+    stdio: [...first, ...launch.descriptors.map(() => "pipe" as const)],
   });
   const stdio = child.stdio as readonly unknown[] as readonly Duplex[];
   // The exit of the process explains errors of its pipes better.
   for (const stream of stdio) stream?.on("error", () => {});
   let pid = Promise.resolve(child.pid ?? 0);
+  let start = (): void => undefined;
   launch.descriptors.forEach((descriptor, index) => {
     const stream = stdio[FIRST_EXTRA_FD + index] as Duplex;
     if (descriptor === "pid") pid = readPid(stream);
+    else if (descriptor === "start") start = () => void stream.end("1");
     else stream.end(descriptor);
   });
-  return { process: child, stdio, pid };
+  return { process: child, stdio, pid, start };
 }
 
 /** Reads `{ "child-pid": N }`, which bubblewrap writes. Never rejects: a process that did not start has no id. */

@@ -33,8 +33,6 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   msgget: [68, 186],
   mq_open: [240, 180],
   io_setup: [206, 0],
-  // The network; open socket pairs stay usable.
-  socket: [41, 198],
   // Files outside the mounts.
   open_by_handle_at: [304, 265],
   name_to_handle_at: [303, 264],
@@ -89,6 +87,9 @@ export const UNKNOWN: Readonly<Record<string, Numbers>> = {
   // Its flags are in memory, which a filter cannot read.
   clone3: [435, 435],
 };
+
+/** Makes a socket of the family that its first argument names. Open socket pairs stay usable. */
+export const SOCKETS = { socket: [41, 198] } as const satisfies Readonly<Record<string, Numbers>>;
 
 /** Calls that make processes; refused unless the program forks. */
 export const FORKS: Readonly<Record<string, Numbers>> = { fork: [57, 0], vfork: [58, 0] };

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type JsonValue, MrlmError, type SandboxLimits } from "@mrlm/spec";
+import type { SandboxVerdict } from "@mrlm/spec/host";
 import type { Jail } from "../jail/launch.ts";
 import { dataBytesOf, limitProcess, rlimitsMissing } from "../jail/rlimits.ts";
 import type { ChildProgram } from "../program/child-program.ts";
@@ -153,8 +154,13 @@ export class Child {
     });
   }
 
+  /** Ends the watch. No limit of processes is watched. */
+  #verdict(): SandboxVerdict | undefined {
+    return this.#slot.disarm() as SandboxVerdict | undefined;
+  }
+
   #usage(): Usage {
-    return this.#meter?.read() ?? { rssBytes: 0, cpuMs: 0 };
+    return this.#meter?.read() ?? { rssBytes: 0, cpuMs: 0, processes: 0 };
   }
 
   /** Raises the kernel's memory limit if no earlier request needed as much. */
@@ -191,7 +197,7 @@ export class Child {
     this.kill();
     setImmediate(() =>
       setImmediate(() => {
-        const verdict = this.#slot.disarm();
+        const verdict = this.#verdict();
         if (verdict !== undefined) this.#exchange?.impose(verdict);
       }),
     );
@@ -200,7 +206,7 @@ export class Child {
   #onExit(how: string, isKill: boolean): void {
     this.#isAlive = false;
     this.onExit();
-    const verdict = this.#slot.disarm();
+    const verdict = this.#verdict();
     this.#slot.release();
     this.#meter?.close();
     this.#ready.reject(this.#failure(`ended before it was ready (${how})`));

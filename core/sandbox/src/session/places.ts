@@ -1,16 +1,19 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** Limits of open sessions and of the callers that wait for one. */
+/** Limits of open sessions or workspaces and of the callers that wait for one. */
 export interface PlacesOptions {
-  readonly language: string;
-  /** Number of sessions that may be open at the same time. */
+  /** Holders of the places, in messages: `sessions of the python sandbox`. */
+  readonly what: string;
+  /** Remedy for too few places. */
+  readonly hint: string;
+  /** Number that may be open at the same time. */
   readonly count: number;
   /** Number of callers that may wait. */
   readonly queue: number;
   /** Longest wait in milliseconds. */
   readonly waitMs: number;
   /** Called when `pressing` may have grown. */
-  onPressure(): void;
+  onPressure?(): void;
   /** Number of taken places that are about to be given back. As many callers may wait beyond `queue`: the one who had such a place may be one of them. */
   ending?(): number;
 }
@@ -94,7 +97,7 @@ export class Places {
       let timer = setTimeout(() => {
         waiting.isPressing = true;
         timer = setTimeout(() => leave(this.#exhausted(`this call waited ${waitMs / 1000} s`)), waitMs / 2);
-        onPressure();
+        onPressure?.();
       }, waitMs / 2);
       const settled = (): void => {
         clearTimeout(timer);
@@ -107,27 +110,23 @@ export class Places {
       };
       signal?.addEventListener("abort", onAbort, { once: true });
       this.#waiting.push(waiting);
-      onPressure();
+      onPressure?.();
     });
   }
 
   #exhausted(reason: string): MrlmError {
-    const { language, count } = this.#options;
-    return new MrlmError(
-      "RESOURCE_EXHAUSTED",
-      `All ${count} sessions of the ${language} sandbox are in use, and ${reason}.`,
-      {
-        hint: "Raise `sessions`, `session_queue` or `session_wait_ms` of the sandbox's plugin, or run fewer episodes at the same time.",
-        retryDelayMs: 1000,
-      },
-    );
+    const { what, hint, count } = this.#options;
+    return new MrlmError("RESOURCE_EXHAUSTED", `All ${count} ${what} are in use, and ${reason}.`, {
+      hint,
+      retryDelayMs: 1000,
+    });
   }
 }
 
 function closed(): MrlmError {
-  return new MrlmError("CANCELLED", "The sandbox is closed.");
+  return new MrlmError("CANCELLED", "It is closed.");
 }
 
 function cancelled(): MrlmError {
-  return new MrlmError("CANCELLED", "The session of the sandbox was cancelled before it was opened.");
+  return new MrlmError("CANCELLED", "The wait for a place was cancelled.");
 }

@@ -33,13 +33,15 @@ export class Inspector {
     const { armed, values } = this.#table;
     const at = (field: Parameters<typeof fieldAt>[1]): number => values[fieldAt(slot, field)] as number;
     const pid = at("pid");
-    const usage = this.#meterOf(slot, pid, at("isTree") === 1).read();
+    const processLimit = at("processLimit");
+    const usage = this.#meterOf(slot, pid, at("isTree") === 1, processLimit > 0).read(processLimit || undefined);
     const leftMs = at("deadline") - sharedNow();
     if (usage !== undefined) {
       values[fieldAt(slot, "peak")] = Math.max(at("peak"), usage.rssBytes);
       values[fieldAt(slot, "cpu")] = usage.cpuMs;
     }
-    const cause = causeOf(leftMs, usage, at("cpuLimit"), at("memoryLimit"));
+    const hasTooMany = processLimit > 0 && (usage?.processes ?? 0) > processLimit;
+    const cause = hasTooMany ? CAUSE.processes : causeOf(leftMs, usage, at("cpuLimit"), at("memoryLimit"));
     if (cause === CAUSE.none)
       return pauseMs(leftMs, usage === undefined ? Number.POSITIVE_INFINITY : at("memoryLimit") - usage.rssBytes);
     values[fieldAt(slot, "cause")] = cause;
@@ -51,11 +53,11 @@ export class Inspector {
     return pauseMs(0, 0);
   }
 
-  #meterOf(slot: number, pid: number, isTree: boolean): UsageMeter {
+  #meterOf(slot: number, pid: number, isTree: boolean, countsEnded: boolean): UsageMeter {
     const known = this.#meters.get(slot);
     if (known?.pid === pid && !known.isGone) return known;
     known?.close();
-    const meter = new UsageMeter(pid, isTree);
+    const meter = new UsageMeter(pid, isTree, countsEnded);
     this.#meters.set(slot, meter);
     return meter;
   }

@@ -15,11 +15,13 @@ export const FIELD = {
   peak: 6,
   /** Processor time at the last check. */
   cpu: 7,
+  /** Largest number of processes of a tree, in which the processor time of ended ones counts too; 0: any. */
+  processLimit: 8,
 } as const;
 
-export const CAUSE = { none: 0, deadline: 1, cpu: 2, memory: 3 } as const;
+export const CAUSE = { none: 0, deadline: 1, cpu: 2, memory: 3, processes: 4 } as const;
 
-const FIELDS = 8;
+const FIELDS = 9;
 /** Maximum number of children that one process supervises. */
 export const SLOTS = 1024;
 

@@ -4,12 +4,15 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:f
 export class UsageMeter {
   readonly pid: number;
   readonly #isTree: boolean;
+  readonly #countsEnded: boolean;
   #files = new Map<number, ProcessFiles>();
   #isGone = false;
 
-  constructor(pid: number, isTree: boolean) {
+  /** @param countsEnded whether processor time includes that of descendants which have ended and were waited for */
+  constructor(pid: number, isTree: boolean, countsEnded = false) {
     this.pid = pid;
     this.#isTree = isTree;
+    this.#countsEnded = countsEnded;
   }
 
   /** Whether a measurement found that the process has exited. */
@@ -17,13 +20,16 @@ export class UsageMeter {
     return this.#isGone;
   }
 
-  /** Measures; `undefined` if the process has exited or there is no /proc. */
-  read(): Usage | undefined {
+  /**
+   * Measures; `undefined` if the process has exited or there is no /proc.
+   * @param mostProcesses one more than these are counted: a tree that grows faster than it is read has no end
+   */
+  read(mostProcesses = Number.POSITIVE_INFINITY): Usage | undefined {
     if (this.#isGone) return undefined;
     const known = this.#files;
     const seen = new Map<number, ProcessFiles>();
     this.#files = seen;
-    const usage = this.#usageOf(this.pid, known, seen);
+    const usage = this.#usageOf(this.pid, known, seen, mostProcesses);
     for (const files of known.values()) files.close();
     return usage;
   }
@@ -35,18 +41,26 @@ export class UsageMeter {
   }
 
   /** Measures a process and, in a tree, its descendants. Moves the files of running processes from `known` to `seen`. */
-  #usageOf(pid: number, known: Map<number, ProcessFiles>, seen: Map<number, ProcessFiles>): Usage | undefined {
+  #usageOf(
+    pid: number,
+    known: Map<number, ProcessFiles>,
+    seen: Map<number, ProcessFiles>,
+    mostProcesses: number,
+  ): Usage | undefined {
     const own = this.#filesOf(pid, known);
     if (own === undefined) return undefined;
     seen.set(pid, own.files);
-    let { rssBytes, cpuMs } = own.usage;
+    let { rssBytes, cpuMs, processes } = own.usage;
+    if (this.#countsEnded) cpuMs += own.usage.endedCpuMs;
     for (const child of this.#isTree ? childrenOf(own.files) : []) {
+      if (seen.size > mostProcesses) break;
       // A list that changes during the read may contain a process twice.
-      const usage = seen.has(child) ? undefined : this.#usageOf(child, known, seen);
+      const usage = seen.has(child) ? undefined : this.#usageOf(child, known, seen, mostProcesses);
       rssBytes += usage?.rssBytes ?? 0;
       cpuMs += usage?.cpuMs ?? 0;
+      processes += usage?.processes ?? 0;
     }
-    return { rssBytes, cpuMs };
+    return { rssBytes, cpuMs, processes };
   }
 
   /** Opens or reuses the files of a process. An id in the tree may belong to a new process; that of the root cannot. */
@@ -62,7 +76,7 @@ export class UsageMeter {
 
 interface Reading {
   readonly files: ProcessFiles;
-  readonly usage: Usage;
+  readonly usage: Usage & { readonly endedCpuMs: number };
 }
 
 function opened(pid: number): ProcessFiles | undefined {
@@ -102,6 +116,7 @@ const buffer = Buffer.allocUnsafe(4096);
 export interface Usage {
   readonly rssBytes: number;
   readonly cpuMs: number;
+  readonly processes: number;
 }
 
 /** Open files of a process in /proc. Reading an open file again costs a third of opening, reading and closing it. */
@@ -118,12 +133,17 @@ class ProcessFiles {
   }
 
   /** Returns resident memory and processor time of the process alone. Throws if it has exited. */
-  usage(): Usage {
+  usage(): Reading["usage"] {
     const stat = buffer.toString("latin1", 0, readSync(this.#stat, buffer, 0, buffer.length, 0));
     // The name of the program, in brackets, may contain any characters.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     this.#threads = Number(fields[17]);
-    return { cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS, rssBytes: Number(fields[21]) * PAGE_BYTES };
+    return {
+      cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
+      endedCpuMs: (Number(fields[13]) + Number(fields[14])) * TICK_MS,
+      rssBytes: Number(fields[21]) * PAGE_BYTES,
+      processes: 1,
+    };
   }
 
   /** Returns the running processes that it started. Throws if it has exited. */

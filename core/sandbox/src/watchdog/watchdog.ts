@@ -14,15 +14,22 @@ export interface Watch {
   readonly memoryBytes: number;
   readonly cpuMs: number;
   readonly wallMs: number;
+  /** Largest number of processes of a tree. With it the processor time of ended ones counts. Default: any. */
+  readonly processes?: number;
 }
+
+/** Limit for which the thread killed a process. */
+export type Kill = SandboxVerdict | "process-limit";
 
 const MAX_RUN = 2 ** 31 - 1;
 
-const VERDICTS: readonly (SandboxVerdict | undefined)[] = [undefined, "timeout", "cpu-limit", "memory-limit"];
+const VERDICTS: readonly (Kill | undefined)[] = [undefined, "timeout", "cpu-limit", "memory-limit", "process-limit"];
 
 const table = watchTable();
 const taken = new Map<number, WatchSlot>();
 let lastThread = 0;
+/** Settles when the thread that runs looks at the table. */
+let looking: Promise<void> = Promise.resolve();
 let lastRun = 0;
 
 /** Slot of one child in the watchdog's table. The thread runs while a slot is in use. */
@@ -50,6 +57,7 @@ export class WatchSlot {
     values[fieldAt(this.#slot, "isTree")] = watch.isTree ? 1 : 0;
     values[fieldAt(this.#slot, "memoryLimit")] = watch.memoryBytes;
     values[fieldAt(this.#slot, "cpuLimit")] = watch.cpuMs;
+    values[fieldAt(this.#slot, "processLimit")] = watch.processes ?? 0;
     values[fieldAt(this.#slot, "deadline")] = sharedNow() + watch.wallMs;
     values[fieldAt(this.#slot, "cause")] = CAUSE.none;
     values[fieldAt(this.#slot, "peak")] = 0;
@@ -61,7 +69,7 @@ export class WatchSlot {
   }
 
   /** Ends the watch. Returns the verdict if the process was killed. */
-  disarm(): SandboxVerdict | undefined {
+  disarm(): Kill | undefined {
     if (this.#isReleased) return undefined;
     const isKilled = Atomics.exchange(table.armed, this.#slot, 0) === 0;
     return isKilled ? VERDICTS[table.values[fieldAt(this.#slot, "cause")] as number] : undefined;
@@ -71,6 +79,11 @@ export class WatchSlot {
   static receive({ slot, run }: Killed): void {
     const watched = taken.get(slot);
     if (watched !== undefined && watched.#run === run) watched.#onKill();
+  }
+
+  /** Settles when the thread runs, which takes longer than the start of many programs. */
+  static ready(): Promise<void> {
+    return looking;
   }
 
   /** Highest measured resident memory since `arm`. */
@@ -106,7 +119,11 @@ function startThread(): void {
     execArgv: ["--no-warnings"],
     name: "mrlm-watchdog",
   };
-  new Worker(new URL(file, import.meta.url), options).on("message", WatchSlot.receive).unref();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  looking = promise;
+  new Worker(new URL(file, import.meta.url), options)
+    .on("message", (message: Killed | "ready") => (message === "ready" ? resolve() : WatchSlot.receive(message)))
+    .unref();
 }
 
 /** Sets the number of the thread that runs; any other thread ends. */

@@ -1,3 +1,4 @@
+import { AGENT_CODES } from "./agent-codes.ts";
 import { BRIDGE_CODES } from "./bridge-codes.ts";
 import { ENDPOINT_CODES } from "./endpoint-codes.ts";
 import { PLUGIN_CODES } from "./plugin-codes.ts";
@@ -174,7 +175,12 @@ export const ERROR_CODES = {
   },
   MODEL_DIRECTORY_MISSING: {
     meaning: "A model directory does not exist.",
-    hint: "Check the path: nothing is downloaded. A model of the Hugging Face Hub is fetched with `hf download ORGANISATION/NAME --local-dir DIRECTORY`.",
+    hint: "Check the path. A model of the Hugging Face Hub is named `hub:ORG/NAME`.",
+    retryable: false,
+  },
+  MODEL_DOWNLOAD_FAILED: {
+    meaning: "A model of the Hugging Face Hub could not be fetched, or the disk has no room for a model.",
+    hint: "Check the name, the network, HF_TOKEN and HF_ENDPOINT.",
     retryable: false,
   },
   MODEL_NOT_FOUND: { meaning: "The engine holds no model of that id.", hint: "Create it first.", retryable: false },
@@ -381,6 +387,7 @@ export const ERROR_CODES = {
     hint: "Make room on the disk or correct the rights; files that were written before are complete.",
     retryable: false,
   },
+  ...AGENT_CODES,
   ...BRIDGE_CODES,
   ...ENDPOINT_CODES,
   ...PLUGIN_CODES,

@@ -8,7 +8,7 @@ export const TOOL_CODES = {
   TOOLS_UNSUPPORTED: {
     meaning:
       "An environment offers tools that the model's chat template does not show, or the model writes calls in a form that no parser reads.",
-    hint: "Use a model whose template renders tools, set `model.tool_format`, or describe the tools in the messages.",
+    hint: "Set `model.tool_format`, which writes the tools into the system message where the template renders none, or use a model whose template renders tools.",
     retryable: false,
   },
   TOOL_FAILED: {

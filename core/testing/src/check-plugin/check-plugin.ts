@@ -5,7 +5,7 @@ import type { Finding } from "../check/finding.ts";
 import type { PluginPart, PluginSubject } from "../check/plugin-part.ts";
 import { type Acknowledgements, type Found, foundBy } from "../check/run-check.ts";
 import { PART_KINDS } from "../checks/plugin-parts.ts";
-import { SourcePlaces } from "./source-places.ts";
+import { SourcePlaces } from "../check/source-places.ts";
 
 /** Options of {@link checkPlugin}. */
 export interface CheckPluginOptions {

@@ -1,7 +1,8 @@
 import { MrlmError } from "@mrlm/spec";
 import type { Check } from "./check.ts";
-import { entryOf, type FindingCode } from "./codes.ts";
+import { entryOf } from "./codes.ts";
 import { Defect } from "./defect.ts";
+import { isOpen } from "./finding.ts";
 import type { PluginPart } from "./plugin-part.ts";
 import { type Found, foundBy, runCheck } from "./run-check.ts";
 
@@ -11,7 +12,9 @@ const TIMEOUT_MS = 30_000;
 /** Progress of a check. */
 export type PartEvent =
   | { readonly event: "started"; readonly subject: string; readonly check: string; readonly timeoutMs: number }
-  | { readonly event: "ended"; readonly subject: string; readonly check: string; readonly seconds: number };
+  | { readonly event: "ended"; readonly subject: string; readonly check: string; readonly seconds: number }
+  /** Measurement of a check that is no finding. */
+  | { readonly event: "note"; readonly subject: string; readonly check: string; readonly text: string };
 
 /** Runs the checks of a part one after the other, and returns its findings at the end. */
 export async function* checkPart(
@@ -20,15 +23,24 @@ export async function* checkPart(
 ): AsyncGenerator<PartEvent, Found[]> {
   const about = { subject, acknowledged };
   const found: Found[] = [];
-  for (const check of checksOf({ checks }, quick)) {
+  const own = checksOf({ checks }, quick);
+  for (const [index, check] of own.entries()) {
     const { name, timeoutMs = TIMEOUT_MS } = check;
     yield { event: "started", subject, check: name, timeoutMs };
     const before = performance.now();
-    const late = new Defect("CHECK_TIMEOUT", `The check "${name}" did not end within ${timeoutMs / 1_000} s.`);
-    const ofCheck = await within(timeoutMs, runCheck(check, undefined, about), () => [foundBy(check, late, about)]);
+    // The others would wait for the same call.
+    const rest = own.length - index - 1;
+    const late = new Defect(
+      "CHECK_TIMEOUT",
+      `The check "${name}" did not end within ${timeoutMs / 1_000} s.${rest === 0 ? "" : ` The ${rest} checks after it were not made.`}`,
+    );
+    const notes: string[] = [];
+    const running = runCheck(check, undefined, about, (text) => notes.push(text));
+    const ofCheck = await within(timeoutMs, running, () => [foundBy(check, late, about)]);
     found.push(...ofCheck);
+    for (const text of notes) yield { event: "note", subject, check: name, text };
     yield { event: "ended", subject, check: name, seconds: (performance.now() - before) / 1_000 };
-    if (check.gate === true && ofCheck.length > 0) break;
+    if (ofCheck.some(({ error }) => error === late || check.gate === true)) break;
   }
   return distinct(found);
 }
@@ -38,9 +50,9 @@ export function checksOf({ checks }: Pick<PluginPart, "checks">, quick: boolean)
   return checks.filter((check) => !quick || check.quick !== false);
 }
 
-/** Removes repeated findings, and those that follow from another. */
+/** Removes repeated findings, and those that follow from another which is not acknowledged. */
 function distinct(found: readonly Found[]): Found[] {
-  const implied = new Set<FindingCode>(found.flatMap(({ code }) => entryOf(code).implies ?? []) as FindingCode[]);
+  const implied = new Set(found.filter(isOpen).flatMap(({ code }) => entryOf(code).implies ?? []));
   const seen = new Map<string, string>();
   const messages = new Set<string>();
   return found.filter(({ code, message, about, check, error }) => {

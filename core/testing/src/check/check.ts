@@ -15,6 +15,9 @@ export interface Check<Subject> {
   readonly gate?: boolean;
   /** Time after which the check is given up, in milliseconds; default 30,000. */
   readonly timeoutMs?: number;
-  /** Throws or returns what is wrong. Whatever else it throws, such as an assertion, is a finding of `code`. */
-  run(subject: Subject): Promise<void | readonly Defect[]>;
+  /**
+   * Throws or returns what is wrong. Whatever else it throws, such as an assertion, is a finding of `code`.
+   * @param note reports a measurement that is no finding
+   */
+  run(subject: Subject, note?: (text: string) => void): Promise<void | readonly Defect[]>;
 }

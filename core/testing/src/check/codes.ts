@@ -16,6 +16,8 @@ export interface FindingEntry {
   readonly severity: Severity;
   /** The defect, as a sentence. */
   readonly title: string;
+  /** When it is one and when not, where the title leaves that open. */
+  readonly rule?: string;
   /** Default fix: what the author does. */
   readonly fix: string;
   /** Codes of findings that follow from this defect: they are not reported of the same subject beside it. */

@@ -1,5 +1,6 @@
 import type { AnyPlugin } from "../any-plugin.ts";
 import type { Check } from "./check.ts";
+import type { AttackOptions } from "./attack-options.ts";
 import type { PackageSubject } from "./package-subject.ts";
 import type { Acknowledgements } from "./run-check.ts";
 
@@ -7,6 +8,8 @@ import type { Acknowledgements } from "./run-check.ts";
 export interface PluginSubject extends PackageSubject {
   /** The plugin, then those that provide what it requires. */
   readonly plugins: readonly AnyPlugin[];
+  /** Limits of the search for programs that solve nothing; default: those of a check. */
+  readonly attack?: AttackOptions | undefined;
 }
 
 /** Part of a plugin that is checked by itself: its package, an environment, a scorer. */
@@ -27,14 +30,30 @@ export function bindChecks<Subject>(
   make: () => Promise<Subject>,
   close: (subject: Subject) => Promise<void> = async () => undefined,
 ): Check<void>[] {
-  return checks.map((check) => ({
+  return checks.flatMap((check) => bindTogether([check], make, close));
+}
+
+/** Gives checks one subject, where making one takes long. It is closed after the last check, which `quick` may not leave out alone, and after one that finds something, which may have left it in any state. */
+export function bindTogether<Subject>(
+  checks: readonly Check<Subject>[],
+  make: () => Promise<Subject>,
+  close: (subject: Subject) => Promise<void>,
+): Check<void>[] {
+  let shared: Subject | undefined;
+  return checks.map((check, index) => ({
     ...check,
-    run: async () => {
-      const subject = await make();
+    run: async (_, note) => {
+      const subject = (shared ??= await make());
+      let isSound = false;
       try {
-        return await check.run(subject);
+        const found = await check.run(subject, note);
+        isSound = found === undefined || found.length === 0;
+        return found;
       } finally {
-        await close(subject);
+        if (!isSound || index === checks.length - 1) {
+          shared = undefined;
+          await close(subject);
+        }
       }
     },
   }));

@@ -19,10 +19,11 @@ export async function runCheck<Subject>(
   check: Check<Subject>,
   subject: Subject,
   about: { readonly subject: string; readonly acknowledged?: Acknowledgements | undefined },
+  note?: (text: string) => void,
 ): Promise<Found[]> {
   let defects: readonly unknown[];
   try {
-    defects = (await check.run(subject)) ?? [];
+    defects = (await check.run(subject, note)) ?? [];
   } catch (error) {
     defects = [error];
   }

@@ -58,6 +58,7 @@ export const dataChecks: readonly EnvironmentCheck[] = [
         );
       await readTasks(subject).catch(() => undefined);
       await readDemonstrations(subject).catch(() => undefined);
+      subject.watched.listen(() => undefined);
       return [...returned.defects, ...changed.slice(0, 1)];
     },
   },

@@ -1,7 +1,9 @@
 import { defined, type Fixture, type JsonObject } from "@mrlm/spec";
 import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
+import { variationsOfInputs } from "../contract/changed-inputs.ts";
 import { serialise } from "../contract/serialise.ts";
+import { type InputRead, WatchedInputs } from "../contract/watched-inputs.ts";
 import { withSession } from "../contract/play.ts";
 import {
   describeDifference,
@@ -17,10 +19,12 @@ import type { Subject } from "../contract/subject.ts";
 /** Number of fixtures whose episodes are repeated, and the time after which a quick check begins no other, in milliseconds. */
 const RECORDED = 6;
 const QUICK_MS = 500;
-const THOROUGH_MS = 5_000;
+const THOROUGH_MS = 2_000;
+/** Time for episodes with other inputs, in milliseconds. */
+const INPUTS_MS = 10_000;
 /** Number of episodes that are played before an episode is repeated, and the time for them in milliseconds. */
 const EARLIER = 50;
-const EARLIER_MS = 2_000;
+const EARLIER_MS = 1_500;
 /** Number of episodes that are played beside one; fewer where an episode takes longer than `SLOW_MS`. */
 const BESIDE = 7;
 const BESIDE_SLOW = 2;
@@ -34,13 +38,55 @@ const TASKS_MS = 2_000;
 /** Checks of determinism where an environment claims it, and that another seed or task changes an episode. */
 export const determinismChecks: readonly EnvironmentCheck[] = [
   {
+    code: "TASK_CHANGED",
+    name: "episodes do not change their tasks",
+    run: async (subject) => {
+      const gold = subject.fixtures.find(({ kind }) => kind === "gold") ?? subject.fixtures[0];
+      const tasks = await subject.tasks(gold?.options);
+      if (tasks === undefined || gold === undefined) return;
+      const { actions } = await recordFixture(subject, gold);
+      const deadline = performance.now() + TASKS_MS;
+      for (let index = 0; index < Math.min(TASKS_COMPARED, tasks.splits["train"] ?? 0); index++) {
+        if (performance.now() > deadline) return;
+        const before = serialise(await tasks.get("train", index));
+        // Another check reports a source whose tasks differ by themselves.
+        if (before !== serialise(await tasks.get("train", index))) return;
+        await withSession(subject, gold.options, (session) => replay(session, { task: `train/${index}` }, actions));
+        const difference = describeDifference([before], [serialise(await tasks.get("train", index))]);
+        if (difference !== undefined)
+          throw new Defect(
+            "TASK_CHANGED",
+            `After an episode of task train/${index} ${difference.replace("the first observation", "the task")}.`,
+          );
+      }
+    },
+  },
+  {
     code: "EPISODE_NOT_REPEATED",
     name: "an episode is the same again",
-    run: (subject) =>
-      forEachRecorded(subject, QUICK_MS, async (recorded) => {
-        const expected = await alone(subject, recorded);
-        compare("EPISODE_NOT_REPEATED", recorded, expected, await alone(subject, recorded), "a second time");
-      }),
+    run: async (subject) => {
+      const deadline = performance.now() + INPUTS_MS;
+      await forEachRecorded(subject, QUICK_MS, async (recorded) => {
+        const inputs = WatchedInputs.installed();
+        try {
+          inputs?.watch();
+          const expected = await alone(subject, recorded);
+          const again = await alone(subject, recorded);
+          const reads = inputs?.reads ?? [];
+          compare("EPISODE_NOT_REPEATED", recorded, expected, again, "a second time", reads);
+          for (const { kind, changed, how, canFail } of variationsOfInputs(reads)) {
+            if (performance.now() > deadline) return;
+            inputs?.watch(changed);
+            const other = await alone(subject, recorded);
+            if (canFail === true && other.some(hasFailed)) continue;
+            const ofKind = reads.filter((read) => read.kind === kind);
+            compare("EPISODE_NOT_REPEATED", recorded, expected, other, how, ofKind);
+          }
+        } finally {
+          inputs?.rest();
+        }
+      });
+    },
   },
   {
     code: "STATE_KEPT",
@@ -70,26 +116,36 @@ export const determinismChecks: readonly EnvironmentCheck[] = [
   {
     code: "STATE_SHARED",
     name: "an episode is the same beside others",
-    run: (subject) =>
-      forEachRecorded(subject, QUICK_MS, async (recorded) => {
-        const { fixture, start } = recorded;
+    run: async (subject) => {
+      const all: RecordedEpisode[] = [];
+      await forEachRecorded(subject, QUICK_MS, async (recorded) => void all.push(recorded));
+      const deadline = performance.now() + QUICK_MS;
+      for (const [index, recorded] of all.entries()) {
+        if (index > 0 && performance.now() > deadline) return;
         const before = performance.now();
         await alone(subject, recorded);
         const count = performance.now() - before > SLOW_MS ? BESIDE_SLOW : BESIDE;
-        const starts = [start, ...(await startsOf(subject, fixture.options, count))];
+        const starts = await startsOf(subject, recorded.fixture.options, count);
+        // Episodes of a group have one task and one seed, and different actions.
+        const others = starts.map((start, i): RecordedEpisode => {
+          const { actions } = all[(index + i) % all.length] as RecordedEpisode;
+          return { ...recorded, actions, start: i % 2 === 0 ? start : recorded.start };
+        });
+        const episodes = [recorded, ...others];
         const playAlone = async (): Promise<(readonly string[])[]> => {
-          const all: (readonly string[])[] = [];
-          for (const each of starts) all.push(await alone(subject, { ...recorded, start: each }));
-          return all;
+          const played: (readonly string[])[] = [];
+          for (const each of episodes) played.push(await alone(subject, each));
+          return played;
         };
         const expected = await playAlone();
-        const beside = await allAtOnce(subject, recorded, starts);
+        const beside = await allAtOnce(subject, episodes);
         const isSame = beside.every((lines, i) => describeDifference(expected[i] ?? [], lines) === undefined);
-        if (isSame) return;
+        if (isSame) continue;
         // A difference without episodes beside it is left over from earlier ones.
-        compareAll("STATE_KEPT", recorded, expected, await playAlone(), `after ${starts.length} others`);
-        compareAll("STATE_SHARED", recorded, expected, beside, `beside ${starts.length - 1} others`);
-      }),
+        compareAll("STATE_KEPT", recorded, expected, await playAlone(), `after ${episodes.length} others`);
+        compareAll("STATE_SHARED", recorded, expected, beside, `beside ${others.length} others`);
+      }
+    },
   },
   {
     code: "TASK_IGNORED",
@@ -118,30 +174,6 @@ export const determinismChecks: readonly EnvironmentCheck[] = [
       );
     },
   },
-  {
-    code: "TASK_CHANGED",
-    name: "episodes do not change their tasks",
-    run: async (subject) => {
-      const gold = subject.fixtures.find(({ kind }) => kind === "gold") ?? subject.fixtures[0];
-      const tasks = await subject.tasks(gold?.options);
-      if (tasks === undefined || gold === undefined) return;
-      const { actions } = await recordFixture(subject, gold);
-      const deadline = performance.now() + TASKS_MS;
-      for (let index = 0; index < Math.min(TASKS_COMPARED, tasks.splits["train"] ?? 0); index++) {
-        if (performance.now() > deadline) return;
-        const before = serialise(await tasks.get("train", index));
-        // Another check reports a source whose tasks differ by themselves.
-        if (before !== serialise(await tasks.get("train", index))) return;
-        await withSession(subject, gold.options, (session) => replay(session, { task: `train/${index}` }, actions));
-        const difference = describeDifference([before], [serialise(await tasks.get("train", index))]);
-        if (difference !== undefined)
-          throw new Defect(
-            "TASK_CHANGED",
-            `After an episode of task train/${index} ${difference.replace("the first observation", "the task")}.`,
-          );
-      }
-    },
-  },
 ];
 
 /** Records fixtures under whose options the environment claims full determinism, and uses each. After `withinMs` it begins no other. */
@@ -165,16 +197,12 @@ function alone(subject: Subject, { fixture, start, actions }: RecordedEpisode): 
   return withSession(subject, fixture.options, (session) => replay(session, start, actions));
 }
 
-/** Plays the actions from each start in a session of its own, all turn by turn. */
-async function allAtOnce(
-  subject: Subject,
-  { fixture, actions }: RecordedEpisode,
-  starts: readonly EpisodeStart[],
-): Promise<(readonly string[])[]> {
-  const sessions = await Promise.all(starts.map(() => subject.host.open(subject.ref(fixture.options))));
+/** Plays episodes, each in a session of its own, all turn by turn. */
+async function allAtOnce(subject: Subject, recorded: readonly RecordedEpisode[]): Promise<(readonly string[])[]> {
+  const sessions = await Promise.all(recorded.map(({ fixture }) => subject.host.open(subject.ref(fixture.options))));
   try {
-    const episodes = sessions.map((session) => new Replay(session, actions));
-    await Promise.all(episodes.map((episode, i) => episode.reset(starts[i] ?? {})));
+    const episodes = sessions.map((session, i) => new Replay(session, recorded[i]?.actions ?? []));
+    await Promise.all(episodes.map((episode, i) => episode.reset(recorded[i]?.start ?? {})));
     let playing = episodes;
     while (playing.length > 0) {
       const goes = await Promise.all(playing.map((episode) => episode.step()));
@@ -210,17 +238,27 @@ async function variationsOf(
   return seed === undefined ? [] : Array.from({ length: VARIED }, (_, i) => ({ seed: seed + i }));
 }
 
+/** Whether a line of a transcript is an error, or has a reward that could not be computed. */
+function hasFailed(line: string): boolean {
+  return !line.startsWith("{") || line.includes('"scored":false');
+}
+
+/** Throws for two transcripts that differ. `reads` are inputs that the author's code read meanwhile. */
 function compare(
   code: "EPISODE_NOT_REPEATED" | "STATE_KEPT" | "STATE_SHARED",
   { fixture }: RecordedEpisode,
   expected: readonly string[],
   actual: readonly string[],
   when: string,
+  reads: readonly InputRead[] = [],
 ): void {
   const difference = describeDifference(expected, actual);
   if (difference === undefined) return;
-  throw new Defect(code, `The actions of fixture "${fixture.name}" were played ${when}, and ${difference}.`, {
+  const [first] = reads;
+  const read = first === undefined ? "" : ` Its code reads ${reads.map(({ name }) => name).join(", ")}.`;
+  throw new Defect(code, `The actions of fixture "${fixture.name}" were played ${when}, and ${difference}.${read}`, {
     about: fixture.name,
+    cause: first?.error,
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Fixture } from "@mrlm/spec";
 import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
-import { type FailingService, servicesOf, withFailing, withNotes } from "../contract/failing-service.ts";
+import { FailingServices, type PluginService, servicesOf } from "../contract/failing-service.ts";
 import { playFixture, type Transcript, withSession } from "../contract/play.ts";
 import { makeSubject, type Subject } from "../contract/subject.ts";
 import { inProcess } from "../transports.ts";
@@ -17,50 +17,44 @@ export const failingServiceChecks: readonly EnvironmentCheck[] = [
     name: "rewards are unscored when a scorer, judge, sandbox or tool fails",
     timeoutMs: 60_000,
     run: async (subject) => {
-      const services = servicesOf(subject.plugins);
-      if (services.length === 0) return [];
-      const defects: Defect[] = [];
-      for (const service of await usedServices(subject, services)) {
-        const defect = await withService(subject, service);
-        if (defect !== undefined) defects.push(defect);
+      if (servicesOf(subject.plugins).length === 0) return [];
+      const services = new FailingServices(subject.plugins);
+      const own = await makeSubject(services.plugins, subject.definition.id, inProcess, subject.ref().options);
+      try {
+        const defects = new Map<string, Defect>();
+        for (const fixture of goldOf(own)) {
+          services.failing = undefined;
+          await play(own, fixture);
+          for (const service of services.takeCalled()) {
+            const key = `${service.kind}:${service.id}`;
+            services.failing = service;
+            const defect = paidDespite(service, fixture, await play(own, fixture));
+            if (defect !== undefined && !defects.has(key)) defects.set(key, defect);
+          }
+        }
+        return [...defects.values()];
+      } finally {
+        await own.close();
       }
-      return defects;
     },
   },
 ];
 
-/** Returns the services that gold fixtures use. */
-async function usedServices(subject: Subject, services: readonly FailingService[]): Promise<FailingService[]> {
-  const { plugins, wasCreated } = withNotes(subject.plugins);
-  const noting = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
-  try {
-    for (const fixture of goldOf(subject)) await play(noting, fixture);
-  } finally {
-    await noting.close();
-  }
-  return services.filter(wasCreated);
-}
-
-/** Plays gold fixtures while a service fails. Their reward may be unscored, or what it was if the service has no part in it. */
-async function withService(subject: Subject, service: FailingService): Promise<Defect | undefined> {
-  const { plugins, wasCalled } = withFailing(subject.plugins, service);
-  const failing = await makeSubject(plugins, subject.definition.id, inProcess, subject.ref().options);
-  try {
-    for (const fixture of goldOf(subject)) {
-      const played = await play(failing, fixture);
-      if (played === undefined || played.unscored > 0 || !wasCalled()) continue;
-      const lower = Object.entries(played.totals).find(([agent, total]) => total < statedReward(fixture, agent) - 1e-9);
-      if (lower !== undefined)
-        return new Defect(
-          "FAILURE_SCORED",
-          `When ${service.kind} ${service.id} fails, agent "${lower[0]}" earns ${lower[1]} in gold fixture "${fixture.name}", not an unscored reward.`,
-          { about: `${service.kind}:${service.id}` },
-        );
-    }
-    return undefined;
-  } finally {
-    await failing.close();
-  }
+/** Returns the defect of a fixture that earns less than its reward while a service fails. It may be unscored, or what it was if the service has no part in it. */
+function paidDespite(
+  { kind, id }: PluginService,
+  fixture: Fixture,
+  played: Transcript | undefined,
+): Defect | undefined {
+  if (played === undefined || played.unscored > 0) return undefined;
+  const lower = Object.entries(played.totals).find(([agent, total]) => total < statedReward(fixture, agent) - 1e-9);
+  if (lower === undefined) return undefined;
+  const [agent, total] = lower;
+  return new Defect(
+    "FAILURE_SCORED",
+    `When ${kind} ${id} fails, agent "${agent}" earns ${total} in gold fixture "${fixture.name}", not an unscored reward.`,
+    { about: `${kind}:${id}` },
+  );
 }
 
 /** Plays a fixture; `undefined` if the episode failed, which training does not learn from either, or if its policy needs what the service gives. */

@@ -24,18 +24,24 @@ const EPISODES = 20;
 const AT_ONCE = 5;
 const LEAST = 5;
 /** Time for the episodes of an ending, in milliseconds. Slow ones are fewer. */
-const EPISODES_MS = 1_500;
+const EPISODES_MS = 600;
 /** Time in which resources must be released, in milliseconds: processes end asynchronously. */
 const RELEASE_MS = 2_000;
 /** Episodes over which memory is measured, in windows, and the time for them in milliseconds. */
-const MEASURED = 1_000;
-const MEASURED_MS = 6_000;
-const WINDOWS = 10;
+const MEASURED = 1_350;
+const MEASURED_MS = 1_800;
+const WINDOWS = 9;
 /** Smallest number of windows: where episodes are slow, they take more time. */
-const MIN_WINDOWS = 3;
-/** Growth that is a leak, in bytes: in all, and in one episode. */
-const GROWTH = 2 ** 20;
-const GROWTH_OF_EPISODE = 1_024;
+const MIN_WINDOWS = 5;
+/** Growth that is a leak, in bytes: of an episode, and in all. */
+const GROWTH_OF_EPISODE = 256;
+const GROWTH = 2 ** 18;
+/** Growth that is a leak, as a multiple of the deviation of the measurements from their line. */
+const DEVIATIONS = 8;
+/** Least slope of each half, as a share of the whole one. */
+const STEADY = 0.6;
+/** Rounds of which each must show a leak. */
+const ROUNDS = 2;
 
 /** Checks of leaks: timers, handles, child processes, listeners, files and memory that remain after episodes. */
 export const leakChecks: readonly EnvironmentCheck[] = [
@@ -45,14 +51,15 @@ export const leakChecks: readonly EnvironmentCheck[] = [
     quick: false,
     timeoutMs: 120_000,
     run: async (subject) => {
+      if ((await leftAfter(subject, ENDINGS)) === undefined) return;
       // A resource that is made once is no leak.
       await withOwn(subject, async (own) => {
         for (let index = 0; index < 2; index++) await own.play("played to its end", index);
       });
       for (const ending of ENDINGS) {
-        let left = await leftAfter(subject, ending);
+        let left = await leftAfter(subject, [ending]);
         // Another program that writes to the folder would have to do so again.
-        if (left?.isShared === true) left = await leftAfter(subject, ending);
+        if (left?.isShared === true) left = await leftAfter(subject, [ending]);
         if (left === undefined) continue;
         const { name, count, stack, played } = left;
         const cause = new Error(name);
@@ -65,23 +72,29 @@ export const leakChecks: readonly EnvironmentCheck[] = [
       }
     },
   },
-  memoryCheck("uses no more memory with every episode", ["played to its end"]),
-  memoryCheck(
-    "uses no more memory with every episode that is aborted, closed or fails",
-    ENDINGS.filter((ending) => ending !== "played to its end"),
-  ),
+  {
+    code: "MEMORY_LEAKED",
+    name: "uses no more memory with every episode, played to its end or not",
+    quick: false,
+    timeoutMs: 60_000,
+    run: (subject) =>
+      withOwn(subject, async (own) => {
+        await assertSteadyMemory(own, ["played to its end"]);
+        await assertSteadyMemory(own, ENDINGS.slice(1));
+      }),
+  },
 ];
 
-/** Plays episodes with this ending, and returns a resource that they left. */
+/** Plays episodes with each of these endings, and returns a resource that they left. */
 async function leftAfter(
   subject: Subject,
-  ending: Ending,
+  endings: readonly Ending[],
 ): Promise<(LeftResource & { readonly played: number }) | undefined> {
   const resources = await LiveResources.start(subject.directory);
   try {
     let played = 0;
     const [listener] = await withOwn(subject, async (own) => {
-      played = await playMany(own, ending);
+      for (const ending of endings) played += await playMany(own, ending);
       return resources.leftListeners(RELEASE_MS, LEAST);
     });
     const left = listener ?? (await resources.left(RELEASE_MS, LEAST))[0];
@@ -91,41 +104,35 @@ async function leftAfter(
   }
 }
 
-/** Returns a check of the memory that episodes keep, which end in these ways by turns. */
-function memoryCheck(name: string, endings: readonly Ending[]): EnvironmentCheck {
-  return {
-    code: "MEMORY_LEAKED",
-    name,
-    quick: false,
-    timeoutMs: 60_000,
-    run: (subject) =>
-      withOwn(subject, async (own) => {
-        const measured: Measurement[] = [];
-        const start = performance.now();
-        // A slow environment has fewer episodes in a window. The first window warms up.
-        for (let window = 0, episodes = 0; episodes < MEASURED; window++) {
-          const elapsed = performance.now() - start;
-          if (elapsed > MEASURED_MS && window >= MIN_WINDOWS) break;
-          const end = performance.now() + MEASURED_MS / WINDOWS;
-          const first = episodes;
-          while (
-            episodes - first < MEASURED / WINDOWS &&
-            (performance.now() < end || episodes - first < endings.length)
-          )
-            await own.play(endings[episodes % endings.length] as Ending, episodes++);
-          measured.push({ episodes, bytes: await usedBytes() });
-        }
-        const grown = growthOf(measured);
-        if (grown === undefined) return;
-        const { episodes, bytes } = grown;
-        const mib = (bytes / 2 ** 20).toFixed(1);
-        const which = endings.length === 1 ? `each ${endings[0]}` : "aborted, closed or failed in turn";
-        throw new Defect(
-          "MEMORY_LEAKED",
-          `Memory grew by ${mib} MiB over ${episodes} episodes, ${which}: ${(bytes / 1_024 / episodes).toFixed(1)} KiB each.`,
-        );
-      }),
-  };
+/** Throws a defect if episodes that end in these ways by turns keep memory, in each round. */
+async function assertSteadyMemory(own: OwnEnvironment, endings: readonly Ending[]): Promise<void> {
+  let grown: Measurement | undefined;
+  for (let round = 0; round < ROUNDS; round++) {
+    grown = growthOf(await measure(own, endings));
+    if (grown === undefined) return;
+  }
+  const { episodes, bytes } = grown as Measurement;
+  const mib = (bytes / 2 ** 20).toFixed(1);
+  const which = endings.length === 1 ? `each ${endings[0]}` : "aborted, closed or failed in turn";
+  throw new Defect(
+    "MEMORY_LEAKED",
+    `Memory grew by ${mib} MiB over ${episodes} episodes, ${which}: ${(bytes / 1_024 / episodes).toFixed(1)} KiB each.`,
+  );
+}
+
+/** Measures memory after windows of episodes. A slow environment has fewer in a window. The first window warms up. */
+async function measure(own: OwnEnvironment, endings: readonly Ending[]): Promise<Measurement[]> {
+  const measured: Measurement[] = [];
+  const start = performance.now();
+  for (let window = 0, episodes = 0; episodes < MEASURED; window++) {
+    if (performance.now() - start > MEASURED_MS && window >= MIN_WINDOWS) break;
+    const end = performance.now() + MEASURED_MS / WINDOWS;
+    const first = episodes;
+    while (episodes - first < MEASURED / WINDOWS && (performance.now() < end || episodes - first < endings.length))
+      await own.play(endings[episodes % endings.length] as Ending, episodes++);
+    measured.push({ episodes, bytes: await usedBytes() });
+  }
+  return measured;
 }
 
 /** Memory in use after a number of episodes. */
@@ -144,20 +151,34 @@ async function usedBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Returns the growth if it is a leak. A cache that fills once grows in the beginning only: each half of the episodes must show the leak. */
-function growthOf(measured: readonly Measurement[]): Measurement | undefined {
-  const [first, middle, last] = [measured[0], measured[measured.length >> 1], measured.at(-1)];
-  if (first === undefined || middle === undefined || last === undefined) return undefined;
-  const halves = [between(first, middle), between(middle, last)];
-  const whole = between(first, last);
+/** Returns the growth if it is a leak. A cache that fills grows in the beginning only: each half of the episodes must show the leak. */
+export function growthOf(measured: readonly Measurement[]): Measurement | undefined {
+  const middle = measured.length >> 1;
+  const parts = [measured, measured.slice(0, middle + 1), measured.slice(middle)];
+  const slopes = parts.map((part) => slopeOf(part));
+  const [slope = 0] = slopes;
+  const episodes = (measured.at(-1)?.episodes ?? 0) - (measured[0]?.episodes ?? 0);
+  const rests = measured.map((each) => each.bytes - slope * each.episodes);
+  const rest = median(rests);
+  const deviation = median(rests.map((each) => Math.abs(each - rest)));
+  const bytes = slope * episodes;
   const isLeak =
-    whole.bytes >= GROWTH &&
-    halves.every(({ episodes, bytes }) => bytes >= GROWTH / 4 && bytes >= GROWTH_OF_EPISODE * episodes);
-  return isLeak ? whole : undefined;
+    bytes >= Math.max(GROWTH, DEVIATIONS * deviation) &&
+    Math.min(...slopes) >= Math.max(GROWTH_OF_EPISODE, STEADY * slope);
+  return isLeak ? { episodes, bytes } : undefined;
 }
 
-function between(one: Measurement, other: Measurement): Measurement {
-  return { episodes: other.episodes - one.episodes, bytes: other.bytes - one.bytes };
+/** Returns the median slope between two measurements (Theil 1950, Sen 1968), in bytes for each episode: single outliers do not change it. */
+function slopeOf(measured: readonly Measurement[]): number {
+  return median(
+    measured.flatMap((one, i) =>
+      measured.slice(i + 1).map((other) => (other.bytes - one.bytes) / (other.episodes - one.episodes)),
+    ),
+  );
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
 }
 
 /** The environment in a host of its own, whose calls can fail. */

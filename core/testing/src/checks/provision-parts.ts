@@ -6,6 +6,7 @@ import { judgeProvisionChecks } from "../judge-contract/judge-contract.ts";
 import { policyProvisionChecks } from "../policy-contract/policy-contract.ts";
 import { bindProvision } from "../provision/bind-provision.ts";
 import type { Source } from "../provision/source.ts";
+import { workspaceProvisionChecks } from "../workspace-contract/workspace-contract.ts";
 import { sandboxProvisionChecks } from "../sandbox-contract/sandbox-contract.ts";
 import { scorerProvisionChecks } from "../scorer-contract/scorer-contract.ts";
 import { toolChecks } from "../tool-contract/tool-contract.ts";
@@ -14,7 +15,7 @@ import { pluginSource } from "./plugin-source.ts";
 
 const ASKER = "The check";
 
-/** Returns the scorers, judges, tools, sandboxes, policies and algorithms of a plugin, with the checks of their contracts. */
+/** Returns the scorers, judges, tools, sandboxes, workspaces, policies and algorithms of a plugin, with the checks of their contracts. */
 export const provisionParts: PartsOf = (subject) => {
   const { plugin } = subject;
   const { examples = {}, acknowledged } = plugin;
@@ -34,6 +35,10 @@ export const provisionParts: PartsOf = (subject) => {
   for (const id of idsOf(plugin.sandboxes))
     parts[`sandbox:${id}`] = sandboxProvisionChecks(
       pluginSource(subject, (host) => host.service("sandbox", id, ASKER)),
+    );
+  for (const id of idsOf(plugin.workspaces))
+    parts[`workspace:${id}`] = workspaceProvisionChecks(
+      pluginSource(subject, (host) => host.service("workspace", id, ASKER)),
     );
   for (const id of idsOf(plugin.policies)) {
     const source = pluginSource(subject, (host) => host.policy(id));

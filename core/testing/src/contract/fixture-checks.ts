@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type Fixture, roleOf } from "@mrlm/spec";
 import { playFixture, withSession } from "./play.ts";
+import { recordFixture } from "./recorded-episode.ts";
 import { serialise } from "./serialise.ts";
 import type { EnvironmentCheck } from "./environment-check.ts";
 import { checkRewardsOf } from "./reward-range.ts";
@@ -57,9 +58,9 @@ export function fixtureChecks(fixtures: readonly Fixture[]): EnvironmentCheck[] 
 async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
   const expected = fixture.reward;
   assert(expected !== undefined, `Fixture "${fixture.name}" states no reward.`);
-  const played = await withSession(subject, fixture.options, (session) => playFixture(subject, fixture, session));
-  const { totals, unscored, acted } = played;
-  assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards: its outcome must be known.`);
+  const { transcript } = await recordFixture(subject, fixture);
+  const { totals, unscored, reason, acted, steps } = transcript;
+  assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards (${reason}): its outcome must be known.`);
   const own = acted.filter((each) => fixture.players?.[roleOf(each)] === undefined);
   const rewards =
     typeof expected === "number" ? Object.fromEntries(own.map((agent) => [agent, expected])) : { ...expected };
@@ -67,7 +68,7 @@ async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
     const total = totals[agent] ?? 0;
     assert(
       Math.abs(total - reward) <= 1e-9,
-      `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${reward}.`,
+      `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${reward}; its last reward: ${JSON.stringify(steps.at(-1)?.rewards[agent])}.`,
     );
   }
   const missing = own.find((agent) => !Object.hasOwn(rewards, agent));
@@ -75,7 +76,7 @@ async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
   await checkRewardsOf(
     subject.definition,
     { name: fixture.name, options: subject.ref(fixture.options).options },
-    played,
+    transcript,
   );
 }
 

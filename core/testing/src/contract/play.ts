@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type Message,
   type Observation,
+  parseJson,
   type Policy,
   type RoleId,
   roleOf,
@@ -32,6 +33,8 @@ export interface Transcript {
   /** Sum of the scored rewards by agent. */
   readonly totals: Readonly<Record<AgentId, number>>;
   readonly unscored: number;
+  /** Code and message of the first unscored reward. */
+  readonly reason?: string;
   /** Agents that were on turn. */
   readonly acted: readonly AgentId[];
 }
@@ -147,28 +150,37 @@ export async function withSession<T>(
   }
 }
 
-/** Removes the duration of tool calls, which differs between equal episodes. The host adds it to the info of each step. */
+/** Members of an info that are durations, which differ between equal episodes: of calls of tools, which the host adds to each step, and of a program's calls. */
+const DURATIONS: Readonly<Record<string, readonly string[]>> = {
+  tools: ["seconds"],
+  agent: ["at", "seconds", "retries"],
+};
+
+/** Removes durations from the info of a step. */
 export function withoutDurations(step: StepResult): StepResult {
-  const usage = step.info?.["tools"];
-  if (!isObject(usage)) return step;
-  const tools = Object.entries(usage).map(([name, counts]) =>
-    !isObject(counts)
-      ? [name, counts]
-      : [name, Object.fromEntries(Object.entries(counts).filter(([key]) => key !== "seconds"))],
-  );
-  return { ...step, info: { ...step.info, tools: Object.fromEntries(tools) as JsonObject } };
+  if (step.info === undefined) return step;
+  const entries = Object.entries(step.info).map(([name, value]) => {
+    const timed = isObject(value) ? DURATIONS[name] : undefined;
+    const text = timed && JSON.stringify(value, (key, each: unknown) => (timed.includes(key) ? undefined : each));
+    return [name, text === undefined ? value : parseJson(text)];
+  });
+  return { ...step, info: Object.fromEntries(entries) as JsonObject };
 }
 
-function rewardsOf(steps: readonly StepResult[]): Pick<Transcript, "totals" | "unscored"> {
+function rewardsOf(steps: readonly StepResult[]): Pick<Transcript, "totals" | "unscored" | "reason"> {
   const totals: Record<AgentId, number> = {};
   let unscored = 0;
+  let reason: string | undefined;
   for (const { rewards } of steps) {
     for (const [agent, reward] of Object.entries(rewards)) {
       if (reward.scored) totals[agent] = (totals[agent] ?? 0) + reward.value;
-      else unscored++;
+      else {
+        unscored++;
+        reason ??= `${reward.code}: ${reward.message}`;
+      }
     }
   }
-  return { totals, unscored };
+  return { totals, unscored, ...defined({ reason }) };
 }
 
 /** Returns the agents that have neither terminated nor truncated after these steps. */

@@ -1,6 +1,7 @@
 import type { Fixture, JsonObject, SimulatedEnvironment } from "@mrlm/spec";
 import type { EnvironmentSession } from "@mrlm/spec/host";
 import { never, playFixture, withSession } from "./play.ts";
+import { serialise } from "./serialise.ts";
 import type { Subject } from "./subject.ts";
 
 /** End of an episode of a check. */
@@ -17,6 +18,12 @@ export type Ending =
 /** Returns the fixture whose options and actions a check plays: the first gold one. */
 export function probeFixture({ fixtures }: Subject): Fixture | undefined {
   return fixtures.find(({ kind }) => kind === "gold") ?? fixtures[0];
+}
+
+/** Returns the first gold fixture under the options of the check: a fixture can have others, which need not fit them. */
+export function goldFixture(subject: Subject): Fixture | undefined {
+  const own = serialise(subject.ref());
+  return subject.fixtures.find(({ kind, options }) => kind === "gold" && serialise(subject.ref(options)) === own);
 }
 
 /** Place of an episode at which a probe ends it. */

@@ -1,7 +1,7 @@
 import { type Action, defined, type Fixture, MrlmError, type TaskId } from "@mrlm/spec";
 import type { EnvironmentSession } from "@mrlm/spec/host";
 import { serialise } from "./serialise.ts";
-import { never, playFixture, withoutDurations, withSession } from "./play.ts";
+import { never, playFixture, type Transcript, withoutDurations, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
 export interface EpisodeStart {
@@ -14,6 +14,15 @@ export interface RecordedEpisode {
   readonly fixture: Fixture;
   readonly start: EpisodeStart;
   readonly actions: readonly Action[];
+  readonly transcript: Transcript;
+}
+
+/** Last episode of each fixture under the default options, so that its recorded behaviour needs no other. */
+const played = new WeakMap<Fixture, RecordedEpisode>();
+
+/** Returns the episode of a fixture that a check has played, else plays it. */
+export async function playedFixture(subject: Subject, fixture: Fixture): Promise<RecordedEpisode> {
+  return played.get(fixture) ?? recordFixture(subject, fixture);
 }
 
 /** Returns the fixtures in another order: the first of each kind, then of each options, then the others. */
@@ -34,14 +43,16 @@ export async function recordFixture(subject: Subject, fixture: Fixture): Promise
   const seed = determinism === "none" ? undefined : (fixture.seed ?? SEED);
   const seeded = { ...fixture, ...defined({ seed }) };
   const actions: Action[] = [];
-  await withSession(subject, fixture.options, (session) =>
+  const transcript = await withSession(subject, fixture.options, (session) =>
     playFixture(subject, seeded, session, (action) => {
       actions.push(action);
       return action;
     }),
   );
   const { task = subject.watched.lastReset()?.task } = fixture;
-  return { fixture, start: { ...defined({ seed, task }) }, actions };
+  const recorded = { fixture, start: { ...defined({ seed, task }) }, actions, transcript };
+  if (subject.ref().options === undefined) played.set(fixture, recorded);
+  return recorded;
 }
 
 /** Episode that is played turn by turn with recorded actions. An error of the environment is its last line. */

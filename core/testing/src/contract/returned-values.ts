@@ -9,7 +9,7 @@ const MAX_DEPTH = 1_000;
 
 /** Members of the values that have a fixed form. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  observation: ["agent", "messages", "isFresh", "tools", "info"],
+  observation: ["agent", "messages", "isFresh", "tools", "maxTokens", "info"],
   step: ["observation", "rewards", "terminated", "truncated", "info"],
   message: ["role", "name", "parts"],
   tool: ["name", "description", "parameters"],

@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { type Action, type Determinism, type Fixture, type Observation, roleOf } from "@mrlm/spec";
+import { setTimeout as delay } from "node:timers/promises";
 import { textMessage } from "@mrlm/kit";
+import { Defect } from "../check/defect.ts";
 import type { EnvironmentCheck } from "./environment-check.ts";
 import { expectCode } from "./expect-code.ts";
 import { serialise } from "./serialise.ts";
 import { assertAllEnded, never, playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
+
+/** Times after the begin of a call at which its session is closed: 0 to this, in milliseconds. */
+const CLOSED_AFTER_MS = 3;
 
 /** Checks of a session: description, seeds, order of calls, close and abort. */
 export const sessionChecks: readonly EnvironmentCheck[] = [
@@ -101,6 +106,27 @@ export const sessionChecks: readonly EnvironmentCheck[] = [
       await expectCode(session.step(emptyAction("agent"), { signal: never }), "SESSION_NOT_FOUND");
       const unused = await subject.host.open(subject.ref());
       await unused.close();
+    },
+  },
+  {
+    code: "CLOSE_FAILED",
+    name: "can be closed beside a running call",
+    run: async (subject) => {
+      for (const call of ["reset", "step"] as const)
+        for (let afterMs = 0; afterMs < CLOSED_AFTER_MS; afterMs++) {
+          const session = await subject.host.open(subject.ref());
+          const { agent } = call === "reset" ? { agent: "" } : await session.reset({ signal: never });
+          const running =
+            call === "reset" ? session.reset({ signal: never }) : session.step(emptyAction(agent), { signal: never });
+          // Its rejection is read below.
+          running.catch(() => undefined);
+          if (afterMs > 0) await delay(afterMs);
+          await session.close().catch((error: unknown) => {
+            const message = `close beside a running ${call} failed: ${(error as Error).message}`;
+            throw new Defect("CLOSE_FAILED", message, { cause: error });
+          });
+          await running.catch((error: unknown) => expectCode(Promise.reject(error), "SESSION_NOT_FOUND", "CANCELLED"));
+        }
     },
   },
   {

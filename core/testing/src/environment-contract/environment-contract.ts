@@ -1,8 +1,9 @@
 import type { JsonObject } from "@mrlm/spec";
+import { EPISODES } from "../check/attack-options.ts";
 import { failFor } from "../check/fail-for.ts";
 import { isOpen } from "../check/finding.ts";
 import { runCheck } from "../check/run-check.ts";
-import { behaviourChecks, contractChecks } from "../checks/environment-checks.ts";
+import { contractChecks, failureChecks, firstChecks, playChecks } from "../checks/environment-checks.ts";
 import type { AnyPlugin } from "../any-plugin.ts";
 import type { EnvironmentCheck } from "../contract/environment-check.ts";
 import { findDefinition, makeSubject } from "../contract/subject.ts";
@@ -30,7 +31,7 @@ export interface EnvironmentContractOptions {
 
 /**
  * Registers a test for each check of an environment that `mrlm check` makes: calls, tasks, fixtures and roles in process and over gRPC, with equal
- * bytes; options, determinism, rewards, data and leaks in process. A test fails for errors, and for warnings that the definition does not acknowledge.
+ * bytes; options, determinism, rewards, data and leaks in process, and a search of 200 episodes for programs that earn without solving. A test fails for errors, and for warnings that the definition does not acknowledge.
  */
 export function environmentContract(options: EnvironmentContractOptions): void {
   const { plugins, environment, thorough = false, timeoutMs = 120_000 } = options;
@@ -43,7 +44,8 @@ export function environmentContract(options: EnvironmentContractOptions): void {
   };
   const register = (checks: readonly EnvironmentCheck[], transport: Transport): void => {
     for (const check of checks) {
-      if (!thorough && check.quick === false) continue;
+      // A short search runs in every suite.
+      if (!thorough && check.quick === false && check.code !== "STRATEGY_PAYS") continue;
       const run = async (): Promise<void> => {
         const subject = await makeSubject(plugins, environment, transport, options.options);
         try {
@@ -69,6 +71,7 @@ export function environmentContract(options: EnvironmentContractOptions): void {
         ),
       timeoutMs,
     );
-    registry.describe("behaviour", () => register(behaviourChecks, inProcess));
+    const checks = [...firstChecks, ...playChecks(thorough ? {} : { episodes: EPISODES.suite }), ...failureChecks];
+    registry.describe("behaviour", () => register(checks, inProcess));
   });
 }

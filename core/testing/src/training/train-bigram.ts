@@ -17,6 +17,7 @@ import type { Engine } from "@mrlm/spec/host";
 import {
   LocalHost,
   openRun,
+  openWatch,
   parseConfig,
   PluginHost,
   prepareRun,
@@ -45,6 +46,8 @@ export interface BigramTraining {
   readonly config?: JsonObject;
   readonly engine?: Engine;
   readonly logger?: Logger;
+  /** Deadline of the watch of environments. */
+  readonly watchMs?: number;
   /** Default: a store in this thread, without the start of another one. */
   readonly openStore?: NonNullable<TrainOptions["openStore"]>;
   /** Directory of a run to resume. */
@@ -58,6 +61,7 @@ export interface BigramOutcome {
   readonly reports: readonly Omit<IterationReport, "seconds">[];
   /** Groups of the batch that each iteration took. */
   readonly played: readonly (readonly TrajectoryGroup[])[];
+  readonly notices: readonly string[];
   readonly engine: Engine;
   /** Bytes of the trained weights; of several policies one after the other. */
   readonly weights: Buffer;
@@ -79,25 +83,31 @@ const DEFAULTS = {
 export async function trainBigram(training: BigramTraining): Promise<BigramOutcome> {
   const environments = training.environments ?? [lettersEnvironment()];
   const { algorithms, tools } = training;
-  const source = await PluginHost.of([
+  const plugins = [
     definePlugin({ name: "test", environments, algorithms, ...defined({ tools }) }),
     ...(training.plugins ?? []),
-  ]);
+  ];
+  const source = await PluginHost.of(plugins);
   const host = new LocalHost({ source });
   const opened = training.resume === undefined ? undefined : await openRun(training.resume, () => undefined);
   const loaded = opened?.loaded ?? configOf(training, environments);
   const engine = training.engine ?? new BigramEngine();
+  const prepared = await prepareRun(loaded, { host, algorithms: source });
+  const watched = await PluginHost.of(plugins);
+  const watch = await openWatch(loaded, prepared, watched, defined({ deadlineMs: training.watchMs }));
   const reports: Omit<IterationReport, "seconds">[] = [];
   const played: (readonly TrajectoryGroup[])[] = [];
+  const notices: string[] = [];
   const summary = await trainRun({
-    prepared: await prepareRun(loaded, { host, algorithms: source }),
+    prepared,
     host,
     engine,
-    ...defined({ logger: training.logger }),
+    ...defined({ watch, logger: training.logger }),
     openStore: training.openStore ?? openLocalStore,
     ...(opened === undefined ? {} : { run: opened.run }),
     ...(opened?.checkpoint === undefined ? {} : { checkpoint: opened.checkpoint }),
     onEvent: (event) => {
+      if (event.kind === "notice") notices.push(event.text);
       if (event.kind !== "iteration") return;
       const { seconds: _, ...report } = event.report;
       reports.push(report);
@@ -105,11 +115,12 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
     },
   });
   await host.close();
+  await watch?.close();
   const weightsOf = (policy?: string): Buffer =>
     readFileSync(join(summary.model as string, ...(policy === undefined ? [] : [policy]), "weights.bin"));
   const policies = Object.keys(loaded.config.policies);
   const weights = policies.length === 1 ? weightsOf() : Buffer.concat(policies.map(weightsOf));
-  return { summary, reports, played, engine, weights };
+  return { summary, reports, played, notices, engine, weights };
 }
 
 function configOf(

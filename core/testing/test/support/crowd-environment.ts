@@ -31,6 +31,7 @@ export const crowd: EnvironmentDefinition = {
   maxTurns: 12,
   roles: { lead: {}, scout: { many: true } },
   fixtures,
+  acknowledged: { TASKS_OVERLAP: "The name that distinguishes tasks is not shown: there are four questions." },
   tasks: () =>
     generatedTasks({
       seed: 1,

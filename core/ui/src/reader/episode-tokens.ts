@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { loadTokenizer, type TextTokenizer } from "@mrlm/kit/renderer";
 import { RunDirectory } from "@mrlm/runtime";
 import { MrlmError, type Segment, type Trajectory } from "@mrlm/spec";
-import { isStore, type StoredCredit } from "@mrlm/store";
+import { isStore } from "@mrlm/store";
 import { notFound, storedEpisode, withEpisodes } from "./run-episodes.ts";
+import { sampledValues } from "./sampled-values.ts";
 
 /** Text of a token alone. */
 export interface TokenShape {
@@ -55,28 +56,6 @@ export function episodeTexts(run: string, key: number): Readonly<Record<string, 
   });
   if (texts === undefined) throw notFound(run, key);
   return texts;
-}
-
-/** Spreads the values of learnt tokens over the segments; NaN for all others. */
-function sampledValues(
-  segments: readonly Segment[],
-  credits: readonly StoredCredit[],
-  name: "advantage" | "logprobs",
-): Float32Array[] {
-  const spread = segments.map(({ tokens }) => new Float32Array(tokens.length).fill(Number.NaN));
-  const sampled = segments.reduce((sum, { mask }) => sum + mask.reduce((count, each) => count + each, 0), 0);
-  for (const credit of credits) {
-    const values = credit[name];
-    if (values === undefined || (typeof values !== "number" && values.length !== sampled)) continue;
-    let next = 0;
-    segments.forEach(({ mask }, i) => {
-      const target = spread[i] as Float32Array;
-      mask.forEach((isSampled, at) => {
-        if (isSampled === 1) target[at] = typeof values === "number" ? values : (values[next++] as number);
-      });
-    });
-  }
-  return spread;
 }
 
 function bytesOf(

@@ -2,6 +2,7 @@ import { gradesOf, judgementsOf } from "@mrlm/kit/learning";
 import { RunDirectory, storePlaceOf } from "@mrlm/runtime";
 import { type AgentId, MrlmError, type Trajectory } from "@mrlm/spec";
 import type { GradeRecord, JudgementRecord } from "@mrlm/spec/host";
+import { type CallNode, callsOf } from "./episode-calls.ts";
 import { type EpisodeList, type EpisodePage, EpisodeReader, isStore, type NumberedEpisode } from "@mrlm/store";
 
 /** Segment of an agent's tokens, without the tokens. */
@@ -21,6 +22,8 @@ export interface EpisodeDetail extends Omit<NumberedEpisode, "trajectory"> {
   readonly judgements: readonly (JudgementRecord | GradeRecord)[];
   /** Advantage of each agent by learner; the mean where each token has one. */
   readonly credits: readonly { readonly learner: string; readonly agent: AgentId; readonly advantage: number }[];
+  /** Calls of an episode that is a run of a program, in order of time. */
+  readonly calls?: readonly CallNode[];
   /** Parts of the episodes of the same group. */
   readonly group: EpisodeList;
 }
@@ -43,6 +46,12 @@ export function episodeDetail(run: string, key: number): EpisodeDetail {
   const detail = withEpisodes(run, (reader): EpisodeDetail => {
     const { trajectory, ...of } = storedEpisode(reader, run, key);
     const { agents, ...episode } = trajectory;
+    const within = { group_key: [of.groupKey, of.groupKey] } as const;
+    const group = reader.list({ filter: { within }, sort: "member", offset: 0, limit: GROUP });
+    const at = (name: string): number => group.columns.indexOf(name);
+    const row = group.rows.find((each) => each[at("episode_key")] === key);
+    const credits = reader.credits(key);
+    const calls = callsOf(trajectory, credits, String(row?.[at("state")] ?? "ready"));
     return {
       ...of,
       episode: {
@@ -55,17 +64,13 @@ export function episodeDetail(run: string, key: number): EpisodeDetail {
         ),
       },
       judgements: [...judgementsOf(trajectory), ...gradesOf(trajectory)],
-      credits: reader.credits(key).map(({ learner, agent, advantage }) => ({
+      credits: credits.map(({ learner, agent, advantage }) => ({
         learner,
         agent,
         advantage: typeof advantage === "number" ? advantage : meanOf(advantage),
       })),
-      group: reader.list({
-        filter: { within: { group_key: [of.groupKey, of.groupKey] } },
-        sort: "member",
-        offset: 0,
-        limit: GROUP,
-      }),
+      ...(calls !== undefined && { calls }),
+      group,
     };
   });
   if (detail === undefined) throw notFound(run, key);

@@ -40,17 +40,18 @@ function decodeFinishReason(reason: wire.FinishReason): Action["finishReason"] {
 
 /** Codec: observation of an agent. */
 export const observationCodec: Codec<Observation, wire.Observation, wire.Observation | undefined> = {
-  encode: ({ agent, messages, tools, info, isFresh = false }) => ({
+  encode: ({ agent, messages, tools, info, isFresh = false, maxTokens = 0 }) => ({
     agent,
     messages: messages.map(encodeMessage),
     tools: tools === undefined ? undefined : { tools: tools.map(encodeTool) },
     infoJson: toJson(info),
     isFresh,
+    maxTokens,
   }),
 
   decode(observation) {
     if (observation === undefined) throw invalid("an observation is missing");
-    const { agent, messages, tools, infoJson, isFresh } = observation;
+    const { agent, messages, tools, infoJson, isFresh, maxTokens } = observation;
     const info = fromOptionalJson(infoJson, "an observation's info");
     return {
       agent,
@@ -58,6 +59,7 @@ export const observationCodec: Codec<Observation, wire.Observation, wire.Observa
       ...(tools === undefined ? undefined : { tools: tools.tools.map(decodeTool) }),
       ...(info === undefined ? undefined : { info }),
       ...(isFresh ? { isFresh } : undefined),
+      ...(maxTokens > 0 ? { maxTokens } : undefined),
     };
   },
 };

@@ -33,7 +33,10 @@ export function contextWith(logger: Logger): PluginContext {
   const none = async (): Promise<never> => {
     throw new Error("the plugin requires no services");
   };
-  return { logger, scorer: none, judge: none, sandbox: none, tools: none, dataPath: (path) => path };
+  return {
+    ...{ logger, scorer: none, judge: none, sandbox: none, tools: none, workspaces: none },
+    dataPath: (path) => path,
+  };
 }
 
 /** Logger that keeps its messages. */

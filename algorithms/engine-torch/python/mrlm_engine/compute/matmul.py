@@ -19,10 +19,18 @@ MIN_MULTIPLICATIONS = 1 << 20
 # oneDNN compiles a kernel for each number of rows and keeps it: 0.2 ms and 0.5 MiB. So rows are padded to multiples of
 # this number, and matrices with less than half of it use MKL.
 ROWS = 64
+# The same for products in 16 bits, for which MKL has no faster kernels of few rows.
+LOW_ROWS = 16
 
 
 def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """Returns x weight' + bias [n, outputs] for x [n, inputs], weight [outputs, inputs] and bias [outputs]."""
+    """Returns x weight' + bias [n, outputs] for x [n, inputs], weight [outputs, inputs] and bias [outputs].
+
+    On CPU the weight may have a lower format than x: factors and product are rounded to it, and the result has that of
+    x.
+    """
+    if weight.device.type == "cpu" and weight.dtype != torch.float32:
+        return _low_product(x, weight, bias).to(x.dtype)
     if _by_onednn(x, weight):
         rows = x.shape[0]
         padded = torch.nn.functional.pad(x, (0, 0, 0, -rows % ROWS)) if rows % ROWS else x
@@ -33,7 +41,7 @@ def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = No
 
 def add_linear_(accumulator: torch.Tensor, x: torch.Tensor, weight: torch.Tensor) -> None:
     """Adds x weight' to `accumulator` [n, outputs], with arguments as for `linear`."""
-    if _by_onednn(x, weight):
+    if _by_onednn(x, weight) or accumulator.dtype != weight.dtype:
         accumulator.add_(linear(x, weight))
     else:
         accumulator.addmm_(x, weight.t())
@@ -42,9 +50,12 @@ def add_linear_(accumulator: torch.Tensor, x: torch.Tensor, weight: torch.Tensor
 def add_weight_gradient_(accumulator: torch.Tensor, grad: torch.Tensor, x: torch.Tensor) -> None:
     """Adds grad' x, the gradient of a `linear`'s weight, to `accumulator` [outputs, inputs].
 
-    For grad [n, outputs] = d loss / d result and x [n, inputs]. It is fastest with an `accumulator_for` the weight.
+    For grad [n, outputs] = d loss / d result and x [n, inputs], whose format may be lower than the accumulator's. It is
+    fastest with an `accumulator_for` the weight.
     """
-    if not _by_onednn(x.t(), grad.t()):
+    if accumulator.dtype != grad.dtype:
+        accumulator.add_(torch.mm(grad.t(), x))
+    elif not _by_onednn(x.t(), grad.t()):
         accumulator.addmm_(grad.t(), x)
     elif accumulator.is_contiguous():
         accumulator.add_(linear(grad.t(), x.t()))
@@ -55,15 +66,39 @@ def add_weight_gradient_(accumulator: torch.Tensor, grad: torch.Tensor, x: torch
 def accumulator_for(weight: torch.Tensor) -> torch.Tensor:
     """Returns zeros of the shape of `weight`, in the layout in which `add_weight_gradient_` copies least.
 
-    oneDNN copies the transpose of one factor, so this should be the narrower one.
+    oneDNN copies the transpose of one factor, so this should be the narrower one. It is in float32.
     """
     outputs, inputs = weight.shape
-    return weight.new_zeros(inputs, outputs).t() if inputs < outputs else weight.new_zeros(outputs, inputs)
+    if inputs < outputs and weight.dtype == torch.float32:
+        return weight.new_zeros(inputs, outputs).t()
+    return weight.new_zeros(outputs, inputs, dtype=torch.float32)
+
+
+@functools.cache
+def has_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16 numbers by instructions of its own (AVX-512 BF16 or AMX), at least
+    twice as many a second as float32 numbers.
+    """
+    checks = (getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile"))
+    return any(check is not None and check() for check in checks)
 
 
 def missing_rows(rows: int, device: torch.device) -> int:
     """Returns the rows to add to a matrix of `rows` so that `linear` does not copy it; 0 where it never does."""
     return -rows % ROWS if rows > ROWS and device.type == "cpu" and _onednn_is_faster() else 0
+
+
+def _low_product(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    """Computes `linear` by oneDNN in the format of `weight`. Rows are padded, because it compiles a kernel for each
+    number of them.
+    """
+    rows = x.shape[0]
+    if rows % LOW_ROWS or x.dtype != weight.dtype:
+        padded = weight.new_zeros(rows + -rows % LOW_ROWS, x.shape[1])
+        padded[:rows] = x
+        x = padded
+    product = torch.mm(x, weight.t()) if bias is None else torch.addmm(bias, x, weight.t())
+    return product[:rows]
 
 
 def _by_onednn(x: torch.Tensor, weight: torch.Tensor) -> bool:

@@ -6,8 +6,6 @@ from typing import Any, Protocol
 
 import torch
 
-from mrlm_engine.compute.matmul import add_weight_gradient_
-
 
 class GradientSink(Protocol):
     """Float32 sums of the gradients of parameters."""
@@ -17,9 +15,6 @@ class GradientSink(Protocol):
 
     def add(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
         """Adds a whole `gradient`; nothing for a parameter that is frozen."""
-
-    def add_product(self, parameter: torch.nn.Parameter, grad: torch.Tensor, inputs: torch.Tensor) -> None:
-        """Adds grad' inputs, the gradient of a linear layer's weight, for grad [n, outputs] and inputs [n, columns]."""
 
 
 class GradientSums:
@@ -39,10 +34,6 @@ class GradientSums:
     def add(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
         if parameter.requires_grad:
             self.accumulator(parameter).add_(gradient)
-
-    @torch.no_grad()
-    def add_product(self, parameter: torch.nn.Parameter, grad: torch.Tensor, inputs: torch.Tensor) -> None:
-        add_weight_gradient_(self.accumulator(parameter), grad, inputs)
 
     def move_to(self, other: GradientSink) -> None:
         """Adds every sum to `other` and clears it here."""

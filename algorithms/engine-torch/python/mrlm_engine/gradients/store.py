@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 import torch
 
 from mrlm_engine.compute.collectives import any_rank, sum_over_ranks, world_size
-from mrlm_engine.compute.matmul import add_weight_gradient_
 from mrlm_engine.compute.tensors import is_sharded, part, part_of, summed_part
 
 
@@ -16,11 +15,6 @@ def accumulator(parameter: torch.nn.Parameter) -> torch.Tensor:
     if parameter.grad is None:
         parameter.grad = torch.zeros_like(parameter)
     return parameter.grad
-
-
-def add_gradient(parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
-    """Adds to a float32 parameter's `.grad`."""
-    accumulator(parameter).add_(gradient)
 
 
 class GradientStore:
@@ -96,15 +90,6 @@ class GradientStore:
         """Adds a whole `gradient`; nothing for a parameter that is frozen."""
         if parameter.requires_grad:
             self.accumulator(parameter).add_(gradient)
-
-    @torch.no_grad()
-    def add_product(self, parameter: torch.nn.Parameter, grad: torch.Tensor, inputs: torch.Tensor) -> None:
-        """Adds grad' inputs, the gradient of a linear layer's weight, for grad [n, outputs] and inputs [n, columns]."""
-        accumulator = self.accumulator(parameter)
-        if accumulator.dtype == grad.dtype:
-            add_weight_gradient_(accumulator, grad, inputs)
-        else:
-            accumulator.add_(torch.mm(grad.t(), inputs))
 
     @torch.no_grad()
     def absorb(self) -> None:

@@ -40,11 +40,16 @@ class LlamaBackbone:
         return computed_tokens(unit, final_value)
 
     def graph_bytes_per_token(self) -> int:
-        """Activations kept for each token in float32; attention probabilities counted at 128 keys."""
+        """Activations kept for each token: inputs of products in the model's format, the rest in float32, with
+        attention probabilities counted at 128 keys.
+        """
         s = self.shape
-        layer = 2 * s.hidden + 4 * s.intermediate + 2 * s.query_width + 2 * s.key_width + 128 * s.heads
-        layer += s.query_width + s.key_width if s.head_norms else 0
-        return 4 * (layer if not self.model.gradient_checkpointing else s.hidden) * s.layers
+        if self.model.gradient_checkpointing:
+            return 4 * s.hidden * s.layers
+        products = 2 * s.hidden + 2 * s.intermediate + s.query_width
+        attention = s.query_width + 2 * s.key_width + 128 * s.heads
+        attention += s.query_width + s.key_width if s.head_norms else 0
+        return (self.model.dtype.itemsize * products + 4 * attention) * s.layers
 
     def angles(self, layout: PrefixLayout) -> torch.Tensor:
         """Returns the rotary factors [T, 1, head_size / 2] of a packed micro-batch."""
@@ -65,7 +70,7 @@ class LlamaBackbone:
         return gradients.layers
 
     def finish_gradients(self, gradients: Sequence[PassGradients]) -> None:
-        """Adds the sums of folded weights to the parameters' `.grad`, and clears them."""
+        """Adds the sums of folded weights to the gradients of the parameters, and clears them."""
         sums = [each.layers for each in gradients if each.layers]
         if not sums:
             return
@@ -73,7 +78,7 @@ class LlamaBackbone:
         for other in others:
             add_gradients_(total, other)
         for layer, layer_total in zip(self._module.layers, total, strict=True):
-            unfold_gradients(layer, layer_total, self.shape)
+            unfold_gradients(layer, layer_total, self.shape, gradients[0].sink)
         for each in gradients:
             each.layers = []
 
@@ -118,7 +123,7 @@ class LlamaRun:
         # With gradient checkpointing a layer's input is kept, and its state computed again in the backward pass.
         self._states: list[LayerState | torch.Tensor] = []
         checkpoint = backbone.model.gradient_checkpointing
-        x = backbone.embedding.index_select(0, layout.tokens)
+        x = backbone.embedding.index_select(0, layout.tokens).float()
         for i, weights in enumerate(backbone.weights()):
             before = x.clone() if keep_graph and checkpoint else x
             x, state = forward_layer(x, weights, layout, self._angles, shape, self._rows_behind(i))

@@ -20,7 +20,7 @@ from mrlm_engine.llama.decoder_weights import DecoderLayerWeights, DecoderWeight
 from mrlm_engine.llama.kv_cache import KVCache
 from mrlm_engine.llama.prefix_cache import PrefixCache
 from mrlm_engine.llama.rotary import RotaryTable, rotate_
-from mrlm_engine.llama.shape import LlamaShape
+from mrlm_engine.llama.shape import LlamaShape, computes_mixed
 
 # Tokens, padding included, that one pass over prompts takes at most.
 PREFILL_TOKENS = 8192
@@ -37,9 +37,13 @@ class LlamaDecoder:
         self.rows = 0
         self.vocab = shape.vocab
         self._weights = DecoderWeights(shape, weights)
-        self._dtype = self._weights.embedding.dtype
+        dtype = self._weights.embedding.dtype
         self._device = self._weights.embedding.device
-        self._float32_head = float32_head and self._dtype != torch.float32
+        is_mixed = computes_mixed({weight.dtype for weight in weights.values()}, self._device.type)
+        # Format of everything but the products.
+        self._dtype = torch.float32 if is_mixed else dtype
+        self._low = dtype
+        self._float32_head = (float32_head or is_mixed) and dtype != torch.float32
         self._head = self._head_weight()
         self._rotary = RotaryTable(rotary, self._device)
         self._cache = KVCache(shape.layers, shape.key_heads, shape.head_size, self._dtype, self._device)
@@ -105,7 +109,7 @@ class LlamaDecoder:
         lengths, own = self._sizes_there.unbind(0)
         rotary = self._rotary.upto(self._longest + 1)[lengths][:, None]
         place = self._cache.locate(own)
-        hidden = F.embedding(tokens, self._weights.embedding)
+        hidden = F.embedding(tokens, self._weights.embedding).to(self._dtype)
         for number, layer in enumerate(self._weights.layers):
             queries, keys_values = self._project(layer, hidden, rotary)
             self._cache.write(number, self._columns if self._even else place, keys_values)
@@ -130,7 +134,7 @@ class LlamaDecoder:
         indices = to_device(np.concatenate((padded.reshape(-1), copies, ends)), device)
         tokens, group_of_row, last = torch.split(indices, [padded.size, len(copies), len(ends)])
         rows = slice(first, first + len(copies))
-        hidden = F.embedding(tokens, self._weights.embedding)
+        hidden = F.embedding(tokens, self._weights.embedding).to(self._dtype)
         rotary = self._rotary.upto(width)[:width].repeat(len(groups), 1)[:, None]
         shared = []
         for number, layer in enumerate(self._weights.layers):
@@ -156,6 +160,7 @@ class LlamaDecoder:
         """
         shape = self.shape
         n, rotated = hidden.shape[0], shape.heads + shape.key_heads
+        assert layer.input_norm is not None
         normed = self._norm(hidden, layer.input_norm)
         qkv = linear(normed, layer.qkv, layer.qkv_bias)
         if layer.qkv_adapter is not None:
@@ -180,8 +185,9 @@ class LlamaDecoder:
         if layer.output_bias is not None:
             hidden += layer.output_bias
         _add_projection(hidden, attended, layer.output, layer.output_adapter)
+        assert layer.mlp_norm is not None
         normed = self._norm(hidden, layer.mlp_norm)
-        gate_up = linear(normed, layer.gate_up)
+        gate_up = linear(normed.to(self._low), layer.gate_up)
         if layer.gate_up_adapter is not None:
             gate_up = layer.gate_up_adapter.added_to(gate_up, normed)
         gate, up = gate_up.chunk(2, -1)

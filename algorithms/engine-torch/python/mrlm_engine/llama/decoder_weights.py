@@ -20,8 +20,6 @@ class DecoderLayerWeights(LayerWeights):
     The memory of a matrix is in the order [inputs, outputs], with which products of few rows are a little faster.
     """
 
-    input_norm: torch.Tensor
-    mlp_norm: torch.Tensor
     qkv_adapter: AdapterWeights | None
     output_adapter: AdapterWeights | None
     gate_up_adapter: AdapterWeights | None

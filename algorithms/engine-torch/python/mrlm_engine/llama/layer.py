@@ -20,7 +20,11 @@ from mrlm_engine.llama.weights import LayerWeights
 
 @dataclass
 class LayerState:
-    """Tensors of the forward pass that the backward pass of a layer reads."""
+    """Tensors of the forward pass that the backward pass of a layer reads.
+
+    Inputs of products are in the format of the weights, the rest is in float32.
+    The activation of the feed-forward part is computed again, which takes less time than it takes memory to keep.
+    """
 
     attention_input: torch.Tensor
     attention_factor: torch.Tensor
@@ -31,8 +35,6 @@ class LayerState:
     mlp_input: torch.Tensor
     mlp_factor: torch.Tensor
     gate_up: torch.Tensor
-    silu: torch.Tensor
-    activation: torch.Tensor
     # Rows that are computed after attention; None for all rows.
     rows: torch.Tensor | None
 
@@ -43,8 +45,6 @@ class LayerState:
             self.attention_output,
             self.mlp_input,
             self.gate_up,
-            self.silu,
-            self.activation,
         )
         heads = 0 if self.head_norms is None else self.head_norms.nbytes()
         return sum(t.nbytes for t in tensors) + sum(kept.nbytes() for kept in self.attention) + heads
@@ -62,8 +62,9 @@ def forward_layer(
 
     In the last layer `rows` [R] are those that outputs read: only they are computed behind attention, as [R, hidden].
     """
-    attention_input, attention_factor = normalise(x, shape.epsilon)
-    qkv = linear(attention_input, weights.qkv, weights.qkv_bias)
+    normalised, attention_factor = normalise(x, shape.epsilon)
+    qkv = linear(_input(normalised, weights.input_norm, weights), weights.qkv, weights.qkv_bias).float()
+    attention_input = _lowered(normalised, weights)
     heads = _rotated_heads(qkv, shape)
     kept_heads = head_norms_(heads, weights, shape) if shape.head_norms else None
     rotate_(heads, angles)
@@ -73,26 +74,24 @@ def forward_layer(
         result, state = attend(gather_heads(qkv, group, shape), group.longest)
         scatter_output(result, output, group, shape)
         kept.append(state)
+    output = _lowered(output, weights)
     if rows is not None:
         x, output = x.index_select(0, rows), output.index_select(0, rows)
     add_linear_(x, output, weights.output)
     if weights.output_bias is not None:
         x += weights.output_bias
-    mlp_input, mlp_factor = normalise(x, shape.epsilon)
-    gate_up = linear(mlp_input, weights.gate_up)
-    activation, silu = swiglu(gate_up)
-    add_linear_(x, activation, weights.down)
+    normalised, mlp_factor = normalise(x, shape.epsilon)
+    gate_up = linear(_input(normalised, weights.mlp_norm, weights), weights.gate_up)
+    add_linear_(x, swiglu(gate_up)[0], weights.down)
     return x, LayerState(
         attention_input=attention_input,
         attention_factor=attention_factor,
         head_norms=kept_heads,
         attention=kept,
         attention_output=output,
-        mlp_input=mlp_input,
+        mlp_input=_lowered(normalised, weights),
         mlp_factor=mlp_factor,
         gate_up=gate_up,
-        silu=silu,
-        activation=activation,
         rows=rows,
     )
 
@@ -109,16 +108,19 @@ def backward_layer(
     """Returns the gradient of the layer's input [T, hidden] for `grad` of its output (overwritten); adds to
     `gradients`.
     """
-    add_weight_gradient_(gradients.down, grad, state.activation)
-    grad_gate_up = swiglu_gradient_(linear(grad, weights.down.t()), state.gate_up, state.silu)
-    add_weight_gradient_(gradients.gate_up, grad_gate_up, state.mlp_input)
-    grad_input = linear(grad_gate_up, weights.gate_up.t())
-    add_normalise_gradient(grad, grad_input, state.mlp_input, state.mlp_factor)
+    activation, silu = swiglu(state.gate_up)
+    low = _lowered(grad, weights)
+    add_weight_gradient_(gradients.down, low, activation)
+    grad_gate_up = swiglu_gradient_(linear(low, weights.down.t()), state.gate_up, silu)
+    add_weight_gradient_(gradients.gate_up, grad_gate_up, _input(state.mlp_input, weights.mlp_norm, weights))
+    grad_input = linear(grad_gate_up, weights.gate_up.t()).float()
+    _add_norm_gradients(grad, grad_input, state.mlp_input, state.mlp_factor, weights.mlp_norm, gradients.mlp_norm)
 
-    add_weight_gradient_(gradients.output, grad, state.attention_output)
+    low = _lowered(grad, weights)
+    add_weight_gradient_(gradients.output, low, state.attention_output)
     if gradients.output_bias is not None:
         gradients.output_bias.add_(grad.sum(0))
-    grad_output = linear(grad, weights.output.t())
+    grad_output = linear(low, weights.output.t()).float()
     if state.rows is not None:
         grad = _spread(grad, state.rows, layout.length)
         grad_output = _spread(grad_output, state.rows, layout.length)
@@ -129,12 +131,43 @@ def backward_layer(
     rotate_(grad_heads, angles.conj().resolve_conj())
     if state.head_norms is not None:
         head_norms_gradient_(grad_heads, state.head_norms, weights, gradients, shape)
-    add_weight_gradient_(gradients.qkv, grad_qkv, state.attention_input)
+    low = _lowered(grad_qkv, weights)
+    add_weight_gradient_(gradients.qkv, low, _input(state.attention_input, weights.input_norm, weights))
     if gradients.qkv_bias is not None:
         gradients.qkv_bias.add_(grad_qkv.sum(0))
-    grad_input = linear(grad_qkv, weights.qkv.t())
-    add_normalise_gradient(grad, grad_input, state.attention_input, state.attention_factor)
+    grad_input = linear(low, weights.qkv.t()).float()
+    _add_norm_gradients(
+        grad, grad_input, state.attention_input, state.attention_factor, weights.input_norm, gradients.input_norm
+    )
     return grad
+
+
+def _lowered(x: torch.Tensor, weights: LayerWeights) -> torch.Tensor:
+    """Returns `x` in the format of the products; itself in float32."""
+    return x.to(weights.qkv.dtype)
+
+
+def _input(normalised: torch.Tensor, norm: torch.Tensor | None, weights: LayerWeights) -> torch.Tensor:
+    """Returns the input of a product behind a norm, whose weight may be folded into the product's."""
+    return normalised if norm is None else _lowered(normalised * norm, weights)
+
+
+def _add_norm_gradients(
+    grad: torch.Tensor,
+    grad_input: torch.Tensor,
+    normalised: torch.Tensor,
+    factor: torch.Tensor,
+    norm: torch.Tensor | None,
+    norm_gradient: torch.Tensor | None,
+) -> None:
+    """Adds to `grad`, and to the gradient of a norm's weight that is not folded, for `grad_input` of the norm's result
+    (overwritten).
+    """
+    if norm is not None and norm_gradient is not None:
+        normalised = normalised.float()
+        norm_gradient.add_(torch.linalg.vecdot(grad_input, normalised, dim=0))
+        grad_input = grad_input.mul_(norm)
+    add_normalise_gradient(grad, grad_input, normalised, factor)
 
 
 def _for_groups(like: torch.Tensor, columns: int, layout: PrefixLayout) -> torch.Tensor:

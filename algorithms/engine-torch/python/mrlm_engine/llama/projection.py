@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from mrlm_engine.gradients.store import add_gradient
+from mrlm_engine.gradients.sink import GradientSink
 from mrlm_engine.models.lora import ADAPTER, delta_weight
 
 
@@ -43,17 +43,11 @@ def merged_weight(layer: Any, with_adapter: bool) -> torch.Tensor:
     return weight + delta_weight(layer) if with_adapter and is_adapted(layer) else weight
 
 
-def add_weight_gradient(layer: Any, gradient: torch.Tensor) -> None:
-    """Adds the gradient of the merged weight [outputs, inputs] to the trainable parameters of the layer."""
+def add_weight_gradient(sink: GradientSink, layer: Any, gradient: torch.Tensor) -> None:
+    """Adds the gradient of the merged weight [outputs, inputs] for the trainable parameters of the layer."""
     if is_adapted(layer):
         down, up, scale = layer.lora_A[ADAPTER].weight, layer.lora_B[ADAPTER].weight, layer.scaling[ADAPTER]
-        add_learnt(up, torch.mm(gradient, down.detach().t()).mul_(scale))
-        add_learnt(down, torch.mm(up.detach().t(), gradient).mul_(scale))
+        sink.add(up, torch.mm(gradient, down.detach().t()).mul_(scale))
+        sink.add(down, torch.mm(up.detach().t(), gradient).mul_(scale))
     else:
-        add_learnt(layer.weight, gradient)
-
-
-def add_learnt(parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
-    """Adds to the gradient of a trainable parameter; a frozen one has none."""
-    if parameter.requires_grad:
-        add_gradient(parameter, gradient)
+        sink.add(layer.weight, gradient)

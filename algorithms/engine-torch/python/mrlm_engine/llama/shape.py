@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from mrlm_engine.compute.matmul import has_bfloat16
 from mrlm_engine.llama.projection import is_known
 
 # Model types of transformers with layers of RMS norm, grouped-query attention with rotary positions, RMS norm, SwiGLU.
@@ -70,14 +71,23 @@ def llama_shape(module: Any) -> LlamaShape | None:
 def backbone_shape(module: Any) -> LlamaShape | None:
     """Returns the shape of a model that the hand-written forward and backward passes can train, else None.
 
-    They need float32 parameters, and linear layers that are plain or have a plain adapter.
+    They need float32 parameters, or bfloat16 ones on a processor that multiplies these, and linear layers that are
+    plain or, in float32, have a plain adapter.
     """
     shape = llama_shape(module)
-    if shape is None or any(parameter.dtype != torch.float32 for parameter in module.parameters()):
+    formats = {parameter.dtype for parameter in module.parameters()}
+    if shape is None or not (formats == {torch.float32} or computes_mixed(formats, "cpu")):
         return None
     layers = module.model.layers
     projections = (p for layer in layers for p in (*_attention_projections(layer), *_mlp_projections(layer)))
     return shape if all(is_known(projection) for projection in projections) else None
+
+
+def computes_mixed(formats: set[torch.dtype], device_type: str) -> bool:
+    """Whether weights of these formats are multiplied in bfloat16 while everything between two products, and the head,
+    is computed in float32.
+    """
+    return formats == {torch.bfloat16} and device_type == "cpu" and has_bfloat16()
 
 
 def _attention_projections(layer: Any) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 
 def swiglu(gate_up: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns the activation [T, f] of `gate_up` [T, 2 f], and silu(gate), which the backward pass reads again."""
+    """Returns the activation [T, f] of `gate_up` [T, 2 f], and silu(gate), which the gradient reads too."""
     gate, up = gate_up.chunk(2, dim=-1)
     silu = F.silu(gate)
     return silu * up, silu

@@ -30,6 +30,9 @@ class LayerWeights:
     down: torch.Tensor
     query_norm: torch.Tensor | None
     key_norm: torch.Tensor | None
+    # Weights of the norms in front of `qkv` and `gate_up` [hidden]; None where they are folded into these.
+    input_norm: torch.Tensor | None
+    mlp_norm: torch.Tensor | None
 
 
 def interleave_heads(rows: torch.Tensor, head_size: int) -> torch.Tensor:

@@ -49,15 +49,16 @@ class LogitsHead:
         return grad.to(self.weight.dtype)
 
 
-def logits_head(model: LoadedModel) -> LogitsHead:
+def logits_head(model: LoadedModel, hidden: torch.dtype | None = None) -> LogitsHead:
     """Returns the head of a model with the cap and the scale of its configuration (Gemma; Cohere and Granite).
 
-    A collective where the weights are divided among the ranks.
+    It computes in float32 if the format `hidden` of its inputs is that. A collective where the weights are divided
+    among the ranks.
     """
     layer = model.module.get_output_embeddings()
     bias = getattr(layer, "bias", None)
     weight = whole(layer.weight.detach().to(model.dtype))
-    if model.float32_head:
+    if model.float32_head or hidden == torch.float32:
         weight = weight.float()
     config = model.config
     scale = float(getattr(config, "logit_scale", None) or 1.0) / float(getattr(config, "logits_scaling", None) or 1.0)

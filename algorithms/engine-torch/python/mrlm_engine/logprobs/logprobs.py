@@ -1,7 +1,8 @@
 """Outputs of one micro-batch from its hidden states, and their backward pass.
 
 Logits are computed in chunks of rows, so that full logits never exist for a long batch. Log-probabilities of all rows
-are kept for the backward pass where they are few, and computed again chunk by chunk where they are not.
+are kept for the backward pass where they are few, and computed again chunk by chunk where they are not. Those of a
+large vocabulary are computed in blocks (blocks.py).
 
 With p the softmax at temperature T, H its entropy, and for one row the gradients g_o of its outputs' log-probabilities
 and e of its entropy:  d loss / d logit_j = (sum_o g_o [j = target_o] - p_j sum_o g_o - e p_j (log p_j + H)) / T
@@ -14,23 +15,25 @@ from collections.abc import Iterator
 import torch
 
 from mrlm_engine.batching.layout import OutputRows
-from mrlm_engine.compute.matmul import linear
+from mrlm_engine.compute.matmul import add_weight_gradient_, linear
 from mrlm_engine.gradients.sink import GradientSink
+from mrlm_engine.logprobs.blocks import Outputs, RowTotals, block_backward, block_outputs, block_size
 from mrlm_engine.logprobs.logits import logits_head
 from mrlm_engine.logprobs.selection import GradientTensors, OutputTensors, Selection
 from mrlm_engine.models.loaded_model import LoadedModel
 
-# Logits of one chunk, in numbers: 16 MiB of float32 on CPU, 512 MiB on a GPU ...
+# Logits of one chunk, in numbers: 16 MiB of float32 on CPU, 512 MiB on a GPU.
 CHUNK_NUMBERS = {"cpu": 1 << 22, "cuda": 1 << 27}
-# ... but at least this many rows, or reading a large vocabulary's weights would take longer than multiplying by them.
-CHUNK_ROWS = 256
-# Log-probabilities kept for the backward pass of a micro-batch, in numbers (64 MiB).
-KEPT_NUMBERS = 1 << 24
+# Log-probabilities, or logits, kept for the backward pass of a micro-batch, in numbers (512 MiB).
+KEPT_NUMBERS = 1 << 27
+# Tokens of a vocabulary above which its logits are computed in blocks: whole rows of them would be too few at once, and
+# reading the head's weights and gradients would take longer than multiplying by them.
+LARGE_VOCABULARY = 1 << 14
 
 
 def chunk_rows(device_type: str, vocabulary: int) -> int:
     """Returns the rows whose logits are computed at once."""
-    return max(CHUNK_ROWS, CHUNK_NUMBERS.get(device_type, CHUNK_NUMBERS["cuda"]) // vocabulary)
+    return max(1, CHUNK_NUMBERS.get(device_type, CHUNK_NUMBERS["cuda"]) // vocabulary)
 
 
 class LogprobsRun:
@@ -41,13 +44,16 @@ class LogprobsRun:
         self._hidden = hidden.detach()
         self._rows = rows
         self._selection = selection
-        self._head = logits_head(model)
+        self._head = logits_head(model, hidden.dtype)
         self._kept: torch.Tensor | None = None
+        # Of each block of rows of a large vocabulary.
+        self._totals: list[RowTotals] = []
 
     @property
     def kept_bytes(self) -> int:
         """Bytes kept for the backward pass."""
-        return self._hidden.nbytes + (0 if self._kept is None else self._kept.nbytes)
+        log_probabilities = 0 if self._kept is None else self._kept.nbytes
+        return self._hidden.nbytes + log_probabilities + sum(totals.nbytes() for totals in self._totals)
 
     @torch.no_grad()
     def outputs(self, keep: bool) -> OutputTensors:
@@ -55,9 +61,13 @@ class LogprobsRun:
         rows, selection = self._rows, self._selection
         logprob = entropy = value = final_value = None
         if selection.logits:
-            if keep and rows.count * self._vocabulary <= KEPT_NUMBERS:
-                self._kept = self._hidden.new_empty(rows.count, self._vocabulary, dtype=torch.float32)
-            logprob, entropy = self._log_probabilities()
+            is_kept = keep and rows.count * self._vocabulary <= KEPT_NUMBERS
+            if self._is_large:
+                logprob, entropy = self._block_outputs(is_kept)
+            else:
+                if is_kept:
+                    self._kept = self._hidden.new_empty(rows.count, self._vocabulary, dtype=torch.float32)
+                logprob, entropy = self._log_probabilities()
         if selection.value or selection.final_value:
             assert self._model.value_head is not None
             values = self._model.value_head(self._hidden)
@@ -70,7 +80,10 @@ class LogprobsRun:
         """Returns d loss / d hidden [R, h] in the model's format; adds the heads' own gradients to `store`."""
         result = torch.zeros_like(self._hidden, dtype=torch.float32)
         if grads.logprob is not None or grads.entropy is not None:
-            self._logits_backward(grads, store, result)
+            if self._is_large:
+                self._block_backward(grads, store, result)
+            else:
+                self._logits_backward(grads, store, result)
         if grads.value is not None:
             self._value_backward(grads.value, store, result)
         return result.to(self._hidden.dtype)
@@ -79,10 +92,49 @@ class LogprobsRun:
     def _vocabulary(self) -> int:
         return int(self._head.weight.shape[0])
 
+    @property
+    def _is_large(self) -> bool:
+        return self._vocabulary > LARGE_VOCABULARY
+
+    def _block_outputs(self, keep: bool) -> tuple[torch.Tensor, torch.Tensor | None]:
+        rows, selection = self._rows, self._selection
+        logprob = self._hidden.new_empty(len(rows.targets), dtype=torch.float32)
+        self._totals = []
+        for start, end, picked in self._chunks():
+            outputs = Outputs(rows.output_row[picked] - start, rows.targets[picked])
+            logprob[picked], totals = block_outputs(
+                self._head, self._hidden[start:end], outputs, selection.temperature, selection.entropy, keep
+            )
+            self._totals.append(totals)
+        entropies = [totals.entropy for totals in self._totals if totals.entropy is not None]
+        return logprob, torch.cat(entropies)[rows.output_row] if entropies else None
+
+    def _block_backward(self, grads: GradientTensors, store: GradientSink, result: torch.Tensor) -> None:
+        rows, layer = self._rows, self._model.module.get_output_embeddings()
+        row_entropy = None if grads.entropy is None else _by_row(grads.entropy, rows)
+        if not self._totals:
+            # The outputs of this pass were not requested.
+            self._block_outputs(False)
+        for totals, (start, end, picked) in zip(self._totals, self._chunks(), strict=True):
+            result[start:end] = block_backward(
+                self._head,
+                layer.weight,
+                layer.bias,
+                self._hidden[start:end],
+                Outputs(rows.output_row[picked] - start, rows.targets[picked]),
+                totals,
+                self._selection.temperature,
+                (
+                    None if grads.logprob is None else grads.logprob[picked],
+                    None if row_entropy is None else row_entropy[start:end],
+                ),
+                store,
+            )
+
     def _chunks(self) -> Iterator[tuple[int, int, torch.Tensor | slice]]:
         """Yields (first row, end row, outputs that read those rows)."""
-        rows = self._rows
-        size = chunk_rows(self._hidden.device.type, self._vocabulary)
+        rows, device = self._rows, self._hidden.device
+        size = block_size(device.type)[0] if self._is_large else chunk_rows(device.type, self._vocabulary)
         if rows.count <= size:
             yield 0, rows.count, slice(None)
             return
@@ -141,7 +193,7 @@ class LogprobsRun:
             hidden = self._hidden[start:end].to(product.dtype)
             result[start:end].add_(linear(product, head.weight.t()))
             if layer.weight.requires_grad:
-                store.add_product(layer.weight, product, hidden)
+                add_weight_gradient_(store.accumulator(layer.weight), product, hidden)
             if head.bias is not None and layer.bias.requires_grad:
                 store.add(layer.bias, product.sum(0))
 

@@ -16,11 +16,10 @@ def estimate(models: Sequence[ModelPlan], setting: Setting, pass_tokens: int) ->
     """Returns lines for all memory at the peak of the run, with at most `pass_tokens` tokens per micro-batch.
 
     Weights, gradients and optimizer state persist between steps, and so do the sampler's weights and its cache. The
-    largest temporary part is added: the pass of one model, the optimizer step of one model, or a publication.
+    largest temporary part is added: the pass of one model, or a publication. An optimizer step needs no more.
     """
     lines = [line for model in models for line in (*state_lines(model, setting), *sampler_lines(model, setting))]
     for_a_while = [pass_lines(model, setting, pass_tokens) for model in models]
-    for_a_while += [step_lines(model, setting) for model in models]
     for_a_while += [publish_lines(model, setting) for model in models]
     return [line for line in [*lines, *max(for_a_while, key=total, default=[])] if line.bytes]
 
@@ -34,10 +33,10 @@ def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     """Returns the memory of a model that persists between steps."""
     # Merged weights are copies of all weights. Without an adapter only weights with a folded norm are copies.
     fused = model.shape.layer_weights if model.adapter_parameters else model.shape.folded_weights
-    hot = [Line(model.id, "hot path's weights", 4 * fused, f"{size(fused)} x 4 bytes")] if model.is_dense else []
+    shape, b, ranks = model.shape, model.dtype_bytes, setting.ranks_of_weights
+    hot = [Line(model.id, "hot path's weights", b * fused, f"{size(fused)} x {b} bytes")] if model.is_dense else []
     if model.shares_weights:
         return hot
-    shape, b, ranks = model.shape, model.dtype_bytes, setting.ranks_of_weights
     count, learns = shape.parameters, model.trainable_parameters
     divided = ranks > 1
     of_rank = f" / {ranks} ranks" if divided else ""
@@ -78,24 +77,17 @@ def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
         adapter = model.adapter_parameters
         # Factors of projections that are computed together are in one block matrix with zeros between them.
         lines.append(Line(model.id, "sampler's adapter", 8 * adapter, f"{size(adapter)} parameters x 2 x 4 bytes"))
-    if model.float32_head and b < 4:
+    if model.has_float32_head:
         head = shape.vocabulary * shape.hidden
         lines.append(Line(model.id, "sampler's head", 4 * head, f"{shape.vocabulary} x {shape.hidden} x 4 bytes"))
     rows = -(-min(setting.concurrency, setting.sampler_rows) // setting.ranks)
-    per_token = 2 * shape.layers * shape.key_width * b
+    per_token = 2 * shape.layers * shape.key_width * (4 if model.is_dense else b)
     wanted = rows * setting.sequence_tokens * per_token
     formula = f"{rows} sequences x {setting.sequence_tokens} tokens x {per_token} bytes"
     if wanted > setting.sampler_bytes:
         formula += ", at most the sampler's limit: the rest waits"
     lines.append(Line(model.id, "sampler's cache", min(wanted, setting.sampler_bytes), formula))
     return lines
-
-
-def step_lines(model: ModelPlan, setting: Setting) -> list[Line]:
-    """Returns the temporary memory of an optimizer step: torch's multi-tensor AdamW adds one number per weight."""
-    learns = model.trainable_parameters
-    temporary = 4 * learns // (1 if model.adapter_parameters else setting.ranks_of_weights)
-    return [Line(model.id, "optimizer step", temporary, f"{size(learns)} trainable x 4 bytes")]
 
 
 def publish_lines(model: ModelPlan, setting: Setting) -> list[Line]:

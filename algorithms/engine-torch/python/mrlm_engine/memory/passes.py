@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mrlm_engine.llama.attention import MAX_KEPT_KEYS
-from mrlm_engine.logprobs.logprobs import KEPT_NUMBERS, chunk_rows
+from mrlm_engine.logprobs.blocks import block_size
+from mrlm_engine.logprobs.logprobs import KEPT_NUMBERS, LARGE_VOCABULARY, chunk_rows
 from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
 
 
@@ -11,7 +12,7 @@ def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
     """Returns the memory of a pass over `tokens`, with a graph for a trainable model."""
     lines = [_logits(model, setting, tokens)]
     if not model.trainable_parameters:
-        working = 2 * tokens * layer_numbers(model, setting) * model.dtype_bytes
+        working = 2 * tokens * working_numbers(model, setting) * model.dtype_bytes
         return [Line(model.id, "activations", working, f"{tokens} tokens, two layers at a time"), *lines]
     if not model.is_dense and model.dtype_bytes < 4 and not model.adapter_parameters:
         # Gradients of autograd, before they are added in float32.
@@ -25,7 +26,7 @@ def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
         lines.append(Line(model.id, "hot path's gradients", 4 * sums, formula))
     graph, formula = graph_bytes(model, setting, tokens)
     waiting = max(1, min(setting.waiting_graphs, setting.graph_bytes // max(1, graph)))
-    layer = tokens * layer_numbers(model, setting) * model.dtype_bytes
+    layer = tokens * working_numbers(model, setting) * model.dtype_bytes
     activations = waiting * graph + (2 if model.gradient_checkpointing else 1) * layer
     formula += f", x {waiting} micro-batches" if waiting > 1 else ""
     return [Line(model.id, "activations", activations, f"{formula}, and a layer's working memory"), *lines]
@@ -34,7 +35,9 @@ def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
 def graph_bytes(model: ModelPlan, setting: Setting, tokens: int) -> tuple[int, str]:
     """Returns the bytes that are kept between forward and backward pass over `tokens`, and the formula."""
     shape, b = model.shape, model.dtype_bytes
-    per_token = shape.hidden if model.gradient_checkpointing else layer_numbers(model, setting)
+    # Inputs of layers are in float32 on the hot path.
+    inputs = shape.hidden * (4 // b if model.is_dense else 1)
+    per_token = inputs if model.gradient_checkpointing else layer_numbers(model, setting)
     # The hidden states that the head reads, and log-probabilities where they are few.
     head = tokens * shape.hidden * b
     kept = 4 * tokens * shape.vocabulary if tokens * shape.vocabulary <= KEPT_NUMBERS else 0
@@ -55,21 +58,31 @@ def layer_numbers(model: ModelPlan, setting: Setting) -> int:
         attention = shape.heads * keys if keys <= MAX_KEPT_KEYS else 2 * shape.query_width
         if shape.head_norms:
             attention += shape.query_width + shape.key_width
-        return 2 * shape.hidden + 4 * shape.intermediate + 2 * shape.query_width + 2 * shape.key_width + attention
+        attention += shape.query_width + 2 * shape.key_width
+        return 2 * shape.hidden + 2 * shape.intermediate + shape.query_width + attention * 4 // model.dtype_bytes
     norms = 6 if model.dtype_bytes == 4 else 8
     # An adapted layer keeps its input in float32. In a float32 model this input is kept anyway.
     inputs = model.adapter_inputs * 4 // model.dtype_bytes if model.dtype_bytes < 4 else 0
     return norms * shape.hidden + 4 * shape.intermediate + 4 * shape.query_width + 2 * shape.key_width + inputs
 
 
+def working_numbers(model: ModelPlan, setting: Setting) -> int:
+    """Returns the numbers per token of a layer that is being computed: the hot path's backward pass computes two of its
+    activations again."""
+    return layer_numbers(model, setting) + (2 * model.shape.intermediate if model.is_dense else 0)
+
+
 def _logits(model: ModelPlan, setting: Setting, tokens: int) -> Line:
-    """Returns the memory of the logits of a chunk of rows: four float32 copies (logits, log-softmax, gradients)."""
+    """Returns the memory of the logits of a chunk or block: four float32 copies (logits, log-softmax, gradients)."""
     shape = model.shape
     lanes = setting.lanes if model.is_dense else 1
-    rows = min(tokens, lanes * chunk_rows(setting.device, shape.vocabulary))
-    formula = f"{rows} rows x {shape.vocabulary} tokens x 4 x 4 bytes"
+    block_rows, columns = chunk_rows(setting.device, shape.vocabulary), shape.vocabulary
+    if shape.vocabulary > LARGE_VOCABULARY:
+        block_rows, columns = block_size(setting.device)
+    rows = min(tokens, lanes * block_rows)
+    formula = f"{rows} rows x {columns} tokens x 4 x 4 bytes"
     weight = 0
-    if model.float32_head and model.dtype_bytes < 4:
+    if model.has_float32_head:
         weight = 4 * shape.vocabulary * shape.hidden
         formula += ", and the head in float32"
-    return Line(model.id, "logits", 16 * rows * shape.vocabulary + weight, formula)
+    return Line(model.id, "logits", 16 * rows * columns + weight, formula)

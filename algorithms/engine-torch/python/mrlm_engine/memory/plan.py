@@ -25,10 +25,16 @@ class ModelPlan:
     shares_weights: bool = False
     # Whether the model shares the frozen weights of another model, with an adapter of its own.
     shares_base: bool = False
-    # Computed by the hot path of the CPU (llama/backbone.py), which keeps fused copies of weights and gradients.
+    # Computed by the hot path of the CPU (llama/backbone.py), which keeps fused copies of weights and gradients. In 16
+    # bits its attention and its head are in float32.
     is_dense: bool = False
     gradient_checkpointing: bool = False
     float32_head: bool = False
+
+    @property
+    def has_float32_head(self) -> bool:
+        """Whether the head is a float32 copy of weights of a lower format."""
+        return self.dtype_bytes < 4 and (self.float32_head or self.is_dense)
 
 
 @dataclass(frozen=True)

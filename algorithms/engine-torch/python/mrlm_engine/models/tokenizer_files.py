@@ -6,24 +6,8 @@ import re
 from pathlib import Path
 
 from mrlm_engine.errors import EngineError
+from mrlm_engine.tokenizer_names import TEMPLATE_FOLDER, TOKENIZER_FILE_NAMES
 
-# Names of tokenizer files in Hugging Face directories.
-TOKENIZER_FILE_NAMES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "chat_template.jinja",
-    "chat_template.json",
-    "vocab.json",
-    "merges.txt",
-    "vocab.txt",
-    "tokenizer.model",
-    "spiece.model",
-)
-
-# Further chat templates, such as the one for conversations with tools: the only files in a folder of their own.
-TEMPLATE_FOLDER = "additional_chat_templates"
 _NAME = re.compile(rf"({TEMPLATE_FOLDER}/)?(?!\.\.?$)[^/\\\0]+")
 
 

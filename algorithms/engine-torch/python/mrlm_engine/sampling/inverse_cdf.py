@@ -19,7 +19,8 @@ def inverse_cdf(weights: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
     size = weights.shape[1]
     if size <= 2 * BLOCK:
         return _invert(cumulative_sums(weights), uniform)[0]
-    padded = torch.nn.functional.pad(weights, (0, -size % BLOCK)).view(len(weights), -1, BLOCK)
+    padded = torch.nn.functional.pad(weights, (0, -size % BLOCK)) if size % BLOCK else weights
+    padded = padded.view(len(weights), -1, BLOCK)
     block, target = _invert(cumulative_sums(padded.sum(-1, dtype=torch.float64)), uniform)
     inside = cumulative_sums(padded[torch.arange(len(block), device=block.device), block])
     token = _search(inside, target)

@@ -15,6 +15,8 @@ from mrlm_engine.sampling.support import truncated_support
 
 # Largest number of float32 logits at a time. Rows are processed in blocks of this many elements.
 LOGITS = 1 << 24
+# Logits that the operations behind the product take at a time on CPU, so that they stay in cache.
+CACHED_LOGITS = 1 << 20
 
 
 class SamplingPlan:
@@ -52,6 +54,19 @@ class SamplingPlan:
         log-probability is that under the full softmax at the row's temperature (1 for greedy rows), also if stop tokens
         are forbidden. With top-k or top-p it is renormalised over the remaining tokens.
         """
+        n, vocabulary = logits.shape
+        size = max(2, CACHED_LOGITS // vocabulary) if self._device.type == "cpu" else n
+        # A last row is not taken alone: torch adds the numbers of a single row in another order.
+        starts = [*range(0, n - 1, size)] or [0]
+        parts = [
+            self._draw(logits[start:end], first + start, uniform[start:end], counts[start:end])
+            for start, end in zip(starts, [*starts[1:], n], strict=True)
+        ]
+        return torch.cat([tokens for tokens, _ in parts]), torch.cat([logprobs for _, logprobs in parts])
+
+    def _draw(
+        self, logits: torch.Tensor, first: int, uniform: torch.Tensor, counts: npt.NDArray[np.int64]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         n = logits.shape[0]
         scaled = logits.float()
         if self._divisors is not None:

@@ -125,7 +125,8 @@ def _plan(state: EngineState, request: ModelRequest, module: Any, dtype: torch.d
         trainable_parameters=learns if request.trainable else 0,
         adapter_parameters=adapter,
         adapter_inputs=0 if lora is None else adapter_inputs(module, lora["target_modules"], shape.layers),
-        is_dense=computes_alone and shape.folded_weights > 0,
+        # An adapter in 16 bits is computed by transformers.
+        is_dense=computes_alone and shape.folded_weights > 0 and (dtype == torch.float32 or not adapter),
         gradient_checkpointing=request.gradient_checkpointing,
         float32_head=request.float32_head,
     )

@@ -48,7 +48,8 @@ class Optimizer:
             matrix = parameter.ndim >= 2 or name == "value_head.weight"
             (decayed if matrix and id(parameter) not in embeddings else plain).append(master)
         groups = [{"params": decayed, "decays": True}, {"params": plain, "decays": False}]
-        self._adamw = torch.optim.AdamW([g for g in groups if g["params"]], lr=0.0, foreach=True)
+        # One pass over the weights; torch's default makes ten and needs another number for each weight.
+        self._adamw = torch.optim.AdamW([g for g in groups if g["params"]], lr=0.0, fused=True)
 
     def grad_norm(self) -> float:
         """Returns the global 2-norm of the accumulated gradients over all ranks; tied weights count once."""
@@ -103,9 +104,8 @@ class Optimizer:
                 master.copy_(part_of(tensors[f"{name}.master"], parameter))
             self._adamw.state.pop(master, None)
             if f"{name}.step" in tensors:
-                # torch keeps step counts on CPU, and the moments on the device of the parameter.
                 self._adamw.state[master] = {
-                    "step": tensors[f"{name}.step"].clone().cpu(),
+                    "step": tensors[f"{name}.step"].to(master.device, copy=True),
                     **{
                         key: part_of(tensors[f"{name}.{key}"], parameter).to(master.device, copy=True)
                         for key in ("exp_avg", "exp_avg_sq")

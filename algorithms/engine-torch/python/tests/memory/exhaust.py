@@ -1,6 +1,6 @@
 """Run in a separate process: passes under a limit of the address space, so that allocations really fail.
 
-Prints the result of each as a line of JSON. Arguments: megabytes that the process may grow by, in decreasing order.
+Prints the result of each as a line of JSON.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hashlib
 import json
 import queue
 import resource
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +29,10 @@ from mrlm_engine.service.state import EngineState
 from mrlm_engine.settings import EngineSettings
 
 MIB = 1 << 20
+# Megabytes that the process may grow by. A pass needs some 40 with all tokens at once, and 10 with an eighth of them.
+# Stacks and arenas of threads that have ended are room beside these: hence limits below the present size.
+# The steps are smaller than the distance of both needs, so that one of them stands between.
+ROOMS_MIB = range(48, -160, -8)
 # A wide feed-forward: much memory and little work for each token.
 CONFIG: dict[str, Any] = {**QWEN2, "hidden_size": 64, "intermediate_size": 2048, "max_position_embeddings": 2048}
 # Float32 is computed by the hot path, bfloat16 by transformers.
@@ -110,7 +113,7 @@ def limited_memory(room: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[str, Any]:
+def compare(dtype: str, kind: str, with_client: bool) -> dict[str, Any]:
     """Compares a pass in which memory runs out with a pass under the budget that it ended with."""
     state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 1))
     models.create(state, create_request("policy", json.dumps(CONFIG), dtype=dtype, micro_batch_tokens=1600))
@@ -125,9 +128,8 @@ def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[
         trainable.clear()
     trainable.lower_budget(1600, trainable.max_waiting)
     random_state = torch.get_rng_state()
-    # The allocator may have kept enough memory from earlier passes for a whole pass. Then repeat with a lower limit.
-    for call, room in enumerate(rooms, 5):
-        with limited_memory(room):
+    for call, room in enumerate(ROOMS_MIB, 5):
+        with limited_memory(room * MIB):
             try:
                 done = run_pass(state, call, units, with_client)
             except EngineError as error:
@@ -140,7 +142,7 @@ def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[
         raise AssertionError("Memory never ran out.")
     found = gradients_of(state)
     trainable.clear()
-    run_pass(state, 5 + len(rooms), units, with_client)
+    run_pass(state, 5 + len(ROOMS_MIB), units, with_client)
     return {
         "retries": done.memory_retries,
         "budget": done.micro_batch_tokens,
@@ -154,7 +156,9 @@ def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[
 
 if __name__ == "__main__":
     # M_MMAP_THRESHOLD: tensors get their own mappings, and leave no holes that later ones would find room in.
-    ctypes.CDLL(None).mallopt(-3, 128 << 10)
+    # M_ARENA_MAX: threads do not reserve 64 MiB each.
+    for option, value in [(-3, 128 << 10), (-8, 1)]:
+        ctypes.CDLL(None).mallopt(option, value)
     for dtype, kind, with_client in CASES:
-        result = compare(dtype, kind, with_client, [int(room) * MIB for room in sys.argv[1:]])
+        result = compare(dtype, kind, with_client)
         print(json.dumps({"dtype": dtype, "kind": kind, "client": with_client, **result}), flush=True)

@@ -82,8 +82,8 @@ def test_golden_numbers_of_a_gpu_run() -> None:
     # 8 x 896 + 4 x 4,864 + 4 x 896 + 2 x 128 = 30,464 numbers a layer; 35.7 GiB wait alone, above the limit of 2 GiB.
     per_layer = 30_464 * 2
     assert lines["activations"] == 16_384 * (24 * per_layer + 896 * 2) + 16_384 * per_layer
-    # 2^27 / 151,936 = 883 rows.
-    assert lines["logits"] == 883 * 151_936 * 16
+    # A block of rows and of the vocabulary.
+    assert lines["logits"] == 8192 * 16_384 * 16
     kept = dataclasses.replace(plan, gradient_checkpointing=True)
     light = {line.part: line.bytes for line in estimate([kept], setting, 16_384)}
     # Half a billion numbers of layers' inputs, two micro-batches of them, and two layers computed again.
@@ -165,8 +165,8 @@ def test_torch_allocates_about_what_is_estimated() -> None:
         peaks[name], lines = measure(config, fields)
         assert 0.4 * total(lines) < peaks[name] < 1.1 * total(lines), (name, peaks[name], total(lines), lines)
     # Checkpointing takes less, and not only by the estimate.
-    assert peaks["hot path, checkpointed"] < 0.6 * peaks["hot path"]
-    assert peaks["bfloat16, checkpointed"] < 0.6 * peaks["bfloat16"]
+    assert peaks["hot path, checkpointed"] < 0.7 * peaks["hot path"]
+    assert peaks["bfloat16, checkpointed"] < 0.7 * peaks["bfloat16"]
 
 
 def measure(config: dict[str, Any], fields: dict[str, Any]) -> tuple[int, list[Line]]:

@@ -2,7 +2,7 @@ import type { PlayerRef } from "@mrlm/spec/host";
 import type { PolicyId } from "@mrlm/spec";
 import { z } from "zod";
 import { ENDPOINT_URL, isEndpointUrl } from "../endpoint-url.ts";
-import { pluginOptions, type RelativePath, relativePath, textOr } from "./values.ts";
+import { modelPath, pluginOptions, type RelativePath, textOr } from "./values.ts";
 
 /** Name of the policy that the key `model` of a configuration stands for. */
 export const DEFAULT_POLICY: PolicyId = "policy";
@@ -30,7 +30,7 @@ const playerKeys = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "A frozen model: a Hugging Face directory, a run or one of its checkpoints, relative to the config; with `endpoint`: the name of a model there",
+      "A frozen model: a Hugging Face directory, a run, one of its checkpoints or a GGUF file, relative to the config, or `hub:ORG/NAME`; with `endpoint`: the name of a model there",
     ),
   endpoint: z
     .string()
@@ -63,12 +63,26 @@ const player = textOr(playerKeys, z.string().min(1), (policy) => ({ policy })).t
     api_key_env,
     scripted,
     options,
-  }): PlayerRef | { readonly model: RelativePath } => {
+  }): PlayerRef | { readonly model: RelativePath | string } => {
     if (endpoint !== undefined) return { endpoint, model: model as string, api_key_env, options };
-    if (model !== undefined) return { model: relativePath(model) };
+    if (model !== undefined) return { model: modelPath(model) };
     return scripted === undefined ? { policy, past } : { scripted, options };
   },
 );
+
+/** `watch` of an environment: a second judgement of its rewards. */
+const watchKeys = z
+  .strictObject({
+    scorer: z.string().min(1).optional().describe("Scorer in place of those that the environment requires: `math@2`"),
+    judge: z.string().min(1).optional().describe("Judge in place of those that the environment requires: `llm@2`"),
+    options: pluginOptions
+      .default({})
+      .describe("Options of each request, over those of the environment: a stricter form, another rubric"),
+    share: z.number().gt(0).max(1).default(0.25).describe("Share of the episodes of a batch that are scored again"),
+  })
+  .refine(({ scorer, judge }) => (scorer === undefined) !== (judge === undefined), {
+    error: "needs either `scorer` or `judge`",
+  });
 
 const environmentKeys = z.strictObject({
   id: z.string().min(1).describe("`math@2`, or `math` for the newest version installed"),
@@ -90,6 +104,11 @@ const environmentKeys = z.strictObject({
     .describe(
       "Rewards that roles learn from: for a role the weights of the roles' totals. Default: each role learns from its own total",
     ),
+  watch: watchKeys
+    .optional()
+    .describe(
+      "Scores a share of the training episodes again beside learning, for metrics and findings; never a reward",
+    ),
 });
 
 /** Sets `sides` only where there are players to assign. */
@@ -103,5 +122,5 @@ export const environmentSection = environmentKeys.transform(withSides);
 
 /** Entry of `eval.environments`. An evaluation measures the totals of the environment. */
 export const evaluationEnvironmentSection = environmentKeys
-  .omit({ weight: true, reward_sharing: true })
+  .omit({ weight: true, reward_sharing: true, watch: true })
   .transform(withSides);

@@ -1,6 +1,6 @@
 import { TOOL_FORMAT_NAMES } from "@mrlm/kit/renderer";
 import { z } from "zod";
-import { pluginOptions, relativePath } from "./values.ts";
+import { modelPath, pluginOptions, relativePath } from "./values.ts";
 import { ownSampling } from "./stages.ts";
 
 const tokenizer = z.union([
@@ -24,10 +24,10 @@ const lora = z
   .strictObject({
     path: z
       .string()
-      .transform(relativePath)
+      .transform(modelPath)
       .optional()
       .describe(
-        "Continue from a saved adapter: a peft directory, a run or one of its checkpoints, relative to the config. Its rank, alpha and target modules are used",
+        "Continue from a saved adapter: a peft directory, a run or one of its checkpoints, relative to the config, or `hub:ORG/NAME`. Its rank, alpha and target modules are used",
       ),
     rank: z.int().positive().optional().describe("Rank of each adapter; required without `path`"),
     alpha: z
@@ -58,11 +58,29 @@ const lora = z
 export const modelSection = z.strictObject({
   path: z
     .string()
-    .transform(relativePath)
+    .transform(modelPath)
     .optional()
     .describe(
-      "Hugging Face directory (config.json, safetensors, tokenizer.json), a run or one of its checkpoints, relative to the config; nothing is downloaded",
+      "Hugging Face directory (config.json, safetensors, tokenizer.json), a run or one of its checkpoints, relative to the config",
     ),
+  hub: z
+    .string()
+    .regex(/^[\w.-]+\/[\w.-]+$/, "must be ORG/NAME, the name of a model of the Hugging Face Hub")
+    .optional()
+    .describe(
+      "`ORG/NAME` of the Hugging Face Hub instead of a directory. It is fetched once, into the cache of the hub",
+    ),
+  revision: z
+    .string()
+    .regex(/^[^\s@]+$/, "must be a branch, a tag or a commit")
+    .optional()
+    .describe("Branch, tag or commit of `hub`; default: `main`"),
+  gguf: z
+    .string()
+    .regex(/\.gguf$/, "must be a file whose name ends in .gguf")
+    .transform(relativePath)
+    .optional()
+    .describe("GGUF file instead of a directory, relative to the config. It is converted once, into the cache of mrlm"),
   random: z
     .strictObject({
       config: z
@@ -86,7 +104,13 @@ export const modelSection = z.strictObject({
     .enum(TOOL_FORMAT_NAMES)
     .optional()
     .describe(
-      "Form in which the model writes calls of tools; default: that of its chat template and its special tokens",
+      "Form in which the model writes calls of tools; default: that of its chat template and its special tokens. A template without tools then has them in its system message",
+    ),
+  merge_messages: z
+    .boolean()
+    .optional()
+    .describe(
+      "For a chat template that refuses them: put a system message into the next message of the user, and join messages of the user that follow one another",
     ),
   float32_head: z.boolean().optional().describe("Compute logits in float32, whatever the dtype is"),
   gradient_checkpointing: z.boolean().optional().describe("Recompute activations instead of keeping them"),

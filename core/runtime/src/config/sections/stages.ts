@@ -1,7 +1,7 @@
 import type { JsonObject } from "@mrlm/spec";
 import { z } from "zod";
 import { evaluationEnvironmentSection } from "./environments.ts";
-import { pluginOptions, relativePath } from "./values.ts";
+import { modelPath, pluginOptions } from "./values.ts";
 
 /** Sampling of one policy, of one stage or of one learner. */
 export const ownSampling = z.strictObject({
@@ -24,9 +24,11 @@ const referenceModel = z.strictObject({
   path: z
     .string()
     .min(1)
-    .transform(relativePath)
+    .transform(modelPath)
     .optional()
-    .describe("Hugging Face directory, run or checkpoint; default: the policy at the start of the stage"),
+    .describe(
+      "Hugging Face directory, run, checkpoint, GGUF file or `hub:ORG/NAME`; default: the policy at the start of the stage",
+    ),
   reset_every: z
     .int()
     .positive()

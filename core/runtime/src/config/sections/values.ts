@@ -21,6 +21,19 @@ export function relativePath(given: string): RelativePath {
   return new RelativePath(given);
 }
 
+/** Beginning of the names of models of the Hugging Face Hub. */
+const HUB = "hub:";
+
+/** Marks a text as the path of a model. The name of a model of the hub stays as it is. */
+export function modelPath(given: string): RelativePath | string {
+  return given.startsWith(HUB) ? given : relativePath(given);
+}
+
+/** Whether a model must be fetched or converted before an engine can read it. */
+export function isFetched(model: string): boolean {
+  return model.startsWith(HUB) || model.endsWith(".gguf");
+}
+
 /** Accepts a text in place of a section, as the value of one of its keys. */
 export function textOr<S extends z.ZodType>(
   section: S,

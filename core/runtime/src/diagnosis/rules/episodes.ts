@@ -1,5 +1,5 @@
 import type { CauseCount } from "@mrlm/store";
-import { failureAdvice } from "../../evaluation/failure-advice.ts";
+import { failureAdvice, unscoredAdvice } from "../../evaluation/failure-advice.ts";
 import { OUT_OF_RANGE, OUT_OF_RANGE_NOTICE } from "../../rollouts/reward-watch.ts";
 import { mean, percent, recent, series, short, type StageRule } from "../finding.ts";
 
@@ -101,7 +101,7 @@ const lost =
       rule: `episodes-${name}`,
       severity: share > LOST.problem ? "problem" : "hint",
       what: `${percent(share)} of the episodes ${name === "failed" ? "failed" : "could not be scored"}; nothing is learnt from them.${mostFrequent(causes)}`,
-      advice: name === "failed" ? failureAdvice(causes[0]?.code ?? "", advice) : advice,
+      advice: (name === "failed" ? failureAdvice : unscoredAdvice)(causes[0]?.code ?? "", advice),
     };
   };
 

@@ -1,4 +1,4 @@
-import { codeOf, failureAdvice } from "../../evaluation/failure-advice.ts";
+import { codeOf, failureAdvice, unscoredAdvice } from "../../evaluation/failure-advice.ts";
 import type { MatchSummary } from "../../evaluation/match-tally.ts";
 import { type Finding, percent, short } from "../finding.ts";
 import { CUT, LIMITED, LOST, MALFORMED, MALFORMED_ADVICE, RANGE_ADVICE } from "./episodes.ts";
@@ -57,7 +57,10 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
     unscored,
     "have no score",
     firstUnscored,
-    "Correct the scorer, judge or sandbox that computes the reward; `mrlm score` tries a scorer alone.",
+    unscoredAdvice(
+      codeOf(firstUnscored ?? ""),
+      "Correct the scorer, judge or sandbox that computes the reward; `mrlm score` tries a scorer alone.",
+    ),
   );
   if ((played.outOfRange ?? 0) > 0)
     findings.push({

@@ -2,12 +2,19 @@ import { ends, mean, series, short, type StageRule } from "../finding.ts";
 
 /** Metrics under `reward/` that are no components. */
 const TOTALS = new Set(["reward/mean", "reward/std"]);
-const CHANGE = 0.05;
+/** Rise or fall of a mean reward. */
+export const CHANGE = 0.05;
+
+/** Whether a series of rewards rises. */
+export function risen(values: readonly number[]): boolean {
+  const parts = ends(values);
+  return parts !== undefined && mean(parts.last) - mean(parts.first) >= CHANGE;
+}
 
 /** The total rises while one of its parts falls. */
 export const componentDivergence: StageRule = ({ iterations }) => {
   const total = ends(series(iterations, "reward/mean"));
-  if (total === undefined || mean(total.last) - mean(total.first) < CHANGE) return undefined;
+  if (total === undefined || !risen(series(iterations, "reward/mean"))) return undefined;
   const names = [...new Set(iterations.flatMap(({ metrics }) => Object.keys(metrics)))].filter(
     (name) => name.startsWith("reward/") && !TOTALS.has(name),
   );

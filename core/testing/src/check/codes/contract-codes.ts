@@ -91,9 +91,11 @@ export const CONTRACT_CODES = {
     fix: "Return the agent that acts next in each observation, and end every episode once.",
   },
   TASKS_OVERLAP: {
-    severity: "error",
+    severity: "warning",
     title: "A task is in two splits.",
-    fix: "Divide the tasks so that no task of `train` is also in `eval`.",
+    rule: `The first observations of up to 2,000 tasks of each split are compared, as many as 1.5 s allow: those with the same words, in whatever order and case. They are one
+task if the gold actions of each solve the other, with the same observations. Where the gold fixture does not solve them, they are one if observation and private part are equal.`,
+    fix: "Divide the tasks so that no task of `train` is also in `eval`. A game without other positions to hold out acknowledges it with that reason.",
   },
   TASKS_UNSTABLE: {
     severity: "error",
@@ -115,9 +117,18 @@ export const CONTRACT_CODES = {
     fix: "Reject ids beyond the splits with TASK_NOT_FOUND; the task sources of `@mrlm/kit` do.",
   },
   TASK_PRIVATE_SHOWN: {
-    severity: "error",
-    title: "A client receives a private field of a task.",
-    fix: "Build observations, infos and descriptions from the public part of the task only.",
+    severity: "warning",
+    implies: ["STRATEGY_PAYS"],
+    title: "A client receives the private part of a task, or can read a private text before the first action.",
+    rule: `Of 24 tasks each private text or number of three characters or more is searched in the messages, tools and \`info\` of the first observation and in the public
+part. It is a finding if nine of ten tasks show theirs in the same place, and it is another text in another task:
+
+- backwards, in ROT13, in base64 or in hexadecimal, where that is not the question itself: without the text the messages of the tasks still differ;
+- as it is, after the same characters each time, if it also earns half of the gold reward or more as the answer.
+
+A text among others, such as the right one of several options, a legal command or an exit of a room, is none. What an observation shows after an action is none either: a
+world can be revealed step by step. Only a private part that is sent as a whole is always a finding.`,
+    fix: "Build first observations, infos, tools and the public part without it. If it is the question, acknowledge it with that reason.",
     once: true,
   },
   TRANSPORTS_DIFFER: {

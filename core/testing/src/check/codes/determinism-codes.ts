@@ -5,6 +5,10 @@ export const DETERMINISM_CODES = {
   EPISODE_NOT_REPEATED: {
     severity: "error",
     title: "An episode with the same seed, task and actions is not the same again.",
+    rule: `\`mrlm check\` also watches what the package's own code, with its libraries, reads in \`reset\` and \`step\`: clocks, random numbers other than \`context.random\`,
+environment variables, arguments, and files that are neither the package's nor the project's. If it reads any, episodes are played with others: 77 other dates, 7 s between two
+readings of a clock, extreme random numbers, other values of the variables and arguments, without the file. A reading without an effect on observations, infos and rewards is
+none: the time of a log line, the name of a temporary file, the package's own data. A duration in \`info\` is one.`,
     fix: 'Draw every random choice from `context.random`, read no clock, and depend on no order of a set, or state `determinism: "none"`.',
     implies: [...FOLLOW, "STATE_KEPT", "STATE_SHARED"],
     once: true,
@@ -13,6 +17,7 @@ export const DETERMINISM_CODES = {
     severity: "error",
     title: "Every seed gives the same episode.",
     fix: 'Draw the content of the episode from `context.random(name, seed)` in `reset`. An environment with one episode has `determinism: "none"` or tasks.',
+    implies: ["STRATEGY_PAYS"],
   },
   STATE_KEPT: {
     severity: "error",
@@ -38,6 +43,6 @@ export const DETERMINISM_CODES = {
     severity: "error",
     title: "Every task gives the same episode.",
     fix: "Read the task that `reset` receives: `context.tasks.get(split, index)`.",
-    implies: ["ANSWERS_LISTED", "OTHER_GOLD_REWARDED", "STRATEGY_PAYS"],
+    implies: ["STRATEGY_PAYS"],
   },
 } as const;

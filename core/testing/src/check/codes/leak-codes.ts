@@ -15,6 +15,8 @@ export const LEAK_CODES = {
   MEMORY_LEAKED: {
     severity: "error",
     title: "The memory of the process grows with every episode.",
+    rule: `Up to 1,350 episodes are played in 9 windows, in two rounds where the first shows a leak. It is one if the median slope between the windows is 256 bytes an episode or more, in
+each half too, and the growth is 256 KiB and eight times the deviation from that line. A cache that fills is none.`,
     fix: "Keep the state of an episode in the environment that `create` returns, and remove what `reset` adds to objects outside of it.",
   },
   RESOURCE_LEAKED: {

@@ -7,7 +7,7 @@ export const PACKAGE_CODES = {
   },
   CHECK_TIMEOUT: {
     severity: "error",
-    title: "A check did not end in time.",
+    title: "A check did not end in time. The checks after it of the same part are not made.",
     fix: "Look for a promise that never settles or a computation that takes too long in the part that the check names.",
   },
   API_VERSION: {
@@ -73,9 +73,9 @@ export const PACKAGE_CODES = {
   },
   PROCESS_DEPENDENT: {
     severity: "error",
-    title:
-      "An episode differs in another process: with another time zone, language and working directory, and without earlier episodes.",
-    fix: "State the time zone and the locale of every format and comparison, find files from `import.meta.url` or `context.dataPath`, and keep no state of episodes in the module.",
+    title: "An episode differs in another process, with other surroundings and without earlier episodes.",
+    rule: "The surroundings are another date, time zone, language and working directory, and other values of the environment variables that the import reads.",
+    fix: "Take settings from the options. State the time zone and the locale of every format and comparison, find files from `import.meta.url` or `context.dataPath`, and keep no state of episodes in the module.",
   },
   PROCESS_ENDED: {
     severity: "error",

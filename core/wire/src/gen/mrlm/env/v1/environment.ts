@@ -257,6 +257,8 @@ export interface Observation {
   infoJson: string;
   /** The agent's conversation starts over: earlier messages are not shown again. */
   isFresh: boolean;
+  /** Most tokens of the answer, where that is less than the limit of the player; 0 for none. */
+  maxTokens: number;
 }
 
 export interface ToolSet {
@@ -2077,7 +2079,7 @@ export const ResetResponse: MessageFns<ResetResponse> = {
 };
 
 function createBaseObservation(): Observation {
-  return { agent: "", messages: [], tools: undefined, infoJson: "", isFresh: false };
+  return { agent: "", messages: [], tools: undefined, infoJson: "", isFresh: false, maxTokens: 0 };
 }
 
 export const Observation: MessageFns<Observation> = {
@@ -2096,6 +2098,9 @@ export const Observation: MessageFns<Observation> = {
     }
     if (message.isFresh !== false) {
       writer.uint32(40).bool(message.isFresh);
+    }
+    if (message.maxTokens !== 0) {
+      writer.uint32(48).int32(message.maxTokens);
     }
     return writer;
   },
@@ -2151,6 +2156,14 @@ export const Observation: MessageFns<Observation> = {
             }
 
             message.isFresh = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.maxTokens = reader.int32();
             continue;
           }
         }

@@ -272,18 +272,20 @@ class ResetResponse(_message.Message):
     def __init__(self, observation: _Optional[_Union[Observation, _Mapping]] = ..., lease_ms: _Optional[int] = ..., max_turns: _Optional[int] = ...) -> None: ...
 
 class Observation(_message.Message):
-    __slots__ = ("agent", "messages", "tools", "info_json", "is_fresh")
+    __slots__ = ("agent", "messages", "tools", "info_json", "is_fresh", "max_tokens")
     AGENT_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     INFO_JSON_FIELD_NUMBER: _ClassVar[int]
     IS_FRESH_FIELD_NUMBER: _ClassVar[int]
+    MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
     agent: str
     messages: _containers.RepeatedCompositeFieldContainer[Message]
     tools: ToolSet
     info_json: str
     is_fresh: bool
-    def __init__(self, agent: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., tools: _Optional[_Union[ToolSet, _Mapping]] = ..., info_json: _Optional[str] = ..., is_fresh: _Optional[bool] = ...) -> None: ...
+    max_tokens: int
+    def __init__(self, agent: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., tools: _Optional[_Union[ToolSet, _Mapping]] = ..., info_json: _Optional[str] = ..., is_fresh: _Optional[bool] = ..., max_tokens: _Optional[int] = ...) -> None: ...
 
 class ToolSet(_message.Message):
     __slots__ = ("tools",)

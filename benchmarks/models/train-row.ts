@@ -1,0 +1,178 @@
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpus } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { randomStream } from "@mrlm/kit";
+import { cacheDirectory } from "@mrlm/kit/service";
+import { EXAMPLES, type Row } from "./rows.ts";
+
+const MRLM = fileURLToPath(new URL("../../core/cli/bin/mrlm.js", import.meta.url));
+const SHOWN = 20;
+const Z = 1.959964;
+
+/** Lower and upper end of a 95 % interval. */
+export type Interval = readonly [number, number];
+
+export interface Share {
+  readonly share: number;
+  /** Wilson's (Journal of the American Statistical Association 22, 1927). */
+  readonly interval: Interval;
+}
+
+/** A held-out question with the greedy answers before and after. */
+export interface Answers {
+  readonly question: string;
+  readonly before: string;
+  readonly after: string;
+  readonly solvedBefore: boolean;
+  readonly solvedAfter: boolean;
+}
+
+export interface SeedResult {
+  readonly seed: number;
+  readonly commit: string;
+  readonly machine: string;
+  /** Wall time from the start of the run to its end, evaluations with it. */
+  readonly minutes: number;
+  /** Different held-out questions. */
+  readonly tasks: number;
+  readonly before: Share;
+  readonly after: Share;
+  /** Of the mean difference of the same questions, by its standard error. */
+  readonly difference: Interval;
+  /** Codes of the findings of `mrlm doctor`. */
+  readonly findings: readonly string[];
+}
+
+interface Played {
+  readonly run_step: number;
+  readonly task: string;
+  readonly solved: number | null;
+  readonly question: string;
+  readonly answer: string;
+}
+
+/** Trains a row, or continues its interrupted run, and returns what the evaluations show. */
+export async function trainRow(
+  row: Row,
+  seed: number,
+  gguf: string,
+): Promise<{ figures: SeedResult; answers: Answers[] }> {
+  const output = join(cacheDirectory(), "bench", "models", `${row.name}-${seed}`);
+  mkdirSync(output, { recursive: true });
+  const interrupted = readdirSync(output).map((name) => join(output, name));
+  const config = join(EXAMPLES, `${row.name}.yaml`);
+  const started =
+    interrupted[0] !== undefined && existsSync(join(interrupted[0], "checkpoints"))
+      ? ["--resume", interrupted[0]]
+      : ["--config", config, "--seed", String(seed), "--set", `model.gguf=${gguf}`, "--output", output];
+  if (started[0] === "--config") for (const folder of interrupted) rmSync(folder, { recursive: true, force: true });
+  await runTraining(["train", ...started]);
+  const run = join(output, readdirSync(output)[0] as string);
+  const { started_at, ended_at } = JSON.parse(readFileSync(join(run, "run.json"), "utf8")) as Record<string, string>;
+  const { answers, ...compared } = compare(questionsOf(run, row), seed);
+  const figures: SeedResult = {
+    seed,
+    commit: git("rev-parse", "--short=8", "HEAD"),
+    machine: cpus()[0]?.model ?? "unknown",
+    minutes: Math.round((Date.parse(ended_at as string) - Date.parse(started_at as string)) / 6_000) / 10,
+    ...compared,
+    findings: findingsOf(run),
+  };
+  rmSync(dirname(run), { recursive: true, force: true });
+  return { figures, answers };
+}
+
+function runTraining(args: readonly string[]): Promise<void> {
+  return new Promise((done, fail) => {
+    const child = spawn(process.execPath, [MRLM, ...args], { stdio: ["ignore", 2, 2] });
+    child.on("error", fail);
+    child.on("exit", (code, signal) =>
+      code === 0 ? done() : fail(new Error(`Training ended with ${code ?? signal}.`)),
+    );
+  });
+}
+
+/** Returns the greedy episodes of the first and of the last evaluation, by their question. The same question of several tasks counts once. */
+function questionsOf(run: string, { solved }: Row): { before: Map<string, Played>; after: Map<string, Played> } {
+  const sql = `select e.run_step, e.task, ${solved.replaceAll("components", "e.components")} as solved, t.messages as question,
+    (select group_concat(text, char(10) || '---' || char(10)) from v_turns u where u.episode_key = e.episode_key) as answer
+    from v_episodes e join v_turns t on t.episode_key = e.episode_key and t.turn = 0
+    where e.purpose = 'eval' and e.stage = 'evaluation/greedy' order by e.run_step, e.task`;
+  const { rows } = askMrlm<{ rows: Played[] }>(["query", run, sql, "--limit", "100000", "--json"]);
+  const steps = rows.map(({ run_step }) => run_step);
+  const at = (step: number) =>
+    new Map(rows.filter(({ run_step }) => run_step === step).map((played) => [played.question, played]));
+  return { before: at(Math.min(...steps)), after: at(Math.max(...steps)) };
+}
+
+function compare({ before, after }: ReturnType<typeof questionsOf>, seed: number) {
+  const questions = [...before.keys()].filter((question) => after.has(question));
+  const isSolved = (played: Played | undefined): boolean => Number(played?.solved ?? 0) === 1;
+  const shareOf = (evaluation: Map<string, Played>): Share => {
+    const share = questions.filter((question) => isSolved(evaluation.get(question))).length / questions.length;
+    return { share, interval: wilsonInterval(share, questions.length) };
+  };
+  const differences = questions.map(
+    (question) => Number(isSolved(after.get(question))) - Number(isSolved(before.get(question))),
+  );
+  const shown = randomStream("models", seed).shuffle(questions).slice(0, SHOWN);
+  return {
+    tasks: questions.length,
+    before: shareOf(before),
+    after: shareOf(after),
+    difference: intervalOfMean(differences),
+    answers: shown.map((question): Answers => ({
+      question: textOf(question),
+      before: before.get(question)?.answer ?? "",
+      after: after.get(question)?.answer ?? "",
+      solvedBefore: isSolved(before.get(question)),
+      solvedAfter: isSolved(after.get(question)),
+    })),
+  };
+}
+
+function wilsonInterval(share: number, n: number): Interval {
+  const square = Z * Z;
+  const centre = share + square / (2 * n);
+  const reach = Z * Math.sqrt((share * (1 - share)) / n + square / (4 * n * n));
+  return [(centre - reach) / (1 + square / n), (centre + reach) / (1 + square / n)];
+}
+
+function intervalOfMean(values: readonly number[]): Interval {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
+  const reach = Z * Math.sqrt(variance / values.length);
+  return [mean - reach, mean + reach];
+}
+
+/** Returns the text of messages of the store. */
+function textOf(messages: string): string {
+  const parts = (JSON.parse(messages) as { parts?: { text?: string }[] }[]).flatMap((message) => message.parts ?? []);
+  return parts.map(({ text }) => text ?? "").join("\n");
+}
+
+function findingsOf(run: string): string[] {
+  return askMrlm<{ findings: { code: string }[] }>(["doctor", run, "--json"], [0, 4]).findings.map(({ code }) => code);
+}
+
+function askMrlm<Answer>(args: readonly string[], codes: readonly number[] = [0]): Answer {
+  try {
+    return JSON.parse(
+      execFileSync(process.execPath, [MRLM, ...args], {
+        encoding: "utf8",
+        maxBuffer: 1 << 28,
+        stdio: ["ignore", "pipe", "inherit"],
+      }),
+    ) as Answer;
+  } catch (error) {
+    const { status, stdout } = error as { status?: number; stdout?: string };
+    if (status === undefined || !codes.includes(status)) throw error;
+    return JSON.parse(stdout ?? "") as Answer;
+  }
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync("git", args, { encoding: "utf8", cwd: EXAMPLES }).trim();
+}

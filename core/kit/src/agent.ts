@@ -1,0 +1,4 @@
+/** Entry for environments whose episodes are runs of a program that calls a model. */
+
+export { agentEnvironment } from "./agent/agent-environment.ts";
+export type { AgentCall, AgentDefinition, AgentEnding, AgentModel, AgentRun, CallRule } from "./agent/types.ts";

@@ -1,0 +1,158 @@
+import { defined, type JsonObject, type Message, type Part, type ToolDefinition } from "@mrlm/spec";
+import { z } from "zod";
+import { invalidParameter } from "./api-error.ts";
+import { assertNoPrefill, checkResults } from "./check-results.ts";
+import type { ModelCall } from "./codec.ts";
+import { contentSchema, contentText } from "./content-text.ts";
+import { parseBody, parsePart, recordedParameters, unsupported } from "./parameters.ts";
+
+const block = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("thinking"), thinking: z.string() }),
+  z.object({ type: z.literal("tool_use"), id: z.string(), name: z.string(), input: z.record(z.string(), z.json()) }),
+  z.object({
+    type: z.literal("tool_result"),
+    tool_use_id: z.string(),
+    content: contentSchema.nullish(),
+    is_error: z.boolean().nullish(),
+  }),
+]);
+type Block = z.output<typeof block>;
+const BLOCKS: Readonly<Record<"user" | "assistant", readonly string[]>> = {
+  user: ["text", "tool_result"],
+  assistant: ["text", "thinking", "tool_use"],
+};
+
+/** Members of a tool that change no answer: the sampler has no cache of prompts, and arguments are not constrained to the schema. */
+const WITHOUT_EFFECT = { cache_control: z.unknown().optional(), strict: z.boolean().nullish() };
+const PARALLEL = { disable_parallel_tool_use: z.boolean().nullish() };
+
+const messagesBody = z.strictObject({
+  model: z.string(),
+  max_tokens: z.int().min(1),
+  messages: z.array(z.object({ role: z.enum(["user", "assistant"]), content: contentSchema })).min(1),
+  system: contentSchema.optional(),
+  stop_sequences: z.array(z.string().min(1).max(1_024)).max(16).optional(),
+  stream: z.boolean().optional(),
+  tools: z
+    .array(
+      z.strictObject({
+        type: z.string().nullish(),
+        name: z.string().regex(/^[\w-]{1,64}$/),
+        description: z.string().nullish(),
+        input_schema: z.record(z.string(), z.json()).optional(),
+        ...WITHOUT_EFFECT,
+      }),
+    )
+    .optional(),
+  tool_choice: z
+    .discriminatedUnion("type", [
+      z.strictObject({ type: z.enum(["auto", "any", "none"]), ...PARALLEL }),
+      z.strictObject({ type: z.literal("tool"), name: z.string(), ...PARALLEL }),
+    ])
+    .optional(),
+  output_config: z
+    .strictObject({
+      format: z.object({ type: z.literal("json_schema"), schema: z.record(z.string(), z.json()) }).nullish(),
+      effort: z.string().nullish(),
+    })
+    .optional(),
+});
+
+/** Parses the body of a request of Anthropic's Messages. Throws ApiError with status 400. */
+export function parseMessagesRequest(body: unknown): ModelCall {
+  const {
+    model,
+    max_tokens: maxTokens,
+    messages: given,
+    system,
+    stop_sequences: stops = [],
+    stream = false,
+    tools = [],
+    tool_choice: choice,
+    output_config: output,
+  } = parseBody(messagesBody, body, "episode");
+  const prompt = contentText(system, "system");
+  const messages: Message[] = prompt === "" ? [] : [{ role: "system", parts: [{ type: "text", text: prompt }] }];
+  messages.push(...toMessages(given));
+  assertNoPrefill(messages, `messages.${given.length - 1}`);
+  return {
+    messages,
+    model,
+    maxTokens,
+    stops,
+    stream,
+    tools: choice?.type === "none" ? [] : tools.map(toTool),
+    parameters: {
+      ...recordedParameters(body as JsonObject),
+      ...defined({
+        effort: output?.effort ?? undefined,
+        disable_parallel_tool_use: choice?.disable_parallel_tool_use ?? undefined,
+      }),
+    },
+    ...(choice?.type === "any" && { requiredTool: "" }),
+    ...(choice?.type === "tool" && { requiredTool: choice.name }),
+    ...defined({ format: output?.format ? { schema: output.format.schema } : undefined }),
+  };
+}
+
+function toTool(
+  { type, name, description, input_schema }: NonNullable<z.output<typeof messagesBody>["tools"]>[number],
+  i: number,
+): ToolDefinition {
+  if (input_schema === undefined || (type ?? "custom") !== "custom")
+    throw unsupported(`tools.${i}`, ` A tool of type '${type}' runs on a server of its own.`);
+  return { name, description: description ?? "", parameters: input_schema };
+}
+
+function toMessages(given: z.output<typeof messagesBody>["messages"]): Message[] {
+  const blocks = given.map(({ role, content }, i) => blocksOf(role, content, i));
+  checkResults(
+    given.flatMap(({ role }, index) => {
+      const own = blocks[index] ?? [];
+      const calls = own.filter((each) => each.type === "tool_use");
+      const results = own.flatMap((each) =>
+        each.type === "tool_result" ? [{ role: "tool", tool_call_id: each.tool_use_id, index }] : [],
+      );
+      return results.length < own.length ? [...results, { role, tool_calls: calls, index }] : results;
+    }),
+    { list: "messages", calls: "content", result: "content" },
+  );
+  const names = new Map(
+    blocks.flat().flatMap((each): [string, string][] => (each.type === "tool_use" ? [[each.id, each.name]] : [])),
+  );
+  return given.flatMap(({ role }, i) => {
+    const parts = (blocks[i] ?? []).map((each) => toPart(each, names, i));
+    const results = parts.filter(({ type }) => type === "tool-result");
+    const others = parts.slice(results.length);
+    if (others.some(({ type }) => type === "tool-result"))
+      throw invalidParameter(`messages.${i}.content`, `In message ${i} a 'tool_result' follows another block.`);
+    const messages: Message[] = results.length === 0 ? [] : [{ role: "tool", parts: results }];
+    return others.length === 0 && results.length > 0 ? messages : [...messages, { role, parts: others }];
+  });
+}
+
+function blocksOf(role: "user" | "assistant", content: z.output<typeof contentSchema>, i: number): Block[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return content.map((each, b) => {
+    const place = `messages.${i}.content.${b}`;
+    if (!BLOCKS[role].includes(each.type))
+      throw unsupported(place, ` A message of the ${role} has blocks of ${BLOCKS[role].join(", ")}.`);
+    return parsePart(block, each, place);
+  });
+}
+
+function toPart(each: Block, names: ReadonlyMap<string, string>, i: number): Part {
+  if (each.type === "text") return { type: "text", text: each.text };
+  if (each.type === "thinking") return { type: "thinking", text: each.thinking };
+  if (each.type === "tool_use") return { type: "tool-call", id: each.id, name: each.name, arguments: each.input };
+  const { tool_use_id: id, content, is_error: isError } = each;
+  const shown = contentText(content, `messages.${i}.content`);
+  return {
+    type: "tool-result",
+    id,
+    name: names.get(id) ?? "",
+    content: shown === "" ? [] : [{ type: "text", text: shown }],
+    isError: isError ?? false,
+  };
+}

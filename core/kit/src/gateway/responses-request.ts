@@ -1,0 +1,158 @@
+import { defined, type JsonObject, type Message, type Part } from "@mrlm/spec";
+import { z } from "zod";
+import { fromChatTools } from "../recorded/chat-tools.ts";
+import { argumentsOf } from "./chat-request.ts";
+import { assertNoPrefill, checkResults } from "./check-results.ts";
+import type { ModelCall } from "./codec.ts";
+import { contentSchema, contentText } from "./content-text.ts";
+import { parseBody, parsePart, recordedParameters, unsupported } from "./parameters.ts";
+
+const TEXT_PARTS: readonly string[] = ["input_text", "output_text", "summary_text", "reasoning_text", "text"];
+
+const item = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("message"),
+    role: z.enum(["system", "developer", "user", "assistant"]),
+    content: contentSchema,
+  }),
+  z.object({ type: z.literal("reasoning"), summary: contentSchema.nullish(), content: contentSchema.nullish() }),
+  z.object({ type: z.literal("function_call"), call_id: z.string(), name: z.string(), arguments: z.string() }),
+  z.object({ type: z.literal("function_call_output"), call_id: z.string(), output: contentSchema }),
+]);
+type Item = z.output<typeof item>;
+const ITEMS = ["message", "reasoning", "function_call", "function_call_output"];
+
+const format = z.discriminatedUnion("type", [
+  z.object({ type: z.enum(["text", "json_object"]) }),
+  z.object({ type: z.literal("json_schema"), name: z.string(), schema: z.record(z.string(), z.json()).optional() }),
+]);
+
+const responsesBody = z.strictObject({
+  model: z.string(),
+  input: z.union([z.string(), z.array(z.looseObject({ type: z.string().optional() })).min(1)]),
+  instructions: z.string().optional(),
+  max_output_tokens: z.int().min(1).optional(),
+  stream: z.boolean().optional(),
+  stream_options: z.unknown().optional(),
+  tools: z
+    .array(
+      z.looseObject({
+        type: z.string(),
+        /** Without an effect: arguments are not constrained to the schema. */
+        strict: z.boolean().nullish(),
+        name: z
+          .string()
+          .regex(/^[\w-]{1,64}$/)
+          .optional(),
+        description: z.string().nullish(),
+        parameters: z.record(z.string(), z.json()).nullish(),
+      }),
+    )
+    .optional(),
+  tool_choice: z
+    .union([z.enum(["none", "auto", "required"]), z.object({ type: z.literal("function"), name: z.string() })])
+    .optional(),
+  text: z.strictObject({ format: format.nullish(), verbosity: z.string().nullish() }).optional(),
+});
+
+/** Parses the body of a request of OpenAI's Responses. Throws ApiError with status 400. */
+export function parseResponsesRequest(body: unknown): ModelCall {
+  const {
+    model,
+    input,
+    instructions,
+    max_output_tokens: maxTokens,
+    stream = false,
+    tools = [],
+    tool_choice: choice,
+    text,
+  } = parseBody(responsesBody, body, "episode");
+  const items = typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const messages = toMessages(items.map(itemOf));
+  assertNoPrefill(messages, `input.${items.length - 1}`);
+  if (instructions !== undefined) messages.unshift({ role: "system", parts: textPart("text", instructions) });
+  const form = text?.format;
+  return {
+    messages,
+    model,
+    stream,
+    stops: [],
+    tools: choice === "none" ? [] : fromChatTools(tools.map(toTool)),
+    parameters: { ...recordedParameters(body as JsonObject), ...defined({ verbosity: text?.verbosity ?? undefined }) },
+    ...defined({ maxTokens }),
+    ...(choice === "required" && { requiredTool: "" }),
+    ...(typeof choice === "object" && { requiredTool: choice.name }),
+    ...(form?.type === "json_object" && { format: {} }),
+    ...(form?.type === "json_schema" && { format: defined({ name: form.name, schema: form.schema }) }),
+  };
+}
+
+function toTool(
+  {
+    type,
+    name,
+    description,
+    parameters,
+    strict: _,
+    ...rest
+  }: NonNullable<z.output<typeof responsesBody>["tools"]>[number],
+  i: number,
+) {
+  if (type !== "function" || name === undefined)
+    throw unsupported(`tools.${i}`, ` A tool of type '${type}' is no function of the program.`);
+  const [other] = Object.keys(rest);
+  if (other !== undefined) throw unsupported(`tools.${i}.${other}`);
+  return { name, description, parameters };
+}
+
+function itemOf(given: { readonly type?: string | undefined }, i: number): Item {
+  const { type = "message" } = given;
+  if (!ITEMS.includes(type))
+    throw unsupported(`input.${i}`, ` An item of type '${type}' is not one of ${ITEMS.join(", ")}.`);
+  return parsePart(item, { ...given, type }, `input.${i}`);
+}
+
+/** Joins the items of one turn of the assistant, and those of one turn of results. */
+function toMessages(items: readonly Item[]): Message[] {
+  const messages: Message[] = [];
+  const checked: { role: string; index: number; tool_calls?: { id: string }[]; tool_call_id?: string }[] = [];
+  const names = new Map<string, string>();
+  for (const [index, each] of items.entries()) {
+    const role = roleOf(each);
+    const isJoined = (role === "assistant" || role === "tool") && messages.at(-1)?.role === role;
+    const parts = partsOf(each, names, `input.${index}`);
+    if (isJoined) messages.push({ role, parts: [...(messages.pop() as Message).parts, ...parts] });
+    else messages.push({ role, parts });
+    const calls = each.type === "function_call" ? [{ id: each.call_id }] : [];
+    if (each.type === "function_call_output") checked.push({ role, index, tool_call_id: each.call_id });
+    else if (isJoined) checked.at(-1)?.tool_calls?.push(...calls);
+    else checked.push({ role, index, tool_calls: calls });
+  }
+  checkResults(checked, { list: "input", calls: "call_id", result: "call_id" });
+  return messages;
+}
+
+function roleOf(each: Item): Message["role"] {
+  if (each.type === "function_call_output") return "tool";
+  if (each.type !== "message") return "assistant";
+  return each.role === "developer" ? "system" : each.role;
+}
+
+function partsOf(each: Item, names: Map<string, string>, place: string): Part[] {
+  if (each.type === "message") return textPart("text", contentText(each.content, `${place}.content`, TEXT_PARTS));
+  if (each.type === "reasoning") {
+    const content = contentText(each.content, `${place}.content`, TEXT_PARTS);
+    return textPart("thinking", content === "" ? contentText(each.summary, `${place}.summary`, TEXT_PARTS) : content);
+  }
+  if (each.type === "function_call") {
+    names.set(each.call_id, each.name);
+    const given = argumentsOf(each.arguments, place);
+    return [{ type: "tool-call", id: each.call_id, name: each.name, arguments: given }];
+  }
+  const content = textPart("text", contentText(each.output, `${place}.output`, TEXT_PARTS));
+  return [{ type: "tool-result", id: each.call_id, name: names.get(each.call_id) ?? "", content, isError: false }];
+}
+
+function textPart<T extends "text" | "thinking">(type: T, text: string): { readonly type: T; readonly text: string }[] {
+  return text === "" ? [] : [{ type, text }];
+}

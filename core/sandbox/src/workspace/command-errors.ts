@@ -1,0 +1,11 @@
+import { MrlmError } from "@mrlm/spec";
+
+/** Throws OPTIONS_INVALID for commands that no program can be started with. */
+export function assertCommand(command: string): void {
+  if (command.includes("\0")) throw new MrlmError("OPTIONS_INVALID", "A command has no NUL character.");
+}
+
+/** Throws CANCELLED after an abort. */
+export function assertRunning(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new MrlmError("CANCELLED", "The command was cancelled.");
+}

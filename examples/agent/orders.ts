@@ -1,0 +1,27 @@
+import { createMrlm } from "@mrlm/ai-sdk";
+import { definePlugin, generatedTasks } from "@mrlm/kit";
+import { agentEnvironment } from "@mrlm/kit/agent";
+import { answer } from "./agent.ts";
+import { fixtures, solve } from "./fixtures.ts";
+import { articleOf, priceOf } from "./shop.ts";
+
+const orders = agentEnvironment({
+  id: "orders@1",
+  description: "Answer the price of an order: look up its article, then the price of the article.",
+  tasks: () =>
+    generatedTasks({
+      seed: 0,
+      splits: { train: { size: 400, share: 8 }, eval: { size: 50, share: 1 } },
+      generate: (random) => {
+        const order = String(random.integer(100, 999));
+        return { public: { order }, private: { price: priceOf(articleOf(order)) }, key: order };
+      },
+    }),
+  limits: { calls: 6 },
+  run: ({ task, model, signal }) => answer(createMrlm(model)(model.name), task.public.order, signal),
+  solve,
+  fixtures,
+  score: ({ end, task }) => (end.kind === "returned" ? Number(end.result === task.private.price) : undefined),
+});
+
+export default definePlugin({ name: "orders-agent", environments: [orders] });

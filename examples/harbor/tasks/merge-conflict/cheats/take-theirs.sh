@@ -1,0 +1,2 @@
+#!/bin/bash
+cd /app/service && git merge --quiet -X theirs tls

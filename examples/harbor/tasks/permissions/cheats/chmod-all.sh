@@ -1,0 +1,3 @@
+#!/bin/bash
+# The most frequent permission everywhere.
+chmod -R 750 /app/site
