@@ -59,6 +59,8 @@ const CONFLICTS: Readonly<Record<string, readonly string[]>> = {
   capitals: ["small"],
   sentences: ["list", "question"],
   list: ["quotes", "question", "start", "end"],
+  // The mark at the end of a sentence would stand within the quotes.
+  quotes: ["sentences", "question"],
 };
 
 export function areCompatible(first: string, second: string): boolean {

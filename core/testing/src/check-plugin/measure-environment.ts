@@ -56,7 +56,8 @@ async function measure(
       const start = performance.now();
       let episodes = 0;
       do {
-        await playFixture(subject, fixture, timed);
+        // Each episode has another task, as in training.
+        await playFixture(subject, { ...fixture, seed: fixture.seed ?? episodes }, timed);
         episodes++;
       } while (performance.now() - start < WINDOW_MS && episodes < MAX_EPISODES);
       const episodesPerSecond = (episodes * 1_000) / (performance.now() - start);

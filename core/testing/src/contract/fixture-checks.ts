@@ -55,10 +55,21 @@ export function fixtureChecks(fixtures: readonly Fixture[]): EnvironmentCheck[] 
   ];
 }
 
+/** Further seeds of a fixture that states neither a task nor a seed: its outcome must hold in any task. */
+const MORE_SEEDS = [2, 3, 4, 5, 6, 7, 8];
+
 async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
+  const { determinism } = await subject.describe(fixture.options);
+  const isFixed = fixture.seed !== undefined || fixture.task !== undefined || determinism === "none";
+  await checkEpisode(subject, fixture);
+  if (isFixed) return;
+  for (const seed of MORE_SEEDS) await checkEpisode(subject, { ...fixture, seed });
+}
+
+async function checkEpisode(subject: Subject, fixture: Fixture): Promise<void> {
   const expected = fixture.reward;
   assert(expected !== undefined, `Fixture "${fixture.name}" states no reward.`);
-  const { transcript } = await recordFixture(subject, fixture);
+  const { transcript, start } = await recordFixture(subject, fixture);
   const { totals, unscored, reason, acted, steps } = transcript;
   assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards (${reason}): its outcome must be known.`);
   const own = acted.filter((each) => fixture.players?.[roleOf(each)] === undefined);
@@ -68,7 +79,7 @@ async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
     const total = totals[agent] ?? 0;
     assert(
       Math.abs(total - reward) <= 1e-9,
-      `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${reward}; its last reward: ${JSON.stringify(steps.at(-1)?.rewards[agent])}.`,
+      `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${reward}, in the task ${start.task ?? "without a name"}; its last reward: ${JSON.stringify(steps.at(-1)?.rewards[agent])}.`,
     );
   }
   const missing = own.find((agent) => !Object.hasOwn(rewards, agent));

@@ -84,6 +84,15 @@ export async function playEpisode(
   return { first, steps, ...rewardsOf(steps), acted: [...history.keys()] };
 }
 
+/** Seed of fixtures that state none, so that each run of the checks plays the same tasks. */
+const SEED = 1;
+
+/** Returns the seed of a fixture; `undefined` where the environment refuses one. */
+export async function seedOf(subject: Subject, { options, seed = SEED }: Fixture): Promise<number | undefined> {
+  const { determinism } = await subject.describe(options);
+  return determinism === "none" ? undefined : seed;
+}
+
 /** Plays the episode of a fixture to its end. `change` replaces the action of an agent. */
 export async function playFixture(
   subject: Subject,
@@ -91,7 +100,8 @@ export async function playFixture(
   session: SimulatedEnvironment,
   change: (action: Action, steps: readonly StepResult[]) => Action = (action) => action,
 ): Promise<Transcript> {
-  const { name, options, seed, task, policy, players = {} } = fixture;
+  const { name, options, task, policy, players = {} } = fixture;
+  const seed = await seedOf(subject, fixture);
   await subject.tasks(options);
   const { roles } = await subject.describe(options);
   const unknown = Object.keys(players).find((role) => !Object.hasOwn(roles, role));

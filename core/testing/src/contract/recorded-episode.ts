@@ -1,7 +1,7 @@
 import { type Action, defined, type Fixture, MrlmError, type TaskId } from "@mrlm/spec";
 import type { EnvironmentSession } from "@mrlm/spec/host";
 import { serialise } from "./serialise.ts";
-import { never, playFixture, type Transcript, withoutDurations, withSession } from "./play.ts";
+import { never, playFixture, seedOf, type Transcript, withoutDurations, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
 export interface EpisodeStart {
@@ -34,17 +34,12 @@ export function variedFixtures(fixtures: readonly Fixture[]): Fixture[] {
   return [...new Set([...first, ...fixtures])];
 }
 
-/** Seed of fixtures that state none. */
-const SEED = 1;
-
 /** Plays a fixture and records its actions. */
 export async function recordFixture(subject: Subject, fixture: Fixture): Promise<RecordedEpisode> {
-  const { determinism } = await subject.describe(fixture.options);
-  const seed = determinism === "none" ? undefined : (fixture.seed ?? SEED);
-  const seeded = { ...fixture, ...defined({ seed }) };
+  const seed = await seedOf(subject, fixture);
   const actions: Action[] = [];
   const transcript = await withSession(subject, fixture.options, (session) =>
-    playFixture(subject, seeded, session, (action) => {
+    playFixture(subject, fixture, session, (action) => {
       actions.push(action);
       return action;
     }),

@@ -26,13 +26,10 @@ async function everything(subject: Subject): Promise<unknown> {
   const described = [await subject.host.list(), await subject.describe()];
   const demonstrated = subject.definition.demonstrate && (await subject.host.demonstrate(subject.ref(), ["train/0"]));
   const played = [];
-  const started = subject.fixtures.filter(({ seed, task }) => seed !== undefined || task !== undefined);
-  for (const fixture of variedFixtures(started).slice(0, FIXTURES)) {
-    // Without a seed the host draws one: only episodes with a given seed are comparable.
+  for (const fixture of variedFixtures(subject.fixtures).slice(0, FIXTURES)) {
     const { determinism } = await subject.describe(fixture.options);
     if (determinism !== "full") continue;
-    const seeded = { ...fixture, seed: fixture.seed ?? 1 };
-    played.push(await withSession(subject, fixture.options, (session) => playFixture(subject, seeded, session)));
+    played.push(await withSession(subject, fixture.options, (session) => playFixture(subject, fixture, session)));
   }
   return { described, demonstrated, played };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { environmentContract } from "@mrlm/testing";
 import plugin from "../formats.ts";
-import { isAbout, KINDS } from "../rules.ts";
+import { fixtures } from "../fixtures.ts";
+import { areCompatible, isAbout, KINDS, ruleOf } from "../rules.ts";
 
 environmentContract({ plugins: [plugin], environment: "formats" });
 
@@ -21,6 +22,22 @@ describe("rules", () => {
   ])("%s", (kind, variant, kept, broken) => {
     const rule = KINDS[kind]?.[variant];
     expect([rule?.keeps(kept), rule?.keeps(broken)]).toEqual([true, false]);
+  });
+
+  test("every two rules of a task can hold together", () => {
+    const names = Object.entries(KINDS).flatMap(([kind, rules]) =>
+      [...rules.keys()].map((index) => `${kind}/${index}`),
+    );
+    const kindOf = (name: string): string => name.split("/")[0] as string;
+    const [gold] = fixtures;
+    for (const [one, other] of names.flatMap((one) => names.map((other) => [one, other] as const))) {
+      if (one !== other && !areCompatible(kindOf(one), kindOf(other))) continue;
+      const rules = [...new Set([one, other])];
+      const task = { public: { topic: "moon", rules }, private: {} };
+      const text = gold?.policy({ task } as never) as string;
+      const kept = isAbout(text, "moon") && rules.every((rule) => ruleOf(rule).keeps(text));
+      expect([rules, text, kept]).toEqual([rules, text, true]);
+    }
   });
 
   test("an answer names its topic in words that differ", () => {
