@@ -10,9 +10,14 @@ const artifact = z.union([
   z.object({ source: z.string().min(1), service: z.literal("main").optional() }),
 ]);
 
-const agent = z.object({ timeout_sec: seconds.optional() });
+const network = { network_mode: z.enum(["no-network", "public"]).optional() };
+const hosts = "is only valid with the `network_mode` allowlist";
+
+const agent = z.object({ timeout_sec: seconds.optional(), ...network, allowed_hosts: z.never(hosts).optional() });
 const verifier = z.object({
   timeout_sec: seconds.optional(),
+  ...network,
+  allowed_hosts: z.never(hosts).optional(),
   env: variables.default({}),
   environment_mode: z.enum(["shared", "separate"]).optional(),
 });
@@ -33,6 +38,8 @@ const environment = z.object({
   gpus: z.int().min(0).optional(),
   env: variables.default({}),
   workdir: z.string().startsWith("/", "must be an absolute path").optional(),
+  ...network,
+  allowed_hosts: z.tuple([], hosts).optional(),
 });
 const step = z.object({
   name: z
@@ -52,7 +59,15 @@ const schema = z.object({
     .string()
     .regex(/^1(\.|$)/, "must be version 1 of the format")
     .optional(),
-  task: z.object({ name: z.string().min(1) }).optional(),
+  task: z
+    .object({
+      name: z
+        .string()
+        .regex(/^[a-zA-Z0-9][\w.-]*\/[a-zA-Z0-9][\w.-]*$/, "must have the form organisation/name")
+        .refine((name) => !name.includes(".."), "must not contain .."),
+    })
+    .optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
   agent: agent.prefault({}),
   verifier: verifier.prefault({}),
   environment: environment.prefault({}),
@@ -72,15 +87,20 @@ const CONTAINER_KEYS: Readonly<Record<string, Readonly<Record<string, (value: un
     os: (value) => String(value).toLowerCase() === "linux",
     gpus: (value) => value === 0,
     gpu_types: isEmpty,
-    tpu: isEmpty,
-    healthcheck: isEmpty,
+    tpu: () => false,
+    healthcheck: () => false,
     mcp_servers: isEmpty,
-    skills_dir: isEmpty,
+    skills_dir: (value) => value === "",
     network_mode: (value) => value !== "allowlist",
   },
   agent: { user: isRoot, network_mode: (value) => value !== "allowlist" },
-  verifier: { user: isRoot, environment: isEmpty, collect: isEmpty, network_mode: (value) => value !== "allowlist" },
-  step: { healthcheck: isEmpty },
+  verifier: {
+    user: isRoot,
+    environment: () => false,
+    collect: isEmpty,
+    network_mode: (value) => value !== "allowlist",
+  },
+  step: { healthcheck: () => false },
   artifact: { exclude: isEmpty, service: (value) => value === "main" },
 };
 
@@ -89,10 +109,9 @@ const KNOWN = {
     ...Object.keys(environment.shape),
     ...Object.keys(CONTAINER_KEYS["environment"] ?? {}),
     "allow_internet",
-    "allowed_hosts",
   ],
-  agent: ["timeout_sec", "user", "network_mode", "allowed_hosts"],
-  verifier: [...Object.keys(verifier.shape), ...Object.keys(CONTAINER_KEYS["verifier"] ?? {}), "allowed_hosts"],
+  agent: [...Object.keys(agent.shape), "user"],
+  verifier: [...Object.keys(verifier.shape), ...Object.keys(CONTAINER_KEYS["verifier"] ?? {})],
   step: [...Object.keys(step.shape), "healthcheck"],
 };
 
@@ -166,7 +185,7 @@ function tableOf({ value }: TomlFile, keys: readonly PropertyKey[]): Readonly<Re
 }
 
 function isEmpty(value: unknown): boolean {
-  return value === "" || (Array.isArray(value) && value.length === 0);
+  return Array.isArray(value) && value.length === 0;
 }
 
 function isRoot(value: unknown): boolean {

@@ -1,0 +1,61 @@
+import type { taskFolder } from "./task-folder.ts";
+
+type Files = NonNullable<Parameters<typeof taskFolder>[0]>;
+
+const toml = (text: string): Files => ({ "task.toml": `schema_version = "1.4"\n${text}` });
+const dockerfile = (text: string): Files => ({ "environment/Dockerfile": `FROM debian:12\n${text}` });
+
+/** Changed files of a task, with the end of the message that refuses it. */
+export const BROKEN_TASKS: readonly (readonly [Files, string])[] = [
+  [{ "task.toml": undefined }, "/task.toml: the file is missing"],
+  [{ "task.toml": "a = 1\n[agent\n" }, "/task.toml:2: "],
+  [{ "task.toml": "a = 1\n\n\xFF" }, "/task.toml:"],
+  [{ "task.toml": 'version = "2.0"\n' }, "/task.toml:1: version: must be version 1"],
+  [toml('[agent]\ntimeout_sec = "long"\n'), "/task.toml:3: agent.timeout_sec: "],
+  [toml("[agent]\ntimeout_sec = 90000\n"), "/task.toml:3: agent.timeout_sec: must be at most 7200 s"],
+  [toml("[agent]\ntimeout_secs = 9\n"), "/task.toml:3: there is no key `timeout_secs` in agent"],
+  [toml('[agent]\nuser = "agent"\n'), '/task.toml:3: `agent.user` is "agent", which a workspace'],
+  [toml("[verifier]\ntimeout_sec = 0\n"), "/task.toml:3: verifier.timeout_sec: "],
+  [toml("[verifier.environment]\ncpus = 1\n"), "/task.toml:2: `verifier.environment` is "],
+  [toml('[verifier.env]\nKEY = "${TOKEN}"\n'), "/task.toml:3: the variable KEY is no fixed value"],
+  [toml('[environment]\nmemory = "much"\n'), "/task.toml:3: environment.memory: "],
+  [toml("[environment]\ngpus = 1\n"), "/task.toml:3: `environment.gpus` is 1, which"],
+  [toml('[environment]\nos = "windows"\n'), "/task.toml:3: `environment.os`"],
+  [toml('[environment]\nnetwork_mode = "allowlist"\n'), "/task.toml:3: `environment.network_mode`"],
+  [toml('[environment]\nnetwork_mode = "open"\n'), "/task.toml:3: environment.network_mode: "],
+  [toml('[agent]\nallowed_hosts = ["a.org"]\n'), "/task.toml:3: agent.allowed_hosts: is only valid with"],
+  [toml('[environment]\nallowed_hosts = ["a.org"]\n'), "/task.toml:3: environment.allowed_hosts: is only valid with"],
+  [toml('[task]\nname = "alone"\n'), "/task.toml:3: task.name: must have the form organisation/name"],
+  [toml("metadata = 1\n"), "/task.toml:2: metadata: "],
+  [toml('[environment.healthcheck]\ncommand = "true"\n'), "/task.toml:2: `environment.healthcheck`"],
+  [toml('[[environment.mcp_servers]]\nname = "a"\n'), "/task.toml:2: `environment.mcp_servers`"],
+  [toml('[environment]\nworkdir = "app"\n'), "/task.toml:3: environment.workdir: must be an absolute path"],
+  [toml('[[artifacts]]\nsource = "/a"\nexclude = ["b"]\n'), "/task.toml:4: `artifacts.0.exclude`"],
+  [toml('[[steps]]\nname = "a"\n[[steps]]\nname = "A"\n'), "/task.toml:5: two steps have this name"],
+  [toml('[[steps]]\nname = "../a"\n'), "/task.toml:3: steps.0.name: "],
+  [toml('[[steps]]\nname = "a"\n[steps.agent]\ntimeout_sec = -1\n'), "/task.toml:5: steps.0.agent.timeout_sec"],
+  [toml('[[steps]]\nname = "a"\n'), "/steps/a/instruction.md: the file is missing"],
+  [toml('multi_step_reward_strategy = "best"\n'), "/task.toml:2: multi_step_reward_strategy"],
+  [{ "instruction.md": undefined }, "/instruction.md: the file is missing"],
+  [{ "instruction.md": "<!-- canary 1 -->\n\n" }, "/instruction.md:1: the instruction is empty"],
+  [{ "trajectory.json": "{}" }, "/trajectory.json: an earlier conversation"],
+  [{ "tests/test.sh": undefined }, "/tests/test.sh: the file is missing"],
+  [{ "environment/Dockerfile": undefined }, "/environment/Dockerfile: the file is missing"],
+  [{ "environment/docker-compose.yaml": "" }, "/environment/docker-compose.yaml: the task has this file, which"],
+  [
+    { ...toml('[verifier]\nenvironment_mode = "separate"\n'), "tests/Dockerfile": "FROM a\n" },
+    "/tests/Dockerfile: the tests have",
+  ],
+  [{ "environment/Dockerfile": "# a\nRUN true\n" }, "/environment/Dockerfile:2: a Dockerfile begins with FROM"],
+  [{ "environment/Dockerfile": "FROM --platform=a b\n" }, "/environment/Dockerfile:1: `FROM --platform=a b`"],
+  [dockerfile("\n# a\nRUN a \\\n  b\nADD a b\n"), "/environment/Dockerfile:6: ADD is an instruction"],
+  [dockerfile("FROM b\n"), "/environment/Dockerfile:2: FROM is an instruction"],
+  [dockerfile("USER agent\n"), "/environment/Dockerfile:2: `USER agent` is another user"],
+  [dockerfile("RUN --network=host true\n"), "/environment/Dockerfile:2: RUN has the option --network=host"],
+  [dockerfile("RUN <<EOF\ntrue\nEOF\n"), "/environment/Dockerfile:2: RUN has a here-document"],
+  [dockerfile("COPY --from=a b c\n"), "/environment/Dockerfile:2: COPY has the option --from=a"],
+  [dockerfile("COPY none /a\n"), "/environment/Dockerfile:2: COPY finds no file none"],
+  [dockerfile("COPY a\n"), "/environment/Dockerfile:2: COPY names sources and a target"],
+  [dockerfile("ENV a=b c\n"), "/environment/Dockerfile:2: ENV has the form NAME=VALUE"],
+  [dockerfile("???\n"), "/environment/Dockerfile:2: the line is no instruction"],
+];
