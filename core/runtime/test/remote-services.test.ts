@@ -204,5 +204,9 @@ test("a tool works in the workspace that was opened through the same channel", a
   await tool.open(episode);
   expect(given).toBeUndefined();
   expect(await workspace.snapshot({ ends: true, key: "k" })).toBe('{"ends":true,"key":"k"}');
+  await workspace.close();
+  given = "no workspace";
+  await expect(tool.open({ ...episode, workspace })).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  expect(given).toBe("no workspace");
   cut();
 });

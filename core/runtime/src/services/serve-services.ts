@@ -102,9 +102,7 @@ class ServedServices {
     { object, method, given, options, parts }: ObjectCall,
     call: ServedCall,
   ): Promise<ReturnType<ServiceCalls["call"]>> {
-    const entry = this.#entries.get(object);
-    // A closed object has no entry. A session of this process returns the same code for a call after its end.
-    if (entry === undefined) throw new MrlmError("SESSION_NOT_FOUND", `It was closed before a call of ${method}.`);
+    const entry = this.#entryOf(object, method);
     const target = entry.object[method];
     if (typeof target !== "function") throw new TypeError(`A ${entry.kind} has no method ${method}.`);
     const last = options === undefined ? [] : [this.#options(entry, method, { options, parts, call })];
@@ -118,6 +116,13 @@ class ServedServices {
       call.signal.throwIfAborted();
     }
     return { opened: this.#describe(opened, kind, entry.name) };
+  }
+
+  /** Returns what is served. A closed object has no entry; a session of this process rejects a call after its end with the same code. */
+  #entryOf(object: number, method: string): Entry {
+    const entry = this.#entries.get(object);
+    if (entry === undefined) throw new MrlmError("SESSION_NOT_FOUND", `It was closed before a call of ${method}.`);
+    return entry;
   }
 
   #options(
@@ -137,7 +142,7 @@ class ServedServices {
         onOutput: (output: Uint8Array, stream: "stdout" | "stderr") => send({ output, stream }),
       }),
       ...(kind === "tool" && method === "open" && { random: toolRandom(name, seed) }),
-      ...(kind === "tool" && workspace !== undefined && { workspace: this.#entries.get(workspace)?.object }),
+      ...(kind === "tool" && workspace !== undefined && { workspace: this.#entryOf(workspace, method).object }),
     };
   }
 
