@@ -90,7 +90,7 @@ export interface WorkspaceShell {
 export interface SnapshotOptions {
   /** Ends all processes first, so that none changes a file meanwhile. */
   readonly ends?: boolean;
-  /** Name of the copy. With one it is kept on disk after the close of the workspace and the end of the process: the name states all that its content depends on. */
+  /** Name of the copy. With one it is kept on disk after the close of the workspace and the end of the process, until it has not been used for 30 days: the name states all that its content depends on. */
   readonly key?: string;
 }
 

@@ -6,7 +6,9 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -105,6 +107,35 @@ const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? [])
         code: "OPTIONS_INVALID",
         message: expect.stringMatching(message),
       });
+  });
+
+  test("a kept snapshot stays for 30 days after its last use", async () => {
+    process.env["MRLM_CACHE"] = join(folder, "cache");
+    const kept = join(folder, "cache/snapshots");
+    const age = (days: number): void => {
+      const time = new Date(Date.now() - days * 86_400_000);
+      for (const name of readdirSync(kept)) utimesSync(join(kept, name), time, time);
+    };
+    const restored = async (): Promise<string> => {
+      const workspaces = await make({});
+      const workspace = await workspaces.open();
+      await workspace.restore("build");
+      const content = text(await workspace.readFile("f"));
+      await workspace.close();
+      return content;
+    };
+    const workspace = await (await make({})).open({ files: { f: "kept" } });
+    await workspace.snapshot({ key: "build" });
+    await workspace.close();
+    age(29);
+    expect(await restored()).toBe("kept");
+    // Its use made it new.
+    expect(Date.now() - Math.min(...readdirSync(kept).map((name) => statSync(join(kept, name)).mtimeMs))).toBeLessThan(
+      86_400_000,
+    );
+    age(31);
+    await expect(restored()).rejects.toMatchObject({ code: "OPTIONS_INVALID" });
+    expect(readdirSync(kept)).toEqual([]);
   });
 
   test("nothing of a provider remains after kill -9 of its process", async () => {

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readdirSync, readlinkSync, statfsSync } from "node:fs";
-import { copyFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import {
@@ -212,7 +212,10 @@ export class LocalWorkspace implements Workspace {
   async #kept(key: string): Promise<Snapshot | undefined> {
     const { image } = this.#opened;
     const path = await this.#shared.keptFile(image, key, this.#holder.hasOverlay);
-    return existsSync(path) ? { path, image } : undefined;
+    if (!existsSync(path)) return undefined;
+    // Those that nobody uses are removed.
+    await utimes(path, new Date(), new Date()).catch(() => undefined);
+    return { path, image };
   }
 
   close(): Promise<void> {

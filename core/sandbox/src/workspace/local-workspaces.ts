@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync } from "node:fs";
-import { mkdir, realpath, stat, symlink } from "node:fs/promises";
+import { mkdir, readdir, realpath, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@mrlm/process";
 import { MrlmError, type Workspace, type WorkspaceLimits, type WorkspaceOptions, type Workspaces } from "@mrlm/spec";
@@ -25,6 +25,9 @@ const DEFAULT_LIMITS: WorkspaceLimits = {
   diskBytes: 512 * MEGABYTE,
   outputBytes: 256 * 1024,
 };
+
+/** Time after its last use at which a kept snapshot is removed, in milliseconds: 30 days. */
+const KEPT_MS = 30 * 86_400_000;
 
 interface LocalWorkspacesOptions {
   readonly limits?: Partial<WorkspaceLimits>;
@@ -98,6 +101,7 @@ export class LocalWorkspaces implements Workspaces {
   /** Rejects with SANDBOX_FAILED where bubblewrap does not work, or may not make what workspaces need. */
   static async make(options: LocalWorkspacesOptions = {}): Promise<LocalWorkspaces> {
     const { bubblewrap, missing } = await detectJail();
+    if (options.kept !== undefined) await removeUnused(options.kept);
     if (bubblewrap !== undefined) return new LocalWorkspaces(bubblewrap, options).#start();
     throw new MrlmError("SANDBOX_FAILED", `Workspaces need a jail, and there is none: ${missing[0]?.reason}.`, {
       hint: "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap), and permit user namespaces.",
@@ -231,5 +235,17 @@ export class LocalWorkspaces implements Workspaces {
       holder.catch(() => undefined);
       this.#warm.push(holder);
     }
+  }
+}
+
+/** Removes kept snapshots that nobody has used for long. Another process may remove them at the same time. */
+async function removeUnused(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((): string[] => []);
+  for (const path of names.map((name) => join(folder, name))) {
+    const used = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => undefined,
+    );
+    if (used !== undefined && Date.now() - used > KEPT_MS) await rm(path, { force: true });
   }
 }
