@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { ApiError } from "../../src/gateway/api-error.ts";
 import { parseChatRequest } from "../../src/gateway/chat-request.ts";
 import { openaiChat } from "../../src/gateway/openai-chat.ts";
+import { writeAnswer } from "../../src/gateway/write-answer.ts";
 
 const text = fc.constantFrom("", "a", "call_0", "search", "{}", '{"a":1}', "[", "user", "__proto__");
 const json = fc.jsonValue({ maxDepth: 3 });
@@ -78,7 +79,7 @@ test("an answer is written whole and as events with the same parts", () => {
   };
   const request = { model: "m", messages: [{ role: "user", content: "a" }], logprobs: true };
   const write = (stream: boolean): string[] =>
-    openaiChat.write(openaiChat.read({ ...request, stream }), { message, finishReason: "stop" }, "id-0");
+    writeAnswer(openaiChat, openaiChat.read({ ...request, stream }), { message, finishReason: "stop" }, "id-0");
   const [whole = ""] = write(false);
   expect(JSON.parse(whole)).toMatchObject({
     id: "id-0",
