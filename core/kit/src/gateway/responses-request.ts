@@ -23,6 +23,7 @@ const item = z.discriminatedUnion("type", [
   z.object({ type: z.literal("function_call_output"), call_id: z.string(), output: contentSchema }),
 ]);
 type Item = z.output<typeof item>;
+type GivenItem = Readonly<Record<string, unknown>> & { readonly type?: string | undefined };
 const ITEMS = ["message", "reasoning", "function_call", "function_call_output"];
 
 const format = z.discriminatedUnion("type", [
@@ -114,14 +115,14 @@ function toTool(
   return { name, description, parameters };
 }
 
-function itemOf(given: { readonly type?: string | undefined }, place: string): Item {
+function itemOf(given: GivenItem, place: string): Item {
   const { type = "message" } = given;
   if (!ITEMS.includes(type)) throw unsupported(place, ` An item of type '${type}' is not one of ${ITEMS.join(", ")}.`);
   return parsePart(item, { ...given, type }, place);
 }
 
 /** Reads an item of the output of a model: a message, a reasoning or a call. Throws ApiError with status 400. */
-export function outputParts(given: { readonly type?: string | undefined }, place: string): Part[] {
+export function outputParts(given: GivenItem, place: string): Part[] {
   return partsOf(itemOf(given, place), new Map(), place);
 }
 
