@@ -82,8 +82,9 @@ function formOf(response: string): ItemForm {
     begin(item, output_index) {
       const begun = itemOf(item, idOf(item, output_index), false);
       const added = { type: "response.output_item.added", output_index, item: begun };
-      const part = { type: "response.content_part.added", ...placeOf(item, output_index), part: textPart("") };
-      return item.type === "content" ? [added, part] : [added];
+      if (item.type === "call") return [added];
+      const part = contentPart({ ...item, text: "" });
+      return [added, { type: "response.content_part.added", ...placeOf(item, output_index), part }];
     },
     delta: (part, index) => ({ ...deltaOf(part), ...placeOf(part, index) }),
     end(item, output_index) {
@@ -101,32 +102,33 @@ function deltaOf(part: Delta): JsonObject {
 }
 
 function doneEvents(item: Delta): JsonObject[] {
-  if (item.type === "content")
-    return [
-      { type: "response.output_text.done", text: item.text, logprobs: [] },
-      { type: "response.content_part.done", part: textPart(item.text) },
-    ];
-  if (item.type === "reasoning") return [{ type: "response.reasoning_text.done", text: item.text }];
-  const { name, arguments: given } = item.call;
-  return [{ type: "response.function_call_arguments.done", name, arguments: JSON.stringify(given) }];
+  if (item.type === "call") {
+    const { name, arguments: given } = item.call;
+    return [{ type: "response.function_call_arguments.done", name, arguments: JSON.stringify(given) }];
+  }
+  const { text } = item;
+  return [
+    item.type === "content"
+      ? { type: "response.output_text.done", text, logprobs: [] }
+      : { type: "response.reasoning_text.done", text },
+    { type: "response.content_part.done", part: contentPart(item) },
+  ];
 }
 
 /** Returns an item as it begins, or as a whole. */
 function itemOf(item: Delta, id: string, isWhole: boolean): JsonObject {
   const status = isWhole ? "completed" : "in_progress";
-  if (item.type === "content")
-    return { id, type: "message", role: "assistant", status, content: isWhole ? [textPart(item.text)] : [] };
-  if (item.type === "reasoning")
-    return {
-      id,
-      type: "reasoning",
-      summary: [],
-      content: isWhole ? [{ type: "reasoning_text", text: item.text }] : [],
-    };
-  const { id: call_id, name, arguments: given } = item.call;
-  return { id, type: "function_call", call_id, name, arguments: isWhole ? JSON.stringify(given) : "", status };
+  if (item.type === "call") {
+    const { id: call_id, name, arguments: given } = item.call;
+    return { id, type: "function_call", call_id, name, arguments: isWhole ? JSON.stringify(given) : "", status };
+  }
+  const content = isWhole ? [contentPart(item)] : [];
+  if (item.type === "content") return { id, type: "message", role: "assistant", status, content };
+  return { id, type: "reasoning", summary: [], content };
 }
 
-function textPart(text: string): JsonObject {
-  return { type: "output_text", text, annotations: [], logprobs: [] };
+function contentPart({ type, text }: Exclude<Delta, { readonly type: "call" }>): JsonObject {
+  return type === "reasoning"
+    ? { type: "reasoning_text", text }
+    : { type: "output_text", text, annotations: [], logprobs: [] };
 }
