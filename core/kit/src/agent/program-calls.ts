@@ -117,8 +117,11 @@ export class ProgramCalls {
         "The key is of no running episode. Use `model.apiKey` of the episode.",
       );
     const { roles, limits, rules } = this.#options;
-    if (method === "GET" && path === "/models")
-      return Response.json(modelList(roles.map((id) => ({ id, created: 0 }))));
+    if (method === "GET" && path.startsWith("/models")) {
+      const list = modelList(roles.map((id) => ({ id, created: 0 })));
+      const found = path === "/models" ? list : list.data.find(({ id }) => path === `/models/${String(id)}`);
+      if (found !== undefined) return Response.json(found);
+    }
     if (path === "/messages/count_tokens")
       throw new ApiError(
         404,
