@@ -144,7 +144,7 @@ describe("one request over three wires", () => {
     expect(text).toMatch(/stop|completed/);
   });
 
-  test("says when an answer has not the form, whole and streamed", async () => {
+  test("marks an answer without the form, whole and streamed", async () => {
     server = await served({ policies: [writing("good", '{"a":1}'), writing("bad", '```json\n{"a":1}\n```')] });
     const object: Record<string, object> = {
       [CHAT]: { response_format: { type: "json_object" } },
