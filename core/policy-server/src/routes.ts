@@ -49,7 +49,8 @@ export class Routes {
 
   /** Returns the form of the API of a request, for its errors too. */
   codecOf({ request, url }: Exchange): Codec {
-    return codecOf(routeOf(url), request.headers["anthropic-version"] !== undefined);
+    const route = routeOf(url);
+    return codecOf(route, route !== "/completions" && request.headers["anthropic-version"] !== undefined);
   }
 
   /** Answers a request. Throws ApiError and HttpError. */

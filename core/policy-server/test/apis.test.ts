@@ -259,6 +259,9 @@ describe("a request is refused in the form of its API", () => {
     const version = { "anthropic-version": "2023-06-01" };
     expect(await of("/v1/models/bigram", { "x-api-key": "secret", ...version })).toEqual(model);
     expect(await of("/v1/models", version)).toEqual(anthropic("authentication_error", "UNAUTHENTICATED"));
+    const completion = { model: "bigram", prompt: "Hi", max_tokens: 1, stream: true };
+    const key = { "x-api-key": "secret", ...version };
+    expect((await server.post("/v1/completions", completion, key)).body).toMatch(/^data: .*\n\ndata: \[DONE\]\n\n$/s);
   });
 });
 

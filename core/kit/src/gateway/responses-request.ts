@@ -9,7 +9,12 @@ import { parseBody, parsePart, type Place, recordedParameters, samplerParameters
 import { checkToolNames, toolName } from "./tool-names.ts";
 
 const TEXT_PARTS: readonly string[] = [
-  ...["input_text", "output_text", "summary_text", "reasoning_text", "text", "refusal"],
+  "input_text",
+  "output_text",
+  "summary_text",
+  "reasoning_text",
+  "text",
+  "refusal",
 ];
 
 const item = z.discriminatedUnion("type", [
@@ -72,6 +77,7 @@ export function parseResponsesRequest(body: unknown, place: Place = "episode"): 
     ...sampling
   } = parseBody(responsesBody, body, place);
   checkToolNames(
+    // A tool without a name is refused below.
     tools.map(({ name = "_" }) => name),
     place,
     (i) => `tools.${i}.name`,
