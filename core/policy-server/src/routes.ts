@@ -62,11 +62,8 @@ export class Routes {
     if (Object.hasOwn(READERS, route)) {
       requireMethod(request.method, "POST", pathname);
       const { model, answer } = (READERS[route] as (typeof READERS)[string])(await exchange.json(), codec);
-      const admission = this.#admission;
-      return await answer({
-        ...{ ...this.#find(model), exchange, codec, admission, signal },
-        count: (counts) => entry.count(counts),
-      });
+      const count: AnswerContext["count"] = (counts) => entry.count(counts);
+      return await answer({ ...this.#find(model), exchange, codec, admission: this.#admission, signal, count });
     }
     if (route === "/models") {
       requireMethod(request.method, "GET", pathname);

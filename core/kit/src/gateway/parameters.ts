@@ -36,9 +36,6 @@ export const samplingParameters = {
   user: z.string().optional(),
 };
 
-/** Parsed {@link samplingParameters}. */
-export type SamplingParameters = z.output<z.ZodObject<typeof samplingParameters>>;
-
 /** Place that answers a request: a server of policies, or an episode, whose turns the run samples. */
 export type Place = "server" | "episode";
 
