@@ -149,10 +149,10 @@ async function chat(
     ]);
     const { address, models } = await server.event(({ event }) => event === "listening");
     expect(models).toEqual(["small"]);
-    const post = (body: object): Promise<Response> =>
-      fetch(`http://${String(address)}/v1/chat/completions`, {
+    const post = (body: object, route = "chat/completions"): Promise<Response> =>
+      fetch(`http://${String(address)}/v1/${route}`, {
         method: "POST",
-        headers: { authorization: "Bearer secret-token" },
+        headers: route === "messages" ? { "x-api-key": "secret-token" } : { authorization: "Bearer secret-token" },
         body: JSON.stringify({ model: "small", messages: [{ role: "user", content: "count" }], ...body }),
       });
     // The answers join and leave one batch: each is as in a request of its own.
@@ -162,7 +162,12 @@ async function chat(
       };
       return choices.map(({ message }) => message.content);
     };
-    expect((await texts(1))[0]).toBe((await texts(4))[0]);
+    const [text] = await texts(1);
+    expect((await texts(4))[0]).toBe(text);
+    const { content } = (await (await post({ max_tokens: 30, seed: 5 }, "messages")).json()) as {
+      content: { text: string }[];
+    };
+    expect(content.map((block) => block.text).join("")).toBe(text);
     const pending = post({ max_tokens: 100, ignore_eos: true, stream: true });
     const response = await pending;
     server.child.kill("SIGTERM");

@@ -24,3 +24,18 @@ test.each([
 ])("arguments with %s are malformed", (_name, text) => {
   expect(turn(["x", text]).message.parts).toMatchObject([{ type: "malformed-call" }]);
 });
+
+test("reasoning is read, items of the program are passed over, and an answer that is no text is refused", () => {
+  const items = (...output: object[]) => modelTurn({ output } as unknown as Response).message.parts;
+  const thinking = { type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] };
+  const refusal = { role: "assistant", content: [{ type: "refusal", refusal: "No." }] };
+  expect(
+    items(thinking, { type: "web_search_call" }, { type: "message", role: "user", content: "x" }, refusal),
+  ).toEqual([
+    { type: "thinking", text: "Hm." },
+    { type: "text", text: "No." },
+  ]);
+  expect(() => items({ type: "message", role: "assistant", content: [{ type: "output_image" }] })).toThrow(
+    expect.objectContaining({ status: 422, message: expect.stringContaining("response.output.0.content.0") }),
+  );
+});

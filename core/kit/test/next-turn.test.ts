@@ -2,13 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import type { Message, Part, ToolDefinition } from "@mrlm/spec";
 import fc from "fast-check";
 import { textMessage } from "../src/index.ts";
-import {
-  characterTokenizerFiles,
-  chatRenderer,
-  loadTokenizer,
-  TOOL_FORMAT_NAMES,
-  type ToolFormatName,
-} from "../src/renderer.ts";
+import { characterTokenizerFiles, chatRenderer, loadTokenizer, TOOL_FORMAT_NAMES } from "../src/renderer.ts";
+import type { ToolFormatName } from "../src/renderer/formats/formats.ts";
 import { modelOf as modelOfFormat } from "./formats/models.ts";
 import { chatTemplate } from "../src/renderer/chat-template.ts";
 import { compileTemplate } from "../src/renderer/compiled-template.ts";

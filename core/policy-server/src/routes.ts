@@ -1,7 +1,9 @@
-import { ApiError, parseChatRequest } from "@mrlm/kit/gateway";
+import { ApiError, type Codec, codecOf, modelList, parseChatRequest } from "@mrlm/kit/gateway";
 import type { Exchange } from "@mrlm/kit/http";
+import { isObject } from "@mrlm/spec";
 import { parseCompletionRequest } from "./api/completion-request.ts";
 import type { AnswerContext } from "./answer/answer-context.ts";
+import { answerCall, countTokens } from "./answer/call-answer.ts";
 import { answerChat } from "./answer/chat-answer.ts";
 import { answerCompletion } from "./answer/completion-answer.ts";
 import { TokenNames } from "./answer/token-names.ts";
@@ -14,7 +16,25 @@ interface Served {
   readonly names: TokenNames;
 }
 
-/** Routes of the API. */
+/** Request that a policy answers. */
+interface Asked {
+  /** Id of the policy. */
+  readonly model: string;
+  answer(context: AnswerContext): Promise<void> | void;
+}
+
+/** Readers of the requests of each route. */
+const READERS: Readonly<Record<string, (body: unknown, codec: Codec) => Asked>> = {
+  "/chat/completions": (body) => asked(parseChatRequest(body), answerChat),
+  "/completions": (body) => asked(parseCompletionRequest(body), answerCompletion),
+  "/responses": (body, codec) => asked(codec.read(body, "server"), answerCall),
+  "/messages": (body, codec) => asked(codec.read(body, "server"), answerCall),
+  // A request to count has all members of a message but the limit of the answer.
+  "/messages/count_tokens": (body, codec) =>
+    asked(codec.read(isObject(body) ? { ...body, max_tokens: 1 } : body, "server"), countTokens),
+};
+
+/** Routes of the APIs. */
 export class Routes {
   readonly #served: ReadonlyMap<string, Served>;
   readonly #admission: Admission;
@@ -27,34 +47,32 @@ export class Routes {
     this.#admission = admission;
   }
 
+  /** Returns the form of the API of a request, for its errors too. */
+  codecOf({ request, url }: Exchange): Codec {
+    const route = routeOf(url);
+    return codecOf(route, route !== "/completions" && request.headers["anthropic-version"] !== undefined);
+  }
+
   /** Answers a request. Throws ApiError and HttpError. */
   async answer(exchange: Exchange, signal: AbortSignal, entry: RequestEntry): Promise<void> {
     const { request, url } = exchange;
     const { pathname } = url;
-    if (pathname === "/v1/chat/completions" || pathname === "/v1/completions") {
+    const route = routeOf(url);
+    const codec = this.codecOf(exchange);
+    if (Object.hasOwn(READERS, route)) {
       requireMethod(request.method, "POST", pathname);
-      const body = await exchange.json();
-      const isChat = pathname === "/v1/chat/completions";
-      const parsed = isChat ? parseChatRequest(body) : parseCompletionRequest(body);
-      const { policy, names } = this.#find(parsed.model);
-      const context: AnswerContext = {
-        exchange,
-        policy,
-        names,
-        admission: this.#admission,
-        signal,
-        count: (counts) => entry.count(counts),
-      };
-      return await ("messages" in parsed ? answerChat(context, parsed) : answerCompletion(context, parsed));
+      const { model, answer } = (READERS[route] as (typeof READERS)[string])(await exchange.json(), codec);
+      const count: AnswerContext["count"] = (counts) => entry.count(counts);
+      return await answer({ ...this.#find(model), exchange, codec, admission: this.#admission, signal, count });
     }
-    if (pathname === "/v1/models") {
+    if (route === "/models") {
       requireMethod(request.method, "GET", pathname);
-      const data = [...this.#served.values()].map(({ policy }) => this.#model(policy));
-      return exchange.send(200, { object: "list", data });
+      return exchange.send(200, this.#models([...this.#served.values()]));
     }
-    if (pathname.startsWith("/v1/models/")) {
+    if (route.startsWith("/models/")) {
       requireMethod(request.method, "GET", pathname);
-      return exchange.send(200, this.#model(this.#find(decodeName(pathname.slice("/v1/models/".length))).policy));
+      const served = this.#find(decodeName(route.slice("/models/".length)));
+      return exchange.send(200, this.#models([served]).data[0]);
     }
     throw new ApiError(404, "not_found", `There is no route ${request.method ?? ""} ${pathname.slice(0, 100)}.`);
   }
@@ -67,15 +85,26 @@ export class Routes {
     throw new ApiError(404, "model_not_found", message, { param: "model" });
   }
 
-  #model({ id, maxPositions }: ServedPolicy): object {
-    return {
-      id,
-      object: "model",
-      created: this.#created,
-      owned_by: "mrlm",
-      max_model_len: Number.isFinite(maxPositions) ? maxPositions : null,
-    };
+  #models(served: readonly Served[]): ReturnType<typeof modelList> {
+    return modelList(
+      served.map(({ policy: { id, maxPositions } }) => ({
+        ...{ id, created: this.#created, owned_by: "mrlm" },
+        max_model_len: Number.isFinite(maxPositions) ? maxPositions : null,
+      })),
+    );
   }
+}
+
+function asked<T extends { readonly model: string }>(
+  request: T,
+  answer: (context: AnswerContext, request: T) => Promise<void> | void,
+): Asked {
+  return { model: request.model, answer: (context) => answer(context, request) };
+}
+
+/** Returns the path after the base URL; empty for a path outside of it. */
+function routeOf({ pathname }: URL): string {
+  return pathname.startsWith("/v1/") ? pathname.slice("/v1".length) : "";
 }
 
 function requireMethod(given: string | undefined, method: string, pathname: string): void {

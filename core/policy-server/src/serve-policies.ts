@@ -18,7 +18,7 @@ export interface ServePoliciesOptions extends SequenceLimits {
   readonly policies: readonly PolicySource[];
   /** `host:port`; port 0 takes any free port. */
   readonly address: string;
-  /** Tokens of which every request but `/health` must carry one as `authorization: Bearer TOKEN`. Default: none. */
+  /** Tokens of which every request but `/health` must carry one as `authorization: Bearer TOKEN`, or as `x-api-key`. Default: none. */
   readonly tokens?: Tokens;
   /** Certificate, for HTTPS. Default: plain HTTP. */
   readonly tls?: ServerTls;
@@ -40,7 +40,7 @@ export interface PolicyServer {
 /** Milliseconds for the last responses of a stopping server. */
 const LAST_RESPONSES_MS = 1_000;
 
-/** Serves policies over the API of OpenAI. Rejects with PORT_IN_USE, and with MODEL_NOT_FOUND for a model that the engine does not hold. */
+/** Serves policies over the APIs of OpenAI and Anthropic. Rejects with PORT_IN_USE, and with MODEL_NOT_FOUND for a model that the engine does not hold. */
 export async function servePolicies(options: ServePoliciesOptions): Promise<PolicyServer> {
   const { address, tokens, tls, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
   const policies = await Promise.all(options.policies.map(openPolicy));
@@ -88,11 +88,12 @@ export async function servePolicies(options: ServePoliciesOptions): Promise<Poli
       if (error.status >= 500 && !(thrown instanceof ApiError) && !(thrown instanceof HttpError))
         logger.error("a request failed", { path: url.pathname, error: String((thrown as Error).stack ?? thrown) });
       entry.fail(error);
+      const codec = routes.codecOf(exchange);
       if (response.headersSent) {
-        response.end(`data: ${JSON.stringify(error.body)}\n\n`);
+        response.end(codec.event(codec.error(error)));
         return;
       }
-      exchange.send(error.status, error.body, {
+      exchange.send(error.status, codec.error(error), {
         ...(error.status === 401 && { "www-authenticate": "Bearer" }),
         ...(error.retryAfterSeconds !== undefined && { "retry-after": String(error.retryAfterSeconds) }),
       });

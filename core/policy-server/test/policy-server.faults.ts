@@ -11,6 +11,16 @@ const CHAT = "/v1/chat/completions";
 const messages = [{ role: "user", content: "Hello" }];
 const endless = { model: "bigram", messages, max_tokens: 3_000, ignore_eos: true, stream: true };
 
+/** Requests of all routes that stream, whose answers are long. */
+const STREAMS: readonly (readonly [path: string, body: (n: number) => object])[] = [
+  [CHAT, (n) => ({ ...endless, n })],
+  [
+    "/v1/responses",
+    () => ({ model: "bigram", input: "Hello", max_output_tokens: 3_000, ignore_eos: true, stream: true }),
+  ],
+  ["/v1/messages", () => endless],
+];
+
 /** Serves a bigram model over gRPC. Counts the sequences that its engine samples. */
 async function servedOverGrpc(): Promise<Served & { readonly sampling: () => number; readonly engine: BigramEngine }> {
   const engine = new BigramEngine({ deterministic: false });
@@ -65,8 +75,9 @@ test("1,000 times one of 64 clients disconnects in mid-stream: no sequence, sock
   let left = 1_000;
   const client = async (): Promise<void> => {
     while (left-- > 0) {
-      const sent = httpRequest(server.url + CHAT, { method: "POST", agent: false });
-      sent.on("error", () => undefined).end(JSON.stringify({ ...endless, n: random.integer(1, 3) }));
+      const [path, bodyOf] = STREAMS[random.integer(0, 2)] as (typeof STREAMS)[number];
+      const sent = httpRequest(server.url + path, { method: "POST", agent: false });
+      sent.on("error", () => undefined).end(JSON.stringify(bodyOf(random.integer(1, 3))));
       const kind = random.integer(0, 9);
       // Some leave before the request has arrived, or before the response, some after its head, most after some events.
       if (kind === 0) await sleep(random.integer(0, 5));
@@ -94,12 +105,26 @@ test("1,000 times one of 64 clients disconnects in mid-stream: no sequence, sock
   await server.close();
 }, 600_000);
 
-test("2,000 damaged bodies: each has an answer in the form of the API, and the server continues", async () => {
+test("2,000 damaged bodies: each has an answer in the form of its API, and the server continues", async () => {
   const server = await served();
   const random = randomStream("bodies", 2);
-  const valid = JSON.stringify({ ...endless, stream: false, max_tokens: 2, tools: [], stop: ["x"], seed: 1 });
+  const more = { stream: false, tools: [], seed: 1 };
+  const bodies = [
+    { ...endless, ...more, max_tokens: 2, stop: ["x"] },
+    {
+      model: "bigram",
+      input: [{ role: "user", content: "Hello" }],
+      ...more,
+      max_output_tokens: 2,
+      text: { format: { type: "text" } },
+    },
+    { model: "bigram", messages, ...more, max_tokens: 2, stop_sequences: ["x"], system: [] },
+  ];
+  for (const [i, body] of bodies.entries()) expect((await server.post(STREAMS[i]?.[0] ?? "", body)).status).toBe(200);
   const statuses = new Map<number, number>();
   for (let i = 0; i < 2_000; i++) {
+    const path = STREAMS[i % 3]?.[0] ?? CHAT;
+    const valid = JSON.stringify(bodies[i % 3]);
     const at = random.integer(0, valid.length - 1);
     const kind = random.integer(0, 3);
     const body =
@@ -113,24 +138,23 @@ test("2,000 damaged bodies: each has an answer in the form of the API, and the s
                 random.pick(["null", "[]", "{}", '"\u{1F600}"', "-1", "1e18", "0.5", "[[]]"]),
               )
             : valid.replaceAll(
-                random.pick(["model", "messages", "stop", "tools", "seed"]),
+                random.pick(["model", "messages", "input", "content", "stop", "tools", "seed"]),
                 random.pick(["n", "prompt", "logit_bias", "__proto__", "constructor"]),
               );
-    const answer = await server.post(CHAT, body);
+    const answer = await server.post(path, body);
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     if (answer.status >= 500) throw new Error(`${JSON.stringify(answer.body)} of ${body}`);
-    if (answer.status !== 200)
-      expect(answer.body).toEqual({
-        error: {
-          message: expect.any(String),
-          type: "invalid_request_error",
-          param: answer.body.error.param,
-          code: expect.any(String),
-        },
-      });
+    if (answer.status === 200) continue;
+    const error = { message: expect.any(String), code: expect.any(String) };
+    const type = answer.status === 404 ? "not_found_error" : "invalid_request_error";
+    expect(answer.body).toEqual(
+      path === "/v1/messages"
+        ? { type: "error", error: { ...error, type } }
+        : { error: { ...error, type: "invalid_request_error", param: answer.body.error.param } },
+    );
   }
   expect([...statuses.keys()].filter((status) => ![200, 400, 404].includes(status))).toEqual([]);
-  expect(server.server.metrics()).toMatchObject({ requests: 2_000, running_sequences: 0 });
+  expect(server.server.metrics()).toMatchObject({ requests: 2_003, running_sequences: 0 });
   await server.close();
 }, 600_000);
 

@@ -38,7 +38,7 @@ describe("a stop string", () => {
         });
         const updates = [];
         let at = 0;
-        for (let i = 0; at < tokens.length && !choice.isStopped; i++) {
+        for (let i = 0; at < tokens.length && choice.stop === undefined; i++) {
           const size = sizes[i % sizes.length] as number;
           const chunk = tokens.slice(at, at + size);
           const update = choice.push({ tokens: chunk, logprobs: Float32Array.from(chunk, (_, j) => at + j) });
@@ -56,7 +56,7 @@ describe("a stop string", () => {
           .join("");
         const ids = updates.flatMap((update) => [...update.tokens]);
         expect(content).toBe(expected);
-        expect(choice.isStopped).toBe(match !== undefined);
+        expect(choice.stop !== undefined).toBe(match !== undefined);
         expect(ids).toEqual([...tokens.slice(0, ids.length)]);
         expect(updates.flatMap((update) => [...update.logprobs])).toEqual(ids.map((_, i) => i));
         // The ids are those of the text, and the last one has a part of it.

@@ -1,5 +1,7 @@
-import { type Action, type JsonObject, type Message, parseStrictJson, type Part } from "@mrlm/spec";
-import { type Response, textOf, toolArguments } from "./requests.ts";
+import { ApiError, outputParts } from "@mrlm/kit/gateway";
+import { HttpError } from "@mrlm/kit/http";
+import { type Action, type Message, MrlmError, type Part } from "@mrlm/spec";
+import type { Response } from "./requests.ts";
 
 /** Action of a model, and the reason for its end. */
 export interface ModelTurn {
@@ -9,18 +11,23 @@ export interface ModelTurn {
   readonly malformedIds: readonly string[];
 }
 
-/** Returns the action of one response: its texts and its calls. A call whose arguments are no JSON object is malformed, which the environment reports to the model. */
+/**
+ * Returns the action of one response: its reasoning, its texts and its calls. A call whose arguments are no JSON object is malformed, which the environment reports to the model.
+ * Throws MESSAGE_INVALID with status 422 for an answer that is no text.
+ */
 export function modelTurn({ output, incomplete_details: incomplete }: Response): ModelTurn {
   const malformedIds: string[] = [];
   const parts = output.flatMap((item, index): Part[] => {
-    if (item.type === "function_call") {
-      const id = item.call_id || `call_${index}`;
-      const part = callOf(item, id);
-      if (part.type === "malformed-call") malformedIds.push(id);
-      return [part];
+    if (item.type !== "reasoning" && item.type !== "function_call" && !isAnswer(item)) return [];
+    const id = item.call_id || `call_${index}`;
+    try {
+      return outputParts({ ...item, call_id: id }, `response.output.${index}`);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (item.type !== "function_call") throw new HttpError(422, new MrlmError("MESSAGE_INVALID", error.message));
+      malformedIds.push(id);
+      return [malformed(item)];
     }
-    const text = isAnswer(item) ? textOf(item.content) : "";
-    return text === "" ? [] : [{ type: "text", text }];
   });
   return { message: { role: "assistant", parts }, finishReason: reasonOf(incomplete), malformedIds };
 }
@@ -47,14 +54,7 @@ function reasonOf(incomplete: Response["incomplete_details"]): Action["finishRea
   return incomplete === undefined ? "stop" : "length";
 }
 
-function callOf({ name = "", arguments: given = "" }: Response["output"][number], id: string): Part {
-  // Models leave the arguments of a tool without parameters out.
-  const written = given.trim() === "" ? "{}" : given;
-  try {
-    const parsed = toolArguments.parse(parseStrictJson(written));
-    return { type: "tool-call", id, name, arguments: parsed as JsonObject };
-  } catch {
-    const error = `The arguments of the call of ${JSON.stringify(name)} are no JSON object.`;
-    return { type: "malformed-call", text: `${name}(${written})`, format: "responses", error, offset: name.length + 1 };
-  }
+function malformed({ name = "", arguments: given = "" }: Response["output"][number]): Part {
+  const error = `The arguments of the call of ${JSON.stringify(name)} are no JSON object.`;
+  return { type: "malformed-call", text: `${name}(${given})`, format: "responses", error, offset: name.length + 1 };
 }

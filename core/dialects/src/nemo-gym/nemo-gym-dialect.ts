@@ -171,9 +171,10 @@ export class NemoGymDialect implements Dialect {
   async #verify({ exchange, body }: Call): Promise<void> {
     const { response } = readBody(rowWithResponse, body);
     const request = body as JsonObject;
+    const turn = finalAnswer(response);
     let answer: JsonObject;
     try {
-      answer = verified(request, await this.#sessionOf(exchange).verify(finalAnswer(response)));
+      answer = verified(request, await this.#sessionOf(exchange).verify(turn));
     } catch (error) {
       logFault(this.#context.logger, error);
       const known = error instanceof HttpError ? error.error : error;

@@ -5,7 +5,7 @@ import { z } from "zod";
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** Item of the input or output of OpenAI's Responses API. Other kinds, such as `reasoning`, are passed over. */
+/** Item of the input or output of OpenAI's Responses API, whose codec reads the content. */
 const item = z.looseObject({
   type: optional(z.string()),
   role: optional(z.string()),
@@ -14,9 +14,6 @@ const item = z.looseObject({
   name: optional(z.string()),
   arguments: optional(z.string()),
 });
-
-const text = z.looseObject({ type: z.string(), text: optional(z.string()) });
-const content = z.union([z.string(), z.array(text)]);
 
 const taskId = z
   .string()
@@ -69,10 +66,3 @@ export const metricsRequest = z.looseObject({
 });
 
 export const toolArguments = z.record(z.string(), z.json());
-
-/** Returns the text of a message of the Responses API. */
-export function textOf(value: unknown): string {
-  const parsed = content.safeParse(value);
-  if (!parsed.success) return "";
-  return typeof parsed.data === "string" ? parsed.data : parsed.data.map((part) => part.text ?? "").join("");
-}

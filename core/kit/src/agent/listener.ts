@@ -5,7 +5,7 @@ import { errorReply } from "../gateway/reply.ts";
 import { acceptConnection } from "../http/connection-limit.ts";
 import { createHttpServer, type HttpServer } from "../http/http-server.ts";
 import { readBody } from "../http/read-body.ts";
-import { bodyTooLarge, codecOf, keyOf, type ProgramCalls, type ProgramRequest } from "./program-calls.ts";
+import { bodyTooLarge, codecFor, keyOf, type ProgramCalls, type ProgramRequest } from "./program-calls.ts";
 
 /** Longest time until a request has arrived as a whole, in milliseconds. */
 const REQUEST_MS = 60_000;
@@ -59,7 +59,10 @@ async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Re
   const calls = episodes.get(keyOf(headers) ?? "");
   const path = URL.parse(`http://localhost${request.url ?? ""}`)?.pathname.replace(/^\/v1/, "") ?? "";
   if (calls === undefined)
-    return errorReply(new ApiError(401, "invalid_api_key", "The key is of no running episode."), codecOf(path));
+    return errorReply(
+      new ApiError(401, "invalid_api_key", "The key is of no running episode."),
+      codecFor({ path, headers }),
+    );
   acceptConnection(request.socket);
   return calls.handle({
     method: request.method ?? "",

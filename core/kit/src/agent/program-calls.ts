@@ -1,16 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { RoleId } from "@mrlm/spec";
 import { ApiError } from "../gateway/api-error.ts";
-import { anthropicMessages } from "../gateway/anthropic-messages.ts";
 import type { Codec, ModelAnswer, ModelCall } from "../gateway/codec.ts";
-import { openaiChat } from "../gateway/openai-chat.ts";
-import { openaiResponses } from "../gateway/openai-responses.ts";
+import { CODECS, codecOf } from "../gateway/codecs.ts";
+import { modelList } from "../gateway/model-list.ts";
 import { errorReply, reply, type ReplyTimes } from "../gateway/reply.ts";
+import { writeAnswer } from "../gateway/write-answer.ts";
 import { parseClientJson } from "../http/parse-client-json.ts";
 import { messageText } from "../messages.ts";
 import type { AgentLimits, CallRule } from "./types.ts";
-
-const CODECS: readonly Codec[] = [openaiChat, openaiResponses, anthropicMessages];
 
 /** Request of a program, over a socket or without one. */
 export interface ProgramRequest {
@@ -105,7 +103,7 @@ export class ProgramCalls {
       if (request.signal.aborted) throw request.signal.reason;
       if (error instanceof ApiError) this.counts.refused++;
       else this.#options.onFault(error);
-      return errorReply(error, codecOf(request.path));
+      return errorReply(error, codecFor(request));
     }
   }
 
@@ -119,7 +117,17 @@ export class ProgramCalls {
         "The key is of no running episode. Use `model.apiKey` of the episode.",
       );
     const { roles, limits, rules } = this.#options;
-    if (method === "GET" && path === "/models") return Response.json(modelList(roles));
+    if (method === "GET" && path.startsWith("/models")) {
+      const list = modelList(roles.map((id) => ({ id, created: 0 })));
+      const found = path === "/models" ? list : list.data.find(({ id }) => path === `/models/${String(id)}`);
+      if (found !== undefined) return Response.json(found);
+    }
+    if (path === "/messages/count_tokens")
+      throw new ApiError(
+        404,
+        "not_found",
+        "An episode does not know the tokens of its policy, and counts none. Limit a history by its characters, or by the error `context_length_exceeded`.",
+      );
     const codec = CODECS.find((each) => each.path === path);
     if (method !== "POST" || codec === undefined)
       throw new ApiError(404, "not_found", `There is no route ${method} ${path.slice(0, 100)}.`);
@@ -203,7 +211,7 @@ export class ProgramCalls {
   #reply(made: ProgramCall, signal: AbortSignal): Promise<Response> {
     const { call, codec, answer, number } = made;
     made.readers++;
-    const parts = answer.promise.then((each) => codec.write(call, each, `${this.#options.id}-${number}`));
+    const parts = answer.promise.then((each) => writeAnswer(codec, call, each, `${this.#options.id}-${number}`));
     parts.catch(() => undefined);
     return reply(parts, {
       isStream: call.stream,
@@ -235,19 +243,9 @@ export function keyOf(headers: Headers): string | undefined {
   return headers.get("x-api-key") ?? headers.get("authorization")?.replace(/^bearer +/i, "");
 }
 
-/** Returns the form of the API that has a path; of one that none has, OpenAI's. */
-export function codecOf(path: string): Codec {
-  return CODECS.find((each) => path === each.path || path.startsWith(`${each.path}/`)) ?? openaiChat;
-}
-
-/** Returns the list of models in the form of each API. */
-function modelList(roles: readonly RoleId[]): object {
-  const [data, date] = [roles.map((id) => ({ id, display_name: id })), new Date(0).toISOString()];
-  return {
-    object: "list",
-    data: data.map((each) => ({ ...each, object: "model", type: "model", created: 0, created_at: date })),
-    ...{ has_more: false, first_id: roles[0], last_id: roles.at(-1) },
-  };
+/** Returns the form of the API of a request. */
+export function codecFor({ path, headers }: Pick<ProgramRequest, "path" | "headers">): Codec {
+  return codecOf(path, headers.has("anthropic-version"));
 }
 
 /** Returns the error of a body above the limit. */

@@ -1,67 +1,75 @@
 import type { JsonObject } from "@mrlm/spec";
-import { type Delta, deltasOf } from "./chat-choice.ts";
-import type { Codec, ModelAnswer } from "./codec.ts";
+import { AnswerItems, type ItemForm } from "./answer-items.ts";
+import type { AnswerEnd, Codec, Delta } from "./codec.ts";
+import { SCHEMA_FAILED } from "./instructions.ts";
 import { parseMessagesRequest } from "./messages-request.ts";
 
-/** Block of an answer: as it begins, its content as the delta of an event, and as a whole. */
-interface Block {
-  readonly begin: JsonObject;
-  readonly delta: JsonObject;
-  readonly whole: JsonObject;
-}
-
-/** The counts that the API requires: an environment does not know tokens. */
-const USAGE = { input_tokens: 0, output_tokens: 0 };
-
-/** Messages of Anthropic, for the calls of an episode. */
+/** Messages of Anthropic. */
 export const anthropicMessages: Codec = {
   wire: "anthropic-messages",
   path: "/messages",
+  list: "messages",
   read: parseMessagesRequest,
 
-  write({ model, stream }, answer, id) {
-    const blocks = deltasOf(answer.message).map(blockOf);
-    const { stop } = answer;
-    const end = { stop_reason: stopReason(answer), stop_sequence: stop ?? null };
-    const head = { id: `msg_${id}`, type: "message", role: "assistant", model, usage: USAGE };
-    if (!stream) return [JSON.stringify({ ...head, content: blocks.map(({ whole }) => whole), ...end })];
-    return [
-      { type: "message_start", message: { ...head, content: [], stop_reason: null, stop_sequence: null } },
-      ...blocks.flatMap(({ begin, delta }, index) => [
-        { type: "content_block_start", index, content_block: begin },
-        { type: "content_block_delta", index, delta },
-        { type: "content_block_stop", index },
-      ]),
-      { type: "message_delta", delta: end, usage: USAGE },
-      { type: "message_stop" },
-    ].map((event) => this.event(event));
+  begin(call, { id, inputTokens: input_tokens }) {
+    const items = new AnswerItems(FORM);
+    const head = { id: `msg_${id}`, type: "message", role: "assistant", model: call.model };
+    const usage = { input_tokens, output_tokens: 0 };
+    const start = { ...head, content: [], stop_reason: null, stop_sequence: null, usage };
+    const begin = [{ type: "message_start", message: start }];
+    return {
+      add: (deltas) => [...begin.splice(0), ...items.add(deltas)],
+      end(answer) {
+        const hasFormat = items.hasFormat(call);
+        const reason = stopReason(answer, items.hasCalls);
+        const end = {
+          ...{ stop_reason: reason, stop_sequence: answer.stop ?? null },
+          ...(!hasFormat && SCHEMA_FAILED),
+        };
+        const used = { ...usage, output_tokens: answer.outputTokens ?? 0 };
+        const last = [{ type: "message_delta", delta: end, usage: used }, { type: "message_stop" }];
+        return {
+          events: [...begin.splice(0), ...items.close(), ...last],
+          whole: { ...head, content: items.whole(), ...end, usage: used },
+          hasFormat,
+        };
+      },
+    };
   },
 
   event: (data) => `event: ${(data as { type: string }).type}\ndata: ${JSON.stringify(data)}\n\n`,
-
+  streamEnd: "",
   error: ({ status, code, message }) => ({ type: "error", error: { type: errorType(status), message, code } }),
 };
 
-function blockOf(part: Delta): Block {
-  if (part.type === "content") {
-    const { text } = part;
-    return { begin: { type: "text", text: "" }, delta: { type: "text_delta", text }, whole: { type: "text", text } };
-  }
-  if (part.type === "reasoning") {
-    const begin = { type: "thinking", thinking: "", signature: "" };
-    const { text: thinking } = part;
-    return { begin, delta: { type: "thinking_delta", thinking }, whole: { ...begin, thinking } };
-  }
-  const { id, name, arguments: input } = part.call;
-  const begin = { type: "tool_use", id, name, input: {} };
-  const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) };
-  return { begin, delta, whole: { ...begin, input } };
+const FORM: ItemForm = {
+  begin: (item, index) => [{ type: "content_block_start", index, content_block: emptyBlock(item) }],
+  delta: (part, index) => ({ type: "content_block_delta", index, delta: deltaOf(part) }),
+  end: (_, index) => [{ type: "content_block_stop", index }],
+  whole: (item) => ({ ...emptyBlock(item), ...contentOf(item) }),
+};
+
+function emptyBlock(item: Delta): JsonObject {
+  if (item.type === "content") return { type: "text", text: "" };
+  if (item.type === "reasoning") return { type: "thinking", thinking: "", signature: "" };
+  return { type: "tool_use", id: item.call.id, name: item.call.name, input: {} };
 }
 
-function stopReason({ message, finishReason, stop }: ModelAnswer): string {
+function contentOf(item: Delta): JsonObject {
+  if (item.type === "content") return { text: item.text };
+  return item.type === "reasoning" ? { thinking: item.text } : { input: item.call.arguments };
+}
+
+function deltaOf(part: Delta): JsonObject {
+  if (part.type === "content") return { type: "text_delta", text: part.text };
+  if (part.type === "reasoning") return { type: "thinking_delta", thinking: part.text };
+  return { type: "input_json_delta", partial_json: JSON.stringify(part.call.arguments) };
+}
+
+function stopReason({ finishReason, stop }: AnswerEnd, hasCalls: boolean): string {
   if (stop !== undefined) return "stop_sequence";
   if (finishReason === "length") return "max_tokens";
-  return message.parts.some(({ type }) => type === "tool-call") ? "tool_use" : "end_turn";
+  return hasCalls ? "tool_use" : "end_turn";
 }
 
 function errorType(status: number): string {

@@ -1,38 +1,18 @@
-import type { Message, ToolCallPart } from "@mrlm/spec";
-import type { ChatRequest } from "./chat-request.ts";
-import { hasFormat } from "./instructions.ts";
-
-/** New part of an answer. */
-export type Delta =
-  | { readonly type: "content"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string }
-  | { readonly type: "call"; readonly call: ToolCallPart };
-
-/** Returns the parts of an answer, without pictures. Text that stands together is one part, with the text of malformed calls. */
-export function deltasOf({ parts }: Message): Delta[] {
-  const deltas: Delta[] = [];
-  for (const part of parts) {
-    if (part.type === "tool-call") deltas.push({ type: "call", call: part });
-    else if (part.type === "thinking") deltas.push({ type: "reasoning", text: part.text });
-    else if ((part.type === "text" || part.type === "malformed-call") && part.text !== "") {
-      const last = deltas.at(-1);
-      if (last?.type === "content") deltas.pop();
-      deltas.push({ type: "content", text: (last?.type === "content" ? last.text : "") + part.text });
-    }
-  }
-  return deltas;
-}
+import type { Delta, ModelCall } from "./codec.ts";
+import { hasFormat, SCHEMA_FAILED } from "./instructions.ts";
 
 /** One choice of a chat response: the parts of an answer as events, and as one message. */
 export class ChatChoice {
   readonly #index: number;
+  readonly #call: Pick<ModelCall, "format">;
   #content = "";
   #reasoning = "";
   readonly #calls: object[] = [];
   #hasBegun = false;
 
-  constructor(index: number) {
+  constructor(index: number, call: Pick<ModelCall, "format">) {
     this.#index = index;
+    this.#call = call;
   }
 
   /** Whether an event has the choice. */
@@ -40,9 +20,9 @@ export class ChatChoice {
     return this.#hasBegun;
   }
 
-  /** Whether the message so far has the form that a request requires. */
-  hasFormat(request: Pick<ChatRequest, "format">): boolean {
-    return this.#calls.length > 0 || hasFormat(this.#content, request);
+  /** Whether the message so far has the form that its call requires. */
+  get hasFormat(): boolean {
+    return this.#calls.length > 0 || hasFormat(this.#content, this.#call);
   }
 
   /** Adds parts to the message. Returns them as the delta of an event. */
@@ -79,6 +59,7 @@ export class ChatChoice {
       delta: {},
       logprobs: null,
       finish_reason: this.#finishReason(reason),
+      ...(!this.hasFormat && SCHEMA_FAILED),
       ...fields,
     };
   }
@@ -97,6 +78,7 @@ export class ChatChoice {
       },
       logprobs: null,
       finish_reason: this.#finishReason(reason),
+      ...(!this.hasFormat && SCHEMA_FAILED),
       ...fields,
     };
   }

@@ -1,11 +1,13 @@
-import { defined, isObject, type JsonObject, type Message, parseJson, type ToolDefinition } from "@mrlm/spec";
+import { defined, isObject, type JsonObject, type Message, parseStrictJson } from "@mrlm/spec";
 import { z } from "zod";
 import { fromChatMessage } from "../recorded/chat-message.ts";
 import { fromChatTools } from "../recorded/chat-tools.ts";
 import { invalidParameter } from "./api-error.ts";
 import { checkResults } from "./check-results.ts";
+import type { ModelCall } from "./codec.ts";
 import { contentSchema, contentText } from "./content-text.ts";
-import { parseBody, type Place, type SamplingParameters, samplingParameters, unsupported } from "./parameters.ts";
+import { parseBody, type Place, recordedParameters, samplingParameters, unsupported } from "./parameters.ts";
+import { checkToolNames, toolName } from "./tool-names.ts";
 
 const message = z.strictObject({
   role: z.enum(["system", "developer", "user", "assistant", "tool"]),
@@ -33,16 +35,13 @@ const message = z.strictObject({
 const tool = z.strictObject({
   type: z.literal("function"),
   function: z.strictObject({
-    name: z.string().regex(/^[\w.-]{1,128}$/),
+    name: toolName,
     description: z.string().nullish(),
     parameters: z.record(z.string(), z.json()).nullish(),
     /** Recorded: arguments are not constrained to the schema. */
     strict: z.boolean().nullish(),
   }),
 });
-/** Names of tools in an environment. */
-const TOOL_NAME = /^[\w-]{1,64}$/;
-
 const toolChoice = z.union([
   z.enum(["none", "auto", "required"]),
   z.object({ type: z.literal("function"), function: z.object({ name: z.string() }) }),
@@ -68,42 +67,51 @@ const chatBody = z.strictObject({
 });
 
 /** Request of `/v1/chat/completions`. */
-export interface ChatRequest extends Omit<SamplingParameters, "max_tokens"> {
-  readonly messages: readonly Message[];
-  /** Tools that the policy may call; empty with `tool_choice: "none"`. */
-  readonly tools: readonly ToolDefinition[];
-  readonly maxTokens: number | undefined;
+export interface ChatRequest extends ModelCall {
+  /** Number of answers. */
+  readonly n: number;
   readonly logprobs: boolean;
-  /** Tool that the policy must call; `""` for any. */
-  readonly requiredTool?: string;
-  /** Form of the answer: a JSON object, with a name and a schema where the request has them. */
-  readonly format?: { readonly name?: string; readonly schema?: JsonObject };
+  readonly returnTokenIds: boolean;
+  readonly includeUsage: boolean;
 }
 
 /** Parses a request. Throws ApiError with status 400. */
 export function parseChatRequest(body: unknown, place: Place = "server"): ChatRequest {
   const {
+    model,
     messages,
     tools = [],
     tool_choice,
+    response_format,
+    stop,
+    stream = false,
+    stream_options,
     max_tokens,
     max_completion_tokens,
-    logprobs,
-    response_format,
+    n = 1,
+    logprobs = false,
+    return_token_ids = false,
+    user: _,
     ...sampling
   } = parseBody(chatBody, body, place);
   const choice = toolChoice.safeParse(tool_choice ?? "auto").data;
   if (choice === undefined) throw unsupported("tool_choice");
   if (max_tokens === 0) throw invalidParameter("max_tokens", "Invalid value for 'max_tokens': it is 0.");
-  const named = tools.findIndex(({ function: { name } }) => !TOOL_NAME.test(name));
-  if (place === "episode" && named >= 0)
-    throw invalidParameter(`tools.${named}.function.name`, "The name of a tool in an episode is [A-Za-z0-9_-]{1,64}.");
+  checkToolNames(
+    tools.map((each) => each.function.name),
+    place,
+    (i) => `tools.${i}.function.name`,
+  );
   return {
-    ...sampling,
     messages: toMessages(messages),
     tools: choice === "none" ? [] : fromChatTools(tools),
-    maxTokens: max_completion_tokens ?? max_tokens,
-    logprobs: logprobs ?? false,
+    model,
+    stream,
+    stops: [stop ?? []].flat(),
+    sampling,
+    parameters: recordedParameters(body as JsonObject),
+    ...{ n, logprobs, returnTokenIds: return_token_ids, includeUsage: stream_options?.include_usage ?? false },
+    ...defined({ maxTokens: max_completion_tokens ?? max_tokens }),
     ...(choice === "required" && { requiredTool: "" }),
     ...(typeof choice === "object" && { requiredTool: choice.function.name }),
     ...(response_format?.type === "json_object" && { format: {} }),
@@ -142,11 +150,11 @@ function toMessages(given: readonly z.output<typeof message>[]): Message[] {
   return messages;
 }
 
-/** Parses the arguments of a call. Throws ApiError with status 400. */
+/** Parses the arguments of a call. Models leave those of a tool without parameters out. Throws ApiError with status 400. */
 export function argumentsOf(text: string, place: string): Record<string, z.output<ReturnType<typeof z.json>>> {
   let value: unknown;
   try {
-    value = parseJson(text);
+    value = parseStrictJson(text.trim() === "" ? "{}" : text);
   } catch {
     // Reported below.
   }

@@ -6,7 +6,7 @@ export const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: 
 
 /**
  * Returns the text of a content, of which all parts are joined. Throws ApiError with status 400 for a part that is no text.
- * @param types of parts that have a member `text`
+ * @param types of parts that have a text
  */
 export function contentText(
   given: z.output<typeof contentSchema> | null | undefined,
@@ -15,10 +15,11 @@ export function contentText(
 ): string {
   if (typeof given === "string" || given === undefined || given === null) return given ?? "";
   return given
-    .map(({ type, text }, i) => {
-      if (!types.includes(type) || typeof text !== "string")
+    .map(({ type, text, refusal }, i) => {
+      const shown = type === "refusal" ? refusal : text;
+      if (!types.includes(type) || typeof shown !== "string")
         throw unsupported(`${place}.${i}`, ` A part of type '${type}' is not text.`);
-      return text;
+      return shown;
     })
     .join("");
 }

@@ -5,6 +5,9 @@ import type { ModelCall } from "./codec.ts";
 /** Form that a call requires of its answer. */
 type RequiredForm = Pick<ModelCall, "requiredTool" | "format">;
 
+/** Member of a response whose answer does not have the form that its call requires: no answer is constrained. */
+export const SCHEMA_FAILED = { schema_failed: true } as const;
+
 /**
  * Returns new messages of which the last one ends with what a call requires of its answer. The addition is no part of the history that is compared, so that the next call continues the
  * conversation: in an episode additions of earlier calls stay in the context, while a server, which keeps no conversations, has that of the last call alone.

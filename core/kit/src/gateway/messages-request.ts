@@ -4,7 +4,16 @@ import { invalidParameter } from "./api-error.ts";
 import { assertNoPrefill, checkResults } from "./check-results.ts";
 import type { ModelCall } from "./codec.ts";
 import { contentSchema, contentText } from "./content-text.ts";
-import { parseBody, parsePart, recordedParameters, unsupported } from "./parameters.ts";
+import {
+  parseBody,
+  parsePart,
+  type Place,
+  recordedParameters,
+  samplerParameters,
+  stopString,
+  unsupported,
+} from "./parameters.ts";
+import { checkToolNames, toolName } from "./tool-names.ts";
 
 const block = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
@@ -28,17 +37,18 @@ const WITHOUT_EFFECT = { cache_control: z.unknown().optional(), strict: z.boolea
 const PARALLEL = { disable_parallel_tool_use: z.boolean().nullish() };
 
 const messagesBody = z.strictObject({
+  ...samplerParameters,
   model: z.string(),
   max_tokens: z.int().min(1),
   messages: z.array(z.object({ role: z.enum(["user", "assistant"]), content: contentSchema })).min(1),
   system: contentSchema.optional(),
-  stop_sequences: z.array(z.string().min(1).max(1_024)).max(16).optional(),
+  stop_sequences: z.array(stopString).max(16).optional(),
   stream: z.boolean().optional(),
   tools: z
     .array(
       z.strictObject({
         type: z.string().nullish(),
-        name: z.string().regex(/^[\w-]{1,64}$/),
+        name: toolName,
         description: z.string().nullish(),
         input_schema: z.record(z.string(), z.json()).optional(),
         ...WITHOUT_EFFECT,
@@ -60,7 +70,7 @@ const messagesBody = z.strictObject({
 });
 
 /** Parses the body of a request of Anthropic's Messages. Throws ApiError with status 400. */
-export function parseMessagesRequest(body: unknown): ModelCall {
+export function parseMessagesRequest(body: unknown, place: Place = "episode"): ModelCall {
   const {
     model,
     max_tokens: maxTokens,
@@ -71,7 +81,13 @@ export function parseMessagesRequest(body: unknown): ModelCall {
     tools = [],
     tool_choice: choice,
     output_config: output,
-  } = parseBody(messagesBody, body, "episode");
+    ...sampling
+  } = parseBody(messagesBody, body, place);
+  checkToolNames(
+    tools.map(({ name }) => name),
+    place,
+    (i) => `tools.${i}.name`,
+  );
   const prompt = contentText(system, "system");
   const messages: Message[] = prompt === "" ? [] : [{ role: "system", parts: [{ type: "text", text: prompt }] }];
   messages.push(...toMessages(given));
@@ -82,6 +98,7 @@ export function parseMessagesRequest(body: unknown): ModelCall {
     maxTokens,
     stops,
     stream,
+    sampling,
     tools: choice?.type === "none" ? [] : tools.map(toTool),
     parameters: {
       ...recordedParameters(body as JsonObject),

@@ -1,40 +1,37 @@
-import { defined, type JsonObject } from "@mrlm/spec";
-import { ChatChoice, deltasOf } from "./chat-choice.ts";
+import { ChatChoice } from "./chat-choice.ts";
 import { parseChatRequest } from "./chat-request.ts";
 import { assertNoPrefill } from "./check-results.ts";
 import type { Codec } from "./codec.ts";
-import { recordedParameters } from "./parameters.ts";
 
-/** Chat completions of OpenAI, for the calls of an episode. Counts of tokens are left out: an environment does not know them. */
+/** Chat completions of OpenAI, with one choice. Counts of tokens are left out: an episode does not know them. */
 export const openaiChat: Codec = {
   wire: "openai-chat",
   path: "/chat/completions",
+  list: "messages",
 
-  read(body) {
-    const request = parseChatRequest(body, "episode");
-    const { messages, tools, model, stream = false, stop, maxTokens, requiredTool, format } = request;
-    assertNoPrefill(messages, `messages.${messages.length - 1}`);
+  read(body, place = "episode") {
+    const { n: _, logprobs: __, returnTokenIds: ___, includeUsage: ____, ...call } = parseChatRequest(body, place);
+    assertNoPrefill(call.messages, `messages.${call.messages.length - 1}`);
+    return call;
+  },
+
+  begin(call, { id, created }) {
+    const choice = new ChatChoice(0, call);
+    const response = (object: string, choices: readonly object[]): object => {
+      return { id, object, created, model: call.model, choices };
+    };
+    const chunk = (each: object): object => response("chat.completion.chunk", [each]);
     return {
-      messages,
-      tools,
-      model,
-      stream,
-      stops: [stop ?? []].flat(),
-      parameters: recordedParameters(body as JsonObject),
-      ...defined({ maxTokens, requiredTool, format }),
+      add: (deltas) => [chunk(choice.event(choice.add(deltas)))],
+      end: ({ finishReason }) => ({
+        events: [chunk(choice.lastEvent(finishReason))],
+        whole: response("chat.completion", [choice.whole(finishReason)]),
+        hasFormat: choice.hasFormat,
+      }),
     };
   },
 
-  write({ model, stream }, { message, finishReason }, id) {
-    const head = (object: string): object => ({ id, object, created: 0, model });
-    const choice = new ChatChoice(0);
-    const delta = choice.add(deltasOf(message));
-    if (!stream) return [JSON.stringify({ ...head("chat.completion"), choices: [choice.whole(finishReason)] })];
-    const chunks = [choice.event(delta), choice.lastEvent(finishReason)];
-    const events = chunks.map((each) => this.event({ ...head("chat.completion.chunk"), choices: [each] }));
-    return [...events, "data: [DONE]\n\n"];
-  },
-
   event: (data) => `data: ${JSON.stringify(data)}\n\n`,
+  streamEnd: "data: [DONE]\n\n",
   error: ({ body }) => body,
 };

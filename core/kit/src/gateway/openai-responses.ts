@@ -1,122 +1,134 @@
-import type { JsonObject, Message } from "@mrlm/spec";
-import { deltasOf } from "./chat-choice.ts";
-import type { Codec, ModelAnswer, ModelCall } from "./codec.ts";
+import type { JsonObject } from "@mrlm/spec";
+import { AnswerItems, type ItemForm } from "./answer-items.ts";
+import type { AnswerEnd, Codec, Delta, ModelCall, ResponseStart } from "./codec.ts";
+import { SCHEMA_FAILED } from "./instructions.ts";
 import { parseResponsesRequest } from "./responses-request.ts";
 
-/** Item of an answer: as it begins, as a whole, and the events of its content. */
-interface Item {
-  readonly begin: JsonObject;
-  readonly whole: JsonObject;
-  readonly events: readonly JsonObject[];
-}
-
-/** The counts that clients read: an environment does not know tokens. */
-const USAGE = {
-  input_tokens: 0,
-  input_tokens_details: { cached_tokens: 0 },
-  output_tokens: 0,
-  output_tokens_details: { reasoning_tokens: 0 },
-  total_tokens: 0,
-};
-
-/** Responses of OpenAI, for the calls of an episode. Nothing is stored: a request has the whole conversation. */
+/** Responses of OpenAI. Nothing is stored: a request has the whole conversation. */
 export const openaiResponses: Codec = {
   wire: "openai-responses",
   path: "/responses",
+  list: "input",
   read: parseResponsesRequest,
 
-  write(call, answer, id) {
-    const items = itemsOf(answer.message, id);
-    const whole = responseOf(call, `resp_${id}`, { answer, output: items.map(({ whole: each }) => each) });
-    if (!call.stream) return [JSON.stringify(whole)];
-    const begun = responseOf(call, `resp_${id}`);
-    const events = [
-      { type: "response.created", response: begun },
-      { type: "response.in_progress", response: begun },
-      ...items.flatMap(({ begin, whole: item, events: own }, output_index) => [
-        { type: "response.output_item.added", output_index, item: begin },
-        ...own.map((event) => ({ ...event, output_index, item_id: item["id"] })),
-        { type: "response.output_item.done", output_index, item },
-      ]),
-      { type: `response.${String(whole["status"])}`, response: whole },
-    ];
-    return events.map((event, sequence_number) => this.event({ ...event, sequence_number }));
+  begin(call, start) {
+    const items = new AnswerItems(formOf(start.id));
+    const begun = responseOf(call, start);
+    const begin: JsonObject[] = ["created", "in_progress"].map((at) => ({ type: `response.${at}`, response: begun }));
+    let number = 0;
+    const numbered = (events: readonly JsonObject[]): object[] =>
+      [...begin.splice(0), ...events].map((event) => ({ ...event, sequence_number: number++ }));
+    return {
+      add: (deltas) => numbered(items.add(deltas)),
+      end(answer) {
+        // Clients read a message in each answer.
+        const events = items.isEmpty ? items.add([{ type: "content", text: "" }]) : [];
+        const hasFormat = items.hasFormat(call);
+        const ended = responseOf(call, start, { answer, output: items.whole() });
+        const whole = { ...ended, ...(!hasFormat && SCHEMA_FAILED) };
+        const last = { type: `response.${String(ended["status"])}`, response: whole };
+        return { events: numbered([...events, ...items.close(), last]), whole, hasFormat };
+      },
+    };
   },
 
   event(data) {
     const { type = "error" } = data as { readonly type?: string };
     return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
   },
-
+  streamEnd: "",
   error: ({ body }) => body,
 };
 
 /** Returns a response that has ended, or has begun. */
 function responseOf(
-  { model, parameters }: ModelCall,
-  id: string,
-  ended?: { readonly answer: ModelAnswer; readonly output: readonly JsonObject[] },
+  { model, parameters, sampling, maxTokens }: ModelCall,
+  { id, created, inputTokens }: ResponseStart,
+  ended?: { readonly answer: AnswerEnd; readonly output: readonly JsonObject[] },
 ): JsonObject {
   const isCut = ended?.answer.finishReason === "length";
+  const outputTokens = ended?.answer.outputTokens ?? 0;
+  const usage = {
+    ...{ input_tokens: inputTokens, input_tokens_details: { cached_tokens: 0 } },
+    ...{ output_tokens: outputTokens, output_tokens_details: { reasoning_tokens: 0 } },
+    total_tokens: inputTokens + outputTokens,
+  };
   return {
-    ...{ id, object: "response", created_at: 0, model, error: null, instructions: null, metadata: {} },
+    ...{ id: `resp_${id}`, object: "response", created_at: created, model, error: null, instructions: null },
     status: ended === undefined ? "in_progress" : isCut ? "incomplete" : "completed",
     incomplete_details: isCut ? { reason: "max_output_tokens" } : null,
     output: ended?.output ?? [],
-    ...{ parallel_tool_calls: true, tool_choice: "auto", tools: [], temperature: null, top_p: null },
-    ...{ text: { format: { type: "text" } }, truncation: "disabled", previous_response_id: null },
+    ...{ parallel_tool_calls: true, tool_choice: "auto", tools: [], metadata: parameters["metadata"] ?? {} },
+    ...{ temperature: sampling.temperature ?? null, top_p: sampling.top_p ?? null },
+    ...{ max_output_tokens: maxTokens ?? null, text: { format: { type: "text" } } },
+    ...{ truncation: "disabled", previous_response_id: null },
     reasoning: parameters["reasoning"] ?? { effort: null, summary: null },
-    usage: ended === undefined ? null : USAGE,
+    usage: ended === undefined ? null : usage,
   };
 }
 
-function itemsOf(message: Message, id: string): Item[] {
-  const items = deltasOf(message).map((part, i): Item => {
-    const number = `${id}-${i}`;
-    if (part.type === "content") return textItem(`msg_${number}`, part.text);
-    if (part.type === "reasoning") return reasoningItem(`rs_${number}`, part.text);
-    const { call } = part;
-    return callItem(`fc_${number}`, call.id, call.name, JSON.stringify(call.arguments));
+/** Prefixes of the ids of items. */
+const PREFIXES = { content: "msg", reasoning: "rs", call: "fc" } as const;
+
+/** Returns the form of the items of a response. */
+function formOf(response: string): ItemForm {
+  const idOf = ({ type }: Delta, index: number): string => `${PREFIXES[type]}_${response}-${index}`;
+  const placeOf = (item: Delta, output_index: number): JsonObject => ({
+    ...{ output_index, item_id: idOf(item, output_index) },
+    ...(item.type !== "call" && { content_index: 0 }),
   });
-  // Clients read a message in each answer.
-  return items.length > 0 ? items : [textItem(`msg_${id}-0`, "")];
-}
-
-function textItem(id: string, text: string): Item {
-  const [head, place] = [{ id, type: "message", role: "assistant" }, { content_index: 0 }];
-  const [empty, part] = ["", text].map((each) => ({ type: "output_text", text: each, annotations: [], logprobs: [] }));
+  const whole = (item: Delta, index: number): JsonObject => itemOf(item, idOf(item, index), true);
   return {
-    begin: { ...head, status: "in_progress", content: [] },
-    whole: { ...head, status: "completed", content: [part as JsonObject] },
-    events: [
-      { type: "response.content_part.added", ...place, part: empty as JsonObject },
-      { type: "response.output_text.delta", ...place, delta: text, logprobs: [] },
-      { type: "response.output_text.done", ...place, text, logprobs: [] },
-      { type: "response.content_part.done", ...place, part: part as JsonObject },
-    ],
+    begin(item, output_index) {
+      const begun = itemOf(item, idOf(item, output_index), false);
+      const added = { type: "response.output_item.added", output_index, item: begun };
+      if (item.type === "call") return [added];
+      const part = contentPart({ ...item, text: "" });
+      return [added, { type: "response.content_part.added", ...placeOf(item, output_index), part }];
+    },
+    delta: (part, index) => ({ ...deltaOf(part), ...placeOf(part, index) }),
+    end(item, output_index) {
+      const done = doneEvents(item).map((event) => ({ ...event, ...placeOf(item, output_index) }));
+      return [...done, { type: "response.output_item.done", output_index, item: whole(item, output_index) }];
+    },
+    whole,
   };
 }
 
-function reasoningItem(id: string, text: string): Item {
-  const [head, place] = [{ id, type: "reasoning", summary: [] }, { content_index: 0 }];
-  return {
-    begin: { ...head, content: [] },
-    whole: { ...head, content: [{ type: "reasoning_text", text }] },
-    events: [
-      { type: "response.reasoning_text.delta", ...place, delta: text },
-      { type: "response.reasoning_text.done", ...place, text },
-    ],
-  };
+function deltaOf(part: Delta): JsonObject {
+  if (part.type === "content") return { type: "response.output_text.delta", delta: part.text, logprobs: [] };
+  if (part.type === "reasoning") return { type: "response.reasoning_text.delta", delta: part.text };
+  return { type: "response.function_call_arguments.delta", delta: JSON.stringify(part.call.arguments) };
 }
 
-function callItem(id: string, call_id: string, name: string, given: string): Item {
-  const head = { id, type: "function_call", call_id, name };
-  return {
-    begin: { ...head, arguments: "", status: "in_progress" },
-    whole: { ...head, arguments: given, status: "completed" },
-    events: [
-      { type: "response.function_call_arguments.delta", delta: given },
-      { type: "response.function_call_arguments.done", name, arguments: given },
-    ],
-  };
+function doneEvents(item: Delta): JsonObject[] {
+  if (item.type === "call") {
+    const { name, arguments: given } = item.call;
+    return [{ type: "response.function_call_arguments.done", name, arguments: JSON.stringify(given) }];
+  }
+  const { text } = item;
+  return [
+    item.type === "content"
+      ? { type: "response.output_text.done", text, logprobs: [] }
+      : { type: "response.reasoning_text.done", text },
+    { type: "response.content_part.done", part: contentPart(item) },
+  ];
+}
+
+/** Returns an item as it begins, or as a whole. */
+function itemOf(item: Delta, id: string, isWhole: boolean): JsonObject {
+  const status = isWhole ? "completed" : "in_progress";
+  if (item.type === "call") {
+    const { id: call_id, name, arguments: given } = item.call;
+    return { id, type: "function_call", call_id, name, arguments: isWhole ? JSON.stringify(given) : "", status };
+  }
+  const content = isWhole ? [contentPart(item)] : [];
+  if (item.type === "content") return { id, type: "message", role: "assistant", status, content };
+  return { id, type: "reasoning", summary: [], content };
+}
+
+function contentPart({ type, text }: Exclude<Delta, { readonly type: "call" }>): JsonObject {
+  return type === "reasoning"
+    ? { type: "reasoning_text", text }
+    : { type: "output_text", text, annotations: [], logprobs: [] };
 }

@@ -5,28 +5,36 @@ import { ApiError, invalidParameter } from "./api-error.ts";
 /** Largest number of tokens, and largest token, that the wire to the engine can hold. */
 export const MAX_INT32 = 2 ** 31 - 1;
 
-/** Parameters of all requests for tokens. */
-export const samplingParameters = {
-  model: z.string(),
-  n: z.int().min(1).max(128).optional(),
+/** Text at which an answer ends. */
+export const stopString = z.string().min(1).max(1_024);
+
+/** Parameters of the sampler, in requests of all APIs. */
+export const samplerParameters = {
   seed: z.int().optional(),
   temperature: z.number().min(0).optional(),
   top_p: z.number().gt(0).max(1).optional(),
   /** 0 and -1: all tokens. */
   top_k: z.int().min(-1).max(MAX_INT32).optional(),
-  max_tokens: z.int().min(0).optional(),
   min_tokens: z.int().min(0).optional(),
-  stop: z.union([stopString(), z.array(stopString()).max(16)]).optional(),
   stop_token_ids: z.array(z.int().min(0).max(MAX_INT32)).max(64).optional(),
   ignore_eos: z.boolean().optional(),
+};
+
+/** Parsed {@link samplerParameters}. */
+export type SamplerParameters = z.output<z.ZodObject<typeof samplerParameters>>;
+
+/** Parameters of requests for chats and completions. */
+export const samplingParameters = {
+  ...samplerParameters,
+  model: z.string(),
+  n: z.int().min(1).max(128).optional(),
+  max_tokens: z.int().min(0).optional(),
+  stop: z.union([stopString, z.array(stopString).max(16)]).optional(),
   stream: z.boolean().optional(),
   stream_options: z.strictObject({ include_usage: z.boolean().optional() }).optional(),
   return_token_ids: z.boolean().optional(),
   user: z.string().optional(),
 };
-
-/** Parsed {@link samplingParameters}. */
-export type SamplingParameters = z.output<z.ZodObject<typeof samplingParameters>>;
 
 /** Place that answers a request: a server of policies, or an episode, whose turns the run samples. */
 export type Place = "server" | "episode";
@@ -34,7 +42,10 @@ export type Place = "server" | "episode";
 /** `honoured`; `recorded`: accepted without an effect; a list: the values that change no answer. All other values are refused. */
 type Treatment = "honoured" | "recorded" | readonly JsonValue[];
 
-/** All parameters that are not refused, on a server and in an episode. A server accepts what an episode accepts: an agent that trains can be served. */
+/**
+ * All parameters that are not refused, on a server and in an episode. A server accepts what an episode accepts: an agent that trains can be served. The schema of each API has those that
+ * it honours.
+ */
 const PARAMETERS: Readonly<Record<string, Readonly<Record<Place, Treatment>>>> = {
   ...both("honoured", "model", "messages", "tools", "tool_choice", "response_format", "stop", "stream"),
   ...both("honoured", "stream_options", "max_tokens", "max_completion_tokens"),
@@ -49,12 +60,12 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<Place, Treatment>>>> =
   ...both([0], "frequency_penalty", "presence_penalty", "min_p", "top_logprobs"),
   ...both([1], "repetition_penalty"),
   ...both([{}], "logit_bias"),
-  // Of OpenAI's Responses and Anthropic's Messages, which an episode answers.
-  ...onServer([], "honoured", "input", "instructions", "max_output_tokens", "text"),
-  ...onServer([], "recorded", "include", "reasoning", "truncation"),
-  ...onServer([false], [false], "background"),
-  ...onServer([], "honoured", "system", "stop_sequences", "output_config"),
-  ...onServer([], "recorded", "thinking", "context_management", "inference_geo"),
+  // Of OpenAI's Responses and Anthropic's Messages.
+  ...both("honoured", "input", "instructions", "max_output_tokens", "text"),
+  ...both("recorded", "include", "reasoning", "truncation"),
+  ...both([false], "background"),
+  ...both("honoured", "system", "stop_sequences", "output_config"),
+  ...both("recorded", "thinking", "context_management", "inference_geo"),
   ...both([1], "best_of"),
   ...both([["text"]], "modalities"),
   ...both([true], "skip_special_tokens"),
@@ -135,8 +146,4 @@ function both(treatment: Treatment, ...names: readonly string[]): typeof PARAMET
 
 function onServer(server: Treatment, episode: Treatment, ...names: readonly string[]): typeof PARAMETERS {
   return Object.fromEntries(names.map((name) => [name, { server, episode }]));
-}
-
-function stopString() {
-  return z.string().min(1).max(1_024);
 }

@@ -5,9 +5,17 @@ import { argumentsOf } from "./chat-request.ts";
 import { assertNoPrefill, checkResults } from "./check-results.ts";
 import type { ModelCall } from "./codec.ts";
 import { contentSchema, contentText } from "./content-text.ts";
-import { parseBody, parsePart, recordedParameters, unsupported } from "./parameters.ts";
+import { parseBody, parsePart, type Place, recordedParameters, samplerParameters, unsupported } from "./parameters.ts";
+import { checkToolNames, toolName } from "./tool-names.ts";
 
-const TEXT_PARTS: readonly string[] = ["input_text", "output_text", "summary_text", "reasoning_text", "text"];
+const TEXT_PARTS: readonly string[] = [
+  "input_text",
+  "output_text",
+  "summary_text",
+  "reasoning_text",
+  "text",
+  "refusal",
+];
 
 const item = z.discriminatedUnion("type", [
   z.object({
@@ -20,6 +28,7 @@ const item = z.discriminatedUnion("type", [
   z.object({ type: z.literal("function_call_output"), call_id: z.string(), output: contentSchema }),
 ]);
 type Item = z.output<typeof item>;
+type GivenItem = Readonly<Record<string, unknown>> & { readonly type?: string | undefined };
 const ITEMS = ["message", "reasoning", "function_call", "function_call_output"];
 
 const format = z.discriminatedUnion("type", [
@@ -28,6 +37,7 @@ const format = z.discriminatedUnion("type", [
 ]);
 
 const responsesBody = z.strictObject({
+  ...samplerParameters,
   model: z.string(),
   input: z.union([z.string(), z.array(z.looseObject({ type: z.string().optional() })).min(1)]),
   instructions: z.string().optional(),
@@ -40,10 +50,7 @@ const responsesBody = z.strictObject({
         type: z.string(),
         /** Without an effect: arguments are not constrained to the schema. */
         strict: z.boolean().nullish(),
-        name: z
-          .string()
-          .regex(/^[\w-]{1,64}$/)
-          .optional(),
+        name: toolName.optional(),
         description: z.string().nullish(),
         parameters: z.record(z.string(), z.json()).nullish(),
       }),
@@ -56,7 +63,7 @@ const responsesBody = z.strictObject({
 });
 
 /** Parses the body of a request of OpenAI's Responses. Throws ApiError with status 400. */
-export function parseResponsesRequest(body: unknown): ModelCall {
+export function parseResponsesRequest(body: unknown, place: Place = "episode"): ModelCall {
   const {
     model,
     input,
@@ -66,9 +73,17 @@ export function parseResponsesRequest(body: unknown): ModelCall {
     tools = [],
     tool_choice: choice,
     text,
-  } = parseBody(responsesBody, body, "episode");
+    stream_options: _,
+    ...sampling
+  } = parseBody(responsesBody, body, place);
+  checkToolNames(
+    // A tool without a name is refused below.
+    tools.map(({ name = "_" }) => name),
+    place,
+    (i) => `tools.${i}.name`,
+  );
   const items = typeof input === "string" ? [{ role: "user", content: input }] : input;
-  const messages = toMessages(items.map(itemOf));
+  const messages = toMessages(items.map((each, i) => itemOf(each, `input.${i}`)));
   assertNoPrefill(messages, `input.${items.length - 1}`);
   if (instructions !== undefined) messages.unshift({ role: "system", parts: textPart("text", instructions) });
   const form = text?.format;
@@ -76,6 +91,7 @@ export function parseResponsesRequest(body: unknown): ModelCall {
     messages,
     model,
     stream,
+    sampling,
     stops: [],
     tools: choice === "none" ? [] : fromChatTools(tools.map(toTool)),
     parameters: { ...recordedParameters(body as JsonObject), ...defined({ verbosity: text?.verbosity ?? undefined }) },
@@ -105,11 +121,15 @@ function toTool(
   return { name, description, parameters };
 }
 
-function itemOf(given: { readonly type?: string | undefined }, i: number): Item {
+function itemOf(given: GivenItem, place: string): Item {
   const { type = "message" } = given;
-  if (!ITEMS.includes(type))
-    throw unsupported(`input.${i}`, ` An item of type '${type}' is not one of ${ITEMS.join(", ")}.`);
-  return parsePart(item, { ...given, type }, `input.${i}`);
+  if (!ITEMS.includes(type)) throw unsupported(place, ` An item of type '${type}' is not one of ${ITEMS.join(", ")}.`);
+  return parsePart(item, { ...given, type }, place);
+}
+
+/** Reads an item of the output of a model: a message, a reasoning or a call. Throws ApiError with status 400. */
+export function outputParts(given: GivenItem, place: string): Part[] {
+  return partsOf(itemOf(given, place), new Map(), place);
 }
 
 /** Joins the items of one turn of the assistant, and those of one turn of results. */

@@ -264,6 +264,22 @@ test("case r: fetch answers its own address alone, and private fields reach no p
       const headers = { authorization: `Bearer ${model.apiKey}` };
       const models = await model.fetch(`${model.baseURL}/models`, { headers });
       expect(await models.json()).toMatchObject({ data: [{ id: "agent" }] });
+      const one = await model.fetch(`${model.baseURL}/models/agent`, { headers });
+      expect(await one.json()).toMatchObject({ id: "agent", object: "model", type: "model" });
+      const other = await model.fetch(`${model.baseURL}/models/other`, {
+        headers: { ...headers, "anthropic-version": "2023-06-01" },
+      });
+      expect([other.status, await other.json()]).toMatchObject([404, { error: { type: "not_found_error" } }]);
+      // No number is better than a wrong one: the environment has no tokenizer.
+      const count = await model.fetch(`${model.baseURL}/messages/count_tokens`, {
+        method: "POST",
+        headers,
+        body: "{}",
+      });
+      expect([count.status, await count.json()]).toMatchObject([
+        404,
+        { type: "error", error: { type: "not_found_error", message: expect.stringContaining("tokens of its policy") } },
+      ]);
       expect((await model.fetch(`${model.baseURL}/embeddings`, { headers })).status).toBe(404);
       expect(await context.tasks.get("train", 0)).toEqual({ ...task, private: {} });
       return "ok";

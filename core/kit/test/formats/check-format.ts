@@ -3,7 +3,7 @@ import type { JsonObject, Message, Part, ToolCallPart } from "@mrlm/spec";
 import type { ParseContext } from "@mrlm/spec/host";
 import fc from "fast-check";
 import { textMessage } from "../../src/index.ts";
-import type { ToolFormatName } from "../../src/renderer.ts";
+import type { ToolFormatName } from "../../src/renderer/formats/formats.ts";
 import { CompletionParser, MAX_BLOCK } from "../../src/renderer/completion-parser.ts";
 import { TOOL_FORMATS } from "../../src/renderer/formats/formats.ts";
 import { FAMILIES, type Model, modelOf } from "./models.ts";

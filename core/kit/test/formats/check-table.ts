@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import type { JsonObject, Message, Part, ToolDefinition } from "@mrlm/spec";
 import { textMessage } from "../../src/index.ts";
 import { type Model, modelOf } from "./models.ts";
-import type { ToolFormatName } from "../../src/renderer.ts";
+import type { ToolFormatName } from "../../src/renderer/formats/formats.ts";
 import { parseCompletion } from "./parse-completion.ts";
 
 /** Place of the fault in a malformed call. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { JsonObject, Message, Part } from "@mrlm/spec";
 import { textMessage } from "../../src/index.ts";
-import type { ToolFormatName } from "../../src/renderer.ts";
+import type { ToolFormatName } from "../../src/renderer/formats/formats.ts";
 import { type Model, modelOf, templateOf } from "./models.ts";
 
 const ask = textMessage("user", "a");

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { textMessage } from "../../src/index.ts";
-import { TOOL_FORMAT_NAMES, type ToolFormatName, characterTokenizerFiles, chatRenderer } from "../../src/renderer.ts";
+import { TOOL_FORMAT_NAMES, characterTokenizerFiles, chatRenderer } from "../../src/renderer.ts";
+import type { ToolFormatName } from "../../src/renderer/formats/formats.ts";
 import { templateOf } from "./models.ts";
 
 const LOOP = "{% for message in messages %}{{ message.content + '<|end|>' }}{% endfor %}";

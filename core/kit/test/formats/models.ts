@@ -1,5 +1,6 @@
 import { characterTokenizerFiles, chatRenderer, loadTokenizer } from "../../src/renderer.ts";
-import type { ChatRenderer, TextTokenizer, ToolFormatName } from "../../src/renderer.ts";
+import type { ToolFormatName } from "../../src/renderer/formats/formats.ts";
+import type { ChatRenderer, TextTokenizer } from "../../src/renderer.ts";
 
 /** Model of a format: a tokenizer with its markers, and a template that renders calls as the templates of its family do. */
 export interface Model {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { anthropicMessages } from "../../src/gateway/anthropic-messages.ts";
 import { ApiError } from "../../src/gateway/api-error.ts";
 import { openaiChat } from "../../src/gateway/openai-chat.ts";
+import { writeAnswer } from "../../src/gateway/write-answer.ts";
 
 const text = fc.constantFrom("", "a", "toolu_0", "search", "user", "__proto__");
 const json = fc.jsonValue({ maxDepth: 3 });
@@ -37,7 +38,7 @@ const body = fc.record(
     tool_choice: mostly(fc.record({ type: fc.constantFrom("auto", "any", "tool", "none"), name: text })),
     stop_sequences: mostly(fc.constant(["a"])),
     thinking: json,
-    temperature: json,
+    temperature: mostly(fc.constantFrom(0, 1)),
   },
   { requiredKeys: ["model", "messages", "max_tokens"] },
 );
@@ -153,7 +154,12 @@ test("an answer is written whole and as events with the same blocks", () => {
     ],
   };
   const write = (stream: boolean): string[] =>
-    anthropicMessages.write(anthropicMessages.read({ ...request, stream }), { message, finishReason: "stop" }, "id-0");
+    writeAnswer(
+      anthropicMessages,
+      anthropicMessages.read({ ...request, stream }),
+      { message, finishReason: "stop" },
+      "id-0",
+    );
   const whole = JSON.parse(write(false)[0] ?? "");
   expect(whole).toMatchObject({ id: "msg_id-0", role: "assistant", stop_reason: "tool_use", stop_sequence: null });
   const events = write(true).map((event) => {
@@ -181,6 +187,6 @@ test.each([
   [{ finishReason: "stop" }, "end_turn", null],
 ] as const)("the end of an answer %j is %s", (end, reason, sequence) => {
   const message = { role: "assistant" as const, parts: [] };
-  const [whole = ""] = anthropicMessages.write(anthropicMessages.read(request), { message, ...end }, "id");
+  const [whole = ""] = writeAnswer(anthropicMessages, anthropicMessages.read(request), { message, ...end }, "id");
   expect(JSON.parse(whole)).toMatchObject({ stop_reason: reason, stop_sequence: sequence, content: [] });
 });

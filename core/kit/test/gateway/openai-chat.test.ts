@@ -2,7 +2,9 @@ import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { ApiError } from "../../src/gateway/api-error.ts";
 import { parseChatRequest } from "../../src/gateway/chat-request.ts";
+import { CODECS } from "../../src/gateway/codecs.ts";
 import { openaiChat } from "../../src/gateway/openai-chat.ts";
+import { writeAnswer } from "../../src/gateway/write-answer.ts";
 
 const text = fc.constantFrom("", "a", "call_0", "search", "{}", '{"a":1}', "[", "user", "__proto__");
 const json = fc.jsonValue({ maxDepth: 3 });
@@ -78,7 +80,7 @@ test("an answer is written whole and as events with the same parts", () => {
   };
   const request = { model: "m", messages: [{ role: "user", content: "a" }], logprobs: true };
   const write = (stream: boolean): string[] =>
-    openaiChat.write(openaiChat.read({ ...request, stream }), { message, finishReason: "stop" }, "id-0");
+    writeAnswer(openaiChat, openaiChat.read({ ...request, stream }), { message, finishReason: "stop" }, "id-0");
   const [whole = ""] = write(false);
   expect(JSON.parse(whole)).toMatchObject({
     id: "id-0",
@@ -93,3 +95,30 @@ test("an answer is written whole and as events with the same parts", () => {
   expect({ ...rest, refusal: null, tool_calls: tool_calls.map(({ index: _, ...each }: any) => each) }).toEqual(sent);
   expect(last).toMatchObject({ delta: {}, finish_reason: "tool_calls" });
 });
+
+test.each(CODECS.map((codec) => [codec.wire, codec] as const))(
+  "%s: a server takes names of tools that an environment does not have, and parameters of the sampler",
+  (_, codec) => {
+    const body = (name: string, more: object = {}): object => ({
+      ...{ model: "m", [codec.list]: [{ role: "user", content: "Go" }], ...more },
+      tools: [
+        codec.list === "input"
+          ? { type: "function", name }
+          : codec.wire === "openai-chat"
+            ? { type: "function", function: { name } }
+            : { name, input_schema: {} },
+      ],
+      ...(codec.wire === "anthropic-messages" && { max_tokens: 5 }),
+    });
+    for (const name of ["files.read", "a".repeat(128)]) {
+      expect(codec.read(body(name), "server").tools).toMatchObject([{ name }]);
+      expect(() => codec.read(body(name))).toThrow(/\[A-Za-z0-9_-\]\{1,64\}/);
+    }
+    const sampling = { temperature: 0.5, top_k: 3, seed: 1 };
+    expect(codec.read(body("a", sampling), "server").sampling).toEqual(sampling);
+    expect(codec.read(body("a", sampling)).parameters).toEqual(sampling);
+    expect(() => codec.read(body("a", { temperature: "hot" }))).toThrow(/temperature/);
+    expect(codec.read(body("a", { stop_token_ids: [1] }), "server").sampling).toEqual({ stop_token_ids: [1] });
+    expect(() => codec.read(body("a", { stop_token_ids: [1] }))).toThrow(/stop_token_ids/);
+  },
+);

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { ApiError } from "../../src/gateway/api-error.ts";
 import { openaiChat } from "../../src/gateway/openai-chat.ts";
 import { openaiResponses } from "../../src/gateway/openai-responses.ts";
+import { writeAnswer } from "../../src/gateway/write-answer.ts";
 
 const text = fc.constantFrom("", "a", "call_0", "search", "{}", '{"a":1}', "[", "__proto__");
 const json = fc.jsonValue({ maxDepth: 3 });
@@ -140,7 +141,12 @@ test("an answer is written whole and as events with the same items", () => {
     ],
   };
   const write = (stream: boolean): string[] =>
-    openaiResponses.write(openaiResponses.read({ ...request, stream }), { message, finishReason: "length" }, "id");
+    writeAnswer(
+      openaiResponses,
+      openaiResponses.read({ ...request, stream }),
+      { message, finishReason: "length" },
+      "id",
+    );
   const whole = JSON.parse(write(false)[0] ?? "");
   expect(whole).toMatchObject({ status: "incomplete", incomplete_details: { reason: "max_output_tokens" } });
   const events = write(true).map((event) => JSON.parse(/^event: [\w.]+\ndata: (.*)\n\n$/s.exec(event)?.[1] ?? ""));

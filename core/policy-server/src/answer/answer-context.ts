@@ -1,3 +1,4 @@
+import type { Codec } from "@mrlm/kit/gateway";
 import type { Exchange } from "@mrlm/kit/http";
 import type { AnswerCounts } from "../request-log.ts";
 import type { Admission } from "../sampling/admission.ts";
@@ -7,6 +8,8 @@ import type { TokenNames } from "./token-names.ts";
 /** Request with everything that answers it. */
 export interface AnswerContext {
   readonly exchange: Exchange;
+  /** Form of the API of the request. */
+  readonly codec: Codec;
   readonly policy: ServedPolicy;
   readonly names: TokenNames;
   readonly admission: Admission;

@@ -1,41 +1,33 @@
-import { ApiError, ChatChoice, type ChatRequest, withInstructions } from "@mrlm/kit/gateway";
-import { MrlmError } from "@mrlm/spec";
-import { answerTokens, checkTextLength, type Generated, samplingKey } from "../sampling/generate.ts";
+import { ChatChoice, type parseChatRequest } from "@mrlm/kit/gateway";
+import type { Generated } from "../sampling/generate.ts";
 import type { ChoiceUpdate } from "../text/choice.ts";
-import { ChatText } from "../text/text-sink.ts";
 import type { AnswerContext } from "./answer-context.ts";
+import { promptOf, samplesOf } from "./call-prompt.ts";
 import { EventStream } from "./event-stream.ts";
 import { generateAll } from "./generate-all.ts";
 import { ResponseHead, usageOf, versionSpans } from "./response-head.ts";
 import type { TokenNames } from "./token-names.ts";
 
+type ChatRequest = ReturnType<typeof parseChatRequest>;
+
 /** Answers a request of `/v1/chat/completions`. */
 export async function answerChat(context: AnswerContext, request: ChatRequest): Promise<void> {
-  const { policy, names, exchange } = context;
-  context.admission.check(request.n ?? 1, "n");
-  const prompt = renderPrompt(context, request);
-  // A limit above the free positions is met by them, as in an episode.
-  const room = answerTokens(policy, prompt.length, undefined, "messages");
-  const maxTokens = Math.min(request.maxTokens ?? room, room);
-  const takenIds = new Set(
-    request.messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : []))),
-  );
+  const { policy, names, exchange, codec } = context;
+  context.admission.check(request.n, "n");
+  const prompt = promptOf(context, request);
+  const samples = samplesOf(context, request, prompt, request.n);
   const head = new ResponseHead(policy, "chatcmpl");
-  const events = request.stream === true ? new EventStream(exchange.response) : undefined;
-  const answers = Array.from({ length: request.n ?? 1 }, (_, index) => new ChatAnswer(index, request, names));
+  const events = request.stream ? new EventStream(exchange.response, codec) : undefined;
+  const answers = samples.map((_, index) => new ChatAnswer(index, request, names));
   let usedTokens = 0;
 
   /** Writes a part of an answer as an event. */
   const write = (choice: object, isFirst = false): void => {
-    const ids = isFirst && request.return_token_ids === true ? { prompt_token_ids: [...prompt] } : {};
-    events?.write(JSON.stringify({ ...head.fields("chat.completion.chunk"), choices: [choice], ...ids }));
+    const ids = isFirst && request.returnTokenIds ? { prompt_token_ids: [...prompt] } : {};
+    events?.write({ ...head.fields("chat.completion.chunk"), choices: [choice], ...ids });
   };
-  const generations = answers.map((answer) => ({
-    prompt,
-    parameters: request,
-    maxTokens,
-    key: samplingKey(request.seed, 0, answer.index),
-    sink: new ChatText(policy.renderer, { prompt, tools: request.tools, takenIds }),
+  const generations = answers.map((answer, i) => ({
+    ...(samples[i] as (typeof samples)[number]),
     ...(events !== undefined && {
       onUpdate(update: ChoiceUpdate): void {
         const isFirst = !answer.hasBegun;
@@ -62,36 +54,16 @@ export async function answerChat(context: AnswerContext, request: ChatRequest): 
       ...head.fields("chat.completion"),
       choices: answers.map((answer) => answer.choice()),
       usage,
-      ...(request.return_token_ids === true && { prompt_token_ids: [...prompt] }),
+      ...(request.returnTokenIds && { prompt_token_ids: [...prompt] }),
     });
     return;
   }
-  if (request.stream_options?.include_usage === true)
-    events.write(JSON.stringify({ ...head.fields("chat.completion.chunk"), choices: [], usage }));
+  if (request.includeUsage) events.write({ ...head.fields("chat.completion.chunk"), choices: [], usage });
   events.end();
-}
-
-function renderPrompt({ policy }: AnswerContext, request: ChatRequest): Int32Array {
-  const { tools } = request;
-  const messages = withInstructions(request.messages, request);
-  const texts = messages.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text.length : 0)));
-  checkTextLength(
-    policy,
-    texts.reduce((sum, length) => sum + length, 0),
-    "messages",
-  );
-  try {
-    return policy.renderer.render(messages, tools).tokens;
-  } catch (error) {
-    if (!MrlmError.isInstance(error)) throw error;
-    const param = error.code === "TOOLS_UNSUPPORTED" ? "tools" : "messages";
-    throw new ApiError(400, "invalid_value", `${error.message} ${error.hint ?? ""}`.trim(), { param });
-  }
 }
 
 /** One choice of a chat response, with its tokens. */
 class ChatAnswer {
-  readonly index: number;
   readonly #request: ChatRequest;
   readonly #names: TokenNames;
   readonly #choice: ChatChoice;
@@ -102,15 +74,14 @@ class ChatAnswer {
   #versions: Int32Array = new Int32Array();
 
   constructor(index: number, request: ChatRequest, names: TokenNames) {
-    this.index = index;
     this.#request = request;
     this.#names = names;
-    this.#choice = new ChatChoice(index);
+    this.#choice = new ChatChoice(index, request);
   }
 
   /** Whether the answer has the form that the request requires. */
   get hasFormat(): boolean {
-    return this.#choice.hasFormat(this.#request);
+    return this.#choice.hasFormat;
   }
 
   get hasBegun(): boolean {
@@ -120,7 +91,7 @@ class ChatAnswer {
   /** Adds a part. Returns it as a choice of an event, or `undefined` if it has nothing to send yet. */
   add({ deltas, tokens, logprobs }: ChoiceUpdate): object | undefined {
     this.tokens += tokens.length;
-    const { return_token_ids: hasIds = false, logprobs: hasLogprobs, stream = false } = this.#request;
+    const { returnTokenIds: hasIds, logprobs: hasLogprobs, stream } = this.#request;
     const lists = this.#lists(tokens, logprobs);
     if (!stream) {
       this.#ids.push(...lists.ids);
@@ -149,12 +120,12 @@ class ChatAnswer {
   }
 
   #tokenFields({ ids, content }: { readonly ids: readonly number[]; readonly content: object[] }): object {
-    const { return_token_ids: hasIds = false, logprobs } = this.#request;
+    const { returnTokenIds: hasIds, logprobs } = this.#request;
     return { ...(logprobs && { logprobs: { content, refusal: null } }), ...(hasIds && { token_ids: ids }) };
   }
 
   #weightVersions(): object {
-    return this.#request.return_token_ids === true ? { weight_versions: versionSpans(this.#versions) } : {};
+    return this.#request.returnTokenIds ? { weight_versions: versionSpans(this.#versions) } : {};
   }
 
   #lists(tokens: readonly number[], logprobs: readonly number[]): { ids: readonly number[]; content: object[] } {

@@ -12,14 +12,14 @@ import type { TokenNames } from "./token-names.ts";
 
 /** Answers a request of `/v1/completions`. */
 export async function answerCompletion(context: AnswerContext, request: CompletionRequest): Promise<void> {
-  const { policy, names, exchange } = context;
-  const n = request.n ?? 1;
+  const { policy, names, exchange, codec } = context;
+  const { n } = request;
   context.admission.check(request.prompts.length * n, request.prompts.length > 1 ? "prompt" : "n");
   const prompts = request.prompts.map((prompt) => promptTokens(context, prompt));
   const [maxTokens = 0] = prompts.map(({ tokens }) => answerTokens(policy, tokens.length, request.maxTokens, "prompt"));
   const echoed = request.echo && request.logprobs ? await promptLogprobs(context, prompts, request) : [];
   const head = new ResponseHead(policy, "cmpl");
-  const events = request.stream === true ? new EventStream(exchange.response) : undefined;
+  const events = request.stream ? new EventStream(exchange.response, codec) : undefined;
   const answers = prompts.flatMap(({ tokens, text }, p) =>
     Array.from({ length: n }, (_, c) => {
       const answer = new CompletionAnswer(p * n + c, tokens, request, names);
@@ -33,8 +33,7 @@ export async function answerCompletion(context: AnswerContext, request: Completi
     }),
   );
   let usedTokens = 0;
-  const write = (choice: object): void =>
-    events?.write(JSON.stringify({ ...head.fields("text_completion"), choices: [choice] }));
+  const write = (choice: object): void => events?.write({ ...head.fields("text_completion"), choices: [choice] });
   const finish = (generated: Generated | undefined, i: number): void => {
     const { answer, prompt, c } = answers[i] as (typeof answers)[number];
     if (generated !== undefined) {
@@ -47,9 +46,10 @@ export async function answerCompletion(context: AnswerContext, request: Completi
   };
   const generations = answers.map(({ prompt, p, c, answer }) => ({
     prompt,
-    parameters: request,
+    parameters: request.sampling,
+    stops: request.stops,
     maxTokens,
-    key: samplingKey(request.seed, p, c),
+    key: samplingKey(request.sampling.seed, p, c),
     sink: new PlainText(policy.renderer),
     ...(events !== undefined && {
       onUpdate(update: ChoiceUpdate): void {
@@ -69,8 +69,7 @@ export async function answerCompletion(context: AnswerContext, request: Completi
     exchange.send(200, { ...head.fields("text_completion"), choices, usage });
     return;
   }
-  if (request.stream_options?.include_usage === true)
-    events.write(JSON.stringify({ ...head.fields("text_completion"), choices: [], usage }));
+  if (request.includeUsage) events.write({ ...head.fields("text_completion"), choices: [], usage });
   events.end();
 }
 
@@ -126,7 +125,7 @@ class CompletionAnswer {
 
   /** Whether a part can be sent. */
   get hasNews(): boolean {
-    const { return_token_ids: hasIds = false, logprobs } = this.#request;
+    const { returnTokenIds: hasIds, logprobs } = this.#request;
     return this.#text !== "" || ((hasIds || logprobs) && this.#shownTokens.length + this.#ids.length > 0);
   }
 
@@ -151,7 +150,7 @@ class CompletionAnswer {
 
   /** Returns what was added since the last call as a choice. */
   take(isLast: boolean): object {
-    const { return_token_ids: hasIds = false, logprobs: hasLogprobs } = this.#request;
+    const { returnTokenIds: hasIds, logprobs: hasLogprobs } = this.#request;
     const choice = {
       index: this.#index,
       text: this.#text,
@@ -180,7 +179,7 @@ class CompletionAnswer {
 async function promptLogprobs(
   { policy, admission, signal }: AnswerContext,
   prompts: readonly { readonly tokens: Int32Array }[],
-  { temperature = 1 }: Pick<CompletionRequest, "temperature">,
+  { sampling: { temperature = 1 } }: Pick<CompletionRequest, "sampling">,
 ): Promise<(number | null)[][]> {
   const units = prompts.map(({ tokens }) => ({
     sequences: [{ tokens, mask: Uint8Array.from(tokens, (_, i) => Number(i > 0)) }],

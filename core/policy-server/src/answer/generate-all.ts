@@ -2,7 +2,7 @@ import type { Generated, Generation } from "../sampling/generate.ts";
 import { generate } from "../sampling/generate.ts";
 import type { AnswerContext } from "./answer-context.ts";
 
-type OneGeneration = Pick<Generation, "prompt" | "parameters" | "maxTokens" | "key" | "sink" | "onUpdate">;
+type OneGeneration = Omit<Generation, "policy" | "admission" | "signal">;
 
 /**
  * Samples the answers of a request. Rejects with the first error, after the others have been cancelled. `onEnd` receives each answer as soon as it has ended.

@@ -1,4 +1,4 @@
-import { parseBody, type SamplingParameters, samplingParameters, unsupported } from "@mrlm/kit/gateway";
+import { type ModelCall, parseBody, samplingParameters, unsupported } from "@mrlm/kit/gateway";
 import { z } from "zod";
 
 const completionBody = z.strictObject({
@@ -14,7 +14,15 @@ const completionBody = z.strictObject({
 });
 
 /** Request of `/v1/completions`. */
-export interface CompletionRequest extends Omit<SamplingParameters, "max_tokens"> {
+export interface CompletionRequest {
+  readonly model: string;
+  /** Number of answers for each prompt. */
+  readonly n: number;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly returnTokenIds: boolean;
+  readonly stops: readonly string[];
+  readonly sampling: ModelCall["sampling"];
   readonly prompts: readonly (string | readonly number[])[];
   /** 0 only with `echo`. */
   readonly maxTokens: number;
@@ -27,13 +35,28 @@ const MAX_TOKENS = 16;
 
 /** Parses a request. Throws ApiError with status 400. */
 export function parseCompletionRequest(body: unknown): CompletionRequest {
-  const { prompt, max_tokens = MAX_TOKENS, echo = false, logprobs, ...sampling } = parseBody(completionBody, body);
+  const {
+    model,
+    prompt,
+    max_tokens = MAX_TOKENS,
+    echo = false,
+    logprobs,
+    n = 1,
+    stop,
+    stream = false,
+    stream_options,
+    return_token_ids = false,
+    user: _,
+    ...sampling
+  } = parseBody(completionBody, body);
   if (max_tokens === 0 && !echo) throw unsupported("max_tokens", " It is 0 only with 'echo'.");
   if (logprobs !== undefined && logprobs > 1)
     throw unsupported("logprobs", " It is 0 or 1: the log-probabilities are those of the sampled tokens alone.");
   const isOne = typeof prompt === "string" || typeof prompt[0] === "number";
   return {
-    ...sampling,
+    ...{ model, n, stream, returnTokenIds: return_token_ids, includeUsage: stream_options?.include_usage ?? false },
+    stops: [stop ?? []].flat(),
+    sampling,
     prompts: isOne ? [prompt as string | number[]] : (prompt as string[] | number[][]),
     maxTokens: max_tokens,
     echo,

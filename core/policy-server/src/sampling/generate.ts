@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { ApiError, MAX_INT32, type SamplingParameters } from "@mrlm/kit/gateway";
+import { ApiError, MAX_INT32, type ModelCall } from "@mrlm/kit/gateway";
 import { hash64 } from "@mrlm/kit/service";
 import { defined, type StopReason } from "@mrlm/spec";
 import type { SampledChunk, SamplingParams } from "@mrlm/spec/host";
@@ -9,15 +9,14 @@ import { Choice, type ChoiceUpdate } from "../text/choice.ts";
 import type { TextSink } from "../text/text-sink.ts";
 import type { Admission } from "./admission.ts";
 
-/** Parameters of a request that concern sampling. */
-export type GenerationParameters = Omit<SamplingParameters, "max_tokens"> & { readonly maxTokens?: number | undefined };
-
 /** One answer to sample. */
 export interface Generation {
   readonly policy: ServedPolicy;
   readonly admission: Admission;
   readonly prompt: Int32Array;
-  readonly parameters: GenerationParameters;
+  readonly parameters: ModelCall["sampling"];
+  /** Texts at which the answer ends. */
+  readonly stops: readonly string[];
   readonly maxTokens: number;
   readonly key: bigint;
   readonly sink: TextSink;
@@ -31,14 +30,15 @@ export interface Generation {
 export interface Generated {
   readonly last: ChoiceUpdate;
   readonly finishReason: "stop" | "length";
+  /** Stop string that ended the answer. */
+  readonly stop?: string;
   /** Weight version of each sampled token, also of those that a stop string cut off. */
   readonly versions: Int32Array;
 }
 
 /** Samples an answer. Rejects with the reason of the signal if it is aborted. */
 export async function generate(generation: Generation): Promise<Generated> {
-  const { policy, parameters, sink, signal, onUpdate } = generation;
-  const stops = [parameters.stop ?? []].flat();
+  const { policy, stops, sink, signal, onUpdate } = generation;
   const params = samplingParams(generation);
   const choice = new Choice({
     sink,
@@ -49,12 +49,12 @@ export async function generate(generation: Generation): Promise<Generated> {
   const early = new AbortController();
   const onAbort = (): void => early.abort(signal.reason);
   const receive = (chunk: SampledChunk): void => {
-    if (choice.isStopped) return;
+    if (choice.stop !== undefined) return;
     policy.version = chunk.versions.at(-1) ?? policy.version;
     const update = choice.push(chunk);
     if (onUpdate === undefined) parts.push(update);
     else onUpdate(update);
-    if (choice.isStopped) early.abort();
+    if (choice.stop !== undefined) early.abort();
   };
   const parts: ChoiceUpdate[] = [];
   const isStreamed = onUpdate !== undefined || stops.length > 0;
@@ -74,7 +74,8 @@ export async function generate(generation: Generation): Promise<Generated> {
   const last = parts.length === 1 ? (parts[0] as ChoiceUpdate) : join(parts);
   return {
     last,
-    finishReason: choice.isStopped ? "stop" : finishReason(result.stopReason, signal),
+    finishReason: choice.stop === undefined ? finishReason(result.stopReason, signal) : "stop",
+    ...defined({ stop: choice.stop }),
     versions: result.versions,
   };
 }
@@ -92,7 +93,7 @@ export function answerTokens(
   { maxPositions }: ServedPolicy,
   promptTokens: number,
   wanted: number | undefined,
-  param: "messages" | "prompt",
+  param: string,
 ): number {
   const room = maxPositions - promptTokens;
   if (room >= (wanted ?? 1)) return Math.min(wanted ?? room, MAX_INT32);

@@ -28,7 +28,7 @@ export class Choice {
   readonly #decoder: TokenText;
   #held: HeldToken[] = [];
   #text = "";
-  #isStopped = false;
+  #stop: string | undefined;
 
   constructor(options: {
     readonly sink: TextSink;
@@ -42,15 +42,15 @@ export class Choice {
     this.#decoder = new TokenText(options.tokenizer, new Map());
   }
 
-  /** Whether a stop string has ended the answer. Later tokens are not part of it. */
-  get isStopped(): boolean {
-    return this.#isStopped;
+  /** Stop string that has ended the answer. Later tokens are not part of it. */
+  get stop(): string | undefined {
+    return this.#stop;
   }
 
   push({ tokens, logprobs }: Pick<SampledChunk, "tokens" | "logprobs">): ChoiceUpdate {
     if (this.#stops.length === 0) return { deltas: this.#write(tokens), tokens: [...tokens], logprobs: [...logprobs] };
     const updates: ChoiceUpdate[] = [];
-    for (let i = 0; i < tokens.length && !this.#isStopped; i++) {
+    for (let i = 0; i < tokens.length && this.#stop === undefined; i++) {
       this.#hold(tokens[i] as number, logprobs[i] as number);
       updates.push(this.#release());
     }
@@ -60,7 +60,7 @@ export class Choice {
   /** Ends the answer and returns its last part. */
   end(): ChoiceUpdate {
     const updates: ChoiceUpdate[] = [];
-    if (!this.#isStopped && this.#stops.length > 0) {
+    if (this.#stop === undefined && this.#stops.length > 0) {
       this.#text += this.#decoder.end().map(shown).join("");
       updates.push(this.#release(true));
     }
@@ -89,7 +89,10 @@ export class Choice {
 
   #release(isLast = false): ChoiceUpdate {
     const match = findStop(this.#text, this.#stops);
-    if (match !== undefined) return this.#cut(match.start);
+    if (match !== undefined) {
+      this.#stop = this.#text.slice(match.start, match.end);
+      return this.#cut(match.start);
+    }
     const safe = this.#text.length - (isLast ? 0 : partialStop(this.#text, this.#stops));
     const pending = isLast ? 0 : this.#decoder.held;
     let count = 0;
@@ -98,7 +101,6 @@ export class Choice {
   }
 
   #cut(start: number): ChoiceUpdate {
-    this.#isStopped = true;
     let whole = 0;
     while (whole < this.#held.length && this.#endOf(whole) <= start && this.#startOf(whole) < start) whole++;
     const kept = this.#held.filter((held) => held.start < start);

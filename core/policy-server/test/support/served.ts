@@ -1,5 +1,5 @@
 import { characterTokenizerFiles, type ChatRenderer, chatRenderer } from "@mrlm/kit/renderer";
-import type { Engine, SampledChunk, Sampler } from "@mrlm/spec/host";
+import type { Engine, SampledChunk, SampleOptions, Sampler, SampleRequest } from "@mrlm/spec/host";
 import { BigramEngine } from "@mrlm/testing";
 import { type PolicySource, servePolicies } from "../../src/index.ts";
 import type { PolicyServer } from "../../src/serve-policies.ts";
@@ -81,12 +81,20 @@ export async function served(
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Returns a policy that writes a text, then its stop token, in chunks of `size` tokens with a pause after each. */
-export function writing(id: string, text: string, { size = 1, positions = 4_096, pause = turn } = {}): PolicySource {
+/**
+ * Returns a policy that writes a text, then its stop token, in chunks of `size` tokens with a pause after each.
+ * @param text or a function of the prompt
+ */
+export function writing(
+  id: string,
+  text: string | ((prompt: string) => string),
+  { size = 1, positions = 4_096, pause = turn } = {},
+): PolicySource {
   const renderer = testRenderer();
-  const tokens = [...renderer.tokenizer.encode(text), 1];
   const sampler: Sampler = {
-    async sample({ params: { maxTokens, stopTokenIds } }, { signal, onTokens } = {}) {
+    async sample({ prompt, params: { maxTokens, stopTokenIds } }, { signal, onTokens } = {}) {
+      const written = typeof text === "string" ? text : text(renderer.tokenizer.decodeText(prompt));
+      const tokens = [...renderer.tokenizer.encode(written), 1];
       const isAborted = (): boolean => signal?.aborted === true;
       const whole = tokens.slice(0, maxTokens);
       const sent: SampledChunk[] = [];
@@ -110,6 +118,26 @@ export function writing(id: string, text: string, { size = 1, positions = 4_096,
     forward: () => Promise.reject(new Error("This policy has no model.")),
   };
   return { id, engine, model: id, renderer, maxPositions: positions };
+}
+
+/** Returns a policy whose requests to its sampler are given to a function first. */
+export function recording(source: PolicySource, record: (request: SampleRequest) => void): PolicySource {
+  return {
+    ...source,
+    engine: {
+      ...source.engine,
+      async sampler(model: string) {
+        const sampler = await source.engine.sampler(model);
+        return {
+          ...sampler,
+          sample(request: SampleRequest, more?: SampleOptions) {
+            record(request);
+            return sampler.sample(request, more);
+          },
+        };
+      },
+    },
+  };
 }
 
 /** Log-probability of token i: -i / 8, which float32 represents. */

@@ -1,0 +1,97 @@
+import { expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { anthropicMessages } from "../../src/gateway/anthropic-messages.ts";
+import type { Codec, Delta, ModelCall } from "../../src/gateway/codec.ts";
+import { openaiChat } from "../../src/gateway/openai-chat.ts";
+import { openaiResponses } from "../../src/gateway/openai-responses.ts";
+
+const text = fc.string({ minLength: 1, maxLength: 4 });
+const delta: fc.Arbitrary<Delta> = fc.oneof(
+  text.map((value) => ({ type: "content", text: value }) as const),
+  text.map((value) => ({ type: "reasoning", text: value }) as const),
+  fc.dictionary(text, fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<any>, { maxKeys: 2 }).map((given) => {
+    return { type: "call", call: { type: "tool-call", id: "A", name: "search", arguments: given } } as const;
+  }),
+);
+/** Parts of an answer, by the times at which they are sampled. */
+const sampled = fc.array(fc.array(delta, { maxLength: 3 }), { maxLength: 5 });
+const call: ModelCall = { messages: [], tools: [], model: "m", stream: true, stops: [], sampling: {}, parameters: {} };
+
+/** Writes an answer. Returns its events, and the body of a response that is not streamed. */
+function written(codec: Codec, parts: readonly (readonly Delta[])[], given = call): { events: any[]; whole: any } {
+  const writer = codec.begin(given, { id: "0", created: 1, inputTokens: 5 });
+  const events = parts.flatMap((each) => writer.add(each));
+  const end = writer.end({ finishReason: "stop", outputTokens: 7 });
+  return { events: [...events, ...end.events], whole: end.whole };
+}
+
+/** Items of a response by its deltas, as clients join them. */
+const joined: Readonly<Record<string, (events: readonly any[]) => unknown[]>> = {
+  [anthropicMessages.wire](events) {
+    const blocks: any[] = [];
+    for (const { type, index, content_block: begin, delta: part } of events) {
+      if (type === "content_block_start") blocks[index] = { ...begin, json: "" };
+      if (type !== "content_block_delta") continue;
+      const block = blocks[index];
+      if (part.type === "text_delta") block.text += part.text;
+      else if (part.type === "thinking_delta") block.thinking += part.thinking;
+      else block.json += part.partial_json;
+    }
+    return blocks.map(({ json, ...block }) => (json === "" ? block : { ...block, input: JSON.parse(json) }));
+  },
+  [openaiResponses.wire](events) {
+    const items: any[] = [];
+    for (const { type, output_index: index, item_id, content_index, item, part, delta: more } of events) {
+      if (type === "response.output_item.added") items[index] = structuredClone(item);
+      if (item_id !== undefined) expect(item_id).toBe(items[index].id);
+      if (type === "response.content_part.added") items[index].content[content_index] = structuredClone(part);
+      if (type === "response.function_call_arguments.delta") items[index].arguments += more;
+      else if (type.endsWith(".delta")) items[index].content[content_index].text += more;
+    }
+    return items.map((item) => ("status" in item ? { ...item, status: "completed" } : item));
+  },
+};
+
+test.each([anthropicMessages, openaiResponses].map((codec) => [codec.wire, codec] as const))(
+  "%s: the events of an answer are its items, however it is divided",
+  (wire, codec) => {
+    fc.assert(
+      fc.property(sampled, (parts) => {
+        const { events, whole } = written(codec, parts);
+        const items = whole.content ?? whole.output;
+        expect(joined[wire]?.(events)).toEqual(items);
+        // Whole calls, and text that stands together, are one item each.
+        expect(written(codec, [parts.flat()]).whole).toEqual(whole);
+        const kinds = items.map(({ type }: { type: string }) => type);
+        for (const [i, kind] of kinds.entries())
+          if (!["tool_use", "function_call"].includes(kind)) expect(kinds[i + 1]).not.toBe(kind);
+        const begun = events.filter(({ type }) => /block_start|item\.added/.test(type)).length;
+        const ended = events.filter(({ type }) => /block_stop|item\.done/.test(type)).length;
+        expect([begun, ended]).toEqual([items.length, items.length]);
+      }),
+    );
+  },
+);
+
+test.each([openaiChat, openaiResponses, anthropicMessages].map((codec) => [codec.wire, codec] as const))(
+  "%s: a response states its usage, and whether the answer has its form",
+  (_, codec) => {
+    const format = { schema: { type: "object", properties: { a: { type: "number" } }, required: ["a"] } };
+    const of = (content: string, more: Partial<ModelCall>) => {
+      const writer = codec.begin({ ...call, ...more }, { id: "0", created: 1, inputTokens: 5 });
+      writer.add([{ type: "reasoning", text: "Hm." }]);
+      writer.add([{ type: "content", text: content.slice(0, 2) }]);
+      writer.add([{ type: "content", text: content.slice(2) }]);
+      const { events, whole, hasFormat } = writer.end({ finishReason: "stop", outputTokens: 7 });
+      const isMarked = [whole, events].map((each) => JSON.stringify(each).includes('"schema_failed":true'));
+      expect(isMarked).toEqual(Array(2).fill(!hasFormat));
+      return { hasFormat, usage: (whole as any).usage };
+    };
+    expect(of('{"a":1}', { format }).hasFormat).toBe(true);
+    expect(of('{"a":"1"}', { format }).hasFormat).toBe(false);
+    expect(of("[1]", { format: {} }).hasFormat).toBe(false);
+    expect(of("one", {}).hasFormat).toBe(true);
+    // Chat completions leave the counts out in an episode; a server adds its own.
+    if (codec !== openaiChat) expect(of("one", {}).usage).toMatchObject({ input_tokens: 5, output_tokens: 7 });
+  },
+);
