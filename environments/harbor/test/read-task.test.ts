@@ -77,7 +77,7 @@ test.each<[Files, string]>([
 test("a link is refused", async () => {
   const { folder, remove } = taskFolder();
   symlinkSync("/etc/passwd", join(folder, "tests", "passwd"));
-  await expect(readTask(folder)).rejects.toThrow("/tests/passwd: a task has only files and folders");
+  await expect(readTask(folder)).rejects.toThrow("/tests/passwd: the folder of a task has only files and folders");
   remove();
 });
 
