@@ -17,9 +17,9 @@ export async function scoreAgent(ending: Ending): Promise<Reward | undefined> {
   const { options, end, opened } = ending;
   const { of, range } = options.score;
   try {
-    if (end.kind !== "returned" && of === "returned") return undefined;
     // A limit ends the program while this begins.
     await opened.space.ended();
+    if (end.kind !== "returned" && of === "returned") return undefined;
     const reward = await rewardOf(ending);
     const isOutside = reward.scored && (reward.value < range[0] || reward.value > range[1]);
     return isOutside ? failed(`The reward ${reward.value} is outside of \`score.range\`.`) : reward;
@@ -68,15 +68,17 @@ async function commandReward({ options, task, context, opened, signal }: Ending,
     `echo ${folder} >&2; export PYTHONNOUSERSITE=1 SCORE=${folder}\n${command}`,
     { timeoutMs: options.limits.seconds * 1_000, signal },
   );
-  const { exitCode, stdout, stderr } = result;
+  const { exitCode, stdout } = result;
+  const printed = Buffer.from(result.stderr).toString();
   // A jail that could not be made has the exit code 1 too.
-  if (!Buffer.from(stderr).toString().startsWith(folder))
-    return failed(`The command of the score did not start: it ${howEnded(result)}`);
-  if (exitCode === null || NOT_RUN.includes(exitCode)) return failed(`The command of the score ${howEnded(result)}`);
+  const hasStarted = printed.startsWith(folder);
+  const how = howEnded({ ...result, stderr: Buffer.from(printed.replace(folder, "")) });
+  if (!hasStarted || exitCode === null || NOT_RUN.includes(exitCode))
+    return failed(`The command of the score was not run to its end: it ${how}`);
   if (reads === "exit") return score(range[exitCode === 0 ? 1 : 0]);
   const last = Buffer.from(stdout).toString().trim().split("\n").at(-1)?.trim() ?? "";
   if (NUMBER.test(last) && Number.isFinite(Number(last))) return score(Number(last));
-  return failed(`The last line of the command of the score is no number: it ${howEnded(result)}`);
+  return failed(`The last line of the command of the score is no number: it ${how}`);
 }
 
 function failed(message: string): Reward {

@@ -5,7 +5,7 @@ export const FORWARDED = { host: "127.0.0.1", port: 61_000 } as const;
 const CONNECTIONS = 400;
 const SOCKET = "/mrlm/socket";
 
-/** Copies bytes in both directions until both are over; an error of one side ends the other. */
+/** Copies bytes in both directions until the model has closed its side; an error of one side ends the other. */
 const PYTHON = `
 import socket, threading, time
 places = threading.Semaphore(${CONNECTIONS})
@@ -20,11 +20,17 @@ def copy(source, target):
                 each.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+def reply(server, client):
+    copy(server, client)
+    try:
+        client.shutdown(socket.SHUT_RD)
+    except OSError:
+        pass
 def serve(client):
     try:
         with client, socket.socket(socket.AF_UNIX) as server:
             server.connect("${SOCKET}")
-            back = threading.Thread(target=copy, args=(server, client))
+            back = threading.Thread(target=reply, args=(server, client))
             back.start()
             copy(client, server)
             back.join()
@@ -48,9 +54,10 @@ while True:
 
 const NODE = `
 const { connect, createServer } = require("net");
-const server = createServer({ allowHalfOpen: true, pauseOnConnect: false }, (client) => {
+const server = createServer({ allowHalfOpen: true }, (client) => {
   const socket = connect({ path: "${SOCKET}", allowHalfOpen: true });
   for (const each of [client, socket]) each.on("error", () => (client.destroy(), socket.destroy()));
+  socket.on("close", () => client.destroySoon());
   client.pipe(socket).pipe(client);
 });
 server.maxConnections = ${CONNECTIONS};
