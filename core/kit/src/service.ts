@@ -19,6 +19,7 @@ export {
 } from "@mrlm/spec";
 export { cacheDirectory } from "./cache-directory.ts";
 export { decodeUtf8 } from "./data/decode-utf8.ts";
+export { folderFiles, type FolderFile, writeFiles } from "./data/folder-files.ts";
 export { jsonlRows } from "./data/read-jsonl.ts";
 export { readLines } from "./data/read-lines.ts";
 export { hash128, hash64, mix32 } from "./hash.ts";

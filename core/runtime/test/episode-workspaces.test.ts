@@ -16,6 +16,7 @@ async function sessionWith(
   let last = 0;
   const workspaces: Workspaces = {
     limits: { timeoutMs: 1, cpuMs: 1, memoryBytes: 1, processes: 1, fileBytes: 1, diskBytes: 1, outputBytes: 1 },
+    sockets: "",
     async open(options = {}) {
       await opens(options);
       const id = ++last;

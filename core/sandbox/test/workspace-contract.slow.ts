@@ -23,7 +23,8 @@ if (bubblewrap === undefined) {
       const { ends } = localChannel();
       serveServices(ends[0], { service: async () => local as never });
       const remote = await remoteServices(ends[1]).service("workspace", "linux", "a test");
-      return { limits: remote.limits, open: (options) => remote.open(options), close: () => local.close() };
+      const { limits, sockets } = remote;
+      return { limits, sockets, open: (options) => remote.open(options), close: () => local.close() };
     },
     timeoutMs: 120_000,
     registry: { describe, test },

@@ -36,7 +36,7 @@ export interface EnvironmentContext<Public extends JsonObject = JsonObject, Priv
    */
   tools(source: string | Toolset): EpisodeTools;
   /** Returns the provider of a platform. The host closes the workspaces that it opened with the episode, however it ends. */
-  workspaces(platform: string): Pick<Workspaces, "limits" | "open">;
+  workspaces(platform: string): Pick<Workspaces, "limits" | "sockets" | "open">;
   /**
    * Returns the absolute path of a file that an option names. A relative path starts at the folder of the host: that of the configuration, or the data folder
    * of a server, which throws DATA_FORBIDDEN for files outside of it. A resumed run compares the contents of the files that `tasks` opened.

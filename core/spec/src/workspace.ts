@@ -128,6 +128,8 @@ export interface Workspace {
 export interface Workspaces {
   /** Default limits. */
   readonly limits: WorkspaceLimits;
+  /** Folder of this machine for Unix sockets that programs are to reach, which only this user can open. A socket in it is removed with its workspace. */
+  readonly sockets: string;
   /**
    * Opens a workspace; waits for a place if the largest number is open. Rejects with SANDBOX_FAILED, with OPTIONS_INVALID for an unknown image, with
    * RESOURCE_EXHAUSTED if the queue is full or the wait is too long, and with CANCELLED when the signal is aborted.

@@ -15,6 +15,7 @@ import {
   textMessage,
   type Tool,
 } from "@mrlm/kit";
+import { writeFiles } from "@mrlm/kit/service";
 import type { Workspace } from "@mrlm/spec";
 import { grade } from "./grade/grade.ts";
 import { joined, meets, rewardOf, type Rewards } from "./grade/reward.ts";
@@ -22,7 +23,6 @@ import { openTask, workdirOf } from "./open-task.ts";
 import type { HarborOptions } from "./options.ts";
 import { type HarborTask, readTask, type TaskStep } from "./task/task.ts";
 import type { Hidden, Shown } from "./tasks.ts";
-import { writeFiles } from "./write-files.ts";
 
 /** Environment with one task in an episode. A message without a call ends a step of the task, which its tests then grade. */
 export class HarborEnvironment implements SimulatedEnvironment {

@@ -1,13 +1,13 @@
 import { availableParallelism } from "node:os";
 import { posix } from "node:path";
 import { defined, type EnvironmentContext, MrlmError } from "@mrlm/kit";
+import { writeFiles } from "@mrlm/kit/service";
 import type { Workspace, WorkspaceLimits } from "@mrlm/spec";
 import { baseOf } from "./base.ts";
 import type { HarborOptions } from "./options.ts";
 import { type BuildStep, shellQuoted } from "./task/dockerfile.ts";
 import { invalidTask } from "./task/place.ts";
 import type { HarborTask } from "./task/task.ts";
-import { writeFiles } from "./write-files.ts";
 
 const MEGABYTE = 2 ** 20;
 /** Output of a command that a policy reads. */

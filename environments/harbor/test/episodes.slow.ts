@@ -69,6 +69,7 @@ async function play(
   const held: { close(): Promise<void> }[] = [];
   const tracked: Workspaces = {
     limits: workspaces.limits,
+    sockets: workspaces.sockets,
     close: async () => undefined,
     open: async (given) => {
       const workspace = await workspaces.open(given);

@@ -28,7 +28,7 @@ test.each(BROKEN_TASKS)("%j is refused with its place", async (files, message) =
 test("a link is refused", async () => {
   const { folder, remove } = taskFolder();
   symlinkSync("/etc/passwd", join(folder, "tests", "passwd"));
-  await expect(readTask(folder)).rejects.toThrow("/tests/passwd: a task has only files and folders");
+  await expect(readTask(folder)).rejects.toThrow("/tests/passwd: the folder of a task has only files and folders");
   remove();
 });
 

@@ -23,19 +23,24 @@ export function agentEnvironment<
   Options,
   Public extends JsonObject = JsonObject,
   Private extends JsonObject = JsonObject,
->(definition: AgentDefinition<Options, Public, Private>): EnvironmentDefinition<Options, Public, Private> {
-  const { run: _, score: __, calls: ___, limits: given, solve, ...rest } = definition;
-  const limits = { ...LIMITS, ...given };
+  Opened = undefined,
+>(definition: AgentDefinition<Options, Public, Private, Opened>): EnvironmentDefinition<Options, Public, Private> {
+  const { run: _, score: __, calls: ___, open: ____, limits: given, solve, ...rest } = definition;
+  const limitsOf = (options: Options): AgentLimits => ({
+    ...LIMITS,
+    ...(typeof given === "function" ? given(options) : given),
+  });
   const { roles = { [SINGLE_AGENT]: {} }, determinism = "replayable" } = definition;
   for (const rule of definition.calls ?? []) if ("role" in rule) requireRole(Object.keys(roles), rule.role);
-  const stepMs = (limits.seconds + 10) * 1_000;
+  const stepMs = ((typeof given === "function" ? LIMITS : { ...LIMITS, ...given }).seconds + 10) * 1_000;
   const environment = defineEnvironment<Options, Public, Private>({
     ...rest,
     roles,
     determinism,
     deadlines: { setupMs: Math.max(60_000, stepMs), stepMs, ...definition.deadlines },
     create(context, options) {
-      let episode: AgentEpisode<Options, Public, Private> | undefined;
+      let episode: AgentEpisode<Options, Public, Private, Opened> | undefined;
+      const limits = limitsOf(options);
       return {
         async reset({ task: id, seed }) {
           episode?.close();
@@ -45,7 +50,7 @@ export function agentEnvironment<
           return episode.begin();
         },
         async step(action, { signal }) {
-          return (episode as AgentEpisode<Options, Public, Private>).step(action, signal);
+          return (episode as AgentEpisode<Options, Public, Private, Opened>).step(action, signal);
         },
         async close() {
           episode?.close();

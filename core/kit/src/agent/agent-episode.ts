@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import {
   defined,
   type Action,
@@ -23,7 +23,7 @@ import { agentModel } from "./agent-model.ts";
 import { unlisten } from "./listener.ts";
 import { type ProgramCall, ProgramCalls } from "./program-calls.ts";
 import { agentRewards } from "./agent-rewards.ts";
-import type { AgentCall, AgentDefinition, AgentEnding, AgentLimits } from "./types.ts";
+import type { AgentCall, AgentDefinition, AgentEnding, AgentLimits, AgentRun } from "./types.ts";
 
 /** Time of a program between its refused call above the limit and its end, in milliseconds. */
 const LAST_MS = 5_000;
@@ -31,8 +31,8 @@ const LAST_MS = 5_000;
 const MAX_ERROR = 2_048;
 
 /** Parts of an episode. */
-export interface EpisodeParts<Options, Public extends JsonObject, Private extends JsonObject> {
-  readonly definition: AgentDefinition<Options, Public, Private>;
+export interface EpisodeParts<Options, Public extends JsonObject, Private extends JsonObject, Opened> {
+  readonly definition: AgentDefinition<Options, Public, Private, Opened>;
   readonly limits: AgentLimits;
   readonly roles: Readonly<Record<RoleId, { readonly many?: boolean }>>;
   readonly task: Task<Public, Private>;
@@ -54,8 +54,8 @@ interface AnsweredTurn extends Turn {
 }
 
 /** Run of a program. Each of its calls is an observation, and the action that follows is the answer. */
-export class AgentEpisode<Options, Public extends JsonObject, Private extends JsonObject> {
-  readonly #parts: EpisodeParts<Options, Public, Private>;
+export class AgentEpisode<Options, Public extends JsonObject, Private extends JsonObject, Opened> {
+  readonly #parts: EpisodeParts<Options, Public, Private, Opened>;
   readonly #calls: ProgramCalls;
   readonly #conversations = new Conversations();
   readonly #answered: {
@@ -81,6 +81,8 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
   #end: ProgramEnd | undefined;
   /** Cause of an episode without a score: a fault of the gateway, or of a service that the program used. */
   #fault: unknown;
+  #opened!: Opened;
+  #running: Promise<string | undefined> | undefined;
   #isRunning = true;
   #isClosed = false;
   /** Limit that the program has met, while it has time to end. */
@@ -88,7 +90,7 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
   #lastTimer: NodeJS.Timeout | undefined;
   #usedMs = 0;
 
-  constructor(parts: EpisodeParts<Options, Public, Private>) {
+  constructor(parts: EpisodeParts<Options, Public, Private, Opened>) {
     this.#parts = parts;
     const { limits, roles, task, seed, definition } = parts;
     this.#calls = new ProgramCalls({
@@ -105,12 +107,23 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
 
   /** Starts the program and returns its first call. Rejects with AGENT_FAILED if it ends before one. */
   async begin(): Promise<Observation> {
-    void this.#run();
+    const run = await this.#open().catch((error: unknown) => {
+      this.#stop("The program was not started.");
+      throw error;
+    });
+    if (this.#isClosed) throw new MrlmError("CANCELLED", "The episode was closed before its program was started.");
+    this.#running = this.#run(run);
     const turn = await this.#next();
     if (turn !== undefined) return this.#observe(turn);
     this.#stop("The program has ended.");
+    // The output of a program that met a limit is known at its end.
+    const last =
+      this.#end?.kind === "limit"
+        ? await Promise.race([this.#running, sleep(LAST_MS, undefined, { ref: false })])
+        : undefined;
     if (MrlmError.isInstance(this.#fault)) throw this.#fault;
-    throw new MrlmError("AGENT_FAILED", `The program ended before its first call: ${reasonOf(this.#end)}`);
+    const reason = `${reasonOf(this.#end)}${last === undefined ? "" : `; ${last}`}`;
+    throw new MrlmError("AGENT_FAILED", `The program ended before its first call: ${reason}`);
   }
 
   /** Answers the waiting call, and returns the next one or the end. */
@@ -129,23 +142,32 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
     this.#changed.resolve();
   }
 
-  async #run(): Promise<void> {
+  /** Returns what the program receives. */
+  async #open(): Promise<AgentRun<Options, Public, Opened>> {
     const { definition, task, seed, options, context, roles } = this.#parts;
     const { tasks } = context;
     const shown: EnvironmentContext<Public> = {
       ...context,
       tasks: { ...tasks, get: async (split, index) => ({ ...(await tasks.get(split, index)), private: {} }) },
     };
+    const model = agentModel(this.#calls, Object.keys(roles)[0] as RoleId);
+    const { signal } = this.#program;
+    const run = { task: { id: task.id, public: task.public }, seed, options, context: shown, model, signal };
+    this.#opened = (await definition.open?.(run)) as Opened;
+    return { ...run, opened: this.#opened };
+  }
+
+  /** Runs the program. Resolves with its error. */
+  async #run(run: AgentRun<Options, Public, Opened>): Promise<string | undefined> {
     try {
-      const model = agentModel(this.#calls, Object.keys(roles)[0] as RoleId);
-      const { signal } = this.#program;
-      const shownTask = { id: task.id, public: task.public };
-      const result = await definition.run({ task: shownTask, seed, options, context: shown, model, signal });
+      const result = await this.#parts.definition.run(run);
       this.#ended({ kind: "returned", result: result ?? null });
+      return undefined;
     } catch (error) {
       if (MrlmError.hasCode(error, "TOOL_FAILED", "SANDBOX_FAILED", "SCORER_FAILED", "AGENT_LISTEN_FAILED"))
         this.#fault ??= error;
       this.#ended({ kind: "failed", error: textOf(error) });
+      return textOf(error);
     } finally {
       this.#isRunning = false;
     }
@@ -247,13 +269,13 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
       this.#counts.limited++;
       if (end.limit === "calls") this.#counts.call_limited++;
       await nextTurn();
-      if (this.#isRunning) this.#counts.abandoned++;
     }
     if (MrlmError.isInstance(this.#fault)) throw this.#fault;
     const calls = this.#answered.map(({ call, pending }) => ({ ...call, isRead: pending.isRead }));
     const rewards = await agentRewards(definition, [...this.#agents], this.#fault, {
-      ...{ task, end, calls, options, context, signal },
+      ...{ task, end, calls, opened: this.#opened, options, context, signal },
     });
+    if (end.kind === "limit" && this.#isRunning) this.#counts.abandoned++;
     const single = Object.keys(roles).filter((role) => roles[role]?.many !== true);
     const living = new Set([...single, ...this.#agents]).difference(this.#exhausted);
     const ended = Object.fromEntries([...living].map((agent) => [agent, true]));
@@ -313,7 +335,10 @@ function contextFull(agent: AgentId): ApiError {
 
 function reasonOf(end: ProgramEnd | undefined): string {
   if (end?.kind === "failed") return end.error;
-  return end?.kind === "limit" ? `it met the limit \`${end.limit}\`` : "it returned";
+  if (end?.kind === "limit") return `it met the limit \`${end.limit}\``;
+  const result =
+    end?.kind === "returned" && end.result !== null ? ` ${JSON.stringify(end.result).slice(-MAX_ERROR)}` : "";
+  return `it returned${result}`;
 }
 
 /** Returns the messages of an error and of its causes. */

@@ -1,5 +1,5 @@
 import { MrlmError, type RoleId } from "@mrlm/spec";
-import { listen } from "./listener.ts";
+import { listen, listenAt } from "./listener.ts";
 import { bodyTooLarge, type ProgramCalls } from "./program-calls.ts";
 import type { AgentModel } from "./types.ts";
 
@@ -16,8 +16,9 @@ export function agentModel(calls: ProgramCalls, role: RoleId): AgentModel {
       requireRole(calls.roles, id);
       return agentModel(calls, id);
     },
-    async listen() {
-      const baseURL = await listen(calls);
+    async listen(socket) {
+      if (socket !== undefined) await listenAt(calls, socket.socketPath);
+      const baseURL = socket === undefined ? await listen(calls) : (socket.baseURL ?? "http://localhost/v1");
       const { apiKey } = calls;
       return {
         baseURL,

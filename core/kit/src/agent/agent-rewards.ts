@@ -2,11 +2,11 @@ import { type AgentId, isObject, type JsonObject, MrlmError, type Reward, roleOf
 import type { AgentDefinition, AgentEnding } from "./types.ts";
 
 /** Returns the rewards of the agents of an ended program. @param fault fault of the gateway, with which nothing is scored */
-export async function agentRewards<Options, Public extends JsonObject, Private extends JsonObject>(
-  definition: AgentDefinition<Options, Public, Private>,
+export async function agentRewards<Options, Public extends JsonObject, Private extends JsonObject, Opened>(
+  definition: AgentDefinition<Options, Public, Private, Opened>,
   agents: readonly AgentId[],
   fault: unknown,
-  ending: AgentEnding<Options, Public, Private>,
+  ending: AgentEnding<Options, Public, Private, Opened>,
 ): Promise<Readonly<Record<AgentId, Reward>>> {
   const all = (reward: Reward): Record<AgentId, Reward> => Object.fromEntries(agents.map((agent) => [agent, reward]));
   if (fault !== undefined) return all(unscored("INTERNAL", `A call of the program failed: ${String(fault)}`));

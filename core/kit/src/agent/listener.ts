@@ -9,61 +9,101 @@ import { bodyTooLarge, codecFor, keyOf, type ProgramCalls, type ProgramRequest }
 
 /** Longest time until a request has arrived as a whole, in milliseconds. */
 const REQUEST_MS = 60_000;
+/** Longest path of a Unix socket, in bytes (unix(7): 108 with the null byte). */
+const MAX_PATH = 107;
+
+/** Connections to the socket of an episode at a time: an eighth of them may have no accepted request, such as those of calls that are made together. */
+const SOCKET_CONNECTIONS = 1_024;
 
 /** Episodes of this process with an address, by their keys. */
 const episodes = new Map<string, ProgramCalls>();
+const sockets = new Map<ProgramCalls, HttpServer>();
 let listener: Promise<{ readonly http: HttpServer; readonly baseURL: string }> | undefined;
 
 /** Returns the base URL at which the calls of an episode are answered. All episodes of a process have one loopback address. Rejects with AGENT_LISTEN_FAILED. */
 export async function listen(calls: ProgramCalls): Promise<string> {
-  if (calls.isClosed) throw new MrlmError("AGENT_LISTEN_FAILED", "The episode of the program has ended.");
+  if (calls.isClosed) throw ended();
   episodes.set(calls.apiKey, calls);
   try {
     return (await (listener ??= open())).baseURL;
   } catch (cause) {
     listener = undefined;
-    throw new MrlmError("AGENT_LISTEN_FAILED", `No address for programs could be opened: ${(cause as Error).message}`, {
-      cause,
-    });
+    throw failed(cause);
   }
 }
 
-/** Ends the address of an episode. The last one closes the listener. */
+/** Answers the calls of an episode at a Unix socket of its own: other keys are refused there. Rejects with AGENT_LISTEN_FAILED. */
+export async function listenAt(calls: ProgramCalls, socketPath: string): Promise<void> {
+  if (calls.isClosed) throw ended();
+  try {
+    if (Buffer.byteLength(socketPath) > MAX_PATH)
+      throw new Error(`the path ${socketPath} of a socket has more than ${MAX_PATH} bytes; state a shorter TMPDIR`);
+    if (sockets.has(calls)) throw new Error("the episode has a socket already");
+    const http = serverOf(() => calls, SOCKET_CONNECTIONS);
+    sockets.set(calls, http);
+    await http.listen(socketPath);
+  } catch (cause) {
+    throw failed(cause);
+  }
+}
+
+/** Ends the addresses of an episode. The last one closes the listener that episodes share. */
 export function unlisten(calls: ProgramCalls): void {
+  void sockets.get(calls)?.close(0);
+  sockets.delete(calls);
   if (!episodes.delete(calls.apiKey) || episodes.size > 0) return;
   void listener?.then(({ http }) => http.close(0));
   listener = undefined;
 }
 
 async function open(): Promise<{ readonly http: HttpServer; readonly baseURL: string }> {
-  const http = createHttpServer(REQUEST_MS);
-  http.server.on("request", (request: IncomingMessage, response: ServerResponse) => void serve(request, response));
+  const http = serverOf((key) => episodes.get(key));
   const { port } = await http.listen("127.0.0.1:0");
   return { http, baseURL: `http://127.0.0.1:${port}/v1` };
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+type Find = (key: string) => ProgramCalls | undefined;
+
+function serverOf(find: Find, maxConnections?: number): HttpServer {
+  const http = createHttpServer(REQUEST_MS, undefined, maxConnections);
+  http.server.on("request", (...exchange: Exchange) => void serve(find, ...exchange));
+  return http;
+}
+
+type Exchange = [request: IncomingMessage, response: ServerResponse];
+
+function ended(): MrlmError {
+  return new MrlmError("AGENT_LISTEN_FAILED", "The episode of the program has ended.");
+}
+
+function failed(cause: unknown): MrlmError {
+  const reason = (cause as Error).message;
+  return new MrlmError("AGENT_LISTEN_FAILED", `No address for programs could be opened: ${reason}`, { cause });
+}
+
+async function serve(find: Find, ...[request, response]: Exchange): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort(new DOMException("The client has left.", "AbortError")));
   try {
-    await send(await answer(request, gone.signal), request, response);
+    await send(await answer(find, request, gone.signal), request, response);
   } catch {
     // The client has left, or learns of the error by the end of its connection.
     response.destroy();
   }
 }
 
-async function answer(request: IncomingMessage, signal: AbortSignal): Promise<Response> {
+async function answer(find: Find, request: IncomingMessage, signal: AbortSignal): Promise<Response> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) headers.set(name, [value ?? ""].flat().join(", "));
-  const calls = episodes.get(keyOf(headers) ?? "");
+  const key = keyOf(headers) ?? "";
+  const calls = find(key);
   const path = URL.parse(`http://localhost${request.url ?? ""}`)?.pathname.replace(/^\/v1/, "") ?? "";
   if (calls === undefined)
     return errorReply(
       new ApiError(401, "invalid_api_key", "The key is of no running episode."),
       codecFor({ path, headers }),
     );
-  acceptConnection(request.socket);
+  if (key === calls.apiKey) acceptConnection(request.socket);
   return calls.handle({
     method: request.method ?? "",
     path,

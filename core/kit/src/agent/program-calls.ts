@@ -10,6 +10,9 @@ import { parseClientJson } from "../http/parse-client-json.ts";
 import { messageText } from "../messages.ts";
 import type { AgentLimits, CallRule } from "./types.ts";
 
+/** Requests for each call of the limit, with those that are none: of another route, with another key, and retries. */
+const REQUESTS = 20;
+
 /** Request of a program, over a socket or without one. */
 export interface ProgramRequest {
   readonly method: string;
@@ -109,14 +112,16 @@ export class ProgramCalls {
 
   async #route(request: ProgramRequest): Promise<Response> {
     const { method, path, headers, signal } = request;
+    const { limits } = this.#options;
     const number = this.#arrived++;
+    if (number >= limits.calls * REQUESTS && !this.#isClosed) throw this.#limitMet();
     if (this.#isClosed || !this.#hasKey(headers))
       throw new ApiError(
         401,
         "invalid_api_key",
         "The key is of no running episode. Use `model.apiKey` of the episode.",
       );
-    const { roles, limits, rules } = this.#options;
+    const { roles, rules } = this.#options;
     if (method === "GET" && path.startsWith("/models")) {
       const list = modelList(roles.map((id) => ({ id, created: 0 })));
       const found = path === "/models" ? list : list.data.find(({ id }) => path === `/models/${String(id)}`);
@@ -143,14 +148,7 @@ export class ProgramCalls {
       earlier.times.push(performance.now());
       return this.#reply(earlier, signal);
     }
-    if (++this.counts.calls > limits.calls) {
-      this.#options.onLimit();
-      throw new ApiError(
-        400,
-        "agent_call_limit",
-        `The program has made ${limits.calls} calls, the most of an episode.`,
-      );
-    }
+    if (++this.counts.calls > limits.calls) throw this.#limitMet();
     const call = codec.read(parsed(body));
     const rule = rules.find(({ when }) => holds(when, call));
     const answer = Promise.withResolvers<ModelAnswer>();
@@ -186,6 +184,12 @@ export class ProgramCalls {
     this.#queue.push(made);
     this.#options.onCall();
     return this.#reply(made, signal);
+  }
+
+  #limitMet(): ApiError {
+    this.#options.onLimit();
+    const { calls } = this.#options.limits;
+    return new ApiError(400, "agent_call_limit", `The program has made ${calls} calls, the most of an episode.`);
   }
 
   #hasKey(headers: Headers): boolean {

@@ -56,12 +56,19 @@ export interface AgentModel {
   readonly fetch: typeof fetch;
   /** Returns the model of another role. */
   role(id: RoleId): AgentModel;
-  /** Opens a loopback address, for clients that ignore `fetch` and for processes. Rejects with AGENT_LISTEN_FAILED. */
-  listen(): Promise<{ readonly baseURL: string; readonly env: Readonly<Record<string, string>> }>;
+  /**
+   * Opens a loopback address, for clients that ignore `fetch` and for processes; or a Unix socket of this episode alone, which other keys do not open. Rejects with
+   * AGENT_LISTEN_FAILED.
+   * @param socket.baseURL address by which programs reach the socket; default `http://localhost/v1`
+   */
+  listen(socket?: {
+    readonly socketPath: string;
+    readonly baseURL?: string;
+  }): Promise<{ readonly baseURL: string; readonly env: Readonly<Record<string, string>> }>;
 }
 
 /** Episode in the hands of a program. */
-export interface AgentRun<Options, Public extends JsonObject> {
+export interface AgentRun<Options, Public extends JsonObject, Opened = undefined> {
   readonly task: { readonly id: TaskId; readonly public: Public };
   /** `null` in an environment whose determinism is `none`. */
   readonly seed: number | null;
@@ -69,6 +76,8 @@ export interface AgentRun<Options, Public extends JsonObject> {
   /** Services that the definition requires. Its tasks have no private part. */
   readonly context: EnvironmentContext<Public>;
   readonly model: AgentModel;
+  /** Result of `open`. */
+  readonly opened: Opened;
   /** Aborted at the end of the episode. */
   readonly signal: AbortSignal;
 }
@@ -90,13 +99,14 @@ export interface AgentCall {
 }
 
 /** End of a program, for its score. */
-export interface AgentEnding<Options, Public extends JsonObject, Private extends JsonObject> {
+export interface AgentEnding<Options, Public extends JsonObject, Private extends JsonObject, Opened = undefined> {
   readonly task: Task<Public, Private>;
   readonly end:
     | { readonly kind: "returned"; readonly result: JsonValue | null }
     | { readonly kind: "failed"; readonly error: string }
     | { readonly kind: "limit"; readonly limit: keyof AgentLimits };
   readonly calls: readonly AgentCall[];
+  readonly opened: Opened;
   readonly options: Options;
   readonly context: EnvironmentContext<Public, Private>;
   readonly signal: AbortSignal;
@@ -105,7 +115,7 @@ export interface AgentEnding<Options, Public extends JsonObject, Private extends
 type Scored = number | Reward | Readonly<Record<AgentId, number | Reward>>;
 
 /** Definition of an environment whose episodes are runs of a program. The other fields are those of `EnvironmentDefinition`. */
-export interface AgentDefinition<Options, Public extends JsonObject, Private extends JsonObject>
+export interface AgentDefinition<Options, Public extends JsonObject, Private extends JsonObject, Opened = undefined>
   extends
     Omit<
       EnvironmentDefinition<Options, Public, Private>,
@@ -118,14 +128,20 @@ export interface AgentDefinition<Options, Public extends JsonObject, Private ext
   readonly determinism?: Determinism;
   /** The first rule that holds. Default: the name of the model in the request is the role, else the header `x-mrlm-agent`, else the first role. */
   readonly calls?: readonly CallRule[];
-  readonly limits?: Partial<AgentLimits>;
+  /** A function if they depend on the options: then `deadlines` states the longest. */
+  readonly limits?: Partial<AgentLimits> | ((options: Options) => Partial<AgentLimits>);
+  /**
+   * Opens what the program and its score share, such as a workspace, before the time of the program begins. Its error is that of the reset: the program has not
+   * failed.
+   */
+  open?(episode: Omit<AgentRun<Options, Public>, "opened">): Promise<Opened>;
   /** Runs the program. Private fields of the task do not reach it. */
-  run(episode: AgentRun<Options, Public>): Promise<JsonValue | void> | JsonValue | void;
+  run(episode: AgentRun<Options, Public, Opened>): Promise<JsonValue | void> | JsonValue | void;
   /**
    * Returns the reward, once for each episode with a call: a number or reward for all agents, or one by agent or role. `undefined` for a program that failed or met a limit is the
    * least of `rewardRange`.
    */
-  score(end: AgentEnding<Options, Public, Private>): Scored | undefined | Promise<Scored | undefined>;
+  score(end: AgentEnding<Options, Public, Private, Opened>): Scored | undefined | Promise<Scored | undefined>;
   /**
    * Returns the answers of a worked solution, one for each call of the program: calls of tools, and texts. The program runs with them. Required for SFT; for programs with one
    * conversation.

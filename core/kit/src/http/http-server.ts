@@ -12,7 +12,7 @@ const MAX_HEADER_BYTES = 16 << 10;
 /** HTTP server that knows which responses are due. */
 export interface HttpServer {
   readonly server: Server;
-  /** Binds the server to `host:port` (port 0: any free port). Rejects with PORT_IN_USE. */
+  /** Binds the server to `host:port` (port 0: any free port), or to the path of a Unix socket. Rejects with PORT_IN_USE. */
   listen(address: string): Promise<AddressInfo>;
   /** Accepts no further connections, and ends the open ones when no response is due, after `graceMs` at the latest. */
   close(graceMs: number): Promise<void>;
@@ -73,7 +73,9 @@ async function listen(server: Server, address: string): Promise<AddressInfo> {
             }),
       ),
     );
-    server.listen(port, host, () => resolve(server.address() as AddressInfo));
+    const bound = (): void => resolve(server.address() as AddressInfo);
+    if (address.startsWith("/")) server.listen(address, bound);
+    else server.listen(port, host, bound);
   });
 }
 

@@ -11,13 +11,16 @@ export function episodeWorkspaces(
   id: string,
   workspaces: Workspaces,
   { clock, tools }: { readonly clock: PhaseClock; readonly tools: SessionTools },
-): Pick<Workspaces, "limits" | "open"> {
+): Pick<Workspaces, "limits" | "sockets" | "open"> {
   const { withQueue, run } = queuedCalls(clock);
   /** Episode of the last workspace: one that holds a workspace does not wait without end for another. */
   let holding: number | undefined;
   return {
     get limits() {
       return workspaces.limits;
+    },
+    get sockets() {
+      return workspaces.sockets;
     },
     async open(options = {}): Promise<Workspace> {
       const { episode } = tools;

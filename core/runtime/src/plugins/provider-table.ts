@@ -7,6 +7,7 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   "algorithm:ppo": "@mrlm/ppo",
   "algorithm:sft": "@mrlm/sft",
   "engine:torch": "@mrlm/engine-torch",
+  "environment:agent": "@mrlm/environment-agent",
   "environment:code": "@mrlm/environment-code",
   "environment:consultation": "@mrlm/environment-consultation",
   "environment:debate": "@mrlm/environment-debate",

@@ -136,7 +136,7 @@ class RemoteServices {
         } satisfies Toolset;
       case "workspace":
         return {
-          ...(defined(values) as Pick<Workspaces, "limits">),
+          ...(defined(values) as Pick<Workspaces, "limits" | "sockets">),
           open: (options = {}) => this.#call(id, "open", [], options),
           // It is shared with others. The process that has it closes it.
           close: async () => undefined,

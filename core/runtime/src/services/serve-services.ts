@@ -14,7 +14,7 @@ const VALUES = {
   sandbox: ["language", "limits", "children"],
   tool: ["determinism", "definitions"],
   session: ["end"],
-  workspace: ["limits"],
+  workspace: ["limits", "sockets"],
   opened: [],
   files: [],
   shell: ["hasEnded"],

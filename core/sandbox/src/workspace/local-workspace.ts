@@ -120,7 +120,7 @@ export class LocalWorkspace implements Workspace {
     void process.watch(Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs));
     const [code] = await Promise.all([process.ended, ...closed]);
     signal?.removeEventListener("abort", cancel);
-    assertRunning(signal);
+    assertRunning(signal, [stdout, stderr]);
     if (this.#closing !== undefined) throw gone();
     const { limit } = process;
     if (!(await process.hasStarted()) || (code === null && limit === undefined))
@@ -318,7 +318,8 @@ export class LocalWorkspace implements Workspace {
         ...folders,
         ...(proc ? PROC : []),
         ...["--dev", "/dev", "--bind", holder.path("shm"), "/dev/shm", "--remount-ro", "/dev"],
-        ...(socket === undefined ? [] : ["--bind", socket, "/mrlm/socket"]),
+        // None after the end of its listener.
+        ...(socket === undefined ? [] : ["--bind-try", socket, "/mrlm/socket"]),
         ...["--remount-ro", "/", "--chdir", start],
       ],
       env: { ...ENVIRONMENT, ...env },

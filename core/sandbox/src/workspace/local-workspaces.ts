@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { mkdir, readdir, realpath, rm, stat, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { temporaryFolder } from "@mrlm/process";
 import { MrlmError, type Workspace, type WorkspaceLimits, type WorkspaceOptions, type Workspaces } from "@mrlm/spec";
 import { detectJail } from "../jail/detect-jail.ts";
@@ -48,6 +48,7 @@ interface LocalWorkspacesOptions {
 /** Provider of workspaces on this machine, in jails of bubblewrap. */
 export class LocalWorkspaces implements Workspaces {
   readonly limits: WorkspaceLimits;
+  readonly sockets: string;
   readonly #tools: HolderTools;
   readonly #mountPoint: string;
   readonly #images: NonNullable<LocalWorkspacesOptions["images"]>;
@@ -76,7 +77,9 @@ export class LocalWorkspaces implements Workspaces {
     const { path, remove } = temporaryFolder("workspaces");
     this.#remove = remove;
     this.#mountPoint = join(path, "files");
-    for (const name of ["files", "pipes", "snapshots"]) mkdirSync(join(path, name));
+    // The path of a socket has at most 107 bytes.
+    this.sockets = join(path, "s");
+    for (const name of ["files", "pipes", "snapshots", "s"]) mkdirSync(join(path, name));
     this.#shared = {
       bubblewrap,
       pipes: new Pipes(join(path, "pipes")),
@@ -146,6 +149,8 @@ export class LocalWorkspaces implements Workspaces {
     try {
       const onClose = (): void => {
         if (workspace !== undefined) this.#open.delete(workspace);
+        // The process that listens may be gone.
+        if (socket !== undefined && dirname(socket) === this.sockets) rmSync(socket, { force: true });
         giveBack();
       };
       const holder = await this.#hold(image, own.diskBytes);

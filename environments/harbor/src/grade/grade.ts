@@ -1,10 +1,9 @@
 import { posix } from "node:path";
 import { type Logger, MrlmError } from "@mrlm/kit";
+import { type FolderFile, writeFiles } from "@mrlm/kit/service";
 import type { Workspace } from "@mrlm/spec";
 import { buildKeyOf, exported, VERIFIER_SECONDS, workdirOf } from "../open-task.ts";
-import type { TaskFile } from "../task/folder-files.ts";
 import { type HarborTask, modeOf, type TaskStep } from "../task/task.ts";
-import { writeFiles } from "../write-files.ts";
 import { readRewards, type Rewards } from "./reward.ts";
 
 /** Folder in which tests write the reward. The policy has none of this name. */
@@ -73,7 +72,7 @@ export async function grade(
 }
 
 /** Writes the tests in place of what the policy has put there. Returns false where its files prevent that. */
-async function prepare(workspace: Workspace, tests: readonly TaskFile[]): Promise<boolean> {
+async function prepare(workspace: Workspace, tests: readonly FolderFile[]): Promise<boolean> {
   // A folder of the root is mounted, so that it stays, empty. Its rights are the policy's.
   await workspace.exec(
     `chmod 755 /logs /tests /solution /root; chmod 1777 /tmp; chmod -R u+rwX ${OWN.join(" ")}; rm -rf ${OWN.join(" ")}`,
@@ -86,7 +85,7 @@ async function prepare(workspace: Workspace, tests: readonly TaskFile[]): Promis
 }
 
 /** Writes artifacts into new files. Returns false where they have no room: a sparse file of the policy has real zeros here. */
-async function isWritten(workspace: Workspace, artifacts: readonly TaskFile[]): Promise<boolean> {
+async function isWritten(workspace: Workspace, artifacts: readonly FolderFile[]): Promise<boolean> {
   try {
     await writeFiles(workspace, "/", artifacts);
     return true;
@@ -108,8 +107,8 @@ async function rewardsOf(workspace: Workspace): Promise<Rewards> {
 }
 
 /** Reads files and folders; `undefined` above the limit. Missing ones are left out. */
-async function artifactsOf(workspace: Workspace, paths: readonly string[]): Promise<TaskFile[] | undefined> {
-  const files = new Map<string, TaskFile>();
+async function artifactsOf(workspace: Workspace, paths: readonly string[]): Promise<FolderFile[] | undefined> {
+  const files = new Map<string, FolderFile>();
   let bytes = 0;
   const read = async (path: string, size: number): Promise<void> => {
     bytes += size;

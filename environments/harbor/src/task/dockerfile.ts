@@ -1,6 +1,5 @@
-import { parseJson } from "@mrlm/kit/service";
+import { type FolderFile, parseJson } from "@mrlm/kit/service";
 import { matchesGlob, posix } from "node:path";
-import type { TaskFile } from "./folder-files.ts";
 import { invalidTask, needsDocker } from "./place.ts";
 
 /** Variables of an image before its first instruction. */
@@ -13,7 +12,7 @@ type Variables = Readonly<Record<string, string>>;
 
 /** Step of a build. */
 export type BuildStep = { readonly place: string; readonly workdir: string } & (
-  | { readonly kind: "copy"; readonly files: readonly { readonly to: string; readonly file: TaskFile }[] }
+  | { readonly kind: "copy"; readonly files: readonly { readonly to: string; readonly file: FolderFile }[] }
   | { readonly kind: "run"; readonly command: string; readonly env: Variables }
 );
 
@@ -39,7 +38,7 @@ interface State {
  * Reads a Dockerfile. Throws DATA_INVALID, with file and line, for an instruction that a workspace cannot follow.
  * @param files of the folder of the Dockerfile, from which COPY takes
  */
-export function readDockerfile(text: string, path: string, files: readonly TaskFile[]): Dockerfile {
+export function readDockerfile(text: string, path: string, files: readonly FolderFile[]): Dockerfile {
   const instructions = instructionsOf(text, path);
   const first = instructions.next().value ?? undefined;
   if (first?.name !== "FROM") throw invalidTask(first?.place ?? `${path}:1`, "a Dockerfile begins with FROM");
@@ -57,7 +56,7 @@ interface Instruction {
   readonly place: string;
 }
 
-function apply({ name, text, place }: Instruction, state: State, files: readonly TaskFile[]): void {
+function apply({ name, text, place }: Instruction, state: State, files: readonly FolderFile[]): void {
   const { workdir } = state;
   const expand = (value: string): string => expanded(value, { ...state.args, ...state.env });
   switch (name) {
@@ -93,8 +92,12 @@ function apply({ name, text, place }: Instruction, state: State, files: readonly
 /** Returns where COPY writes which files. */
 function copied(
   text: string,
-  { place, workdir, files }: { readonly place: string; readonly workdir: string; readonly files: readonly TaskFile[] },
-): { to: string; file: TaskFile }[] {
+  {
+    place,
+    workdir,
+    files,
+  }: { readonly place: string; readonly workdir: string; readonly files: readonly FolderFile[] },
+): { to: string; file: FolderFile }[] {
   const [, options = "", rest = ""] = /^((?:--\S+\s+)*)(.*)$/s.exec(text) ?? [];
   const modes: boolean[] = [];
   for (const option of options.split(/\s+/).filter(Boolean)) {
@@ -111,7 +114,7 @@ function copied(
   const isFolder = target.endsWith("/") || names.length > 1;
   return names.flatMap((name) => {
     const source = posix.relative("/", posix.resolve("/", name));
-    const at = (file: TaskFile): string | undefined => {
+    const at = (file: FolderFile): string | undefined => {
       if (source === "" || file.path.startsWith(`${source}/`)) return posix.join(to, posix.relative(source, file.path));
       if (file.path === source) return isFolder || target === "." ? posix.join(to, posix.basename(file.path)) : to;
       const top = file.path.split("/").slice(0, source.split("/").length).join("/");

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { decodeUtf8 } from "@mrlm/kit/service";
+import { decodeUtf8, folderFiles, type FolderFile } from "@mrlm/kit/service";
 import { readConfig, type StepConfig, type TaskConfig } from "./config.ts";
 import { type Dockerfile, readDockerfile } from "./dockerfile.ts";
-import { folderFiles, type TaskFile } from "./folder-files.ts";
 import { invalidTask, needsDocker, unreadable } from "./place.ts";
 
 /** Part of a task with its own instruction and tests. A task without steps has one. */
@@ -12,11 +11,11 @@ export interface TaskStep {
   readonly config: Pick<StepConfig, "agent" | "verifier" | "min_reward" | "artifacts">;
   readonly instruction: string;
   /** Files of `tests/`, and of the step above them. */
-  readonly tests: readonly TaskFile[];
+  readonly tests: readonly FolderFile[];
   /** Files of the worked solution. Empty where the task has none. */
-  readonly solution: readonly TaskFile[];
+  readonly solution: readonly FolderFile[];
   /** Files for the working directory before the step. */
-  readonly workdir: readonly TaskFile[];
+  readonly workdir: readonly FolderFile[];
 }
 
 /** Task as its folder states it. */
@@ -123,12 +122,12 @@ function withoutCanary(text: string): string {
     .replace(/^\s*\n/, "");
 }
 
-function merged(shared: readonly TaskFile[], own: readonly TaskFile[]): TaskFile[] {
+function merged(shared: readonly FolderFile[], own: readonly FolderFile[]): FolderFile[] {
   return [...shared.filter(({ path }) => !own.some((file) => file.path === path)), ...own];
 }
 
 /** Returns a hash of the paths, contents and rights of files. */
-export function hashOf(files: readonly TaskFile[]): string {
+export function hashOf(files: readonly FolderFile[]): string {
   const hash = createHash("sha256");
   for (const { path, bytes, isExecutable } of files)
     hash.update(JSON.stringify([path, bytes.length, isExecutable])).update(bytes);

@@ -1,0 +1,75 @@
+/** Address in the network of a workspace that leads to the socket: above the ports that Linux gives to clients. */
+export const FORWARDED = { host: "127.0.0.1", port: 61_000 } as const;
+
+/** Connections at a time. Further ones wait, because a process of a workspace may open 1,024 files. */
+const CONNECTIONS = 400;
+const SOCKET = "/mrlm/socket";
+
+/** Copies bytes in both directions until the model has closed its side; an error of one side ends the other. */
+const PYTHON = `
+import socket, threading, time
+places = threading.Semaphore(${CONNECTIONS})
+def copy(source, target):
+    try:
+        for data in iter(lambda: source.recv(65536), b""):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        for each in (source, target):
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+def reply(server, client):
+    copy(server, client)
+    try:
+        client.shutdown(socket.SHUT_RD)
+    except OSError:
+        pass
+def serve(client):
+    try:
+        with client, socket.socket(socket.AF_UNIX) as server:
+            server.connect("${SOCKET}")
+            back = threading.Thread(target=reply, args=(server, client))
+            back.start()
+            copy(client, server)
+            back.join()
+    except (OSError, RuntimeError):
+        pass
+    finally:
+        places.release()
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind(("${FORWARDED.host}", ${FORWARDED.port}))
+listener.listen(1024)
+print("ready", flush=True)
+while True:
+    places.acquire()
+    try:
+        threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+    except (OSError, RuntimeError):
+        places.release()
+        time.sleep(0.01)
+`;
+
+const NODE = `
+const { connect, createServer } = require("net");
+const server = createServer({ allowHalfOpen: true }, (client) => {
+  const socket = connect({ path: "${SOCKET}", allowHalfOpen: true });
+  for (const each of [client, socket]) each.on("error", () => (client.destroy(), socket.destroy()));
+  socket.on("close", () => client.destroySoon());
+  client.pipe(socket).pipe(client);
+});
+server.maxConnections = ${CONNECTIONS};
+server.listen(${FORWARDED.port}, "${FORWARDED.host}", 1024, () => console.log("ready"));
+`;
+
+/** Exit code of the command of a base that has no interpreter for it. */
+export const MISSING = 127;
+
+/** Command that connects the address with the socket, by the first interpreter that a base has. It prints `ready`, and runs until it is ended. */
+export const FORWARD = [
+  `if command -v python3 >/dev/null; then exec python3 -I -S -c '${PYTHON}'; fi`,
+  `if command -v node >/dev/null; then exec node -e '${NODE}'; fi`,
+  `exit ${MISSING}`,
+].join("\n");

@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import {
+  defined,
+  type ExecOptions,
+  type ExecResult,
+  type JsonObject,
+  MrlmError,
+  type Workspace,
+  type WorkspaceOptions,
+} from "@mrlm/spec";
+import { FORWARD, FORWARDED, MISSING } from "./forwarders.ts";
+import type { AgentRun } from "./types.ts";
+
+/** Characters of the output in errors. */
+const TAIL = 1_500;
+
+/**
+ * Opens a workspace for the program of an episode. Its only network is the model, at the socket `/mrlm/socket`, and after `connect` at a loopback address. The variables of its
+ * commands have the address and the key.
+ * @param options.hasPort whether the variables have the loopback address; else `http://localhost/v1`, for clients that take a socket
+ */
+export async function openProgram(
+  { context, model, signal }: Pick<AgentRun<unknown, JsonObject>, "context" | "model" | "signal">,
+  { hasPort, env: given, ...options }: Omit<WorkspaceOptions, "signal" | "socket"> & { readonly hasPort: boolean },
+): Promise<ProgramWorkspace> {
+  const workspaces = context.workspaces("linux");
+  const socket = join(workspaces.sockets, randomBytes(6).toString("hex"));
+  const baseURL = hasPort ? `http://${FORWARDED.host}:${FORWARDED.port}/v1` : undefined;
+  const { env } = await model.listen({ socketPath: socket, ...defined({ baseURL }) });
+  const workspace = await workspaces.open({ ...options, env: { ...env, ...given }, socket, signal });
+  return new ProgramWorkspace(workspace, signal);
+}
+
+/** Workspace of a program. */
+export class ProgramWorkspace {
+  readonly workspace: Workspace;
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #running: Promise<unknown>[] = [];
+  /** Rejects where the forwarder ends before the program. */
+  #forwarding: Promise<never> | undefined;
+
+  /** @param signal ends all that it runs */
+  constructor(workspace: Workspace, signal: AbortSignal) {
+    this.workspace = workspace;
+    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
+  }
+
+  /** Connects the loopback address with the socket. Rejects with OPTIONS_INVALID for a base without an interpreter for it. */
+  async connect(): Promise<void> {
+    const ready = Promise.withResolvers<void>();
+    const running = this.#exec(FORWARD, { onOutput: () => ready.resolve() });
+    this.#forwarding = running.then(async (result) => {
+      if (result.exitCode === MISSING) throw noInterpreter();
+      // Only the program could cause this. It learns of it by its connections.
+      if (result.limit !== undefined) return new Promise<never>(() => {});
+      throw new MrlmError("SANDBOX_FAILED", `The address of the model ended: it ${howEnded(result)}.`);
+    });
+    this.#forwarding.catch(() => undefined);
+    await Promise.race([ready.promise, this.#forwarding]);
+  }
+
+  /** Runs a program to its end; then nothing of it runs, and it has no address. Rejects with SANDBOX_FAILED for what it did not cause. */
+  async run(command: string, options: Pick<ExecOptions, "stdin"> = {}): Promise<ExecResult> {
+    try {
+      const running = this.#exec(command, options);
+      return await (this.#forwarding === undefined ? running : Promise.race([running, this.#forwarding]));
+    } finally {
+      this.#stop.abort();
+      await this.ended();
+    }
+  }
+
+  /** Waits until nothing runs that `connect` and `run` have started. The signal ends it. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
+  async #exec(command: string, options: ExecOptions): Promise<ExecResult> {
+    const signal = this.#signal;
+    const running = this.workspace.exec(command, { ...options, signal });
+    this.#running.push(running);
+    try {
+      return await running;
+    } catch (cause) {
+      if (signal.aborted || MrlmError.hasCode(cause, "SANDBOX_FAILED")) throw cause;
+      throw new MrlmError("SANDBOX_FAILED", `The workspace of a program failed: ${(cause as Error).message}`, {
+        cause,
+      });
+    }
+  }
+}
+
+/** Returns how a command ended, and the end of its output. */
+export function howEnded({ exitCode, signal, timedOut, limit, stdout, stderr }: ExecResult): string {
+  const texts = [stdout, stderr].map((bytes) =>
+    Buffer.from(bytes)
+      .toString()
+      .trim()
+      .slice(-TAIL / 2),
+  );
+  const met = limit ?? (timedOut ? "time" : undefined);
+  const how = met !== undefined ? `met the limit ${met}` : `ended with ${signal ?? `exit code ${exitCode}`}`;
+  const printed = texts.filter(Boolean).join("\n");
+  return `${how}${printed === "" ? ", without output" : `. The end of its output: ${printed}`}`;
+}
+
+function noInterpreter(): MrlmError {
+  return new MrlmError(
+    "OPTIONS_INVALID",
+    "The base of a workspace has neither python3 nor node, one of which connects a port with the socket of the model.",
+    {
+      hint: "Use an image with one of them. A client that takes a Unix socket needs none: it reaches the model at /mrlm/socket.",
+    },
+  );
+}
