@@ -42,7 +42,7 @@ const FAULTS: Readonly<Record<string, readonly [outcome: string, body: string, o
   "ends before a call": ["AGENT_FAILED", "print('none')"],
   "is killed before a call": ["AGENT_FAILED", "os.kill(os.getpid(), 9)"],
   "is killed": ["failed 0", "ask('a'); os.kill(os.getpid(), 9)"],
-  "kills all that it sees": ["failed 0", "ask('a'); os.kill(-1, 9)"],
+  "kills every process": ["failed 0", "ask('a'); os.kill(-1, 9)"],
   crashes: ["failed 0", "ask('a'); [].pop()"],
   hangs: ["limited 0", `ask('a'); ${FOREVER}`, { limits: { ...LIMITS, seconds: 5 } }],
   "stops itself": [

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "@jest/globals";
 import { MrlmError, score } from "@mrlm/kit";
 import type { AgentModel } from "../../src/agent.ts";
@@ -17,7 +16,9 @@ const path = (): string => join(folder, String(++last));
 async function send(socketPath: string, key: string, content = "a"): Promise<number> {
   const sent = request({ socketPath, path: "/v1/chat/completions", method: "POST", headers: { "x-api-key": key } });
   const answered = new Promise<number>((resolve, reject) => {
-    sent.on("response", (response) => text(response).then(() => resolve(response.statusCode ?? 0), reject));
+    sent.on("response", (response) => {
+      response.resume().on("end", () => resolve(response.statusCode ?? 0));
+    });
     sent.on("error", reject);
   });
   sent.end(JSON.stringify({ model: "agent", messages: [user(content)] }));

@@ -10,6 +10,6 @@ for (let i = 0; i < COUNT; i++)
     files: { "agent.py": `${PYTHON}\n${body}` },
     policy() {
       if (++calls === 2 * COUNT) process.stdout.write("ready\n");
-      return "go on";
+      return "continue";
     },
   });
