@@ -70,7 +70,7 @@ test("curl calls the model by the address, and by the socket without an interpre
   for (const [address, more] of [
     ["http", ""],
     ["socket", "--unix-socket /mrlm/socket"],
-  ]) {
+  ] as const) {
     const played = await play(workspaces, {
       options: {
         address,
