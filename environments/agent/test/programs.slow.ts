@@ -1,9 +1,12 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { callMessage } from "@mrlm/kit";
 import type { Workspaces } from "@mrlm/spec";
-import { build } from "esbuild";
+import { build } from "tsup";
 import { openWorkspaces, play, PYTHON, textsOf } from "./support/play.ts";
 
+const QUIET = { silent: true, config: false, dts: false, clean: false } as const;
 let workspaces: Workspaces;
 beforeAll(async () => void (workspaces = await openWorkspaces()), 60_000);
 afterAll(() => workspaces.close());
@@ -47,11 +50,19 @@ let text = "";
 for await (const { choices } of await client.chat.completions.create({ model: "agent", messages, tools, stream: true }))
   text += choices[0]?.delta.content ?? "";
 console.log(text);`;
-  const { outputFiles } = await build({
-    stdin: { contents: source, resolveDir: import.meta.dirname },
-    ...{ bundle: true, platform: "node", format: "esm", write: false, logLevel: "silent" },
-  });
-  const files = { "agent.mjs": outputFiles[0]?.text ?? "" };
+  const folder = mkdtempSync(join(import.meta.dirname, "bundle-"));
+  try {
+    writeFileSync(join(folder, "agent.mjs"), source);
+    const entry = { agent: join(folder, "agent.mjs") };
+    await build({ entry, outDir: folder, format: "esm", noExternal: [/./], ...QUIET });
+    const text = readFileSync(join(folder, "agent.js"), "utf8");
+    await playNode({ "agent.mjs": text });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+async function playNode(files: Readonly<Record<string, string>>): Promise<void> {
   const played = await play(workspaces, {
     files,
     options: { command: "exec node agent.mjs" },
@@ -62,7 +73,7 @@ console.log(text);`;
   });
   expect(played.observations.map(({ agent }) => agent)).toEqual(["agent#1", "agent#1"]);
   expect(played.reward).toBe(1);
-});
+}
 
 test("curl calls the model by the address, and by the socket without an interpreter", async () => {
   const body = '{"model": "agent", "messages": [{"role": "user", "content": "hello"}]}';
