@@ -6,7 +6,6 @@ import type { Workspaces } from "@mrlm/spec";
 import { build } from "tsup";
 import { openWorkspaces, play, PYTHON, textsOf } from "./support/play.ts";
 
-const QUIET = { silent: true, config: false, dts: false, clean: false } as const;
 let workspaces: Workspaces;
 beforeAll(async () => void (workspaces = await openWorkspaces()), 60_000);
 afterAll(() => workspaces.close());
@@ -15,6 +14,19 @@ const answers =
   (...texts: readonly string[]) =>
   (_: unknown, turn: number): string =>
     texts[turn] ?? "more";
+
+/** Returns a module with all that it imports. */
+async function bundled(source: string): Promise<string> {
+  const folder = mkdtempSync(join(import.meta.dirname, "bundle-"));
+  try {
+    writeFileSync(join(folder, "in.mjs"), source);
+    const quiet = { silent: true, config: false, dts: false, clean: false } as const;
+    await build({ entry: { out: join(folder, "in.mjs") }, outDir: folder, format: "esm", noExternal: [/./], ...quiet });
+    return readFileSync(join(folder, "out.js"), "utf8");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 test("a program in Python calls the model by urllib alone, and its output is graded", async () => {
   const files = { "agent.py": `${PYTHON}\nask(sys.stdin.read())\nprint(ask("again"))` };
@@ -50,19 +62,7 @@ let text = "";
 for await (const { choices } of await client.chat.completions.create({ model: "agent", messages, tools, stream: true }))
   text += choices[0]?.delta.content ?? "";
 console.log(text);`;
-  const folder = mkdtempSync(join(import.meta.dirname, "bundle-"));
-  try {
-    writeFileSync(join(folder, "agent.mjs"), source);
-    const entry = { agent: join(folder, "agent.mjs") };
-    await build({ entry, outDir: folder, format: "esm", noExternal: [/./], ...QUIET });
-    const text = readFileSync(join(folder, "agent.js"), "utf8");
-    await playNode({ "agent.mjs": text });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
-
-async function playNode(files: Readonly<Record<string, string>>): Promise<void> {
+  const files = { "agent.mjs": await bundled(source) };
   const played = await play(workspaces, {
     files,
     options: { command: "exec node agent.mjs" },
@@ -73,7 +73,7 @@ async function playNode(files: Readonly<Record<string, string>>): Promise<void> 
   });
   expect(played.observations.map(({ agent }) => agent)).toEqual(["agent#1", "agent#1"]);
   expect(played.reward).toBe(1);
-}
+});
 
 test("curl calls the model by the address, and by the socket without an interpreter", async () => {
   const body = '{"model": "agent", "messages": [{"role": "user", "content": "hello"}]}';
@@ -92,4 +92,16 @@ test("curl calls the model by the address, and by the socket without an interpre
     });
     expect([textsOf(played), played.reward]).toEqual([["hello"], 1]);
   }
+});
+
+test("a base without python3 has the address by node; one without both is refused", async () => {
+  const files = { "agent.py": `${PYTHON}\nprint(ask("x" * 3_000_000)[:5], status("a", key="no"))` };
+  const command = "exec /usr/bin/python3 agent.py";
+  const score = { command: '/usr/bin/grep -q "right 401" "$SCORE/output"' };
+  const env = { PATH: "/workspace/bin" };
+  const setup = "/bin/mkdir bin && /bin/ln -s /usr/bin/node bin/node";
+  const options = { command, score, env };
+  const played = await play(workspaces, { files, options: { ...options, setup }, policy: answers("right") });
+  expect(played.reward).toBe(1);
+  await expect(play(workspaces, { files, options })).rejects.toMatchObject({ code: "OPTIONS_INVALID" });
 });
