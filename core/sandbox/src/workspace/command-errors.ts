@@ -9,3 +9,8 @@ export function assertCommand(command: string): void {
 export function assertRunning(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new MrlmError("CANCELLED", "The command was cancelled.");
 }
+
+/** Creates the error of a call after the close of a workspace. */
+export function gone(): MrlmError {
+  return new MrlmError("SESSION_NOT_FOUND", "The workspace is closed.");
+}

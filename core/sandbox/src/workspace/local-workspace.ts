@@ -1,6 +1,5 @@
-import { closeSync, existsSync, openSync, readdirSync, readlinkSync, statfsSync } from "node:fs";
-import { copyFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { constants } from "node:os";
+import { closeSync, openSync, readdirSync, readlinkSync, statfsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type ExecOptions,
@@ -14,36 +13,24 @@ import { jailLaunch, PROC, ROOT } from "../jail/bubblewrap.ts";
 import type { Jail, Launch } from "../jail/launch.ts";
 import { seccompFilter } from "../jail/seccomp.ts";
 import { BoundedOutput } from "./bounded-output.ts";
-import { assertCommand, assertRunning } from "./command-errors.ts";
+import { assertCommand, assertRunning, gone } from "./command-errors.ts";
+import { ENVIRONMENT, INTERACTIVE, signalOf } from "./conventions.ts";
 import type { Holder } from "./holder.ts";
 import { HOST_NAMES } from "./host-folders.ts";
 import { JailedProcess } from "./jailed-process.ts";
 import type { Pipe, Pipes } from "./pipes.ts";
-import { JailedShell } from "./shell.ts";
+import { PipedShell } from "./shell.ts";
+import { noSnapshot, type Snapshot, type Snapshots } from "./snapshots.ts";
 import { TreeFiles } from "./tree-files.ts";
 
 type SnapshotOptions = NonNullable<Parameters<Workspace["snapshot"]>[0]>;
 
-const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
-/** A shell reports a signal as this and the number of the signal. */
-const SIGNAL_BASE = 128;
 const FILTER = seccompFilter({ forks: true, namespaces: false, sharedMemory: false, sockets: true });
 /** Folders that every workspace has. */
 const FOLDERS = ["workspace", "tmp", "root", "var"];
 /** Folders of an image that the jail makes itself. */
 const OWN: ReadonlySet<string> = new Set(["dev", "mrlm", "proc", "sys"]);
 const OWN_AND_HOST: ReadonlySet<string> = OWN.union(HOST_NAMES);
-const ENVIRONMENT = {
-  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  HOME: "/root",
-  USER: "root",
-  LANG: "C.UTF-8",
-  TERM: "dumb",
-  PAGER: "cat",
-  PS1: "",
-  HISTFILE: "",
-};
-
 /** Parts that workspaces of a provider share. */
 export interface Shared {
   readonly bubblewrap: NonNullable<Jail["bubblewrap"]>;
@@ -52,17 +39,11 @@ export interface Shared {
   readonly folder: string;
   /** Arguments of bubblewrap for the base of a workspace without an image. */
   readonly hostFolders: readonly string[];
-  readonly snapshots: Map<string, Snapshot>;
-  /** Returns the file of a snapshot that is kept. */
-  keptFile(image: string | undefined, key: string, isOverlay: boolean): Promise<string>;
+  readonly snapshots: Snapshots;
+  /** Returns what snapshots of an image lie over. */
+  baseOf(image: string | undefined, isOverlay: boolean): Promise<string>;
   /** Returns a holder with an image, and the files of a snapshot. */
-  hold(image: string | undefined, diskBytes: number, snapshot?: Snapshot): Promise<Holder>;
-}
-
-/** Copy of the files of a workspace. */
-export interface Snapshot {
-  readonly path: string;
-  readonly image: string | undefined;
+  hold(image: string | undefined, diskBytes: number, snapshot?: string): Promise<Holder>;
 }
 
 /** Options with which a workspace was opened. */
@@ -80,7 +61,7 @@ export class LocalWorkspace implements Workspace {
   readonly #shared: Shared;
   readonly #opened: Opened;
   readonly #running = new Set<JailedProcess>();
-  readonly #snapshots: string[] = [];
+  readonly #snapshots: Snapshot[] = [];
   #holder: Holder;
   #closing: Promise<void> | undefined;
 
@@ -128,7 +109,7 @@ export class LocalWorkspace implements Workspace {
     const met = this.#limitMet(code, limit);
     return {
       exitCode: limit === undefined ? code : null,
-      signal: (limit === undefined && code !== null && SIGNALS.get(code - SIGNAL_BASE)) || null,
+      signal: (limit === undefined && signalOf(code)) || null,
       stdout: stdout.bytes(),
       stderr: stderr.bytes(),
       timedOut: limit === "time",
@@ -139,11 +120,10 @@ export class LocalWorkspace implements Workspace {
 
   async shell(): Promise<WorkspaceShell> {
     const [lines, input, output] = await this.#pipes("in", "in", "out");
-    const command =
-      "if [ -x /bin/bash ] || [ -x /usr/bin/bash ]; then exec bash --norc --noprofile --noediting -i; else exec sh -i; fi";
     const stdio = [lines.far, output.far, output.far, input.far, "ignore"] as const;
-    const process = await this.#start(["/bin/sh", "-c", command], stdio, [lines, input, output]);
-    const shell = new JailedShell(process, { lines, input, output }, this.#opened.limits, () => this.#isFull());
+    const process = await this.#start(["/bin/sh", "-c", INTERACTIVE], stdio, [lines, input, output]);
+    const streams = { lines: lines.stream, input: input.stream, output: output.stream };
+    const shell = new PipedShell(process, streams, this.#opened.limits, () => this.#isFull());
     await shell.start().catch(async (error: unknown) => {
       await shell.close();
       throw error;
@@ -165,13 +145,11 @@ export class LocalWorkspace implements Workspace {
 
   async snapshot({ ends = false, key }: SnapshotOptions = {}): Promise<string> {
     this.#assertOpen();
-    const { image } = this.#opened;
+    const { snapshots, baseOf } = this.#shared;
     if (ends) await this.#endAll();
-    const { folder, snapshots } = this.#shared;
-    const name = `snapshot-${crypto.randomUUID()}`;
-    const path = join(folder, name);
-    const output = openSync(path, "wx", 0o600);
-    this.#snapshots.push(name);
+    const snapshot = snapshots.make();
+    const output = openSync(snapshot.path, "wx", 0o600);
+    this.#snapshots.push(snapshot);
     try {
       const from = this.#holder.path(this.#holder.hasOverlay ? "upper" : "tree");
       await this.#holder.tar(["--create", "--sparse", ...TAR, "--directory", from, "."], { output });
@@ -179,15 +157,13 @@ export class LocalWorkspace implements Workspace {
       closeSync(output);
     }
     this.#assertOpen();
-    snapshots.set(name, { path, image });
-    return key === undefined ? name : this.#keep(path, key);
+    return snapshots.add(snapshot, await baseOf(this.#opened.image, this.#holder.hasOverlay), key);
   }
 
   async restore(name: string): Promise<void> {
     this.#assertOpen();
     const { image, limits } = this.#opened;
-    const snapshot = this.#shared.snapshots.get(name) ?? (await this.#kept(name));
-    if (snapshot === undefined || snapshot.image !== image) throw noSnapshot(name);
+    const snapshot = this.#shared.snapshots.find(name, await this.#shared.baseOf(image, this.#holder.hasOverlay));
     const next = await this.#shared.hold(image, limits.diskBytes, snapshot).catch((error: unknown) => {
       this.#assertOpen();
       // The workspace that made the snapshot was closed meanwhile.
@@ -200,36 +176,15 @@ export class LocalWorkspace implements Workspace {
     if (this.#closing !== undefined) await next.close();
   }
 
-  /** Copies a snapshot to where other processes find it, as a whole. */
-  async #keep(path: string, key: string): Promise<string> {
-    const file = await this.#shared.keptFile(this.#opened.image, key, this.#holder.hasOverlay);
-    const writing = `${file}.${crypto.randomUUID()}`;
-    await copyFile(path, writing);
-    await rename(writing, file);
-    return key;
-  }
-
-  async #kept(key: string): Promise<Snapshot | undefined> {
-    const { image } = this.#opened;
-    const path = await this.#shared.keptFile(image, key, this.#holder.hasOverlay);
-    return existsSync(path) ? { path, image } : undefined;
-  }
-
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    const { folder, snapshots } = this.#shared;
     await this.#endAll();
     await this.#holder.close();
-    await Promise.all(
-      this.#snapshots.map(async (name) => {
-        snapshots.delete(name);
-        await rm(join(folder, name), { force: true });
-      }),
-    );
+    await this.#shared.snapshots.remove(this.#snapshots);
     this.#opened.onClose();
   }
 
@@ -332,7 +287,7 @@ export class LocalWorkspace implements Workspace {
 
   #limitMet(code: number | null, limit: JailedProcess["limit"]): ExecResult["limit"] {
     if (limit !== undefined && limit !== "time") return limit;
-    if (code === SIGNAL_BASE + constants.signals.SIGXFSZ) return "file-size";
+    if (signalOf(code) === "SIGXFSZ") return "file-size";
     return this.#isFull() ? "disk" : undefined;
   }
 
@@ -365,13 +320,3 @@ export class LocalWorkspace implements Workspace {
 
 /** Arguments of tar that keep the marks of an overlay, and owners as numbers. */
 export const TAR = ["--xattrs", "--xattrs-include=user.*", "--numeric-owner", "--file", "-"];
-
-function noSnapshot(name: string): MrlmError {
-  return new MrlmError("OPTIONS_INVALID", `There is no snapshot ${name} of a workspace with the same image.`, {
-    hint: "A snapshot without a key exists until the workspace that made it is closed.",
-  });
-}
-
-function gone(): MrlmError {
-  return new MrlmError("SESSION_NOT_FOUND", "The workspace is closed.");
-}

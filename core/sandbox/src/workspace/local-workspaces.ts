@@ -1,30 +1,18 @@
-import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync } from "node:fs";
-import { mkdir, realpath, stat, symlink } from "node:fs/promises";
+import { realpath, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@mrlm/process";
 import { MrlmError, type Workspace, type WorkspaceLimits, type WorkspaceOptions, type Workspaces } from "@mrlm/spec";
 import { detectJail } from "../jail/detect-jail.ts";
 import { Places } from "../session/places.ts";
 import { WatchSlot } from "../watchdog/watchdog.ts";
+import { DEFAULT_LIMITS } from "./conventions.ts";
 import { folderBytes } from "./folder-bytes.ts";
 import { Holder, type HolderTools, holderTools } from "./holder.ts";
 import { hostFolders } from "./host-folders.ts";
-import { LocalWorkspace, type Shared, type Snapshot, TAR } from "./local-workspace.ts";
+import { LocalWorkspace, type Shared, TAR } from "./local-workspace.ts";
 import { Pipes } from "./pipes.ts";
-
-const MEGABYTE = 2 ** 20;
-
-/** Default limits of a workspace. */
-const DEFAULT_LIMITS: WorkspaceLimits = {
-  timeoutMs: 120_000,
-  cpuMs: 120_000,
-  memoryBytes: 2048 * MEGABYTE,
-  processes: 256,
-  fileBytes: 256 * MEGABYTE,
-  diskBytes: 512 * MEGABYTE,
-  outputBytes: 256 * 1024,
-};
+import { Snapshots } from "./snapshots.ts";
 
 interface LocalWorkspacesOptions {
   readonly limits?: Partial<WorkspaceLimits>;
@@ -79,19 +67,10 @@ export class LocalWorkspaces implements Workspaces {
       pipes: new Pipes(join(path, "pipes")),
       folder: join(path, "snapshots"),
       hostFolders: hostFolders(path),
-      snapshots: new Map(),
+      snapshots: new Snapshots(join(path, "snapshots"), kept ?? join(path, "kept")),
       hold: (image, diskBytes, snapshot) => this.#hold(image, diskBytes, snapshot),
-      keptFile: async (image, key, isOverlay) => {
-        const folder = kept ?? join(path, "kept");
-        await mkdir(folder, { recursive: true });
-        const base = image === undefined ? "" : await realpath(await this.#imageFolder(image));
-        return join(
-          folder,
-          createHash("sha256")
-            .update(JSON.stringify([base, key, isOverlay]))
-            .digest("hex"),
-        );
-      },
+      baseOf: async (image, isOverlay) =>
+        JSON.stringify([image === undefined ? "" : await realpath(await this.#imageFolder(image)), isOverlay]),
     };
   }
 
@@ -168,7 +147,7 @@ export class LocalWorkspaces implements Workspaces {
     this.#remove();
   }
 
-  async #hold(image: string | undefined, diskBytes: number, snapshot?: Snapshot): Promise<Holder> {
+  async #hold(image: string | undefined, diskBytes: number, snapshot?: string): Promise<Holder> {
     const folder = image === undefined ? undefined : await this.#imageFolder(image);
     const making = this.#warm.shift() ?? this.#make();
     this.#refill();
@@ -190,7 +169,7 @@ export class LocalWorkspaces implements Workspaces {
     }
   }
 
-  async #unpack(holder: Holder, { path }: Snapshot, to: "tree" | "upper"): Promise<void> {
+  async #unpack(holder: Holder, path: string, to: "tree" | "upper"): Promise<void> {
     const input = openSync(path, "r");
     try {
       await holder.tar(["--extract", "--preserve-permissions", ...TAR, "--directory", holder.path(to)], { input });

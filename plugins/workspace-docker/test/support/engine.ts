@@ -1,0 +1,110 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { DockerWorkspaces, type DockerWorkspacesOptions } from "../../src/docker-workspaces.ts";
+
+/** Programs of the image. */
+const PROGRAMS =
+  "awk base64 basename bash cat chmod chown cmp cp cut date diff dirname env expr find git grep gzip head id kill ln ls md5sum mkdir mkfifo mktemp mv od printf readlink rm sed seq setsid sh sha256sum sleep sort stat tail tar tee test touch tr true uniq wc xargs";
+/** Name of the image in the engine of the tests. */
+export const IMAGE = "mrlm-test:1";
+
+/** Podman with a storage of its own, behind a socket. */
+export interface Engine {
+  readonly socket: string;
+  /** Runs podman on the storage. */
+  podman(...args: string[]): Promise<string>;
+  /** Starts the service of the socket, or starts it again. */
+  serve(): Promise<void>;
+  /** Ends the service; containers run on. */
+  halt(): Promise<void>;
+  /** Returns the options of a provider over this engine. */
+  options(more?: Partial<DockerWorkspacesOptions>): DockerWorkspacesOptions;
+  make(more?: Partial<DockerWorkspacesOptions>): Promise<DockerWorkspaces>;
+  /** Removes the containers and the storage. */
+  close(): Promise<void>;
+}
+
+function found(name: string): string | undefined {
+  return ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** Reason why the tests have no engine; `undefined` where they have one. */
+export const missingEngine: string | undefined = ["podman", "runc"]
+  .filter((name) => found(name) === undefined)
+  .map((name) => `${name} is not installed (apt install podman runc)`)[0];
+
+/** Starts an engine with an image of programs of this machine. */
+export async function startEngine(): Promise<Engine> {
+  const folder = mkdtempSync(join(tmpdir(), "mrlm-podman-"));
+  const socket = join(folder, "podman.sock");
+  const own = [
+    ...["--root", join(folder, "storage"), "--runroot", join(folder, "run"), "--tmpdir", join(folder, "tmp")],
+    ...["--runtime", found("runc") as string, "--cgroup-manager", "cgroupfs", "--events-backend", "file"],
+  ];
+  const run = promisify(execFile);
+  const podman = async (...args: string[]): Promise<string> => (await run("podman", [...own, ...args])).stdout;
+  let service: ChildProcess | undefined;
+  const engine: Engine = {
+    socket,
+    podman,
+    async serve() {
+      service = spawn("podman", [...own, "system", "service", "--time", "0", `unix://${socket}`], { stdio: "ignore" });
+      while (!(await answers(socket))) await delay(20);
+    },
+    async halt() {
+      const ended = new Promise((resolve) => service?.once("exit", resolve));
+      service?.kill("SIGKILL");
+      await ended;
+      rmSync(socket, { force: true });
+    },
+    options: (more = {}) => ({
+      ...{ socket, image: IMAGE, limits: {}, count: 64, queue: 64, waitMs: 60_000, warm: 0 },
+      ...{ folders: ["home", "logs", "mnt", "opt", "solution", "srv", "tests"], kept: join(folder, "kept"), ...more },
+    }),
+    make: (more) => DockerWorkspaces.make(engine.options(more)),
+    async close() {
+      await podman("rm", "--all", "--force", "--time", "0").catch(() => "");
+      await engine.halt();
+      await podman("system", "reset", "--force").catch(() => "");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  const image = join(folder, "image");
+  buildRoot(image);
+  execFileSync("tar", ["-C", image, "-cf", join(folder, "image.tar"), "."]);
+  await podman("import", join(folder, "image.tar"), IMAGE);
+  await engine.serve();
+  return engine;
+}
+
+async function answers(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connect(socket, () => {
+      connection.destroy();
+      resolve(true);
+    }).on("error", () => resolve(false));
+  });
+}
+
+/** Copies programs of this machine with their libraries. */
+function buildRoot(root: string): void {
+  for (const name of ["bin", "dev", "etc", "home", "proc", "root", "sys", "tmp", "usr/bin", "usr/share", "var"])
+    mkdirSync(join(root, name), { recursive: true });
+  writeFileSync(join(root, "etc/passwd"), "root:x:0:0:of the image:/root:/bin/sh\n");
+  for (const name of PROGRAMS.split(" ")) {
+    const program = found(name);
+    if (program === undefined) continue;
+    for (const path of ["bin", "usr/bin"]) cpSync(realpathSync(program), join(root, path, name));
+    const libraries = execFileSync("sh", ["-c", 'ldd "$1" || true', "sh", program], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    for (const [, library] of libraries.matchAll(/(\/\S+) \(0x/g)) {
+      const to = join(root, library as string);
+      mkdirSync(dirname(to), { recursive: true });
+      writeFileSync(to, readFileSync(library as string), { mode: 0o755 });
+    }
+  }
+}
