@@ -35,6 +35,8 @@ export interface Program {
 export class ContainerProcess implements ShellProcess {
   readonly pid: number;
   readonly isLimited: boolean;
+  /** Time of its start in ticks. */
+  readonly start: number;
   readonly ended: Promise<number | null>;
   readonly stream: Duplex;
   limit: WorkspaceLimit | "time" | undefined;
@@ -58,6 +60,7 @@ export class ContainerProcess implements ShellProcess {
     this.pid = started.pid;
     this.stream = started.stream;
     this.#base = started.base;
+    this.start = started.base.processes.find(({ pid }) => pid === started.pid)?.start ?? 0;
     this.#limits = limits;
     this.isLimited = isLimited;
     this.stream.on("close", () => this.onGone());
@@ -126,7 +129,7 @@ export class ContainerProcess implements ShellProcess {
     const { cpuMs, memoryBytes, processes, diskBytes } = this.#limits;
     if (!this.isLimited) return undefined;
     if (look.kills > this.#base.kills || look.memoryBytes > memoryBytes) return "memory";
-    if (look.refusedForks > this.#base.refusedForks || look.processes.length > processes) return "processes";
+    if (look.refusedForks > this.#base.refusedForks || look.commandProcesses > processes) return "processes";
     if (look.cpuMs - this.#base.cpuMs > cpuMs) return "cpu";
     return look.diskBytes > DISK_FACTOR * diskBytes ? "disk" : undefined;
   }

@@ -18,7 +18,7 @@ const OWN_BYTES = 32 * 2 ** 20;
 /** File systems of a workspace hold together at most so many times the limit of one. */
 export const DISK_FACTOR = 2;
 const SHORTEST_PAUSE_MS = 4;
-const LONGEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 250;
 /** Rounds in which processes are ended that start others meanwhile. */
 const MAX_ROUNDS = 200;
 
@@ -32,7 +32,11 @@ export interface ContainerSettings {
 }
 
 /** Returns the options of a container whose process 1 runs a script as user 0, without a network, over a read-only image. */
-export function containerOptions(image: string, script: string, args: readonly string[]): Docker.ContainerCreateOptions {
+export function containerOptions(
+  image: string,
+  script: string,
+  args: readonly string[],
+): Docker.ContainerCreateOptions {
   return {
     Image: image,
     Entrypoint: ["/bin/sh", "-c", script, "sh"],
@@ -111,9 +115,13 @@ export class Container {
       await made.start();
       const { missing } = await container.look();
       if (missing.length === 0) return container;
-      throw new MrlmError("SANDBOX_FAILED", `The container engine does not show ${missing.join(" and ")} of a container.`, {
-        hint: "Containers need their own cgroup at /sys/fs/cgroup, with the controllers cpu, memory and pids.",
-      });
+      throw new MrlmError(
+        "SANDBOX_FAILED",
+        `The container engine does not show ${missing.join(" and ")} of a container.`,
+        {
+          hint: "Containers need their own cgroup at /sys/fs/cgroup, with the controllers cpu, memory and pids.",
+        },
+      );
     } catch (error) {
       if (made !== undefined) await remove(made).catch(() => undefined);
       throw engineFailed("A container could not be started", error);
@@ -136,7 +144,8 @@ export class Container {
     }
     this.#owners = owners;
     for (const each of this.#running) if (!processes.has(each.pid)) each.onGone();
-    return look;
+    const ofCommands = look.processes.filter((each) => owners.get(keyOf(each))?.isLimited ?? each.parent !== 0);
+    return { ...look, commandProcesses: ofCommands.length };
   }
 
   /** Lists the processes that a command has started, first its own. */
@@ -162,16 +171,20 @@ export class Container {
     if (!this.#isWatching) void this.#watch().finally(() => (this.#isWatching = false));
   }
 
-  /** Ends the processes of a command, and those of which no other command is known to be the origin. */
+  /** Ends the processes of a command, and those that may be its: later ones of which no command is known to be the origin. */
   async end(command: ContainerProcess): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const { processes } = await this.look();
       const left = processes.filter((each) => {
         const owner = this.#owners.get(keyOf(each));
-        return owner === command || (owner === undefined && each.parent !== 0);
+        if (owner !== undefined || !command.isLimited || each.parent === 0) return owner === command;
+        return each.start === 0 || each.start >= command.start;
       });
       if (left.length === 0) return;
-      await this.signal("SIGKILL", left.map(({ pid }) => pid));
+      await this.signal(
+        "SIGKILL",
+        left.map(({ pid }) => pid),
+      );
     }
     throw new MrlmError("SANDBOX_FAILED", "The processes of a command could not be ended.");
   }
@@ -187,7 +200,6 @@ export class Container {
   }
 
   async close(): Promise<void> {
-    this.#stream.end();
     await remove(this.engine);
     await Promise.all([...this.#running].map(({ ended }) => ended));
     this.#stream.destroy();

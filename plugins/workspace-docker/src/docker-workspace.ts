@@ -20,9 +20,9 @@ import {
   type WorkspaceShell,
 } from "@mrlm/spec";
 import type Docker from "dockerode";
-import type { Container } from "./container.ts";
+import { type Container, USER } from "./container.ts";
 import { ContainerProcess, type Program } from "./container-process.ts";
-import { COMMAND, INPUT, LIST, NONE, PACK, READ, SHELL, UNPACK, WRITE } from "./scripts.ts";
+import { COMMAND, FILL, INPUT, LIST, NONE, PACK, READ, SHELL, UNPACK, WRITE } from "./scripts.ts";
 
 type SnapshotOptions = NonNullable<Parameters<Workspace["snapshot"]>[0]>;
 type Entries = NonNullable<Awaited<ReturnType<Workspace["list"]>>>;
@@ -69,6 +69,18 @@ export class DockerWorkspace implements Workspace {
   constructor(container: Container, opened: Opened) {
     this.#container = container;
     this.#opened = opened;
+  }
+
+  /** Writes the files of a tarball into a folder that has none. */
+  async fill(folder: string, tarball: string): Promise<void> {
+    const { code, stderr } = await this.#run(FILL, [USER, ...relative([folder])], {
+      isRoot: true,
+      stdin: createReadStream(tarball),
+    });
+    if (code !== 0)
+      throw new MrlmError("SANDBOX_FAILED", `${folder} of the image could not be copied: ${stderr.trim()}.`, {
+        hint: "Raise `disk_mb`: what an image has in the working directory counts.",
+      });
   }
 
   async exec(command: string, options: ExecOptions = {}): Promise<ExecResult> {
@@ -163,7 +175,11 @@ export class DockerWorkspace implements Workspace {
       if (stdout.length === 0) return [];
       const end = stdout.indexOf("\0\0");
       const names = stdout.subarray(0, end).toString().split("\0");
-      const stats = stdout.subarray(end + 2).toString("latin1").trimEnd().split("\n");
+      const stats = stdout
+        .subarray(end + 2)
+        .toString("latin1")
+        .trimEnd()
+        .split("\n");
       // A name that is gone has no line: the folder was changed meanwhile.
       if (names.length === stats.length) return entriesOf(names, stats);
     }
@@ -183,7 +199,10 @@ export class DockerWorkspace implements Workspace {
     try {
       const { code, stderr } = await this.#run(PACK, relative(folders), { isRoot: true, onStdout: write });
       if (code !== 0 || bytes > most)
-        throw new MrlmError("SANDBOX_FAILED", `The files of a workspace could not be copied: ${bytes > most ? "they have too many empty parts" : stderr.trim()}.`);
+        throw new MrlmError(
+          "SANDBOX_FAILED",
+          `The files of a workspace could not be copied: ${bytes > most ? "they have too many empty parts" : stderr.trim()}.`,
+        );
     } finally {
       closeSync(file);
     }
@@ -221,12 +240,13 @@ export class DockerWorkspace implements Workspace {
 
   #start(program: Omit<Program, "workdir" | "env" | "limits">): Promise<ContainerProcess> {
     const { engine, workdir, env, limits } = this.#opened;
-    return ContainerProcess.start(engine, this.#container, { ...program, workdir, env, limits }).catch(
-      (error: unknown) => {
-        this.#assertOpen();
-        throw error;
-      },
-    );
+    return ContainerProcess.start(engine, this.#container, {
+      ...program,
+      ...{ workdir: program.isRoot === true ? "/" : workdir, env, limits },
+    }).catch((error: unknown) => {
+      this.#assertOpen();
+      throw error;
+    });
   }
 
   /** Runs a script of this package to its end. */

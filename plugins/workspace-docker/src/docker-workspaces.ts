@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@mrlm/process";
@@ -12,7 +12,14 @@ import { PROBE } from "./scripts.ts";
 
 const WORKDIR = "/workspace";
 /** Folders of every workspace. */
-const FOLDERS = ["/tmp", "/root"];
+const FOLDERS = ["/tmp", "/root", "/var/tmp"];
+
+/** Folders of an image that programs may write to. */
+interface Writable {
+  readonly folders: readonly string[];
+  /** Tarball of the working directory, where the image has files in it. */
+  readonly tarball: string | undefined;
+}
 
 export interface DockerWorkspacesOptions {
   /** Path of the socket of the engine. */
@@ -42,7 +49,8 @@ export class DockerWorkspaces implements Workspaces {
   readonly #snapshots: Snapshots;
   readonly #remove: () => void;
   readonly #open = new Set<Workspace>();
-  readonly #free = new Map<string, Promise<readonly string[]>>();
+  readonly #writable = new Map<string, Promise<Writable>>();
+  readonly #folder: string;
   readonly #warm: Promise<Container>[] = [];
   #isClosed = false;
 
@@ -57,6 +65,7 @@ export class DockerWorkspaces implements Workspaces {
     });
     const { path, remove: removeFolder } = temporaryFolder("workspaces");
     this.#remove = removeFolder;
+    this.#folder = path;
     mkdirSync(join(path, "snapshots"));
     this.#snapshots = new Snapshots(join(path, "snapshots"), kept);
   }
@@ -74,7 +83,16 @@ export class DockerWorkspaces implements Workspaces {
   }
 
   async open(options: WorkspaceOptions = {}): Promise<Workspace> {
-    const { image, files = {}, env = {}, workdir = WORKDIR, limits, socket, signal, queued = (wait) => wait() } = options;
+    const {
+      image,
+      files = {},
+      env = {},
+      workdir = WORKDIR,
+      limits,
+      socket,
+      signal,
+      queued = (wait) => wait(),
+    } = options;
     if (!workdir.startsWith("/"))
       throw new MrlmError("OPTIONS_INVALID", `The working directory ${workdir} is no absolute path.`);
     if (socket !== undefined) await assertSocket(socket);
@@ -82,7 +100,7 @@ export class DockerWorkspaces implements Workspaces {
     const own = { ...this.limits, ...limits };
     let workspace: DockerWorkspace | undefined;
     try {
-      const settings = await this.#settings(image, workdir, own, socket);
+      const { settings, tarball } = await this.#settings(image, workdir, own, socket);
       const container = await this.#container(settings);
       const onClose = (): void => {
         if (workspace !== undefined) this.#open.delete(workspace);
@@ -94,6 +112,7 @@ export class DockerWorkspaces implements Workspaces {
         ...{ env: { ...ENVIRONMENT, ...env }, workdir, limits: own, onClose },
       });
       this.#open.add(workspace);
+      if (tarball !== undefined) await workspace.fill(workdir, tarball);
       for (const [path, content] of Object.entries(files)) await workspace.writeFile(path, content);
       if (signal?.aborted === true || this.#isClosed)
         throw new MrlmError("CANCELLED", "The workspace was cancelled before it was opened.");
@@ -118,65 +137,96 @@ export class DockerWorkspaces implements Workspaces {
     workdir: string,
     { memoryBytes, processes, diskBytes }: WorkspaceLimits,
     socket?: string,
-  ): Promise<ContainerSettings> {
+  ): Promise<{ readonly settings: ContainerSettings; readonly tarball: string | undefined }> {
     const image = await imageId(this.#engine, name);
     const key = `${image} ${workdir}`;
-    const free = this.#free.get(key) ?? this.#probe(name, image, workdir);
-    this.#free.set(key, free);
-    free.catch(() => this.#free.delete(key));
-    return { image, folders: await free, limits: { memoryBytes, processes, diskBytes }, socket };
+    const writable = this.#writable.get(key) ?? this.#probe(name, image, workdir);
+    this.#writable.set(key, writable);
+    writable.catch(() => this.#writable.delete(key));
+    const { folders, tarball } = await writable;
+    return { settings: { image, folders, limits: { memoryBytes, processes, diskBytes }, socket }, tarball };
   }
 
-  /** Returns the folders of an image that become writable: those without files, and of the path of the working directory the first. */
-  async #probe(name: string, image: string, workdir: string): Promise<readonly string[]> {
-    const above = workdir.split("/").flatMap((part, at, parts) => (part === "" ? [] : [parts.slice(0, at + 1).join("/")]));
+  /** Returns the folders without files, of those of the option and of the first of the path of the working directory; or the working directory itself. */
+  async #probe(name: string, image: string, workdir: string): Promise<Writable> {
+    const parts = workdir.split("/").filter(Boolean);
+    const above = parts.map((_, at) => `/${parts.slice(0, at + 1).join("/")}`);
     const own = this.#options.folders.map((folder) => `/${folder}`);
-    const lines = (await this.#printed(image, [...new Set([...above, ...own])])).split("\n");
-    const lacks = lines.flatMap((line) => (line.startsWith("lacks ") ? [line.slice(6)] : []));
-    if (lacks.length > 0)
-      throw new MrlmError("OPTIONS_INVALID", `The image ${name} has no ${lacks.join(", no ")}.`, {
+    const chunks: Buffer[] = [];
+    await this.#read(image, PROBE, [...new Set([...above, ...own])], (chunk) => chunks.push(chunk));
+    const lines = Buffer.concat(chunks).toString().split("\n");
+    const named = (word: string): string[] =>
+      lines.flatMap((line) => (line.startsWith(word) ? [line.slice(word.length)] : []));
+    const lacks = named("lacks ");
+    if (lacks.length > 0 || !lines.includes("probed"))
+      throw new MrlmError("OPTIONS_INVALID", `The image ${name} has no ${lacks.join(", no ") || "/bin/sh"}.`, {
         hint: "Workspaces need sh, coreutils or busybox, find, xargs and tar in their image: build one that has them.",
       });
-    const free = new Set(lines.flatMap((line) => (line.startsWith("free ") ? [line.slice(5)] : [])));
-    const start = above.find((path) => free.has(path));
-    const found = [...FOLDERS, ...own.filter((path) => free.has(path)), ...(start === undefined ? [] : [start])];
-    return [...new Set(found)].toSorted();
+    const free = new Set(named("free "));
+    const start = above.find((path) => free.has(path)) ?? above.at(-1);
+    const found = [...new Set([...FOLDERS, ...own.filter((path) => free.has(path)), start ?? "/tmp"])];
+    // A folder in one that is writable is made there.
+    const folders = found.filter((path) => !found.some((other) => path.startsWith(`${other}/`))).toSorted();
+    const hasFiles = start === workdir && !free.has(workdir) && folders.includes(workdir);
+    return { folders, tarball: hasFiles ? await this.#pack(image, workdir) : undefined };
   }
 
-  async #printed(image: string, paths: readonly string[]): Promise<string> {
-    const container = await this.#engine
-      .createContainer(containerOptions(image, PROBE, paths))
-      .catch((error: unknown) => Promise.reject(engineFailed("A container could not be made", error)));
+  /** Copies the working directory of an image, which is read-only there. */
+  async #pack(image: string, workdir: string): Promise<string> {
+    const path = join(this.#folder, `workdir-${crypto.randomUUID()}.tar`);
+    const file = openSync(path, "wx", 0o600);
     try {
+      await this.#read(image, 'cd / && exec tar -cf - "$1"', [workdir.slice(1)], (chunk) => writeSync(file, chunk));
+      return path;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Runs a script in a container of its own, and passes on its output. */
+  async #read(
+    image: string,
+    script: string,
+    args: readonly string[],
+    onStdout: (chunk: Buffer) => unknown,
+  ): Promise<void> {
+    let container: Docker.Container | undefined;
+    try {
+      container = await this.#engine.createContainer(containerOptions(image, script, args));
       const stream = await attach(container);
-      let printed = "";
-      demux(this.#engine, stream, (chunk) => void (printed += chunk.toString()), () => undefined);
+      demux(
+        this.#engine,
+        stream,
+        (chunk) => void onStdout(chunk),
+        () => undefined,
+      );
       const closed = new Promise((resolve) => void stream.on("close", resolve).on("error", resolve));
       await container.start();
       await closed;
-      return printed;
     } catch (error) {
-      if (/no such file|not found/i.test((error as Error).message))
-        return "lacks /bin/sh";
-      throw engineFailed("A container could not be started", error);
+      // The engine cannot start a program that the image does not have.
+      if (!/no such file|not found/i.test((error as Error).message))
+        throw engineFailed("A container could not be started", error);
     } finally {
-      await remove(container);
+      if (container !== undefined) await remove(container);
     }
   }
 
   async #container(settings: ContainerSettings): Promise<Container> {
     if (this.#options.warm === 0) return Container.start(this.#engine, settings);
-    const usual = await this.#settings(undefined, WORKDIR, this.limits);
+    const { settings: usual } = await this.#settings(undefined, WORKDIR, this.limits);
     if (JSON.stringify(settings) !== JSON.stringify(usual)) return Container.start(this.#engine, settings);
     const taken = this.#warm.shift();
     void this.#refill().catch(() => undefined);
     // One that has ended meanwhile is not given out.
     const container = await taken?.catch(() => undefined);
-    return container === undefined || container.failure !== undefined ? Container.start(this.#engine, settings) : container;
+    return container === undefined || container.failure !== undefined
+      ? Container.start(this.#engine, settings)
+      : container;
   }
 
   async #refill(): Promise<void> {
-    const settings = await this.#settings(undefined, WORKDIR, this.limits);
+    const { settings } = await this.#settings(undefined, WORKDIR, this.limits);
     const missing = Math.max(0, this.#options.warm - this.#warm.length);
     if (this.#isClosed) return;
     const started = Array.from({ length: missing }, () => Container.start(this.#engine, settings));

@@ -1,11 +1,17 @@
 import { existsSync } from "node:fs";
+import { Agent } from "node:http";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { hasOwnerEnded } from "@mrlm/process";
 import { MrlmError } from "@mrlm/spec";
 import Docker from "dockerode";
 
 /** Label of containers, which names the process that made them. */
 export const OWNER = "mrlm.workspaces.owner";
+
+/** Attempts of a removal, and the pause between two in milliseconds. */
+const REMOVALS = 50;
+const REMOVAL_MS = 100;
 
 /** Error of an engine, or of the connection to it. */
 type EngineError = Error & { readonly code?: string; readonly statusCode?: number };
@@ -22,7 +28,9 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
  * @param socket path of its Unix socket; default: DOCKER_HOST, else the first that exists of the usual ones
  */
 export async function connect(socket = usualSocket()): Promise<Docker> {
-  const engine = socket === undefined ? new Docker() : new Docker({ socketPath: socket });
+  // A connection for each call: none is left after the close of the provider. The types do not know the agent.
+  const options = { socketPath: socket, host: undefined, agent: new Agent({ keepAlive: false }) };
+  const engine = socket === undefined ? new Docker() : new Docker(options as Docker.DockerOptions);
   const place = socket ?? process.env["DOCKER_HOST"];
   try {
     const { MemoryLimit, PidsLimit } = (await engine.info()) as { MemoryLimit?: boolean; PidsLimit?: boolean };
@@ -66,14 +74,20 @@ async function sweep(engine: Docker): Promise<void> {
   await Promise.all(orphans.map(({ Id }) => remove(engine.getContainer(Id))));
 }
 
-/** Ends and removes a container, unless it is gone. */
+/** Ends and removes a container, unless it is gone. Rejects with SANDBOX_FAILED if the engine does not. */
 export async function remove(container: Docker.Container): Promise<void> {
-  try {
-    await container.remove({ force: true, v: true });
-  } catch (error) {
-    const { statusCode } = error as EngineError;
-    // 409: it is being removed.
-    if (statusCode !== 404 && statusCode !== 409) throw engineFailed("A container could not be removed", error);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await container.remove({ force: true, v: true });
+      return;
+    } catch (error) {
+      const { statusCode } = error as EngineError;
+      if (statusCode === 404) return;
+      // An engine refuses while the container ends, or is removed, by itself.
+      if (statusCode === undefined || attempt === REMOVALS)
+        throw engineFailed("A container could not be removed", error);
+      await delay(REMOVAL_MS);
+    }
   }
 }
 

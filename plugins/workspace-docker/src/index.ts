@@ -8,7 +8,11 @@ import { DockerWorkspaces } from "./docker-workspaces.ts";
 
 const options = z
   .strictObject({
-    socket: z.string().min(1).optional().describe("Socket of the engine; default: DOCKER_HOST, else the usual paths of Docker and Podman"),
+    socket: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Socket of the engine; default: DOCKER_HOST, else the usual paths of Docker and Podman"),
     image: z.string().min(1).default("debian:12").describe("Image of a workspace that names none"),
     folders: z
       .array(z.string().regex(/^[\w-][\w.-]*$/, "must be a name of the root folder"))
@@ -17,7 +21,11 @@ const options = z
     workspaces: z.int().positive().default(64).describe("Workspaces that may be open at the same time"),
     queue: z.int().nonnegative().default(1024).describe("Calls that may wait for one"),
     wait_ms: z.int().positive().default(600_000).describe("Longest wait for one"),
-    warm: z.int().nonnegative().default(0).describe("Containers of the default image that are started before they are asked for"),
+    warm: z
+      .int()
+      .nonnegative()
+      .default(0)
+      .describe("Containers of the default image that are started before they are asked for"),
     limits: workspaceLimits.prefault({}).describe("Of a workspace that brings none"),
   })
   .prefault({});

@@ -11,6 +11,8 @@ export interface Listed {
 /** Processes of a container but its process 1, and what they have used together. */
 export interface Look {
   readonly processes: readonly Listed[];
+  /** Number of those of commands. */
+  readonly commandProcesses: number;
   /** Processor time since the start of the container. */
   readonly cpuMs: number;
   /** Memory of programs. */
@@ -48,7 +50,7 @@ export function lookOf(lines: readonly string[]): Look {
     refusedForks: counters.get("max"),
   };
   const missing = Object.entries(figures).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  return { ...(figures as Record<keyof typeof figures, number>), processes, missing };
+  return { ...(figures as Record<keyof typeof figures, number>), processes, commandProcesses: 0, missing };
 }
 
 /** Reads a line of /proc/PID/stat. A program chooses its name: one with a new line ends the line, and the process has no known origin. */

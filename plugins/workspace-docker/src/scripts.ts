@@ -5,9 +5,7 @@
  */
 export const SUPERVISOR = `
 owner=$1; shift
-chown "$owner" "$@" && chmod 755 "$@" && chmod 1777 /tmp || exit 1
-# Processes without a parent leave no zombies.
-trap '' CHLD HUP INT TERM
+chown -Rh "$owner" "$@" && chmod 755 "$@" && chmod 1777 /tmp || exit 1
 cgroup=/sys/fs/cgroup
 if [ -f $cgroup/memory.stat ]; then
   cpu=$cgroup/cpu.stat memory=$cgroup/memory.stat kills=$cgroup/memory.events forks=$cgroup/pids.events
@@ -21,6 +19,8 @@ count() {
   done <"$1"
 }
 while read -r verb arguments; do
+  # Waits for the processes that lost their parents, without the start of a program.
+  jobs >/dev/null
   case $verb in
     look)
       for file in /proc/[0-9]*/stat; do read -r line <"$file" && printf '%s\\n' "$line"; done
@@ -34,11 +34,12 @@ done`;
 
 /** Prints the tools that an image lacks, and those of the paths $1... that are no folder with files, so that an empty file system may be there. */
 export const PROBE = `
-for tool in cat chmod chown find head mkdir mkfifo mv rm stat tar xargs; do command -v $tool >/dev/null || echo "lacks $tool"; done
+for tool in cat chmod chown find head mkdir mkfifo mv readlink rm stat tar xargs; do command -v $tool >/dev/null || echo "lacks $tool"; done
 for path; do
   if [ ! -e "$path" ] && [ ! -L "$path" ]; then echo "free $path"
   elif [ -d "$path" ] && [ ! -L "$path" ] && [ -z "$(find "$path" -mindepth 1 | head -n 1)" ]; then echo "free $path"; fi
-done`;
+done
+echo probed`;
 
 /** Prints the process id, then waits until the process is watched. */
 const READY = `ulimit -c 0 && ulimit -f "$2" && printf '%s\\n' "$$" && read -r go || exit 1
@@ -57,8 +58,10 @@ rm -f "$fifo"
 exec 2>&1
 eval "$1"`;
 
-/** Writes to the input of the commands of the shell with the process id $5. */
-export const INPUT = `${READY}exec cat > "/proc/$5/fd/3"`;
+/** Writes to the input of the commands of the shell with the process id $5, which has it under several numbers while a command runs. */
+export const INPUT = `${READY}for file in /proc/$5/fd/*; do
+  case $(readlink "$file") in "/tmp/.mrlm-$5 "*) exec cat > "$file" ;; esac
+done`;
 
 /** Exit code of a script that finds no such file or folder, or may not write it. */
 export const NONE = 66;
@@ -97,3 +100,6 @@ tar -cf - $sparse "$@"
 /** Replaces what is in the folders $5... by the tarball of its input. */
 export const UNPACK = `${READY}cd / && shift 4
 find "$@" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} + && exec tar -xpf -`;
+
+/** Replaces what is in the folder $6 by the tarball of its input, for the owner $5. Podman has copied the files of the image there. */
+export const FILL = `${READY}cd / && find "$6" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} + && tar -xf - && chown -Rh "$5" "$6"`;

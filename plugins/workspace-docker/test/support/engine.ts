@@ -30,7 +30,9 @@ export interface Engine {
 }
 
 function found(name: string): string | undefined {
-  return ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map((folder) => join(folder, name)).find((path) => existsSync(path));
+  return ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path));
 }
 
 /** Reason why the tests have no engine; `undefined` where they have one. */
@@ -100,7 +102,10 @@ function buildRoot(root: string): void {
     const program = found(name);
     if (program === undefined) continue;
     for (const path of ["bin", "usr/bin"]) cpSync(realpathSync(program), join(root, path, name));
-    const libraries = execFileSync("sh", ["-c", 'ldd "$1" || true', "sh", program], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const libraries = execFileSync("sh", ["-c", 'ldd "$1" || true', "sh", program], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     for (const [, library] of libraries.matchAll(/(\/\S+) \(0x/g)) {
       const to = join(root, library as string);
       mkdirSync(dirname(to), { recursive: true });
