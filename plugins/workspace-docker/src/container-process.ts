@@ -12,6 +12,8 @@ type WorkspaceLimit = NonNullable<ExecResult["limit"]>;
 /** Time that an engine has to pass on the rest of an output, and the exit code. */
 const GRACE_MS = 5000;
 const BLOCK_BYTES = 512;
+/** Growth of the files by a command over full file systems, within which the counters of the kernel may be late. */
+const GROWTH_BYTES = 2 ** 20;
 
 /** Program in a container. */
 export interface Program {
@@ -131,7 +133,9 @@ export class ContainerProcess implements ShellProcess {
     if (look.kills > this.#base.kills || look.memoryBytes > memoryBytes) return "memory";
     if (look.refusedForks > this.#base.refusedForks || look.commandProcesses > processes) return "processes";
     if (look.cpuMs - this.#base.cpuMs > cpuMs) return "cpu";
-    return look.diskBytes > DISK_FACTOR * diskBytes ? "disk" : undefined;
+    // A command that removes files runs.
+    const most = Math.max(DISK_FACTOR * diskBytes, this.#base.diskBytes + GROWTH_BYTES);
+    return look.diskBytes > most ? "disk" : undefined;
   }
 
   /** Names the limit at which all processes end. */

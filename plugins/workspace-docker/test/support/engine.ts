@@ -1,15 +1,15 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DockerWorkspaces, type DockerWorkspacesOptions } from "../../src/docker-workspaces.ts";
 
 /** Programs of the image. */
 const PROGRAMS =
-  "awk base64 basename bash cat chmod chown cmp cp cut date diff dirname env expr find git grep gzip head id kill ln ls md5sum mkdir mkfifo mktemp mv od printf readlink rm sed seq setsid sh sha256sum sleep sort stat tail tar tee test touch tr true uniq wc xargs";
+  "awk base64 basename bash cat chmod chown cmp cp cut date diff dirname env expr find git grep gzip head id kill ln ls md5sum mkdir mkfifo mktemp mv od printf python3 readlink rm sed seq setsid sh sha256sum sleep sort stat tail tar tee test touch tr true uniq wc xargs";
 /** Name of the image in the engine of the tests. */
 export const IMAGE = "mrlm-test:1";
 
@@ -93,23 +93,21 @@ async function answers(socket: string): Promise<boolean> {
   });
 }
 
-/** Copies programs of this machine with their libraries. */
+/** Copies programs of this machine with their libraries, and the modules of Python. */
 function buildRoot(root: string): void {
   for (const name of ["bin", "dev", "etc", "home", "proc", "root", "sys", "tmp", "usr/bin", "usr/share", "var"])
     mkdirSync(join(root, name), { recursive: true });
   writeFileSync(join(root, "etc/passwd"), "root:x:0:0:of the image:/root:/bin/sh\n");
-  for (const name of PROGRAMS.split(" ")) {
-    const program = found(name);
-    if (program === undefined) continue;
-    for (const path of ["bin", "usr/bin"]) cpSync(realpathSync(program), join(root, path, name));
-    const libraries = execFileSync("sh", ["-c", 'ldd "$1" || true', "sh", program], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    for (const [, library] of libraries.matchAll(/(\/\S+) \(0x/g)) {
-      const to = join(root, library as string);
-      mkdirSync(dirname(to), { recursive: true });
-      writeFileSync(to, readFileSync(library as string), { mode: 0o755 });
-    }
+  const programs = PROGRAMS.split(" ").flatMap((name) => found(name) ?? []);
+  for (const path of programs)
+    for (const folder of ["bin", "usr/bin"]) cpSync(realpathSync(path), join(root, folder, basename(path)));
+  const [modules] = globSync("/usr/lib/python3.*");
+  const filter = (path: string): boolean => !/\/(__pycache__|test|idlelib|lib2to3|dist-packages)(\/|$)/.test(path);
+  if (modules !== undefined) cpSync(modules, join(root, modules), { recursive: true, filter, verbatimSymlinks: true });
+  const linked = [...programs, ...globSync("/usr/lib/python3.*/lib-dynload/*.so")];
+  const { stdout } = spawnSync("ldd", linked, { encoding: "utf8" });
+  for (const path of new Set([...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, library]) => library as string))) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    cpSync(realpathSync(path), join(root, path));
   }
 }
