@@ -73,6 +73,7 @@ export class ContainerProcess implements ShellProcess {
   static async start(engine: Docker, container: Container, program: Program): Promise<ContainerProcess> {
     const { script, command = "", args, workdir, env, limits, isRoot = false, isLimited, stdin } = program;
     const blocks = String(Math.floor(limits.fileBytes / BLOCK_BYTES));
+    let stream: Duplex | undefined;
     try {
       if (container.failure !== undefined) throw container.failure;
       const exec = await container.engine.exec({
@@ -81,7 +82,7 @@ export class ContainerProcess implements ShellProcess {
         User: isRoot ? "0:0" : USER,
         ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false },
       });
-      const stream = await exec.start({ hijack: true, stdin: true });
+      stream = await exec.start({ hijack: true, stdin: true });
       // The end of the program explains a broken pipe.
       stream.on("error", () => undefined);
       const pid = await firstLine(engine, stream, program);
@@ -92,6 +93,7 @@ export class ContainerProcess implements ShellProcess {
       else if (stdin !== "open") stdin.pipe(stream);
       return process;
     } catch (error) {
+      stream?.destroy();
       throw container.failure ?? engineFailed("A command could not be started in a container", error);
     }
   }
@@ -100,16 +102,15 @@ export class ContainerProcess implements ShellProcess {
     return this.#hasEnded;
   }
 
-  /** Starts the limits of a command. */
+  /** Starts the limits of a command. Those of a process with a longest time have begun before it. */
   async watch(wallMs?: number): Promise<void> {
-    clearTimeout(this.#timer);
     if (this.#hasEnded) return;
-    if (wallMs !== undefined)
+    if (wallMs === undefined) this.#base = await this.#container.look().catch(() => this.#base);
+    else
       this.#timer = setTimeout(() => {
         this.limit ??= "time";
         this.kill();
       }, wallMs);
-    this.#base = await this.#container.look().catch(() => this.#base);
     this.#container.hasten();
   }
 

@@ -1,30 +1,19 @@
-import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
+import { createReadStream, openSync, writeSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import {
-  assertCommand,
-  assertRunning,
-  BoundedOutput,
-  gone,
+  BaseWorkspace,
+  ENVIRONMENT,
   INTERACTIVE,
-  PipedShell,
-  signalOf,
-  type Snapshot,
-  type Snapshots,
+  type Opened,
+  type ShellStreams,
+  type StartedCommand,
 } from "@mrlm/sandbox";
-import {
-  type ExecOptions,
-  type ExecResult,
-  MrlmError,
-  type Workspace,
-  type WorkspaceLimits,
-  type WorkspaceShell,
-} from "@mrlm/spec";
+import { type ExecOptions, MrlmError, type Workspace } from "@mrlm/spec";
 import type Docker from "dockerode";
 import { type Container, USER } from "./container.ts";
 import { ContainerProcess, type Program } from "./container-process.ts";
 import { COMMAND, FILL, INPUT, LIST, NONE, PACK, READ, SHELL, UNPACK, WRITE } from "./scripts.ts";
 
-type SnapshotOptions = NonNullable<Parameters<Workspace["snapshot"]>[0]>;
 type Entries = NonNullable<Awaited<ReturnType<Workspace["list"]>>>;
 
 /** Attempts of a read or a write, which ends with all others where a command meets a limit. */
@@ -40,17 +29,11 @@ const TYPE_BITS = 0o170000;
 /** Room of a tarball beside its files. */
 const TARBALL_BYTES = 64 * 2 ** 20;
 
-/** Options with which a workspace was opened, and what it shares with others. */
-export interface Opened {
-  readonly engine: Docker;
-  readonly snapshots: Snapshots;
-  /** What snapshots lie over. */
-  readonly base: string;
+/** Image of a workspace. */
+export interface Base {
+  readonly image: string;
+  /** Folders that programs may write to. */
   readonly folders: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly workdir: string;
-  readonly limits: WorkspaceLimits;
-  onClose(): void;
 }
 
 interface Ran {
@@ -60,15 +43,16 @@ interface Ran {
 }
 
 /** Workspace in a container. */
-export class DockerWorkspace implements Workspace {
+export class DockerWorkspace extends BaseWorkspace<ContainerProcess> {
+  readonly #engine: Docker;
   readonly #container: Container;
-  readonly #opened: Opened;
-  readonly #snapshots: Snapshot[] = [];
-  #closing: Promise<void> | undefined;
+  readonly #base: Base;
 
-  constructor(container: Container, opened: Opened) {
+  constructor(engine: Docker, container: Container, base: Base, opened: Opened) {
+    super(opened);
+    this.#engine = engine;
     this.#container = container;
-    this.#opened = opened;
+    this.#base = base;
   }
 
   /** Writes the files of a tarball into a folder that has none. */
@@ -83,78 +67,52 @@ export class DockerWorkspace implements Workspace {
       });
   }
 
-  async exec(command: string, options: ExecOptions = {}): Promise<ExecResult> {
-    const { stdin, timeoutMs, signal, onOutput } = options;
-    assertCommand(command);
-    this.#assertOpen();
-    assertRunning(signal);
-    const { limits } = this.#opened;
-    const [stdout, stderr] = [new BoundedOutput(limits.outputBytes), new BoundedOutput(limits.outputBytes)];
-    const receive = (kept: BoundedOutput, name: "stdout" | "stderr") => (chunk: Buffer) => {
-      kept.add(chunk);
-      onOutput?.(new Uint8Array(chunk), name);
-    };
+  protected async startCommand(
+    command: string,
+    { stdin }: Pick<ExecOptions, "stdin">,
+    onOutput: (chunk: Buffer, stream: "stdout" | "stderr") => void,
+  ): Promise<StartedCommand<ContainerProcess>> {
     const process = await this.#start({
       ...{ script: COMMAND, command, args: [stdin === undefined ? "" : "1"], isLimited: true },
       stdin: stdin === undefined ? undefined : Buffer.from(stdin as Uint8Array),
-      onStdout: receive(stdout, "stdout"),
-      onStderr: receive(stderr, "stderr"),
+      onStdout: (chunk) => onOutput(chunk, "stdout"),
+      onStderr: (chunk) => onOutput(chunk, "stderr"),
     });
-    const cancel = (): void => process.kill();
-    signal?.addEventListener("abort", cancel, { once: true });
-    if (signal?.aborted === true) cancel();
-    void process.watch(Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs));
-    const code = await process.ended;
-    signal?.removeEventListener("abort", cancel);
-    assertRunning(signal);
-    this.#assertRuns();
-    const { limit } = process;
-    const met = await this.#limitMet(code, limit);
-    return {
-      exitCode: limit === undefined ? code : null,
-      signal: (limit === undefined && signalOf(code)) || null,
-      stdout: stdout.bytes(),
-      stderr: stderr.bytes(),
-      timedOut: limit === "time",
-      ...(met !== undefined && { limit: met }),
-      truncated: stdout.isTruncated || stderr.isTruncated,
-    };
+    return { process, closed: process.ended };
   }
 
-  async shell(): Promise<WorkspaceShell> {
-    this.#assertOpen();
+  protected async startShell(): Promise<{ readonly process: ContainerProcess; readonly streams: ShellStreams }> {
     const output = new Readable({ read: () => undefined });
     const process = await this.#start({
       ...{ script: SHELL, command: INTERACTIVE, args: [], stdin: "open", isLimited: true },
       onStdout: (chunk) => void output.push(chunk),
     });
     void process.ended.then(() => output.push(null));
+    const write = (chunk: Buffer): Promise<unknown> => this.#run(INPUT, [String(process.pid)], { stdin: chunk });
     const input = new Writable({
+      // The end of the shell explains an input that it does not receive.
       write: (chunk: Buffer, _, done) =>
-        void this.#run(INPUT, [String(process.pid)], { stdin: chunk }).then(
+        void write(chunk).then(
           () => done(),
           () => done(),
         ),
     });
-    const streams = { lines: process.stream, input, output };
-    const shell = new PipedShell(process, streams, this.#opened.limits, () => this.#isFull());
-    await shell.start().catch(async (error: unknown) => {
-      await shell.close();
-      this.#assertRuns();
-      throw error;
-    });
-    return shell;
+    return { process, streams: { lines: process.stream, input, output } };
+  }
+
+  protected async faultOf(): Promise<MrlmError | undefined> {
+    return this.#container.failure;
   }
 
   async readFile(path: string): Promise<Uint8Array | undefined> {
-    this.#assertOpen();
+    this.assertOpen();
     if (path.includes("\0")) return undefined;
     const { code, stdout } = await this.#run(READ, [this.#absolute(path)]);
     return code === 0 ? new Uint8Array(stdout) : undefined;
   }
 
   async writeFile(path: string, content: string | Uint8Array): Promise<void> {
-    this.#assertOpen();
+    this.assertOpen();
     const bytes = Buffer.from(content as Uint8Array);
     const mode = bytes.subarray(0, 2).toString("latin1") === "#!" ? "755" : "644";
     const to = this.#absolute(path).replace(/\/+$/, "");
@@ -162,12 +120,12 @@ export class DockerWorkspace implements Workspace {
     if (ran?.code === 0) return;
     const reason = ran?.stderr.trim().split("\n").at(-1) ?? "a path has no NUL";
     throw new MrlmError("DATA_INVALID", `${path} cannot be written in a workspace: ${reason}.`, {
-      hint: `Name a path that is no folder, below ${this.#opened.folders.join(", ")}, and keep to the disk limit. \`folders\` of the plugin and \`workdir\` name others.`,
+      hint: `Name a path that is no folder, below ${this.#base.folders.join(", ")}, and keep to the disk limit. \`folders\` of the plugin and \`workdir\` name others.`,
     });
   }
 
   async list(path: string): Promise<Entries | undefined> {
-    this.#assertOpen();
+    this.assertOpen();
     if (path.includes("\0")) return undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { code, stdout } = await this.#run(LIST, [this.#absolute(path)]);
@@ -186,67 +144,41 @@ export class DockerWorkspace implements Workspace {
     return [];
   }
 
-  async snapshot({ ends = false, key }: SnapshotOptions = {}): Promise<string> {
-    this.#assertOpen();
-    if (ends) await this.#endAll();
-    const { snapshots, folders, base, limits } = this.#opened;
-    const snapshot = snapshots.make();
-    const file = openSync(snapshot.path, "wx", 0o600);
-    this.#snapshots.push(snapshot);
+  protected snapshotBase(): string {
+    return JSON.stringify([this.#base.image, this.#base.folders]);
+  }
+
+  protected async pack(file: number): Promise<void> {
     let bytes = 0;
-    const most = 2 * limits.diskBytes + TARBALL_BYTES;
+    const most = 2 * this.opened.limits.diskBytes + TARBALL_BYTES;
     const write = (chunk: Buffer): void => void ((bytes += chunk.length) <= most && writeSync(file, chunk));
-    try {
-      const { code, stderr } = await this.#run(PACK, relative(folders), { isRoot: true, onStdout: write });
-      if (code !== 0 || bytes > most)
-        throw new MrlmError(
-          "SANDBOX_FAILED",
-          `The files of a workspace could not be copied: ${bytes > most ? "they have too many empty parts" : stderr.trim()}.`,
-        );
-    } finally {
-      closeSync(file);
-    }
-    this.#assertOpen();
-    return snapshots.add(snapshot, base, key);
+    const folders = relative(this.#base.folders);
+    const { code, stderr } = await this.#run(PACK, folders, { isRoot: true, onStdout: write });
+    if (code === 0 && bytes <= most) return;
+    throw copyFailed(bytes > most ? "they have too many empty parts" : stderr);
   }
 
-  async restore(name: string): Promise<void> {
-    this.#assertOpen();
-    const { snapshots, folders, base } = this.#opened;
-    const path = snapshots.find(name, base);
-    await this.#endAll();
-    const stdin = createReadStream(path);
-    const { code, stderr } = await this.#run(UNPACK, relative(folders), { isRoot: true, stdin });
-    if (code !== 0)
-      throw new MrlmError("SANDBOX_FAILED", `The files of a workspace could not be restored: ${stderr.trim()}.`);
+  protected async unpack(path: string): Promise<void> {
+    const stdin = createReadStream(path, { fd: openSync(path, "r") });
+    await this.endAll();
+    const { code, stderr } = await this.#run(UNPACK, relative(this.#base.folders), { isRoot: true, stdin });
+    if (code !== 0) throw copyFailed(stderr);
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+  protected release(): Promise<void> {
+    return this.#container.close();
   }
 
-  async #close(): Promise<void> {
-    await this.#container.close().finally(() => this.#opened.onClose());
-    await this.#opened.snapshots.remove(this.#snapshots);
-  }
-
-  async #endAll(): Promise<void> {
-    await this.#container.endAll().catch((error: unknown) => {
-      this.#assertOpen();
-      throw error;
-    });
+  protected endAll(): Promise<void> {
+    return this.#container.endAll().catch((error: unknown) => this.#fail(error));
   }
 
   #start(program: Omit<Program, "workdir" | "env" | "limits">): Promise<ContainerProcess> {
-    const { engine, workdir, env, limits } = this.#opened;
-    return ContainerProcess.start(engine, this.#container, {
+    const { workdir, env, limits } = this.opened;
+    return ContainerProcess.start(this.#engine, this.#container, {
       ...program,
-      ...{ workdir: program.isRoot === true ? "/" : workdir, env, limits },
-    }).catch((error: unknown) => {
-      this.#assertOpen();
-      throw error;
-    });
+      ...{ workdir: program.isRoot === true ? "/" : workdir, env: { ...ENVIRONMENT, ...env }, limits },
+    }).catch((error: unknown) => this.#fail(error));
   }
 
   /** Runs a script of this package to its end. */
@@ -267,40 +199,34 @@ export class DockerWorkspace implements Workspace {
         onStdout: options.onStdout ?? ((chunk) => void chunks.push(Buffer.from(chunk))),
         onStderr: (chunk) => void (stderr = (stderr + chunk.toString()).slice(-1000)),
       });
-      void process.watch(this.#opened.limits.timeoutMs);
+      void process.watch(this.opened.limits.timeoutMs);
       const code = await process.ended;
-      this.#assertRuns();
+      this.assertOpen();
+      if (this.#container.failure !== undefined) throw this.#container.failure;
       if (code !== null && code !== KILLED) return { code, stdout: Buffer.concat(chunks), stderr };
       if (attempt === ATTEMPTS || options.onStdout !== undefined)
         throw new MrlmError("SANDBOX_FAILED", "A file of a workspace could not be accessed: the access was ended.");
     }
   }
 
-  async #limitMet(code: number | null, limit: ContainerProcess["limit"]): Promise<ExecResult["limit"]> {
-    if (limit !== undefined && limit !== "time") return limit;
-    if (signalOf(code) === "SIGXFSZ") return "file-size";
-    return (await this.#isFull()) ? "disk" : undefined;
-  }
-
-  /** Whether the files take the space of one file system. */
-  async #isFull(): Promise<boolean> {
-    if (this.#closing !== undefined || this.#container.failure !== undefined) return false;
+  protected async isFull(): Promise<boolean> {
+    if (this.#container.failure !== undefined) return false;
     const { diskBytes } = await this.#container.look();
-    return diskBytes >= this.#opened.limits.diskBytes;
+    return diskBytes >= this.opened.limits.diskBytes;
   }
 
   #absolute(path: string): string {
-    return path.startsWith("/") ? path : `${this.#opened.workdir}/${path}`;
+    return path.startsWith("/") ? path : `${this.opened.workdir}/${path}`;
   }
 
-  #assertOpen(): void {
-    if (this.#closing !== undefined) throw gone();
+  #fail(error: unknown): never {
+    this.assertOpen();
+    throw error;
   }
+}
 
-  #assertRuns(): void {
-    this.#assertOpen();
-    if (this.#container.failure !== undefined) throw this.#container.failure;
-  }
+function copyFailed(reason: string): MrlmError {
+  return new MrlmError("SANDBOX_FAILED", `The files of a workspace could not be copied: ${reason.trim()}.`);
 }
 
 /** Paths as tar names them. */

@@ -1,16 +1,14 @@
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "@mrlm/process";
-import { DEFAULT_LIMITS, ENVIRONMENT, Places, Snapshots } from "@mrlm/sandbox";
-import { MrlmError, type Workspace, type WorkspaceLimits, type WorkspaceOptions, type Workspaces } from "@mrlm/spec";
+import { BaseWorkspaces, type BaseWorkspacesOptions, type Opened, WORKDIR } from "@mrlm/sandbox";
+import { MrlmError, type Workspace, type WorkspaceLimits } from "@mrlm/spec";
 import type Docker from "dockerode";
 import { attach, Container, type ContainerSettings, containerOptions, demux } from "./container.ts";
 import { DockerWorkspace } from "./docker-workspace.ts";
 import { connect, engineFailed, imageId, remove } from "./engine.ts";
 import { PROBE } from "./scripts.ts";
 
-const WORKDIR = "/workspace";
 /** Folders of every workspace. */
 const FOLDERS = ["/tmp", "/root", "/var/tmp"];
 
@@ -21,53 +19,28 @@ interface Writable {
   readonly tarball: string | undefined;
 }
 
-export interface DockerWorkspacesOptions {
+export interface DockerWorkspacesOptions extends BaseWorkspacesOptions {
   /** Path of the socket of the engine. */
   readonly socket: string | undefined;
   /** Image of a workspace that names none. */
   readonly image: string;
-  readonly limits: Partial<WorkspaceLimits>;
-  /** Largest number of open workspaces. */
-  readonly count: number;
-  /** Number of callers that may wait for one, and their longest wait in milliseconds. */
-  readonly queue: number;
-  readonly waitMs: number;
   /** Number of containers that are started before they are asked for. */
   readonly warm: number;
   /** Names of the root folder that programs may write to, where the image has nothing there. */
   readonly folders: readonly string[];
-  /** Folder of snapshots that are kept. */
-  readonly kept: string;
 }
 
 /** Provider of workspaces in containers of Docker or Podman. */
-export class DockerWorkspaces implements Workspaces {
-  readonly limits: WorkspaceLimits;
+export class DockerWorkspaces extends BaseWorkspaces {
   readonly #engine: Docker;
   readonly #options: DockerWorkspacesOptions;
-  readonly #places: Places;
-  readonly #snapshots: Snapshots;
-  readonly #remove: () => void;
-  readonly #open = new Set<Workspace>();
   readonly #writable = new Map<string, Promise<Writable>>();
-  readonly #folder: string;
   readonly #warm: Promise<Container>[] = [];
-  #isClosed = false;
 
   private constructor(engine: Docker, options: DockerWorkspacesOptions) {
-    const { limits, count, queue, waitMs, kept } = options;
-    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    super(options);
     this.#engine = engine;
     this.#options = options;
-    this.#places = new Places({
-      ...{ what: "workspaces", count, queue, waitMs },
-      hint: "Raise `workspaces`, `queue` or `wait_ms` of the plugin of the workspaces, or run fewer episodes at the same time.",
-    });
-    const { path, remove: removeFolder } = temporaryFolder("workspaces");
-    this.#remove = removeFolder;
-    this.#folder = path;
-    mkdirSync(join(path, "snapshots"));
-    this.#snapshots = new Snapshots(join(path, "snapshots"), kept);
   }
 
   /** Rejects with SANDBOX_FAILED where no engine can be reached, or it does not limit what containers use. */
@@ -82,54 +55,18 @@ export class DockerWorkspaces implements Workspaces {
     }
   }
 
-  async open(options: WorkspaceOptions = {}): Promise<Workspace> {
-    const {
-      image,
-      files = {},
-      env = {},
-      workdir = WORKDIR,
-      limits,
-      socket,
-      signal,
-      queued = (wait) => wait(),
-    } = options;
-    if (!workdir.startsWith("/"))
-      throw new MrlmError("OPTIONS_INVALID", `The working directory ${workdir} is no absolute path.`);
-    if (socket !== undefined) await assertSocket(socket);
-    const giveBack = await queued(() => this.#places.take(signal));
-    const own = { ...this.limits, ...limits };
-    let workspace: DockerWorkspace | undefined;
-    try {
-      const { settings, tarball } = await this.#settings(image, workdir, own, socket);
-      const container = await this.#container(settings);
-      const onClose = (): void => {
-        if (workspace !== undefined) this.#open.delete(workspace);
-        giveBack();
-      };
-      workspace = new DockerWorkspace(container, {
-        ...{ engine: this.#engine, snapshots: this.#snapshots, folders: settings.folders },
-        base: JSON.stringify([settings.image, settings.folders]),
-        ...{ env: { ...ENVIRONMENT, ...env }, workdir, limits: own, onClose },
-      });
-      this.#open.add(workspace);
-      if (tarball !== undefined) await workspace.fill(workdir, tarball);
-      for (const [path, content] of Object.entries(files)) await workspace.writeFile(path, content);
-      if (signal?.aborted === true || this.#isClosed)
-        throw new MrlmError("CANCELLED", "The workspace was cancelled before it was opened.");
-      return workspace;
-    } catch (error) {
-      await workspace?.close();
-      giveBack();
-      throw error;
-    }
+  protected async make(opened: Opened, onMade: (workspace: Workspace) => void): Promise<Workspace> {
+    const { image, workdir, limits, socket } = opened;
+    if (socket !== undefined) await assertShared(socket);
+    const { settings, tarball } = await this.#settings(image, workdir, limits, socket);
+    const workspace = new DockerWorkspace(this.#engine, await this.#container(settings), settings, opened);
+    onMade(workspace);
+    if (tarball !== undefined) await workspace.fill(workdir, tarball);
+    return workspace;
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#places.close();
-    const warm = this.#warm.splice(0).map(async (container) => (await container).close());
-    await Promise.allSettled([...warm, ...[...this.#open].map((workspace) => workspace.close())]);
-    this.#remove();
+  protected async release(): Promise<void> {
+    await Promise.allSettled(this.#warm.splice(0).map(async (container) => (await container).close()));
   }
 
   async #settings(
@@ -173,7 +110,7 @@ export class DockerWorkspaces implements Workspaces {
 
   /** Copies the working directory of an image, which is read-only there. */
   async #pack(image: string, workdir: string): Promise<string> {
-    const path = join(this.#folder, `workdir-${crypto.randomUUID()}.tar`);
+    const path = join(this.folder, `workdir-${crypto.randomUUID()}.tar`);
     const file = openSync(path, "wx", 0o600);
     try {
       await this.#read(image, 'cd / && exec tar -cf - "$1"', [workdir.slice(1)], (chunk) => writeSync(file, chunk));
@@ -228,19 +165,16 @@ export class DockerWorkspaces implements Workspaces {
   async #refill(): Promise<void> {
     const { settings } = await this.#settings(undefined, WORKDIR, this.limits);
     const missing = Math.max(0, this.#options.warm - this.#warm.length);
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     const started = Array.from({ length: missing }, () => Container.start(this.#engine, settings));
     this.#warm.push(...started);
     await Promise.all(started);
   }
 }
 
-async function assertSocket(socket: string): Promise<void> {
-  const found = await stat(socket).catch(() => undefined);
-  if (found?.isSocket() !== true)
-    throw new MrlmError("OPTIONS_INVALID", `${socket} is no Unix socket of this machine.`);
-  if ((found.mode & 0o006) !== 0o006)
-    throw new MrlmError("OPTIONS_INVALID", `${socket} is closed to programs of a container, which are another user.`, {
-      hint: "Let others read and write it (chmod o+rw), in a folder that only this user can enter.",
-    });
+async function assertShared(socket: string): Promise<void> {
+  if (((await stat(socket)).mode & 0o006) === 0o006) return;
+  throw new MrlmError("OPTIONS_INVALID", `${socket} is closed to programs of a container, which are another user.`, {
+    hint: "Let others read and write it (chmod o+rw), in a folder that only this user can enter.",
+  });
 }

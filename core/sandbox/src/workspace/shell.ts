@@ -28,8 +28,8 @@ export interface ShellProcess {
   readonly hasEnded: boolean;
   /** Settles with the exit code after the end. */
   readonly ended: Promise<number | null>;
-  /** Starts the limits of a command. */
-  watch(): Promise<void>;
+  /** Starts the limits of a command. @param wallMs longest time of the process; default: any */
+  watch(wallMs?: number): Promise<void>;
   /** Returns its processes, first the shell. */
   processes(): readonly number[] | Promise<readonly number[]>;
   /** Sends a signal to its processes, except some. */
