@@ -1,9 +1,8 @@
 import type { Duplex, Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ExecResult, MrlmError, type WorkspaceLimits } from "@mrlm/spec";
-import type { ShellProcess } from "@mrlm/sandbox";
 import type Docker from "dockerode";
-import { type Container, demux, DISK_FACTOR, USER } from "./container.ts";
+import { type Command, type Container, demux, DISK_FACTOR, USER } from "./container.ts";
 import { engineFailed } from "./engine.ts";
 import type { Look } from "./look.ts";
 
@@ -12,6 +11,7 @@ type WorkspaceLimit = NonNullable<ExecResult["limit"]>;
 /** Time that an engine has to pass on the rest of an output, and the exit code. */
 const GRACE_MS = 5000;
 const BLOCK_BYTES = 512;
+const ATTEMPTS = 3;
 /** Growth of the files by a command over full file systems, within which the counters of the kernel may be late. */
 const GROWTH_BYTES = 2 ** 20;
 
@@ -34,7 +34,7 @@ export interface Program {
 }
 
 /** Process that the engine has started in a container, with all that it starts. */
-export class ContainerProcess implements ShellProcess {
+export class ContainerProcess implements Command {
   readonly pid: number;
   readonly isLimited: boolean;
   /** Time of its start in ticks. */
@@ -49,7 +49,6 @@ export class ContainerProcess implements ShellProcess {
   #base: Look;
   #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
-  #killing: Promise<void> | undefined;
 
   private constructor(
     container: Container,
@@ -66,14 +65,16 @@ export class ContainerProcess implements ShellProcess {
     this.#limits = limits;
     this.isLimited = isLimited;
     this.stream.on("close", () => this.onGone());
+    if (this.stream.destroyed) this.onGone();
     this.ended = this.#end();
   }
 
   /** Starts a program, and lets it run when it is watched. Rejects with SANDBOX_FAILED where the engine does not start it. */
-  static async start(engine: Docker, container: Container, program: Program): Promise<ContainerProcess> {
+  static async start(engine: Docker, container: Container, program: Program, attempt = 1): Promise<ContainerProcess> {
     const { script, command = "", args, workdir, env, limits, isRoot = false, isLimited, stdin } = program;
     const blocks = String(Math.floor(limits.fileBytes / BLOCK_BYTES));
     let stream: Duplex | undefined;
+    let pid: number | undefined;
     try {
       if (container.failure !== undefined) throw container.failure;
       const exec = await container.engine.exec({
@@ -85,7 +86,7 @@ export class ContainerProcess implements ShellProcess {
       stream = await exec.start({ hijack: true, stdin: true });
       // The end of the program explains a broken pipe.
       stream.on("error", () => undefined);
-      const pid = await firstLine(engine, stream, program);
+      pid = await firstLine(engine, stream, program);
       const process = new ContainerProcess(container, exec, { pid, stream, base: await container.look() }, program);
       container.add(process);
       stream.write("\n");
@@ -94,6 +95,9 @@ export class ContainerProcess implements ShellProcess {
       return process;
     } catch (error) {
       stream?.destroy();
+      // All programs end where another command meets a limit, also one that has not begun.
+      if (stream !== undefined && pid === undefined && container.failure === undefined && attempt < ATTEMPTS)
+        return ContainerProcess.start(engine, container, program, attempt + 1);
       throw container.failure ?? engineFailed("A command could not be started in a container", error);
     }
   }
@@ -124,7 +128,7 @@ export class ContainerProcess implements ShellProcess {
   }
 
   kill(): void {
-    this.#killing ??= this.#container.end(this).catch(() => undefined);
+    if (!this.#hasEnded) void this.#container.end(this).catch(() => undefined);
   }
 
   /** Returns the limit that the container has met since the command began. */
@@ -155,10 +159,10 @@ export class ContainerProcess implements ShellProcess {
     this.#hasEnded = true;
     clearTimeout(this.#timer);
     try {
-      // What it left holds its output open.
+      // Processes that it left hold its output open.
       await this.#container.end(this);
       await Promise.race([closed, delay(GRACE_MS, undefined, { ref: false })]);
-      // What met a limit of the kernel between two looks.
+      // A limit of the kernel may be met between two looks.
       const met = this.limitAt(await this.#container.look());
       if (met !== undefined && met !== "disk") this.meet(met);
       return await this.#exitCode();

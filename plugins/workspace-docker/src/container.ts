@@ -1,14 +1,13 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { MrlmError, type WorkspaceLimits } from "@mrlm/spec";
+import { type ExecResult, MrlmError, type WorkspaceLimits } from "@mrlm/spec";
 import { ownerLabel } from "@mrlm/process";
 import type Docker from "dockerode";
-import type { ContainerProcess } from "./container-process.ts";
 import { engineFailed, OWNER, remove } from "./engine.ts";
 import { type Look, type Listed, lookOf } from "./look.ts";
 import { SUPERVISOR } from "./scripts.ts";
 
-/** User and group of programs: one that systems give to nobody, so that no file of an image or of the host is theirs. */
+/** User and group of programs: one that systems do not give, so that no file of an image or of the host is theirs. */
 export const USER = "61000:61000";
 /** Rights of the supervisor and of the copies of files, which are user 0. Programs have none. */
 const RIGHTS = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL"];
@@ -21,6 +20,22 @@ const SHORTEST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
 /** Rounds in which processes are ended that start others meanwhile. */
 const MAX_ROUNDS = 200;
+
+/** Process that the engine has started in a container. */
+export interface Command {
+  readonly pid: number;
+  /** Time of its start in ticks. */
+  readonly start: number;
+  /** The limits of commands hold for it. */
+  readonly isLimited: boolean;
+  readonly ended: Promise<unknown>;
+  /** Returns the limit that the container has met since the command began. */
+  limitAt(look: Look): ExecResult["limit"];
+  /** Names the limit at which all processes end. */
+  meet(limit: NonNullable<ExecResult["limit"]>): void;
+  /** Takes notice that the process, or its container, has ended. */
+  onGone(): void;
+}
 
 /** Settings of a container. Two with the same are equal. */
 export interface ContainerSettings {
@@ -69,9 +84,9 @@ export class Container {
   readonly engine: Docker.Container;
   readonly #stream: Duplex;
   readonly #settings: ContainerSettings;
-  readonly #running = new Set<ContainerProcess>();
+  readonly #running = new Set<Command>();
   readonly #answers: { resolve(lines: string[]): void; reject(error: Error): void }[] = [];
-  #owners = new Map<string, ContainerProcess>();
+  #owners = new Map<string, Command>();
   #pending = "";
   #lines: string[] = [];
   #printed = "";
@@ -137,7 +152,7 @@ export class Container {
   async look(): Promise<Look> {
     const look = lookOf(await this.#ask("look"));
     const processes = new Map(look.processes.map((each) => [each.pid, each]));
-    const owners = new Map<string, ContainerProcess>();
+    const owners = new Map<string, Command>();
     for (const each of look.processes) {
       const owner = this.#ownerOf(each, processes);
       if (owner !== undefined) owners.set(keyOf(each), owner);
@@ -149,7 +164,7 @@ export class Container {
   }
 
   /** Lists the processes that a command has started, first its own. */
-  async processesOf(command: ContainerProcess): Promise<number[]> {
+  async processesOf(command: Command): Promise<number[]> {
     const { processes } = await this.look();
     const own = processes.filter((each) => this.#owners.get(keyOf(each)) === command).map(({ pid }) => pid);
     return [...own.filter((pid) => pid === command.pid), ...own.filter((pid) => pid !== command.pid)];
@@ -160,7 +175,7 @@ export class Container {
   }
 
   /** Watches a command from now on. */
-  add(command: ContainerProcess): void {
+  add(command: Command): void {
     this.#running.add(command);
     this.hasten();
   }
@@ -172,7 +187,7 @@ export class Container {
   }
 
   /** Ends the processes of a command, and those that may be its: later ones of which no command is known to be the origin. */
-  async end(command: ContainerProcess): Promise<void> {
+  async end(command: Command): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const { processes } = await this.look();
       const left = processes.filter((each) => {
@@ -195,7 +210,7 @@ export class Container {
     await Promise.all([...this.#running].map(({ ended }) => ended));
   }
 
-  forget(command: ContainerProcess): void {
+  forget(command: Command): void {
     this.#running.delete(command);
   }
 
@@ -206,7 +221,7 @@ export class Container {
   }
 
   /** A process belongs to the command that it belonged to before, to that of its session, or to that of its parent. */
-  #ownerOf(process: Listed | undefined, all: ReadonlyMap<number, Listed>, depth = 0): ContainerProcess | undefined {
+  #ownerOf(process: Listed | undefined, all: ReadonlyMap<number, Listed>, depth = 0): Command | undefined {
     if (process === undefined || depth > all.size) return undefined;
     const known = this.#owners.get(keyOf(process));
     if (known !== undefined) return known;

@@ -1,13 +1,6 @@
 import { createReadStream, openSync, writeSync } from "node:fs";
-import { Readable, Writable } from "node:stream";
-import {
-  BaseWorkspace,
-  ENVIRONMENT,
-  INTERACTIVE,
-  type Opened,
-  type ShellStreams,
-  type StartedCommand,
-} from "@mrlm/sandbox";
+import { PassThrough, Readable, type Writable } from "node:stream";
+import { BaseWorkspace, type Opened } from "@mrlm/sandbox";
 import { type ExecOptions, MrlmError, type Workspace } from "@mrlm/spec";
 import type Docker from "dockerode";
 import { type Container, USER } from "./container.ts";
@@ -71,7 +64,7 @@ export class DockerWorkspace extends BaseWorkspace<ContainerProcess> {
     command: string,
     { stdin }: Pick<ExecOptions, "stdin">,
     onOutput: (chunk: Buffer, stream: "stdout" | "stderr") => void,
-  ): Promise<StartedCommand<ContainerProcess>> {
+  ): Promise<{ readonly process: ContainerProcess; readonly closed: Promise<unknown> }> {
     const process = await this.#start({
       ...{ script: COMMAND, command, args: [stdin === undefined ? "" : "1"], isLimited: true },
       stdin: stdin === undefined ? undefined : Buffer.from(stdin as Uint8Array),
@@ -81,21 +74,22 @@ export class DockerWorkspace extends BaseWorkspace<ContainerProcess> {
     return { process, closed: process.ended };
   }
 
-  protected async startShell(): Promise<{ readonly process: ContainerProcess; readonly streams: ShellStreams }> {
+  protected async startShell(command: string): Promise<{
+    readonly process: ContainerProcess;
+    readonly streams: { readonly lines: Writable; readonly input: Writable; readonly output: Readable };
+  }> {
     const output = new Readable({ read: () => undefined });
     const process = await this.#start({
-      ...{ script: SHELL, command: INTERACTIVE, args: [], stdin: "open", isLimited: true },
+      ...{ script: SHELL, command, args: [], stdin: "open", isLimited: true },
       onStdout: (chunk) => void output.push(chunk),
     });
     void process.ended.then(() => output.push(null));
-    const write = (chunk: Buffer): Promise<unknown> => this.#run(INPUT, [String(process.pid)], { stdin: chunk });
-    const input = new Writable({
+    const input = new PassThrough();
+    let last: Promise<unknown> = Promise.resolve();
+    input.on("data", (chunk: Buffer) => {
+      const write = (): Promise<unknown> => this.#run(INPUT, [String(process.pid)], { stdin: chunk });
       // The end of the shell explains an input that it does not receive.
-      write: (chunk: Buffer, _, done) =>
-        void write(chunk).then(
-          () => done(),
-          () => done(),
-        ),
+      last = last.then(write).catch(() => undefined);
     });
     return { process, streams: { lines: process.stream, input, output } };
   }
@@ -177,7 +171,7 @@ export class DockerWorkspace extends BaseWorkspace<ContainerProcess> {
     const { workdir, env, limits } = this.opened;
     return ContainerProcess.start(this.#engine, this.#container, {
       ...program,
-      ...{ workdir: program.isRoot === true ? "/" : workdir, env: { ...ENVIRONMENT, ...env }, limits },
+      ...{ workdir: program.isRoot === true ? "/" : workdir, env, limits },
     }).catch((error: unknown) => this.#fail(error));
   }
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { BaseWorkspaces, type BaseWorkspacesOptions, type Opened, WORKDIR } from "@mrlm/sandbox";
+import { BaseWorkspaces, type Opened } from "@mrlm/sandbox";
 import { MrlmError, type Workspace, type WorkspaceLimits } from "@mrlm/spec";
 import type Docker from "dockerode";
 import { attach, Container, type ContainerSettings, containerOptions, demux } from "./container.ts";
@@ -9,6 +9,8 @@ import { DockerWorkspace } from "./docker-workspace.ts";
 import { connect, engineFailed, imageId, remove } from "./engine.ts";
 import { PROBE } from "./scripts.ts";
 
+/** Working directory for which containers are started before they are asked for: the default of workspaces. */
+const WORKDIR = "/workspace";
 /** Folders of every workspace. */
 const FOLDERS = ["/tmp", "/root", "/var/tmp"];
 
@@ -19,7 +21,7 @@ interface Writable {
   readonly tarball: string | undefined;
 }
 
-export interface DockerWorkspacesOptions extends BaseWorkspacesOptions {
+export interface DockerWorkspacesOptions extends Readonly<ConstructorParameters<typeof BaseWorkspaces>[0]> {
   /** Path of the socket of the engine. */
   readonly socket: string | undefined;
   /** Image of a workspace that names none. */

@@ -2,14 +2,14 @@ import { closeSync, openSync } from "node:fs";
 import {
   type ExecOptions,
   type ExecResult,
-  MrlmError,
+  type MrlmError,
   type Workspace,
   type WorkspaceLimits,
   type WorkspaceShell,
 } from "@mrlm/spec";
 import { BoundedOutput } from "./bounded-output.ts";
 import { assertCommand, assertRunning, gone } from "./command-errors.ts";
-import { signalOf } from "./conventions.ts";
+import { INTERACTIVE, signalOf } from "./conventions.ts";
 import { PipedShell, type ShellProcess, type ShellStreams } from "./shell.ts";
 import { noSnapshot, type Snapshot, type Snapshots } from "./snapshots.ts";
 
@@ -18,6 +18,7 @@ type SnapshotOptions = NonNullable<Parameters<Workspace["snapshot"]>[0]>;
 /** Options with which a workspace was opened. */
 export interface Opened {
   readonly image: string | undefined;
+  /** Environment of commands. */
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string;
   readonly limits: WorkspaceLimits;
@@ -54,7 +55,8 @@ export abstract class BaseWorkspace<P extends ShellProcess = ShellProcess> imple
     options: Pick<ExecOptions, "stdin" | "signal">,
     onOutput: (chunk: Buffer, stream: "stdout" | "stderr") => void,
   ): Promise<StartedCommand<P>>;
-  protected abstract startShell(): Promise<{ readonly process: P; readonly streams: ShellStreams }>;
+  /** @param command which becomes an interactive shell */
+  protected abstract startShell(command: string): Promise<{ readonly process: P; readonly streams: ShellStreams }>;
   /** Returns the error of a command that has not ended by itself or by a limit. */
   protected abstract faultOf(process: P, code: number | null, printed: string): Promise<MrlmError | undefined>;
   /** Whether there is no space for more files. */
@@ -106,7 +108,7 @@ export abstract class BaseWorkspace<P extends ShellProcess = ShellProcess> imple
 
   async shell(): Promise<WorkspaceShell> {
     this.assertOpen();
-    const { process, streams } = await this.startShell();
+    const { process, streams } = await this.startShell(INTERACTIVE);
     const shell = new PipedShell(process, streams, this.opened.limits, () => this.isFull());
     await shell.start().catch(async (error: unknown) => {
       await shell.close();

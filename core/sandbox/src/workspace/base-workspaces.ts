@@ -5,7 +5,7 @@ import { temporaryFolder } from "@mrlm/process";
 import { MrlmError, type Workspace, type WorkspaceLimits, type WorkspaceOptions, type Workspaces } from "@mrlm/spec";
 import { Places } from "../session/places.ts";
 import type { Opened } from "./base-workspace.ts";
-import { DEFAULT_LIMITS, WORKDIR } from "./conventions.ts";
+import { DEFAULT_LIMITS, ENVIRONMENT } from "./conventions.ts";
 import { Snapshots } from "./snapshots.ts";
 
 export interface BaseWorkspacesOptions {
@@ -54,7 +54,7 @@ export abstract class BaseWorkspaces implements Workspaces {
       image,
       files = {},
       env = {},
-      workdir = WORKDIR,
+      workdir = "/workspace",
       limits,
       socket,
       signal,
@@ -73,7 +73,15 @@ export abstract class BaseWorkspaces implements Workspaces {
         giveBack();
       };
       const own = { ...this.limits, ...limits };
-      const opened = { image, env, workdir, limits: own, socket, snapshots: this.#snapshots, onClose };
+      const opened = {
+        image,
+        env: { ...ENVIRONMENT, ...env },
+        workdir,
+        limits: own,
+        socket,
+        snapshots: this.#snapshots,
+        onClose,
+      };
       const workspace = await this.make(opened, (each) => {
         made = each;
         this.#open.add(each);

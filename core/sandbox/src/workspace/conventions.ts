@@ -14,9 +14,6 @@ export const DEFAULT_LIMITS: WorkspaceLimits = {
   outputBytes: 256 * 1024,
 };
 
-/** Default of the working directory. */
-export const WORKDIR = "/workspace";
-
 /** Environment of the commands of a workspace. */
 export const ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

@@ -7,7 +7,6 @@ import type { Jail, Launch } from "../jail/launch.ts";
 import { seccompFilter } from "../jail/seccomp.ts";
 import { BaseWorkspace, type Opened, type StartedCommand } from "./base-workspace.ts";
 import { assertRunning } from "./command-errors.ts";
-import { ENVIRONMENT, INTERACTIVE } from "./conventions.ts";
 import type { Holder } from "./holder.ts";
 import { HOST_NAMES } from "./host-folders.ts";
 import { JailedProcess } from "./jailed-process.ts";
@@ -71,10 +70,12 @@ export class LocalWorkspace extends BaseWorkspace<JailedProcess> {
     return { process, closed };
   }
 
-  protected async startShell(): Promise<{ readonly process: JailedProcess; readonly streams: ShellStreams }> {
+  protected async startShell(
+    command: string,
+  ): Promise<{ readonly process: JailedProcess; readonly streams: ShellStreams }> {
     const [lines, input, output] = await this.#pipes("in", "in", "out");
     const stdio = [lines.far, output.far, output.far, input.far, "ignore"] as const;
-    const process = await this.#start(["/bin/sh", "-c", INTERACTIVE], stdio, [lines, input, output]);
+    const process = await this.#start(["/bin/sh", "-c", command], stdio, [lines, input, output]);
     return { process, streams: { lines: lines.stream, input: input.stream, output: output.stream } };
   }
 
@@ -209,7 +210,7 @@ export class LocalWorkspace extends BaseWorkspace<JailedProcess> {
         ...(socket === undefined ? [] : ["--bind", socket, "/mrlm/socket"]),
         ...["--remount-ro", "/", "--chdir", start],
       ],
-      env: { ...ENVIRONMENT, ...env },
+      env,
       command,
       user: ROOT,
       capabilities: ["--cap-drop", "ALL"],
