@@ -68,6 +68,7 @@ export function containerOptions(
       NetworkMode: "none",
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
+      CapAdd: RIGHTS,
       SecurityOpt: ["no-new-privileges"],
       Ulimits: [
         { Name: "core", Soft: 0, Hard: 0 },
@@ -117,7 +118,6 @@ export class Container {
         ...options,
         HostConfig: {
           ...options.HostConfig,
-          CapAdd: RIGHTS,
           Memory: memory,
           MemorySwap: memory,
           PidsLimit: 2 * processes + OWN_PROCESSES,
