@@ -1,5 +1,4 @@
 import type { Duplex } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
 import { type ExecResult, MrlmError, type WorkspaceLimits } from "@mrlm/spec";
 import { ownerLabel } from "@mrlm/process";
 import type Docker from "dockerode";
@@ -94,6 +93,7 @@ export class Container {
   #failure: MrlmError | undefined;
   #isWatching = false;
   #pauseMs = SHORTEST_PAUSE_MS;
+  #wake: () => void = () => undefined;
 
   private constructor(engine: Docker, container: Docker.Container, stream: Duplex, settings: ContainerSettings) {
     this.engine = container;
@@ -183,7 +183,8 @@ export class Container {
   /** Looks often again, because a command has begun. */
   hasten(): void {
     this.#pauseMs = SHORTEST_PAUSE_MS;
-    if (!this.#isWatching) void this.#watch().finally(() => (this.#isWatching = false));
+    if (this.#isWatching) this.#wake();
+    else void this.#watch();
   }
 
   /** Ends the processes of a command, and those that may be its: later ones of which no command is known to be the origin. */
@@ -240,12 +241,23 @@ export class Container {
           for (const each of this.#running) each.meet(met);
           await this.#ask("SIGKILL -1");
         }
-        await delay(this.#pauseMs);
+        await this.#pause();
         this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 1.5);
       }
     } catch {
       // The container has ended, and its commands with it.
     }
+    this.#isWatching = false;
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#pauseMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   #ask(line: string): Promise<string[]> {

@@ -36,9 +36,12 @@ function found(name: string): string | undefined {
 }
 
 /** Reason why the tests have no engine; `undefined` where they have one. */
-export const missingEngine: string | undefined = ["podman", "runc"]
-  .filter((name) => found(name) === undefined)
-  .map((name) => `${name} is not installed (apt install podman runc)`)[0];
+export const missingEngine: string | undefined = [
+  ...(process.getuid?.() === 0 ? [] : ["not root"]),
+  ...["podman", "runc"].flatMap((name) =>
+    found(name) === undefined ? [`${name} is not installed (apt install podman runc)`] : [],
+  ),
+][0];
 
 /** Starts an engine with an image of programs of this machine. */
 export async function startEngine(): Promise<Engine> {
