@@ -2,7 +2,7 @@ import type { Duplex, Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ExecResult, MrlmError, type WorkspaceLimits } from "@mrlm/spec";
 import type Docker from "dockerode";
-import { type Command, type Container, demux, DISK_FACTOR, USER } from "./container.ts";
+import { type Command, type Container, demux, hijack, DISK_FACTOR, USER } from "./container.ts";
 import { engineFailed } from "./engine.ts";
 import type { Look } from "./look.ts";
 
@@ -83,7 +83,7 @@ export class ContainerProcess implements Command {
         User: isRoot ? "0:0" : USER,
         ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false },
       });
-      stream = await exec.start({ hijack: true, stdin: true });
+      stream = await hijack((abortSignal) => exec.start({ hijack: true, stdin: true, abortSignal }));
       // The end of the program explains a broken pipe.
       stream.on("error", () => undefined);
       pid = await firstLine(engine, stream, program);

@@ -292,8 +292,18 @@ export class Container {
 }
 
 /** Connects to the input and outputs of process 1. */
-export async function attach(container: Docker.Container): Promise<Duplex> {
-  return (await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true })) as Duplex;
+export function attach(container: Docker.Container): Promise<Duplex> {
+  const streams = { stream: true, hijack: true, stdin: true, stdout: true, stderr: true };
+  return hijack(async (abortSignal) => (await container.attach({ ...streams, abortSignal })) as Duplex);
+}
+
+/** Opens a stream in both directions. Closes the connection where the engine refuses: the client would wait for the end of the input. */
+export async function hijack(open: (abortSignal: AbortSignal) => Promise<Duplex>): Promise<Duplex> {
+  const abort = new AbortController();
+  return open(abort.signal).catch((error: unknown) => {
+    abort.abort();
+    throw error;
+  });
 }
 
 /** Separates the two outputs of a hijacked stream. */
