@@ -36,6 +36,14 @@ const withWorkspace = (options: WorkspaceOptions, work: (workspace: Workspace) =
 const containers = async (): Promise<string[]> =>
   (await engine.podman("ps", "--all", "--format", "{{.ID}} {{.Names}} {{.Status}}")).split("\n").filter(Boolean);
 
+/** Makes an image by a command in a container. */
+async function committed(image: string, command: string): Promise<void> {
+  const limits = ["--ulimit", "nofile=1024", "--ulimit", "nproc=1024"];
+  await engine.podman("run", "--name", "made", "--network", "none", ...limits, IMAGE, "bash", "-c", command);
+  await engine.podman("commit", "made", image);
+  await engine.podman("rm", "made");
+}
+
 const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => undefined,
@@ -158,28 +166,24 @@ async function nothingLeft(): Promise<void> {
   );
 
   test("the working directory of an image keeps its files, and programs may change them", async () => {
-    await engine.podman(
-      "run",
-      "--name",
-      "base",
-      "--network",
-      "none",
-      "--ulimit",
-      "nofile=1024",
-      "--ulimit",
-      "nproc=1024",
-      IMAGE,
-      "sh",
-      "-c",
-      "mkdir -p /repo/d && echo 1 > /repo/d/f && mkdir /data && echo 2 > /data/f",
-    );
-    await engine.podman("commit", "base", "with-repo:1");
-    await engine.podman("rm", "base");
+    await committed("with-repo:1", "mkdir -p /repo/d && echo 1 > /repo/d/f && mkdir /data && echo 2 > /data/f");
     await withWorkspace({ image: "with-repo:1", workdir: "/repo" }, async (workspace) => {
       expect(printed(await workspace.exec("cat d/f; echo 3 > d/f; rm -r d; ls -A; cat /data/f; pwd"))).toBe(
         "1\n2\n/repo\n",
       );
       expect((await workspace.exec("echo 3 > /data/f")).exitCode).not.toBe(0);
+    });
+  }, 60_000);
+
+  test("bash may be the shell of an image", async () => {
+    await committed("with-bash:1", "cp /bin/bash /usr/bin/sh; cp /bin/bash /bin/sh");
+    await withWorkspace({ image: "with-bash:1", limits: { processes: 24 } }, async (workspace) => {
+      for (let round = 0; round < 3; round++)
+        expect(printed(await workspace.exec("(setsid sleep 600 &); echo ${BASH_VERSION:+on}"))).toBe("on\n");
+      expect((await workspace.exec("while :; do (setsid sleep 600 &); done")).limit).toBe("processes");
+      expect(await workspace.exec("exit 3")).toMatchObject({ exitCode: 3 });
+      await workspace.writeFile("d/f", "1");
+      expect(await workspace.list("d")).toEqual([{ name: "f", type: "file", bytes: 1 }]);
     });
   }, 60_000);
 
@@ -291,29 +295,28 @@ async function nothingLeft(): Promise<void> {
     await nothingLeft();
   }, 60_000);
 
+  test("a close during the start of a command leaves no connection and no container", async () => {
+    const connections = (): number => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
+    const before = connections();
+    await withProvider({}, async (workspaces) => {
+      for (const ms of [0, 10, 20, 40, 60, 80, 120, 160]) {
+        const workspace = await workspaces.open();
+        const outcome = failureOf(workspace.exec("sleep 600"));
+        await delay(ms);
+        await workspace.close();
+        expect([ms, await outcome]).toEqual([ms, expect.objectContaining({ code: "SESSION_NOT_FOUND" })]);
+      }
+    });
+    await nothingLeft();
+    while (connections() > before) await delay(20);
+  }, 60_000);
+
   test("a missing engine and a missing or unfit image are errors that state what to do", async () => {
     await expect(engine.make({ socket: "/none.sock" })).rejects.toMatchObject({
       code: "SANDBOX_FAILED",
       message: expect.stringContaining("/none.sock cannot be reached: there is no such socket"),
     });
-    await engine.podman(
-      "run",
-      "--name",
-      "bare",
-      "--network",
-      "none",
-      "--ulimit",
-      "nofile=1024",
-      "--ulimit",
-      "nproc=1024",
-      IMAGE,
-      "rm",
-      "-f",
-      "/bin/tar",
-      "/usr/bin/tar",
-    );
-    await engine.podman("commit", "bare", "without-tar:1");
-    await engine.podman("rm", "bare");
+    await committed("without-tar:1", "rm -f /bin/tar /usr/bin/tar");
     await withProvider({}, async (workspaces) => {
       await expect(workspaces.open({ image: "none:1" })).rejects.toMatchObject({
         code: "OPTIONS_INVALID",
