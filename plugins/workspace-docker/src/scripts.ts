@@ -15,7 +15,11 @@ else
 fi
 count() {
   while read -r name value; do
-    case $name in usage_usec|anon|rss|shmem|oom_kill|max) printf '+%s %s\\n' "$name" "$value" ;; [0-9]*) printf '+usage_nsec %s\\n' "$name" ;; esac
+    case $name in
+      usage_usec|anon|rss|shmem|oom_kill) printf '+%s %s\\n' "$name" "$value" ;;
+      max) [ "$1" = "$forks" ] && printf '+max %s\\n' "$value" ;;
+      [0-9]*) printf '+usage_nsec %s\\n' "$name" ;;
+    esac
   done <"$1"
 }
 while read -r verb arguments; do
