@@ -52,13 +52,20 @@ export async function startEngine(): Promise<Engine> {
     ...["--runtime", found("runc") as string, "--cgroup-manager", "cgroupfs", "--events-backend", "file"],
   ];
   const run = promisify(execFile);
-  const podman = async (...args: string[]): Promise<string> => (await run("podman", [...own, ...args])).stdout;
+  // Podman keeps a process for each command, by default for five minutes after its end.
+  const settings = join(folder, "containers.conf");
+  writeFileSync(settings, "[engine]\nexit_command_delay = 10\n");
+  const env = { ...process.env, CONTAINERS_CONF: settings };
+  const podman = async (...args: string[]): Promise<string> => (await run("podman", [...own, ...args], { env })).stdout;
   let service: ChildProcess | undefined;
   const engine: Engine = {
     socket,
     podman,
     async serve() {
-      service = spawn("podman", [...own, "system", "service", "--time", "0", `unix://${socket}`], { stdio: "ignore" });
+      service = spawn("podman", [...own, "system", "service", "--time", "0", `unix://${socket}`], {
+        env,
+        stdio: "ignore",
+      });
       while (!(await answers(socket))) await delay(20);
     },
     async halt() {
@@ -76,6 +83,8 @@ export async function startEngine(): Promise<Engine> {
       await podman("rm", "--all", "--force", "--time", "0").catch(() => "");
       await engine.halt();
       await podman("system", "reset", "--force").catch(() => "");
+      // Podman mounts its storage over itself.
+      await run("umount", ["--lazy", join(folder, "storage/overlay")]).catch(() => undefined);
       rmSync(folder, { recursive: true, force: true });
     },
   };
