@@ -1,5 +1,16 @@
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+  readdirSync,
+  readFileSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -83,6 +94,11 @@ export async function startEngine(): Promise<Engine> {
       await podman("rm", "--all", "--force", "--time", "0").catch(() => "");
       await engine.halt();
       await podman("system", "reset", "--force").catch(() => "");
+      // What Podman left of commands would make the storage again.
+      for (let left = processesOf(folder); left.length > 0; left = processesOf(folder)) {
+        for (const pid of left) end(pid);
+        await delay(50);
+      }
       // Podman mounts its storage over itself.
       await run("umount", ["--lazy", join(folder, "storage/overlay")]).catch(() => undefined);
       rmSync(folder, { recursive: true, force: true });
@@ -94,6 +110,26 @@ export async function startEngine(): Promise<Engine> {
   await podman("import", join(folder, "image.tar"), IMAGE);
   await engine.serve();
   return engine;
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Returns the processes that were started with a path below a folder. */
+function processesOf(folder: string): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    try {
+      const isBelow = /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "latin1").includes(`${folder}/`);
+      return isBelow ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 async function answers(socket: string): Promise<boolean> {
