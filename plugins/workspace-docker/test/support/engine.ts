@@ -99,8 +99,13 @@ export async function startEngine(): Promise<Engine> {
         for (const pid of left) end(pid);
         await delay(50);
       }
-      // Podman mounts its storage over itself.
-      await run("umount", ["--lazy", join(folder, "storage/overlay")]).catch(() => undefined);
+      // Podman mounts its storage over itself, again at some starts.
+      const unmount = (): Promise<boolean> =>
+        run("umount", ["--lazy", join(folder, "storage/overlay")]).then(
+          () => true,
+          () => false,
+        );
+      while (await unmount());
       rmSync(folder, { recursive: true, force: true });
     },
   };
