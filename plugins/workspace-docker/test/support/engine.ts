@@ -94,7 +94,7 @@ export async function startEngine(): Promise<Engine> {
       await podman("rm", "--all", "--force", "--time", "0").catch(() => "");
       await engine.halt();
       await podman("system", "reset", "--force").catch(() => "");
-      // What Podman left of commands would make the storage again.
+      // Processes that Podman keeps for commands would make the storage again.
       for (let left = processesOf(folder); left.length > 0; left = processesOf(folder)) {
         for (const pid of left) end(pid);
         await delay(50);
