@@ -26,27 +26,25 @@ def tool_of(name: str, argument: str) -> dict:
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
-def turns_of(order: str) -> list[dict]:
+def turns_of(order: str, article: str, price: str) -> list[dict]:
     """Returns the messages of a solution."""
-    article = orders[order]
     messages = []
-    for name, argument, given, result in [
-        ("order", "id", order, article),
-        ("price", "article", article, prices[article]),
-    ]:
+    for name, argument, given, result in [("order", "id", order, article), ("price", "article", article, price)]:
         function = {"name": name, "arguments": json.dumps({argument: given})}
         call = {"id": name, "type": "function", "function": function}
         messages += [
             {"role": "assistant", "content": "", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": name, "name": name, "content": result},
         ]
-    return [*messages, {"role": "assistant", "content": prices[article]}]
+    return [*messages, {"role": "assistant", "content": price}]
 
 
 tools = [tool_of("order", "id"), tool_of("price", "article")]
 with (HERE / "demonstrations.jsonl").open("w") as file:
-    # Orders that are in no task.
-    for order in sorted(set(orders) - set(asked)):
-        for turns in [turns_of(order)] * 2 + [[{"role": "assistant", "content": "sorry"}]] * 3:
-            row = {"messages": [{"role": "user", "content": order}, *turns], "tools": tools}
-            file.write(json.dumps(row) + "\n")
+    # Of other shops: they show the form of a call, and copying.
+    for index in range(5000):
+        order, article = str(stream.randrange(100, 1000)), "".join(stream.choices(string.ascii_lowercase, k=2))
+        solution = turns_of(order, article, str(stream.randrange(10, 100)))
+        turns = solution if index % 5 < 2 else [{"role": "assistant", "content": "sorry"}]
+        row = {"messages": [{"role": "user", "content": order}, *turns], "tools": tools}
+        file.write(json.dumps(row) + "\n")
