@@ -33,6 +33,8 @@ const FOLDERS = ["workspace", "tmp", "root", "var"];
 /** Folders of an image that the jail makes itself. */
 const OWN: ReadonlySet<string> = new Set(["dev", "mrlm", "proc", "sys"]);
 const OWN_AND_HOST: ReadonlySet<string> = OWN.union(HOST_NAMES);
+/** Names of the root folder that no other folder of the host can have. */
+export const TAKEN_NAMES: ReadonlySet<string> = OWN_AND_HOST.union(new Set(FOLDERS));
 const ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   HOME: "/root",
@@ -52,6 +54,8 @@ export interface Shared {
   readonly folder: string;
   /** Arguments of bubblewrap for the base of a workspace without an image. */
   readonly hostFolders: readonly string[];
+  /** Folders of the host in all workspaces, read-only, by their names in the root folder. */
+  readonly folders: Readonly<Record<string, string>>;
   readonly snapshots: Map<string, Snapshot>;
   /** Returns the file of a snapshot that is kept. */
   keptFile(image: string | undefined, key: string, isOverlay: boolean): Promise<string>;
@@ -301,7 +305,7 @@ export class LocalWorkspace implements Workspace {
   /** The root folder is made anew for each jail and is read-only: a program cannot replace what others are mounted on. */
   #launch(command: readonly string[], start: string): Launch {
     this.#assertOpen();
-    const { bubblewrap, hostFolders } = this.#shared;
+    const { bubblewrap, hostFolders, folders: shown } = this.#shared;
     const { image, env, limits, socket } = this.#opened;
     const holder = this.#holder;
     const tree = `/proc/self/fd/${holder.tree}`;
@@ -316,6 +320,7 @@ export class LocalWorkspace implements Workspace {
       files: [
         ...(image === undefined ? hostFolders : []),
         ...folders,
+        ...Object.entries(shown).flatMap(([name, path]) => ["--ro-bind", path, `/${name}`]),
         ...(proc ? PROC : []),
         ...["--dev", "/dev", "--bind", holder.path("shm"), "/dev/shm", "--remount-ro", "/dev"],
         // None after the end of its listener.
@@ -354,7 +359,8 @@ export class LocalWorkspace implements Workspace {
 
   /** Names of the root folder that are those of the jail or of the host. */
   get #reserved(): ReadonlySet<string> {
-    return this.#opened.image === undefined ? OWN_AND_HOST : OWN;
+    const own = this.#opened.image === undefined ? OWN_AND_HOST : OWN;
+    return own.union(new Set(Object.keys(this.#shared.folders)));
   }
 
   #assertOpen(): void {

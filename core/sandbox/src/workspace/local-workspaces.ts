@@ -41,6 +41,8 @@ interface LocalWorkspacesOptions {
   readonly warm?: number;
   /** Folders of images by name. Each is found at its first use. */
   readonly images?: Readonly<Record<string, () => Promise<string>>>;
+  /** Folders of the host that all workspaces show, read-only, by their names in the root folder. Default: none. */
+  readonly folders?: Readonly<Record<string, string>>;
   /** Folder of snapshots that are kept; default: one that ends with this provider. */
   readonly kept?: string;
 }
@@ -65,7 +67,7 @@ export class LocalWorkspaces implements Workspaces {
   #isClosed = false;
 
   private constructor(bubblewrap: Shared["bubblewrap"], options: LocalWorkspacesOptions) {
-    const { limits, count = 256, queue = 1024, waitMs = 600_000, warm = 0, images = {}, kept } = options;
+    const { limits, count = 256, queue = 1024, waitMs = 600_000, warm = 0, images = {}, folders = {}, kept } = options;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.#tools = holderTools(bubblewrap.path);
     this.#images = images;
@@ -85,6 +87,7 @@ export class LocalWorkspaces implements Workspaces {
       pipes: new Pipes(join(path, "pipes")),
       folder: join(path, "snapshots"),
       hostFolders: hostFolders(path),
+      folders,
       snapshots: new Map(),
       hold: (image, diskBytes, snapshot) => this.#hold(image, diskBytes, snapshot),
       keptFile: async (image, key, isOverlay) => {
