@@ -8,6 +8,8 @@ export interface ModelCall {
   readonly messages: readonly Message[];
   /** Tools that the policy may call. */
   readonly tools: readonly ToolDefinition[];
+  /** Namespaces of tools by the names that the policy calls: NAMESPACE__NAME. Of OpenAI's Responses alone. */
+  readonly namespaces?: ReadonlyMap<string, string>;
   /** Name of the model. */
   readonly model: string;
   readonly stream: boolean;

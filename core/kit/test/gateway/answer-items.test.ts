@@ -35,6 +35,7 @@ const joined: Readonly<Record<string, (events: readonly any[]) => unknown[]>> = 
       const block = blocks[index];
       if (part.type === "text_delta") block.text += part.text;
       else if (part.type === "thinking_delta") block.thinking += part.thinking;
+      else if (part.type === "signature_delta") block.signature += part.signature;
       else block.json += part.partial_json;
     }
     return blocks.map(({ json, ...block }) => (json === "" ? block : { ...block, input: JSON.parse(json) }));
