@@ -13,6 +13,8 @@ export interface ModelCall {
   /** Name of the model. */
   readonly model: string;
   readonly stream: boolean;
+  /** Whether a stream ends with the usage of tokens. Of OpenAI's chat API alone. */
+  readonly includeUsage?: boolean;
   readonly maxTokens?: number;
   /** Texts at which the answer ends for the program. */
   readonly stops: readonly string[];
