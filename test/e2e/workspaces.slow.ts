@@ -60,3 +60,37 @@ const calls = (...commands: readonly string[]): Message => ({
   },
   300_000,
 );
+
+(missing === undefined ? test : test.skip)(
+  `mrlm serve --workers: programs reach the gateway of their worker${missing === undefined ? "" : ` (not here: ${missing})`}`,
+  async () => {
+    const server = new Mrlm(["serve", "--environments", "agent", "--workers", "2", "--port", "0", "--json"]);
+    const { address } = await server.event(({ event }) => event === "listening");
+    const host = await connectEnvironments(address as string);
+    const folder = join(ROOT, "environments/agent/fixtures");
+    const options = {
+      command: "exec python3 agent.py",
+      files: join(folder, "program"),
+      data: { path: join(folder, "tasks.jsonl"), eval_share: 0 },
+      score: { command: '[ "$(cat sum.txt)" = "$(cat "$SCORE/answer")" ]' },
+    };
+    const play = async (sum: number): Promise<unknown> => {
+      const session = await host.open({ id: "agent", options });
+      try {
+        const { agent } = await session.reset({ task: TASK, signal });
+        const step = async (message: Message) =>
+          await session.step({ agent, message, finishReason: "stop" }, { signal });
+        await step(calls(`echo ${sum} > sum.txt`));
+        return (await step({ role: "assistant", parts: [{ type: "text", text: "Done." }] })).rewards[agent];
+      } finally {
+        await session.close();
+      }
+    };
+    const rewards = await Promise.all([42, 41, 42, 43].map(play));
+    expect(rewards).toMatchObject([1, 0, 1, 0].map((value) => ({ scored: true, value })));
+    await host.close();
+    server.child.kill("SIGINT");
+    expect(await server.finished).toMatchObject({ code: 0, signal: null });
+  },
+  300_000,
+);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -94,9 +95,21 @@ test("an output keeps its head and its tail, however it arrives", () => {
         ),
       ).toBe("own\n");
     }
-    await workspace.close();
     await new Promise((resolve) => server.close(resolve));
+    expect((await workspace.exec("test ! -e /mrlm/socket")).exitCode).toBe(0);
+    await workspace.close();
     await expect(workspaces.open({ socket: join(folder, "none") })).rejects.toMatchObject({ code: "OPTIONS_INVALID" });
+  });
+
+  test("remove a socket of the provider's folder, also one whose listener was killed", async () => {
+    const workspaces = await make({});
+    const socket = join(workspaces.sockets, "one");
+    const killed = `require("net").createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, 9))`;
+    spawnSync(process.execPath, ["-e", killed]);
+    const workspace = await workspaces.open({ socket });
+    expect(readdirSync(workspaces.sockets)).toEqual(["one"]);
+    await workspace.close();
+    expect(readdirSync(workspaces.sockets)).toEqual([]);
   });
 
   test("fail without a verdict where the files are gone", async () => {

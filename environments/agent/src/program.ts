@@ -13,7 +13,7 @@ const TIMEOUT_MS = 86_400_000;
 /** Program of an episode. */
 export interface Program {
   readonly space: ProgramWorkspace;
-  /** What it has printed to stdout. Empty until it has ended. */
+  /** Its stdout. Empty until it has ended. */
   stdout: string;
 }
 

@@ -8,7 +8,7 @@ let workspaces: Workspaces;
 beforeAll(async () => void (workspaces = await openWorkspaces()), 60_000);
 afterAll(() => workspaces.close());
 
-/** Leaves marks under its name, exchanges keys with the other program, and reports what it sees when both have done so. */
+/** Leaves marks under its name, exchanges keys with the other program, and reports what it can read when both have done so. */
 const CURIOUS = `${PYTHON}
 import socket, threading
 name = sys.stdin.read()

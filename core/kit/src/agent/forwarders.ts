@@ -5,34 +5,40 @@ export const FORWARDED = { host: "127.0.0.1", port: 61_000 } as const;
 const CONNECTIONS = 400;
 const SOCKET = "/mrlm/socket";
 
-/** Copies bytes in both directions until the model has closed its side; an error of one side ends the other. */
+/** Copies bytes in both directions until the model has closed its side. A client that leaves ends its request. */
 const PYTHON = `
 import socket, threading, time
 places = threading.Semaphore(${CONNECTIONS})
-def copy(source, target):
+def shut(each, how):
     try:
-        for data in iter(lambda: source.recv(65536), b""):
-            target.sendall(data)
-        target.shutdown(socket.SHUT_WR)
-    except OSError:
-        for each in (source, target):
-            try:
-                each.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-def reply(server, client):
-    copy(server, client)
-    try:
-        client.shutdown(socket.SHUT_RD)
+        each.shutdown(how)
     except OSError:
         pass
+def send(client, server):
+    try:
+        for data in iter(lambda: client.recv(65536), b""):
+            try:
+                server.sendall(data)
+            except OSError:
+                return # Its response may be on its way.
+        shut(server, socket.SHUT_WR)
+    except OSError:
+        shut(server, socket.SHUT_RDWR)
+def receive(server, client):
+    try:
+        for data in iter(lambda: server.recv(65536), b""):
+            client.sendall(data)
+    except OSError:
+        pass
+    shut(client, socket.SHUT_RDWR)
+    shut(server, socket.SHUT_RDWR)
 def serve(client):
     try:
         with client, socket.socket(socket.AF_UNIX) as server:
             server.connect("${SOCKET}")
-            back = threading.Thread(target=reply, args=(server, client))
+            back = threading.Thread(target=receive, args=(server, client))
             back.start()
-            copy(client, server)
+            send(client, server)
             back.join()
     except (OSError, RuntimeError):
         pass
