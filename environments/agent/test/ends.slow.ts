@@ -17,8 +17,8 @@ describe("before the first call an episode fails, with the end of the program's 
     ["a return", "print('nothing to do')", {}, /it returned "ended with exit code 0. .*nothing to do/],
     [
       "a limit",
-      "print('waits', flush=True); time.sleep(600)",
-      { limits: { seconds: 5 } },
+      "",
+      { command: "echo waits; exec sleep 600", limits: { seconds: 10 } },
       /met the limit `seconds`; .*waits/,
     ],
     ["a missing command", "", { command: "exec missing-agent" }, /exit code 127.*missing-agent: not found/],

@@ -1,7 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { callMessage } from "@mrlm/kit";
 import type { Workspaces } from "@mrlm/spec";
-import { build } from "esbuild";
+import { build } from "tsup";
 import { openWorkspaces, play, PYTHON, textsOf } from "./support/play.ts";
 
 let workspaces: Workspaces;
@@ -12,6 +14,19 @@ const answers =
   (...texts: readonly string[]) =>
   (_: unknown, turn: number): string =>
     texts[turn] ?? "more";
+
+/** Returns a module with all that it imports. */
+async function bundled(source: string): Promise<string> {
+  const folder = mkdtempSync(join(import.meta.dirname, "bundle-"));
+  try {
+    writeFileSync(join(folder, "in.mjs"), source);
+    const quiet = { silent: true, config: false, dts: false, clean: false } as const;
+    await build({ entry: { out: join(folder, "in.mjs") }, outDir: folder, format: "esm", noExternal: [/./], ...quiet });
+    return readFileSync(join(folder, "out.js"), "utf8");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 test("a program in Python calls the model by urllib alone, and its output is graded", async () => {
   const files = { "agent.py": `${PYTHON}\nask(sys.stdin.read())\nprint(ask("again"))` };
@@ -47,11 +62,7 @@ let text = "";
 for await (const { choices } of await client.chat.completions.create({ model: "agent", messages, tools, stream: true }))
   text += choices[0]?.delta.content ?? "";
 console.log(text);`;
-  const { outputFiles } = await build({
-    stdin: { contents: source, resolveDir: import.meta.dirname },
-    ...{ bundle: true, platform: "node", format: "esm", write: false, logLevel: "silent" },
-  });
-  const files = { "agent.mjs": outputFiles[0]?.text ?? "" };
+  const files = { "agent.mjs": await bundled(source) };
   const played = await play(workspaces, {
     files,
     options: { command: "exec node agent.mjs" },
@@ -81,4 +92,16 @@ test("curl calls the model by the address, and by the socket without an interpre
     });
     expect([textsOf(played), played.reward]).toEqual([["hello"], 1]);
   }
+});
+
+test("a base without python3 has the address by node; one without both is refused", async () => {
+  const files = { "agent.py": `${PYTHON}\nprint(ask("x" * 3_000_000)[:5], status("a", key="no"))` };
+  const command = "exec /usr/bin/python3 agent.py";
+  const score = { command: '/usr/bin/grep -q "right 401" "$SCORE/output"' };
+  const env = { PATH: "/workspace/bin" };
+  const setup = "/bin/mkdir bin && /bin/ln -s /usr/bin/node bin/node";
+  const options = { command, score, env };
+  const played = await play(workspaces, { files, options: { ...options, setup }, policy: answers("right") });
+  expect(played.reward).toBe(1);
+  await expect(play(workspaces, { files, options })).rejects.toMatchObject({ code: "OPTIONS_INVALID" });
 });

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { posix } from "node:path";
-import { defined, type EnvironmentContext, MrlmError } from "@mrlm/kit";
+import { defined, MrlmError } from "@mrlm/kit";
 import { writeFiles } from "@mrlm/kit/service";
-import type { Workspace, WorkspaceLimits } from "@mrlm/spec";
+import type { Workspace, WorkspaceLimits, WorkspaceOptions } from "@mrlm/spec";
 import { baseOf } from "./base.ts";
 import type { HarborOptions } from "./options.ts";
 import { type BuildStep, shellQuoted } from "./task/dockerfile.ts";
@@ -20,15 +20,18 @@ const FOLDERS = ["home", "logs", "mnt", "opt", "solution", "srv"];
 /** Builds that run in this process, by their key. */
 const building = new Map<string, Promise<unknown>>();
 
-/** Opens a workspace with the files of a task as its policy finds them. They are built once. Rejects with DATA_INVALID, which names the line that failed. */
+/**
+ * Opens a workspace with the files of a task as its policy finds them. They are built once. Rejects with DATA_INVALID, which names the line that failed.
+ * @param open opens the workspace
+ */
 export async function openTask(
-  context: EnvironmentContext,
   options: HarborOptions,
   task: HarborTask,
   signal: AbortSignal,
+  open: (options: WorkspaceOptions) => Promise<Workspace>,
 ): Promise<Workspace> {
   const image = baseOf(task, options);
-  const opening = context.workspaces("linux").open({
+  const opening = open({
     ...defined({ image }),
     env: { ...task.dockerfile?.env, ...task.config.environment.env },
     workdir: workdirOf(task),

@@ -23,6 +23,15 @@ export const harborOptions = z.strictObject({
     .describe(
       'Image of the provider of workspaces for each image that a task names, such as {"python:3.12": py}; `host` is the host\'s system folders, and the name * is any image',
     ),
+  program: z
+    .strictObject({
+      command: z.string().min(1).describe("By /bin/sh in the working directory. Its input is the instruction"),
+      files: z.string().min(1).optional().describe("Folder that is copied to /agent"),
+      env: z.record(z.string().min(1), z.string()).default({}).describe("Variables, over those of the task"),
+      calls: z.int().min(1).max(10_000).default(100).describe("Calls of the model"),
+    })
+    .optional()
+    .describe("Agent that is a program in the workspace and calls the policy as a model, in place of tools"),
   turns: z.int().min(1).max(1000).default(30).describe("Messages of the policy in each step of a task"),
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -99,6 +99,7 @@ async function play(
     );
     return { steps, texts, end: steps.at(-1) as StepResult };
   } finally {
+    await environment.close?.();
     for (const each of held) await each.close();
     remove();
   }
@@ -231,18 +232,19 @@ test("the time of the agent and the turns end a step, whose files are graded", a
   expect([rewardOf(short), short.end.truncated]).toEqual([1, { [SINGLE_AGENT]: true }]);
 }, 60_000);
 
+const STEPS = {
+  "task.toml": '[[steps]]\nname = "one"\nmin_reward = 0.5\n[[steps]]\nname = "two"\n',
+  "instruction.md": undefined,
+  "steps/one/instruction.md": "First.\n",
+  "steps/one/tests/test.sh":
+    "#!/bin/sh\ngrep -q 1 answer && echo 1 > /logs/verifier/reward.txt || echo 0.25 > /logs/verifier/reward.txt\n",
+  "steps/two/instruction.md": "Second.\n",
+  "steps/two/workdir/setup.sh": "echo set > by-setup\n",
+};
+
 describe("steps", () => {
-  const files = {
-    "task.toml": '[[steps]]\nname = "one"\nmin_reward = 0.5\n[[steps]]\nname = "two"\n',
-    "instruction.md": undefined,
-    "steps/one/instruction.md": "First.\n",
-    "steps/one/tests/test.sh":
-      "#!/bin/sh\ngrep -q 1 answer && echo 1 > /logs/verifier/reward.txt || echo 0.25 > /logs/verifier/reward.txt\n",
-    "steps/two/instruction.md": "Second.\n",
-    "steps/two/workdir/setup.sh": "echo set > by-setup\n",
-  };
   test("have their own instructions, files and tests, and continue with the files of the policy", async () => {
-    const episode = await play(files, [
+    const episode = await play(STEPS, [
       "echo 1 > answer",
       DONE,
       "cat answer by-setup; ls -A /tests /logs/verifier 2>/dev/null; echo right > answer",
@@ -253,13 +255,70 @@ describe("steps", () => {
   }, 60_000);
 
   test("count 0 where files of the policy prevent the next one", async () => {
-    expect(rewardOf(await play(files, ["echo 1 > answer; mkdir setup.sh", DONE]))).toBe(0.5);
+    expect(rewardOf(await play(STEPS, ["echo 1 > answer; mkdir setup.sh", DONE]))).toBe(0.5);
   }, 60_000);
 
   test("end below the threshold, and with the strategy of the task", async () => {
-    expect(rewardOf(await play(files, [DONE]))).toBe(0.25);
-    expect(rewardOf(await play(files, ["echo 1 > answer", DONE, DONE]))).toBe(0.5);
-    const last = { ...files, "task.toml": `multi_step_reward_strategy = "final"\n${files["task.toml"]}` };
+    expect(rewardOf(await play(STEPS, [DONE]))).toBe(0.25);
+    expect(rewardOf(await play(STEPS, ["echo 1 > answer", DONE, DONE]))).toBe(0.5);
+    const last = { ...STEPS, "task.toml": `multi_step_reward_strategy = "final"\n${STEPS["task.toml"]}` };
     expect(rewardOf(await play(last, ["echo 1 > answer", DONE, DONE]))).toBe(0);
   }, 120_000);
+});
+
+describe("a program in place of tools", () => {
+  const agent = mkdtempSync(join(tmpdir(), "harbor-agent-"));
+  afterAll(() => rmSync(agent, { recursive: true }));
+  writeFileSync(
+    join(agent, "agent.py"),
+    `
+import json, os, subprocess, sys, urllib.request
+messages = [{"role": "user", "content": os.environ.get("GREETING", "") + sys.stdin.read()}]
+while True:
+    body = {"model": "agent", "messages": messages, "tools": [{"type": "function", "function": {"name": "bash"}}]}
+    headers = {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
+    request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", json.dumps(body).encode(), headers)
+    answer = json.load(urllib.request.urlopen(request))["choices"][0]["message"]
+    messages.append(answer)
+    if not answer.get("tool_calls"):
+        sys.exit(int(os.environ.get("CODE", 0)))
+    for call in answer["tool_calls"]:
+        done = subprocess.run(json.loads(call["function"]["arguments"])["command"], shell=True, capture_output=True, text=True)
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": done.stdout + done.stderr})
+`,
+  );
+  const program = { command: "exec python3 /agent/agent.py", files: agent };
+
+  test("works in the files of the task, and is graded by its tests, also with an error", async () => {
+    const right = await play({}, ["pwd; ls /tests /solution; echo right > answer", DONE], { program });
+    expect([rewardOf(right), right.end.terminated]).toEqual([1, { [SINGLE_AGENT]: true }]);
+    expect(right.texts[0]).toMatch(/^\/app\n.*cannot access/s);
+    expect(rewardOf(await play({}, ["echo wrong > answer", DONE], { program }))).toBe(0);
+    const failing = { ...program, env: { CODE: "3" } };
+    expect(rewardOf(await play({}, ["echo right > answer", DONE], { program: failing }))).toBe(1);
+  }, 60_000);
+
+  test("runs once for each step", async () => {
+    const answers = ["echo 1 > answer", DONE, "cat answer by-setup; echo right > answer", DONE];
+    const episode = await play(STEPS, answers, { program });
+    expect(episode.texts).toEqual(["Second.\n", "1\nset\n"]);
+    expect(rewardOf(episode)).toBe(1);
+    expect(rewardOf(await play(STEPS, ["echo 1 > answer", DONE, DONE], { program }))).toBe(0.5);
+    expect(rewardOf(await play(STEPS, [DONE], { program }))).toBe(0.25);
+  }, 60_000);
+
+  test("the time of the agent is its limit, and calls are; then the tests run", async () => {
+    const late = await play({ "task.toml": "[agent]\ntimeout_sec = 8\n" }, ["echo right > answer; sleep 60"], {
+      program,
+    });
+    expect([rewardOf(late), late.end.truncated]).toEqual([1, { [SINGLE_AGENT]: true }]);
+    const limited = { ...program, calls: 1 };
+    const short = await play({}, ["echo right > answer"], { program: limited });
+    expect([rewardOf(short), short.end.truncated]).toEqual([1, { [SINGLE_AGENT]: true }]);
+  }, 60_000);
+
+  test("one that makes no call is unscored", async () => {
+    const silent = play({}, [], { program: { command: "echo no agent >&2; exit 1" } });
+    await expect(silent).rejects.toMatchObject({ code: "AGENT_FAILED", message: expect.stringMatching(/no agent/) });
+  }, 60_000);
 });

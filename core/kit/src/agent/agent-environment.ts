@@ -26,10 +26,6 @@ export function agentEnvironment<
   Opened = undefined,
 >(definition: AgentDefinition<Options, Public, Private, Opened>): EnvironmentDefinition<Options, Public, Private> {
   const { run: _, score: __, calls: ___, open: ____, limits: given, solve, ...rest } = definition;
-  const limitsOf = (options: Options): AgentLimits => ({
-    ...LIMITS,
-    ...(typeof given === "function" ? given(options) : given),
-  });
   const { roles = { [SINGLE_AGENT]: {} }, determinism = "replayable" } = definition;
   for (const rule of definition.calls ?? []) if ("role" in rule) requireRole(Object.keys(roles), rule.role);
   const stepMs = ((typeof given === "function" ? LIMITS : { ...LIMITS, ...given }).seconds + 10) * 1_000;
@@ -40,11 +36,13 @@ export function agentEnvironment<
     deadlines: { setupMs: Math.max(60_000, stepMs), stepMs, ...definition.deadlines },
     create(context, options) {
       let episode: AgentEpisode<Options, Public, Private, Opened> | undefined;
-      const limits = limitsOf(options);
       return {
-        async reset({ task: id, seed }) {
+        async reset({ task: id, seed, signal }) {
           episode?.close();
           const task = await taskById(context.tasks, id ?? anyTask(context, seed ?? 0));
+          const limits = { ...LIMITS, ...(typeof given === "function" ? await given(options, task) : given) };
+          // The session may have been closed meanwhile: then nothing would end the program.
+          signal.throwIfAborted();
           const own = determinism === "none" ? null : (seed ?? 0);
           episode = new AgentEpisode({ definition, limits, roles, task, seed: own, options, context });
           return episode.begin();

@@ -153,7 +153,7 @@ export class AgentEpisode<Options, Public extends JsonObject, Private extends Js
     const model = agentModel(this.#calls, Object.keys(roles)[0] as RoleId);
     const { signal } = this.#program;
     const run = { task: { id: task.id, public: task.public }, seed, options, context: shown, model, signal };
-    this.#opened = (await definition.open?.(run)) as Opened;
+    this.#opened = (await definition.open?.(run, task)) as Opened;
     return { ...run, opened: this.#opened };
   }
 

@@ -35,19 +35,19 @@ export async function openProgram(
 /** Workspace of a program. */
 export class ProgramWorkspace {
   readonly workspace: Workspace;
-  readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #running: Promise<unknown>[] = [];
+  #running: Promise<unknown>[] = [];
+  #stop = new AbortController();
   /** Rejects where the forwarder ends before the program. */
   #forwarding: Promise<never> | undefined;
 
   /** @param signal ends all that it runs */
   constructor(workspace: Workspace, signal: AbortSignal) {
     this.workspace = workspace;
-    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
+    this.#signal = signal;
   }
 
-  /** Connects the loopback address with the socket. Rejects with OPTIONS_INVALID for a base without an interpreter for it. */
+  /** Connects the loopback address with the socket until the end of the next `run`. Rejects with OPTIONS_INVALID for a base without an interpreter for it. */
   async connect(): Promise<void> {
     const ready = Promise.withResolvers<void>();
     const running = this.#exec(FORWARD, { onOutput: () => ready.resolve() });
@@ -69,6 +69,9 @@ export class ProgramWorkspace {
     } finally {
       this.#stop.abort();
       await this.ended();
+      this.#running = [];
+      this.#stop = new AbortController();
+      this.#forwarding = undefined;
     }
   }
 
@@ -78,7 +81,7 @@ export class ProgramWorkspace {
   }
 
   async #exec(command: string, options: ExecOptions): Promise<ExecResult> {
-    const signal = this.#signal;
+    const signal = AbortSignal.any([this.#signal, this.#stop.signal]);
     const running = this.workspace.exec(command, { ...options, signal });
     this.#running.push(running);
     try {

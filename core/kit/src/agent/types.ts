@@ -128,13 +128,15 @@ export interface AgentDefinition<Options, Public extends JsonObject, Private ext
   readonly determinism?: Determinism;
   /** The first rule that holds. Default: the name of the model in the request is the role, else the header `x-mrlm-agent`, else the first role. */
   readonly calls?: readonly CallRule[];
-  /** A function if they depend on the options: then `deadlines` states the longest. */
-  readonly limits?: Partial<AgentLimits> | ((options: Options) => Partial<AgentLimits>);
+  /** A function if they depend on the options or the task: then `deadlines` states the longest. */
+  readonly limits?:
+    | Partial<AgentLimits>
+    | ((options: Options, task: Task<Public, Private>) => Partial<AgentLimits> | Promise<Partial<AgentLimits>>);
   /**
    * Opens what the program and its score share, such as a workspace, before the time of the program begins. Its error is that of the reset: the program has not
    * failed.
    */
-  open?(episode: Omit<AgentRun<Options, Public>, "opened">): Promise<Opened>;
+  open?(episode: Omit<AgentRun<Options, Public>, "opened">, task: Task<Public, Private>): Promise<Opened>;
   /** Runs the program. Private fields of the task do not reach it. */
   run(episode: AgentRun<Options, Public, Opened>): Promise<JsonValue | void> | JsonValue | void;
   /**

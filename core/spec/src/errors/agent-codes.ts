@@ -11,7 +11,7 @@ export const AGENT_CODES = {
     retryable: false,
   },
   AGENT_LISTEN_FAILED: {
-    meaning: "No loopback address could be opened for the programs of an agent environment.",
+    meaning: "No address could be opened for the programs of an agent environment.",
     hint: "Read the quoted cause; pass `model.fetch` to clients that take one, which need no address.",
     retryable: true,
   },

@@ -7,7 +7,6 @@ import {
   messageText,
   type Observation,
   type Plugin,
-  SINGLE_AGENT,
   type StepResult,
   textMessage,
 } from "@mrlm/kit";
@@ -102,8 +101,6 @@ export async function play(
 /** Returns the texts that a policy reads. */
 export const textsOf = ({ observations }: Played): string[] =>
   observations.flatMap(({ messages }) => messages.map(messageText));
-
-export const FIRST = `${SINGLE_AGENT}#1`;
 
 /** Functions for programs in Python: `ask` sends messages, and returns the text of the answer. */
 export const PYTHON = `

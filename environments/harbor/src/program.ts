@@ -1,0 +1,104 @@
+import { MrlmError, type Reward, type Task } from "@mrlm/kit";
+import {
+  agentEnvironment,
+  type AgentEnding,
+  type AgentRun,
+  howEnded,
+  openProgram,
+  type ProgramWorkspace,
+} from "@mrlm/kit/agent";
+import { folderFiles, writeFiles } from "@mrlm/kit/service";
+import { openTask, VERIFIER_SECONDS } from "./open-task.ts";
+import type { HarborOptions } from "./options.ts";
+import { readTask } from "./task/task.ts";
+import { TaskSteps } from "./task-steps.ts";
+import { harborTasks, type Hidden, type Shown } from "./tasks.ts";
+
+/** Time of a command without a limit of its own, in milliseconds: the limits of the episode end the program. */
+const TIMEOUT_MS = 86_400_000;
+/** Time of a step whose task states none, in seconds. */
+const STEP_SECONDS = 1_800;
+/** Folder of the files of a program. */
+const FOLDER = "/agent";
+
+/** Program of an episode. */
+interface Program {
+  readonly space: ProgramWorkspace;
+  readonly steps: TaskSteps;
+  /** That of the first step. */
+  readonly instruction: string;
+}
+
+type Options = Omit<HarborOptions, "program"> & { readonly program: NonNullable<HarborOptions["program"]> };
+
+/** `harbor@1` with a program in place of tools. It runs once for each step, and the tests grade what it leaves, however it ends. */
+export const programs = agentEnvironment<Options, Shown, Hidden, Program>({
+  id: "harbor@1",
+  description: "Tasks of a shell, solved by a program that calls the policy as a model.",
+  determinism: "none",
+  tasks: harborTasks,
+  async limits({ program }, { private: { folder } }) {
+    const { config, steps } = await readTask(folder);
+    const times = steps.map(({ config: step }) => step.agent.timeout_sec ?? config.agent.timeout_sec ?? STEP_SECONDS);
+    // Tests between two steps run in the time of the program.
+    const tests = steps.slice(1).map(() => config.verifier.timeout_sec ?? VERIFIER_SECONDS);
+    const totalSeconds = [...times, ...tests].reduce((sum, each) => sum + each, 0);
+    return { calls: program.calls, seconds: totalSeconds, totalSeconds };
+  },
+  open: openHarbor,
+  run: runHarbor,
+  score: scoreHarbor,
+});
+
+async function openHarbor(
+  episode: Omit<AgentRun<Options, Shown>, "opened">,
+  { private: { folder } }: Task<Shown, Hidden>,
+): Promise<Program> {
+  const { options, context, signal } = episode;
+  const { files, env } = options.program;
+  const path = files === undefined ? undefined : context.dataPath(files);
+  const copied = path === undefined ? [] : await folderFiles(path);
+  if (path !== undefined && copied.length === 0)
+    throw new MrlmError("DATA_INVALID", `${path} has no files.`, {
+      hint: "`program.files` is a folder of the program.",
+    });
+  const task = await readTask(folder);
+  let space!: ProgramWorkspace;
+  const workspace = await openTask(options, task, signal, async (given) => {
+    const limits = { ...given.limits, timeoutMs: TIMEOUT_MS };
+    space = await openProgram(episode, { ...given, env: { ...given.env, ...env }, limits, hasPort: true });
+    return space.workspace;
+  });
+  await writeFiles(workspace, FOLDER, copied);
+  const steps = new TaskSteps(workspace, task, context.logger);
+  const instruction = await steps.begin(signal);
+  await space.connect();
+  return { space, steps, instruction };
+}
+
+async function runHarbor({ opened, options, signal }: AgentRun<Options, Shown, Program>): Promise<string> {
+  const { space, steps } = opened;
+  for (let stdin = opened.instruction; ;) {
+    const result = await space.run(options.program.command, { stdin });
+    if (result.exitCode !== 0) throw new Error(`the program ${howEnded(result)}`);
+    // The tests of the last step are the score.
+    const { next } = steps.isLast ? { next: undefined } : await steps.end(false, signal);
+    if (next === undefined) return howEnded(result);
+    await space.connect();
+    stdin = next;
+  }
+}
+
+async function scoreHarbor({
+  opened: { space, steps },
+  end,
+  signal,
+}: AgentEnding<Options, Shown, Hidden, Program>): Promise<Reward> {
+  try {
+    await space.ended();
+    if (!steps.isOver) await steps.end(end.kind !== "returned", signal);
+    return steps.total.reward;
+  } finally {
+    await space.workspace.close();
+  }
+}
