@@ -2,7 +2,7 @@ import type { JsonObject } from "@mrlm/spec";
 import { AnswerItems, type ItemForm } from "./answer-items.ts";
 import type { AnswerEnd, Codec, Delta, ModelCall, ResponseStart } from "./codec.ts";
 import { SCHEMA_FAILED } from "./instructions.ts";
-import { IN_NAMESPACE, parseResponsesRequest } from "./responses-request.ts";
+import { IN_NAMESPACE, parseResponsesRequest, sealed } from "./responses-request.ts";
 
 /** Responses of OpenAI. Nothing is stored: a request has the whole conversation. */
 export const openaiResponses: Codec = {
@@ -133,7 +133,8 @@ function itemOf(item: Delta, id: string, isWhole: boolean, namespaces: ModelCall
   }
   const content = isWhole ? [contentPart(item)] : [];
   if (item.type === "content") return { id, type: "message", role: "assistant", status, content };
-  return { id, type: "reasoning", summary: [], content };
+  // Clients without stored responses return this alone.
+  return { id, type: "reasoning", summary: [], content, encrypted_content: isWhole ? sealed.write(item.text) : "" };
 }
 
 /** Returns the name of a function, and its namespace, as the program knows them. */

@@ -23,7 +23,12 @@ const item = z.discriminatedUnion("type", [
     role: z.enum(["system", "developer", "user", "assistant"]),
     content: contentSchema,
   }),
-  z.object({ type: z.literal("reasoning"), summary: contentSchema.nullish(), content: contentSchema.nullish() }),
+  z.object({
+    type: z.literal("reasoning"),
+    summary: contentSchema.nullish(),
+    content: contentSchema.nullish(),
+    encrypted_content: z.string().nullish(),
+  }),
   z.object({
     type: z.literal("function_call"),
     call_id: z.string(),
@@ -36,6 +41,17 @@ const item = z.discriminatedUnion("type", [
 type Item = z.output<typeof item>;
 type GivenItem = Readonly<Record<string, unknown>> & { readonly type?: string | undefined };
 const ITEMS = ["message", "reasoning", "function_call", "function_call_output"];
+
+/** Beginning of a reasoning that this gateway wrote. */
+const SEALED = "mrlm:";
+
+/** Reasoning as the text that clients return without reading it, where they return no other form. It is not secret. */
+export const sealed = {
+  write: (text: string): string => `${SEALED}${Buffer.from(text).toString("base64")}`,
+  /** Returns the empty text for that of another server. */
+  read: (text: string): string =>
+    text.startsWith(SEALED) ? Buffer.from(text.slice(SEALED.length), "base64").toString() : "",
+};
 
 /** Between a namespace and the name of a function of it. */
 export const IN_NAMESPACE = "__";
@@ -180,7 +196,8 @@ function partsOf(each: Item, names: Map<string, string>, place: string): Part[] 
   if (each.type === "message") return textPart("text", contentText(each.content, `${place}.content`, TEXT_PARTS));
   if (each.type === "reasoning") {
     const content = contentText(each.content, `${place}.content`, TEXT_PARTS);
-    return textPart("thinking", content === "" ? contentText(each.summary, `${place}.summary`, TEXT_PARTS) : content);
+    const shown = content === "" ? contentText(each.summary, `${place}.summary`, TEXT_PARTS) : content;
+    return textPart("thinking", shown === "" ? sealed.read(each.encrypted_content ?? "") : shown);
   }
   if (each.type === "function_call") {
     const name = nameIn(each.namespace, each.name);

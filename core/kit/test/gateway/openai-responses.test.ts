@@ -125,6 +125,19 @@ test.each([
   expect(() => openaiResponses.read({ ...request, ...changed })).toThrow(reason);
 });
 
+test("a client that returns the encrypted content alone returns the reasoning", () => {
+  const message = { role: "assistant" as const, parts: [{ type: "thinking" as const, text: "Häm." }] };
+  const call = openaiResponses.read(request);
+  const whole = JSON.parse(writeAnswer(openaiResponses, call, { message, finishReason: "stop" }, "0")[0] ?? "");
+  const { encrypted_content } = whole.output[0];
+  const returned = (encrypted: string): unknown => {
+    const reasoning = { type: "reasoning", summary: [], encrypted_content: encrypted };
+    const input = [{ role: "user", content: "Go" }, reasoning, { role: "user", content: "More" }];
+    return openaiResponses.read({ model: "m", input }).messages[1]?.parts;
+  };
+  expect([returned(encrypted_content), returned("of another server")]).toEqual([message.parts, []]);
+});
+
 test("functions of a namespace are tools NAMESPACE__NAME, and a call of one has the names of the program", () => {
   const space = { type: "namespace", name: "agents", description: "", tools: request.tools };
   const made = { type: "function_call", call_id: "c", namespace: "agents", name: "search", arguments: "{}" };
