@@ -64,7 +64,7 @@ describe("cheats", () => {
           limits: { seconds: 20 },
         },
       });
-      // What the policy made unreadable may be unscored.
+      // A file that the policy made unreadable may leave it unscored.
       expect(reward).not.toBe(1);
     },
     120_000,

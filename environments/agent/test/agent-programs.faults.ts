@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type JsonObject, MrlmError, randomStream } from "@mrlm/kit";
 import type { Workspaces } from "@mrlm/spec";
-import { openWorkspaces, play, PYTHON } from "./support/play.ts";
+import { type Case, openWorkspaces, play, PYTHON } from "./support/play.ts";
 import { descendantsOf } from "./support/processes.ts";
 
 /** Episodes of each program. */
@@ -109,12 +109,16 @@ const SCORE = { command: 'tail -n 1 "$SCORE/output" | grep -qx right' };
 let workspaces: Workspaces;
 let before: number;
 
-async function outcomeOf(body: string, options: JsonObject = {}, closes?: (turn: number) => boolean): Promise<string> {
+async function outcomeOf(
+  body: string,
+  options: JsonObject = {},
+  more: Pick<Case, "closes" | "closesAfterMs"> = {},
+): Promise<string> {
   try {
     const { end, reward } = await play(workspaces, {
       files: { "agent.py": `${PYTHON}${SOCKETS}\n${body}` },
       options: { score: SCORE, limits: LIMITS, ...options },
-      ...(closes !== undefined && { closes }),
+      ...more,
     });
     if (end === undefined) return "closed";
     const counts = end.info?.["agent"] as Readonly<Record<string, number>>;
@@ -176,7 +180,18 @@ test(`${TIMES * 3} sessions that are closed between two calls`, async () => {
   const bodies = [`while True: ask('a')`, `for i in range(9): fork(lambda: ${FOREVER})\nwhile True: ask('a')`];
   const cases = Array.from({ length: TIMES * 3 }, (_, at) => async (): Promise<[string, string]> => {
     const turn = random.integer(0, 4);
-    return [await outcomeOf(bodies[at % 2] as string, {}, (each) => each === turn), "closed"];
+    return [await outcomeOf(bodies[at % 2] as string, {}, { closes: (each) => each === turn }), "closed"];
+  });
+  expect(await wrong(cases)).toEqual([]);
+  await nothingLeft();
+}, 600_000);
+
+test(`${TIMES * 3} sessions that are closed while they work`, async () => {
+  const random = randomStream("closes", 2);
+  const cases = Array.from({ length: TIMES * 3 }, () => async (): Promise<[string, string]> => {
+    const closesAfterMs = random.integer(0, 800);
+    const outcome = await outcomeOf(`fork(lambda: ${FOREVER})\nwhile True: ask('a')`, {}, { closesAfterMs });
+    return [["CANCELLED", "AGENT_LISTEN_FAILED", "SESSION_NOT_FOUND"].includes(outcome) ? "closed" : outcome, "closed"];
   });
   expect(await wrong(cases)).toEqual([]);
   await nothingLeft();
@@ -199,7 +214,7 @@ describe("faults of the host", () => {
           for (const { pid, command } of descendantsOf(process.pid)) if (pattern.test(command)) process.kill(pid, 9);
           return false;
         };
-        expect(await outcomeOf(body, {}, kill)).toBe("SANDBOX_FAILED");
+        expect(await outcomeOf(body, {}, { closes: kill })).toBe("SANDBOX_FAILED");
       }
       await nothingLeft();
     },

@@ -50,11 +50,15 @@ export class ProgramWorkspace {
   /** Connects the loopback address with the socket until the end of the next `run`. Rejects with OPTIONS_INVALID for a base without an interpreter for it. */
   async connect(): Promise<void> {
     const ready = Promise.withResolvers<void>();
-    const running = this.#exec(FORWARD, { onOutput: () => ready.resolve() });
-    this.#forwarding = running.then(async (result) => {
+    let isReady = false;
+    const onOutput = (): void => {
+      isReady = true;
+      ready.resolve();
+    };
+    this.#forwarding = this.#exec(FORWARD, { onOutput }).then(async (result) => {
       if (result.exitCode === MISSING) throw noInterpreter();
       // Only the program could cause this. It learns of it by its connections.
-      if (result.limit !== undefined) return new Promise<never>(() => {});
+      if (result.limit !== undefined && isReady) return new Promise<never>(() => {});
       throw new MrlmError("SANDBOX_FAILED", `The address of the model ended: it ${howEnded(result)}.`);
     });
     this.#forwarding.catch(() => undefined);

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type Message,
   messageText,
+  MrlmError,
   type Observation,
   type Plugin,
   type StepResult,
@@ -35,6 +36,8 @@ export interface Case {
   readonly policy?: (observation: Observation, turn: number) => string | Message | Promise<string | Message>;
   /** Called before each step; `true` closes the session in place of it. */
   readonly closes?: (turn: number) => boolean;
+  /** Time after which the session is closed while it works, in milliseconds. */
+  readonly closesAfterMs?: number;
   readonly scorers?: Readonly<Record<string, Scorer>>;
 }
 
@@ -48,18 +51,21 @@ export interface Played {
 /** Plays an episode as a host does: the workspaces are closed with it. */
 export async function play(
   workspaces: Workspaces,
-  { files = {}, options, policy = (_, turn) => `answer ${turn}`, closes, scorers = {} }: Case,
+  { files = {}, options, policy = (_, turn) => `answer ${turn}`, closes, closesAfterMs, scorers = {} }: Case,
 ): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), "agent-"));
   const rows = join(folder, "rows.jsonl");
   writeFileSync(rows, `${JSON.stringify({ instruction: "Do it.", answer: "right", files })}\n`);
   const opened: Workspace[] = [];
+  let isClosed = false;
   const tracked: Workspaces = {
     ...{ limits: workspaces.limits, sockets: workspaces.sockets, close: async () => undefined },
     async open(given) {
       const workspace = await workspaces.open(given);
       opened.push(workspace);
-      return workspace;
+      if (!isClosed) return workspace;
+      await workspace.close();
+      throw new MrlmError("CANCELLED", "The episode has ended.");
     },
   };
   const { signal } = new AbortController();
@@ -75,6 +81,12 @@ export async function play(
   const environment = await agent.create(context as never, parsed);
   const observations: Observation[] = [];
   let end: StepResult | undefined;
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    await environment.close?.();
+    await Promise.all(opened.map((each) => each.close()));
+  };
+  const closing = closesAfterMs === undefined ? undefined : setTimeout(() => void close(), closesAfterMs);
   try {
     let observation = await environment.reset({ task: "train/0", signal });
     for (;;) {
@@ -90,8 +102,8 @@ export async function play(
       break;
     }
   } finally {
-    await environment.close?.();
-    await Promise.all(opened.map((each) => each.close()));
+    clearTimeout(closing);
+    await close();
     rmSync(folder, { recursive: true });
   }
   const rewards = Object.values(end?.rewards ?? {}).map((each) => (each.scored ? each.value : each.message));
