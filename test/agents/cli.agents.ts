@@ -1,8 +1,11 @@
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { type JsonObject, type Message, type Part } from "@mrlm/kit";
+import { parse } from "yaml";
+import { ROOT } from "../e2e/support/mrlm.ts";
 import { clientPackages } from "./support/client-packages.ts";
-import { playAgent, type PlayedAgent, REPAIR, RIGHT, WRONG } from "./support/play-agent.ts";
+import { playAgent, type PlayedAgent, playEpisode, REPAIR, RIGHT, WRONG } from "./support/play-agent.ts";
 import { missingJail } from "../../plugins/workspace-local/test/support/missing-jail.ts";
 
 /** Coding agent of npm, as its users start it. */
@@ -89,14 +92,19 @@ const answersOf = ({ run }: CliAgent): readonly Message[] => [
 async function testAgent(
   name: string,
   { package: wanted }: CliAgent,
-  body: (play: (agent: CliAgent, answers: readonly Message[]) => Promise<PlayedAgent>) => void,
+  body: (
+    play: (agent: CliAgent, answers: readonly Message[]) => Promise<PlayedAgent>,
+    folders: Readonly<Record<string, string>>,
+  ) => void,
 ): Promise<void> {
   const found = missingJail === undefined ? await clientPackages([wanted]) : { reason: missingJail };
   if ("reason" in found) return test.skip(`${name} (${found.reason})`, () => undefined);
   const folders = { "/agents": found.folder, "/node": dirname(dirname(process.execPath)) };
   describe(name, () => {
-    body(({ options }, answers) =>
-      playAgent(options, folders, (_, turn) => withIds(answers[turn] ?? assistant(text("Done.")), turn)),
+    body(
+      ({ options }, answers) =>
+        playAgent(options, folders, (_, turn) => withIds(answers[turn] ?? assistant(text("Done.")), turn)),
+      folders,
     );
   });
 }
@@ -150,5 +158,24 @@ await testAgent("pi by three APIs", wires[0], (play) =>
     expect(played.map(({ observations }) => observations[0]?.info)).toMatchObject(
       ["openai-chat", "openai-responses", "anthropic-messages"].map((wire) => ({ call: { wire } })),
     );
+  }),
+);
+
+await testAgent("pi by examples/coding-agent", wires[0], (_, folders) =>
+  test("solves a task of harbor@1 by the worked solution", async () => {
+    const path = (name: string): string => join(ROOT, "examples", name);
+    const [example] = parse(readFileSync(path("coding-agent/pi.yaml"), "utf8")).environments;
+    const options = {
+      ...example.options,
+      tasks: path("harbor/tasks/failing-unit-test"),
+      eval_share: 0,
+      program: { ...example.options.program, files: path("coding-agent/pi") },
+    };
+    options.program.env.PATH = PATH;
+    const solution = readFileSync(path("harbor/tasks/failing-unit-test/solution/solve.sh"), "utf8");
+    const played = [assistant(wires[0].run(solution)), assistant(text("Done."))].map((_, from, answers) =>
+      playEpisode({ id: "harbor", options }, folders, (__, turn) => answers[turn + from] ?? assistant(text("Done."))),
+    );
+    expect((await Promise.all(played)).map(({ rewards }) => rewards)).toEqual([[1], [0]]);
   }),
 );

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import agent from "@mrlm/environment-agent";
+import harbor from "@mrlm/environment-harbor";
 import type { JsonObject, Message, Observation } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import workspaces from "@mrlm/workspace-local";
-import type { StepResult } from "@mrlm/spec";
+import type { EnvironmentRef, StepResult } from "@mrlm/spec";
 
 /** Repository with a failing test, which the policy is to repair. The test of the score is another file. */
 const TEST = `import unittest
@@ -34,32 +35,41 @@ export interface PlayedAgent {
   readonly counts: JsonObject;
 }
 
+type Folders = Readonly<Record<string, string>>;
+type ScriptedPolicy = (observation: Observation, turn: number) => Message;
+
 /**
  * Plays the repair of a repository by a program, in a host.
  * @param options of `agent@1`
  * @param folders of this machine that the workspace shows
  */
-export async function playAgent(
-  options: JsonObject,
-  folders: Readonly<Record<string, string>>,
-  policy: (observation: Observation, turn: number) => Message,
-): Promise<PlayedAgent> {
+export async function playAgent(options: JsonObject, folders: Folders, policy: ScriptedPolicy): Promise<PlayedAgent> {
   const folder = mkdtempSync(join(tmpdir(), "agents-"));
   writeFileSync(join(folder, "rows.jsonl"), JSON.stringify(ROW));
   writeFileSync(join(folder, "check.py"), TEST);
+  const own = {
+    data: { path: join(folder, "rows.jsonl"), eval_share: 0 },
+    score: { files: folder, command: 'PYTHONPATH=. python3 "$SCORE/check.py"' },
+  };
+  try {
+    return await playEpisode({ id: "agent", options: { ...own, ...options } }, folders, policy);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Plays the first task of `agent@1` or `harbor@1` in a host. */
+export async function playEpisode(
+  environment: EnvironmentRef,
+  folders: Folders,
+  policy: ScriptedPolicy,
+): Promise<PlayedAgent> {
   const host = new LocalHost({
-    source: await PluginHost.of([agent, workspaces], { plugins: { [workspaces.name]: { folders } } }),
+    source: await PluginHost.of([agent, harbor, workspaces], { plugins: { [workspaces.name]: { folders } } }),
   });
   const { signal } = new AbortController();
   try {
-    const session = await host.open({
-      id: "agent",
-      options: {
-        data: { path: join(folder, "rows.jsonl"), eval_share: 0 },
-        score: { files: folder, command: 'PYTHONPATH=. python3 "$SCORE/check.py"' },
-        ...options,
-      },
-    });
+    const session = await host.open(environment);
     const observations: Observation[] = [];
     let observation = await session.reset({ task: "train/0", signal });
     for (;;) {
@@ -73,6 +83,5 @@ export async function playAgent(
     }
   } finally {
     await host.close();
-    rmSync(folder, { recursive: true });
   }
 }

@@ -217,7 +217,7 @@ export class LocalWorkspace implements Workspace {
     const { image } = this.#opened;
     const path = await this.#shared.keptFile(image, key, this.#holder.hasOverlay);
     if (!existsSync(path)) return undefined;
-    // Those that nobody uses are removed.
+    // Unused ones are removed.
     await utimes(path, new Date(), new Date()).catch(() => undefined);
     return { path, image };
   }

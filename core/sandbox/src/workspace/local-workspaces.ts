@@ -246,7 +246,7 @@ export class LocalWorkspaces implements Workspaces {
   }
 }
 
-/** Removes kept snapshots that nobody has used for long. Another process may remove them at the same time. */
+/** Removes kept snapshots that were not used for long. Another process may remove them at the same time. */
 async function removeUnused(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   for (const path of names.map((name) => join(folder, name))) {
