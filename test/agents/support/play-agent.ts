@@ -6,7 +6,8 @@ import harbor from "@mrlm/environment-harbor";
 import type { JsonObject, Message, Observation } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import workspaces from "@mrlm/workspace-local";
-import type { EnvironmentRef, StepResult } from "@mrlm/spec";
+import type { StepResult } from "@mrlm/spec";
+import type { EnvironmentRef } from "@mrlm/spec/host";
 
 /** Repository with a failing test, which the policy is to repair. The test of the score is another file. */
 const TEST = `import unittest
