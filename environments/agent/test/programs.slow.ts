@@ -95,9 +95,9 @@ test("curl calls the model by the address, and by the socket without an interpre
 });
 
 test("a base without python3 has the address by node; one without both is refused", async () => {
-  const files = { "agent.py": `${PYTHON}\nprint(ask("x" * 3_000_000)[:5], status("a", key="no"))` };
+  const files = { "agent.py": `${PYTHON}\nprint(ask("x" * 3_000_000)[:5])` };
   const command = "exec /usr/bin/python3 agent.py";
-  const score = { command: '/usr/bin/grep -q "right 401" "$SCORE/output"' };
+  const score = { command: '/usr/bin/grep -qx right "$SCORE/output"' };
   const env = { PATH: "/workspace/bin" };
   const setup = "/bin/mkdir bin && /bin/ln -s /usr/bin/node bin/node";
   const options = { command, score, env };

@@ -9,8 +9,6 @@ import { bodyTooLarge, codecFor, keyOf, type ProgramCalls, type ProgramRequest }
 
 /** Longest time until a request has arrived as a whole, in milliseconds. */
 const REQUEST_MS = 60_000;
-/** Longest body of a refused request that is read, in bytes. */
-const UNREAD_BYTES = 65_536;
 /** Longest path of a Unix socket, in bytes (unix(7): 108 with the null byte). */
 const MAX_PATH = 107;
 
@@ -125,8 +123,6 @@ async function send(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // A client whose connection ends with bytes that were not read may lose the response.
-  if (!request.complete) await readBody(request, UNREAD_BYTES);
   // A body that was not read would be taken for the next request of the connection.
   if (!request.complete) response.setHeader("connection", "close");
   response.writeHead(status, Object.fromEntries(headers));

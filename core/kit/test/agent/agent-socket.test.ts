@@ -47,14 +47,14 @@ test("a socket answers the calls of its episode alone, and is gone after the end
         seen = [baseURL, env["OPENAI_API_KEY"] === model.apiKey];
         const keys = [await others.promise, "", `mrlm-${"0".repeat(48)}`, model.apiKey];
         for (const key of keys) seen.push(await send(one, key));
-        seen.push(await send(one, "", "x".repeat(60_000)), existsSync(one));
+        seen.push(existsSync(one));
         await expect(model.listen({ socketPath: path() })).rejects.toThrow("the episode has a socket already");
       },
     }),
   );
   end.resolve();
   await running;
-  expect(seen).toEqual(["http://localhost/v1", true, 401, 401, 401, 200, 401, true]);
+  expect(seen).toEqual(["http://localhost/v1", true, 401, 401, 401, 200, true]);
   expect(played.observations).toHaveLength(1);
   expect([existsSync(one), existsSync(other)]).toEqual([false, false]);
 });
