@@ -114,15 +114,15 @@ export default {
     ),
     forbid(
       "workspace-plugins-import-sandbox-too",
-      "A provider of workspaces uses the jail of @mrlm/sandbox.",
+      "A provider of workspaces uses what @mrlm/sandbox has for all of them, and finds what killed processes left.",
       { path: "^plugins/workspace-", pathNot: [tests] },
-      { path: coreExcept("spec", "kit", "sandbox") },
+      { path: coreExcept("spec", "kit", "process", "sandbox") },
     ),
     forbid(
       "workspace-plugin-tests-import-testing-too",
-      "Tests of a provider of workspaces use the contract suites of @mrlm/testing.",
+      "Tests of a provider of workspaces use the contract suites of @mrlm/testing, also through the proxy of the runtime.",
       { path: `^plugins/workspace-[^/]+${tests}` },
-      { path: coreExcept("spec", "kit", "sandbox", "testing") },
+      { path: coreExcept("spec", "kit", "process", "sandbox", "runtime", "testing") },
     ),
     forbid(
       "plugin-tests-import-testing-too",

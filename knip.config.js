@@ -89,6 +89,7 @@ export default {
     "mkfifo", // part of coreutils, as is mknod
     "prlimit", // part of util-linux: the test that needs it is skipped if it is missing
     "bwrap", // bubblewrap: tests that need it are skipped if it is missing
+    "podman", // tests that need it are skipped if it is missing
   ],
   ignoreExportsUsedInFile: true,
 };

@@ -13,6 +13,6 @@ export { type Channel, localChannel, processChannel, threadChannel } from "./cha
 export { type ErrorRecord, fromErrorRecord, toErrorRecord, toKnownError } from "./error-record.ts";
 export { moduleFile } from "./module-file.ts";
 export { killTree, listTree, ownTree, type TreeProcess } from "./process-tree.ts";
-export { isAlive } from "./running.ts";
+export { hasOwnerEnded, isAlive, ownerLabel } from "./running.ts";
 export { temporaryFolder, temporaryFolders } from "./temporary-folder.ts";
 export { randomToken, writeTokenFile } from "./token-file.ts";

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
 
 /** Whether a process of this machine is alive. */
 export function isAlive(pid: number): boolean {
@@ -20,6 +21,22 @@ export function startTimeOf(pid: number): number | undefined {
     .replace(/^.*\) /s, "")
     .split(" ");
   return isRunning(fields[0]) ? Number(fields[19]) : undefined;
+}
+
+/** Whether a process runs that started at a time; a process that has the pid of one that ended started later. @param started 0: unknown */
+export function runsSince(pid: number, started: number): boolean {
+  return isAlive(pid) && (started === 0 || startTimeOf(pid) === started);
+}
+
+/** Returns a label of this process, by which others find what it left: its machine, pid and start time. */
+export function ownerLabel(): string {
+  return `${hostname()} ${process.pid} ${startTimeOf(process.pid) ?? 0}`;
+}
+
+/** Whether a label names a process of this machine that has ended. */
+export function hasOwnerEnded(label: string): boolean {
+  const [machine, pid, started] = label.split(" ");
+  return machine === hostname() && !runsSince(Number(pid), Number(started));
 }
 
 /** Returns the parent of a process that runs. */

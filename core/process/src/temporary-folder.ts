@@ -3,7 +3,7 @@ import { hostname, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { beforeEnd } from "./before-end.ts";
 import { guard } from "./guardian.ts";
-import { isAlive, startTimeOf } from "./running.ts";
+import { runsSince, startTimeOf } from "./running.ts";
 
 /** Folder of temporary files that only this user can open. */
 export interface TemporaryFolder {
@@ -44,13 +44,8 @@ function foldersOf(purpose: string): { readonly path: string; readonly isOwned: 
   return readdirSync(tmpdir()).flatMap((name) => {
     if (!name.startsWith(prefix)) return [];
     const [, pid, started] = /^(\d+)-(?:(\d+)-)?/.exec(name.slice(prefix.length)) ?? [];
-    return [{ path: join(tmpdir(), name), isOwned: pid === undefined || isOwner(Number(pid), Number(started ?? 0)) }];
+    return [{ path: join(tmpdir(), name), isOwned: pid === undefined || runsSince(Number(pid), Number(started ?? 0)) }];
   });
-}
-
-/** Whether a process runs that started at a time; a process that has the pid of one that ended started later. @param started 0: unknown */
-function isOwner(pid: number, started: number): boolean {
-  return isAlive(pid) && (started === 0 || startTimeOf(pid) === started);
 }
 
 function removeFolder(path: string): void {

@@ -9,7 +9,10 @@ export function providerTable(): string {
       provisions(new URL(`${folder}/${name}/package.json`, root)),
     ),
   );
-  const lines = rows.sort(([a], [b]) => (a < b ? -1 : 1)).map(([provision, name]) => `  "${provision}": "${name}",`);
+  // Of two packages that provide the same, the one that needs no engine of containers is suggested.
+  const lines = [...new Map(rows.sort(([, one], [, other]) => (one < other ? -1 : 1)))]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([provision, name]) => `  "${provision}": "${name}",`);
   return `// Generated from the manifests of the packages by \`npm run gen -w @mrlm/runtime\`. Do not edit.
 
 /** Packages of this project by kind and name of what they provide. Errors suggest only these, because any other package may be of an unknown author. */

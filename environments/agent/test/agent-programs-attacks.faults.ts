@@ -2,10 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { callMessage, messageText, type Observation } from "@mrlm/kit";
 import type { Workspaces } from "@mrlm/spec";
 import { openWorkspaces, play, PYTHON } from "./support/play.ts";
+import { workspaceTest as test } from "./support/workspace-test.ts";
 
 /** Agent that runs the commands of the policy, and prints its last message. */
 const AGENT = readFileSync(new URL("../fixtures/program/agent.py", import.meta.url), "utf8");

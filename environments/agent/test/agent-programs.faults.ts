@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { type JsonObject, MrlmError, randomStream } from "@mrlm/kit";
 import type { Workspaces } from "@mrlm/spec";
 import { type Case, openWorkspaces, play, PYTHON } from "./support/play.ts";
 import { descendantsOf } from "./support/processes.ts";
+import { workspaceTest as test } from "./support/workspace-test.ts";
 
 /** Episodes of each program. */
 const TIMES = 60;

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { type JsonObject, score, unscored } from "@mrlm/kit";
 import type { Workspaces } from "@mrlm/spec";
 import { type Case, openWorkspaces, play, PYTHON } from "./support/play.ts";
+import { workspaceTest as test } from "./support/workspace-test.ts";
 
 let workspaces: Workspaces;
 beforeAll(async () => void (workspaces = await openWorkspaces()), 60_000);

@@ -1,8 +1,9 @@
 import { readdirSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect } from "@jest/globals";
 import { messageText } from "@mrlm/kit";
 import type { Workspaces } from "@mrlm/spec";
 import { openWorkspaces, play, PYTHON, textsOf } from "./support/play.ts";
+import { workspaceTest as test } from "./support/workspace-test.ts";
 
 let workspaces: Workspaces;
 beforeAll(async () => void (workspaces = await openWorkspaces()), 60_000);

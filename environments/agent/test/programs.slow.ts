@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect } from "@jest/globals";
 import { callMessage } from "@mrlm/kit";
 import type { Workspaces } from "@mrlm/spec";
 import { build } from "tsup";
 import { openWorkspaces, play, PYTHON, textsOf } from "./support/play.ts";
+import { workspaceTest as test } from "./support/workspace-test.ts";
 
 let workspaces: Workspaces;
 beforeAll(async () => void (workspaces = await openWorkspaces()), 60_000);

@@ -1,8 +1,9 @@
-import { describe, test } from "@jest/globals";
+import { describe } from "@jest/globals";
 import type { Plugin } from "@mrlm/kit";
 import { environmentContract, inProcess, overGrpc } from "@mrlm/testing";
 import { fixtures } from "../src/fixtures.ts";
 import plugin from "../src/index.ts";
+import { workspaceTest as test } from "./support/workspace-test.ts";
 
 // By names in variables, because no plugin imports another.
 const names: readonly string[] = ["@mrlm/workspace-local", "@mrlm/tool-shell"];

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import {
   callMessage,
   type JsonObject,
@@ -16,6 +16,7 @@ import type { Workspaces } from "@mrlm/spec";
 import { barePluginContext, bareEnvironment } from "@mrlm/testing";
 import { harbor } from "../src/definition.ts";
 import { taskFolder } from "./support/task-folder.ts";
+import { workspaceTest as test } from "./support/workspace-test.ts";
 
 const cache = mkdtempSync(join(tmpdir(), "harbor-cache-"));
 process.env["MRLM_CACHE"] = cache;

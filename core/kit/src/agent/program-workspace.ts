@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import {
   defined,
@@ -28,6 +29,8 @@ export async function openProgram(
   const socket = join(workspaces.sockets, randomBytes(6).toString("hex"));
   const baseURL = hasPort ? `http://${FORWARDED.host}:${FORWARDED.port}/v1` : undefined;
   const { env } = await model.listen({ socketPath: socket, ...defined({ baseURL }) });
+  // Programs of a container are another user. The folder is closed to others, and the key is of this episode.
+  await chmod(socket, 0o666);
   const workspace = await workspaces.open({ ...options, env: { ...env, ...given }, socket, signal });
   return new ProgramWorkspace(workspace, signal);
 }

@@ -16,3 +16,8 @@ export function assertRunning(signal: AbortSignal | undefined, printed: readonly
   const end = ends.length === 0 ? "" : ` The end of its output: ${ends.join("\n")}`;
   throw new MrlmError("CANCELLED", `The command was cancelled.${end}`);
 }
+
+/** Creates the error of a call after the close of a workspace. */
+export function gone(): MrlmError {
+  return new MrlmError("SESSION_NOT_FOUND", "The workspace is closed.");
+}

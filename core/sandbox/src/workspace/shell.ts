@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { MrlmError, type ShellResult, type WorkspaceLimits, type WorkspaceShell } from "@mrlm/spec";
+import { type ExecResult, MrlmError, type ShellResult, type WorkspaceLimits, type WorkspaceShell } from "@mrlm/spec";
 import { BoundedOutput } from "./bounded-output.ts";
 import { assertCommand, assertRunning } from "./command-errors.ts";
-import type { JailedProcess } from "./jailed-process.ts";
-import type { Pipe } from "./pipes.ts";
 
 /** Time that a command has to end after a signal. */
 const GRACE_MS = 1000;
@@ -13,21 +12,38 @@ const SHELL_INPUT = 3;
 
 type ShellRunOptions = NonNullable<Parameters<WorkspaceShell["run"]>[1]>;
 
-/** Pipes of a shell. */
-export interface ShellPipes {
+/** Streams of a shell, of which the far ends are its descriptors 0, 3, and 1 with 2. */
+export interface ShellStreams {
   /** Lines for the shell. */
-  readonly lines: Pipe;
+  readonly lines: Writable;
   /** Input of the commands. */
-  readonly input: Pipe;
-  readonly output: Pipe;
+  readonly input: Writable;
+  readonly output: Readable;
 }
 
-/** Interactive shell in a jail. Each command is followed by a line that prints a mark, which ends its output. */
-export class JailedShell implements WorkspaceShell {
-  readonly #process: JailedProcess;
-  readonly #pipes: ShellPipes;
+/** Process of a shell with all processes that it starts. */
+export interface ShellProcess {
+  /** Limit that ended it; `time` for its longest time. */
+  readonly limit: ExecResult["limit"] | "time";
+  readonly hasEnded: boolean;
+  /** Settles with the exit code after the end. */
+  readonly ended: Promise<number | null>;
+  /** Starts the limits of a command. @param wallMs longest time of the process; default: any */
+  watch(wallMs?: number): Promise<void>;
+  /** Returns its processes, first the shell. */
+  processes(): readonly number[] | Promise<readonly number[]>;
+  /** Sends a signal to its processes, except some. */
+  signal(name: "SIGINT" | "SIGKILL", except: readonly number[]): void | Promise<void>;
+  /** Ends all its processes. */
+  kill(): void;
+}
+
+/** Interactive shell without a terminal. Each command is followed by a line that prints a mark, which ends its output. */
+export class PipedShell implements WorkspaceShell {
+  readonly #process: ShellProcess;
+  readonly #streams: ShellStreams;
   readonly #limits: WorkspaceLimits;
-  readonly #isFull: () => boolean;
+  readonly #isFull: () => boolean | Promise<boolean>;
   readonly #closed: Promise<void>;
   #last: Promise<unknown> = Promise.resolve();
   #pending: Buffer = Buffer.alloc(0);
@@ -36,19 +52,24 @@ export class JailedShell implements WorkspaceShell {
   #onMark: (status: number) => void = () => undefined;
 
   /** @param isFull whether the disk of the workspace is full */
-  constructor(process: JailedProcess, pipes: ShellPipes, limits: WorkspaceLimits, isFull: () => boolean) {
+  constructor(
+    process: ShellProcess,
+    streams: ShellStreams,
+    limits: WorkspaceLimits,
+    isFull: () => boolean | Promise<boolean>,
+  ) {
     this.#process = process;
-    this.#pipes = pipes;
+    this.#streams = streams;
     this.#limits = limits;
     this.#isFull = isFull;
     this.#output = new BoundedOutput(limits.outputBytes);
-    const { stream } = pipes.output;
-    this.#closed = new Promise((resolve) => void stream.on("close", () => resolve()));
+    const { lines, input, output } = streams;
+    this.#closed = new Promise((resolve) => void output.on("close", () => resolve()));
     void process.ended.then(() => {
-      pipes.lines.stream.destroy();
-      pipes.input.stream.destroy();
+      lines.destroy();
+      input.destroy();
     });
-    stream.on("data", (chunk: Buffer) => this.#receive(chunk));
+    output.on("data", (chunk: Buffer) => this.#receive(chunk));
   }
 
   get hasEnded(): boolean {
@@ -78,14 +99,14 @@ export class JailedShell implements WorkspaceShell {
     assertCommand(commands);
     if (this.hasEnded) throw new MrlmError("SESSION_NOT_FOUND", "The shell has ended.");
     await this.#process.watch();
-    const [shell, ...jobs] = this.#process.processes();
+    const [shell, ...jobs] = await this.#process.processes();
     const wallMs = Math.min(timeoutMs ?? this.#limits.timeoutMs, this.#limits.timeoutMs);
     const { promise: marked, resolve } = Promise.withResolvers<number>();
     this.#mark = randomUUID();
     this.#onMark = resolve;
-    if (stdin !== undefined) this.#pipes.input.stream.write(stdin as Uint8Array);
+    if (stdin !== undefined) this.#streams.input.write(stdin as Uint8Array);
     const quoted = `'${commands.replaceAll("'", `'\\''`)}'`;
-    this.#pipes.lines.stream.write(
+    this.#streams.lines.write(
       `eval ${quoted} <&${SHELL_INPUT} ${SHELL_INPUT}<&-\nprintf '\\036%s %d\\036' ${this.#mark} "$?"\n`,
     );
     const ended = Promise.all([this.#process.ended, this.#closed]).then(([code]) => ({ code }));
@@ -98,7 +119,7 @@ export class JailedShell implements WorkspaceShell {
     const output = this.#output;
     if (this.hasEnded) output.add(this.#pending);
     this.#output = new BoundedOutput(this.#limits.outputBytes);
-    const met = limit !== undefined && limit !== "time" ? limit : this.#isFull() ? "disk" : undefined;
+    const met = limit !== undefined && limit !== "time" ? limit : (await this.#isFull()) ? "disk" : undefined;
     return {
       exitCode: isStopped || limit !== undefined ? null : end.code,
       output: output.bytes(),
@@ -126,11 +147,11 @@ export class JailedShell implements WorkspaceShell {
 
   /** Ends a command: by SIGINT, which its background jobs ignore, then by SIGKILL, then with the shell. Earlier jobs continue. */
   async #stop<T>(shell = 0, jobs: readonly number[], ...ends: readonly [Promise<T>, Promise<T>]): Promise<T> {
-    this.#process.signal("SIGINT", jobs);
+    await this.#process.signal("SIGINT", jobs);
     const interrupted = await this.#within(GRACE_MS, undefined, ...ends);
     if (interrupted !== undefined) return interrupted;
-    this.#process.signal("SIGKILL", [shell, ...jobs]);
-    this.#process.signal("SIGINT", jobs);
+    await this.#process.signal("SIGKILL", [shell, ...jobs]);
+    await this.#process.signal("SIGINT", jobs);
     const killed = await this.#within(GRACE_MS, undefined, ...ends);
     if (killed !== undefined) return killed;
     this.#process.kill();
