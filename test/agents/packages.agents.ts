@@ -116,7 +116,7 @@ for (const [transport, settingsOf] of Object.entries(transports))
           ANSWERS,
         );
         // Most clients drop the reasoning.
-        const segments = /openai-compatible|agents, by Responses/.test(name) ? 1 : 2;
+        const segments = /openai-compatible|by Responses/.test(name) ? 1 : 2;
         expect([result, counts["segments"], counts["calls"]]).toEqual(["Found it.", segments, 2]);
         expect(observations[1]?.messages.at(-1)?.parts).toMatchObject([
           { id: "q7Xk2PzA1", content: [{ text: "found a" }] },

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
 import { cacheDirectory } from "@mrlm/kit/service";
 import { workspaceLimits, workspaceLimitsOf } from "@mrlm/kit/options";
-import { LocalWorkspaces } from "@mrlm/sandbox";
+import { LocalWorkspaces, TAKEN_NAMES } from "@mrlm/sandbox";
 import { z } from "zod";
 import { imageFolder } from "./image-folder.ts";
+import { shownFolder } from "./shown-folder.ts";
 
 const options = z
   .strictObject({
@@ -17,6 +18,16 @@ const options = z
       .record(z.string().regex(/^[a-z0-9][a-z0-9._:/-]*$/, "must be a name such as debian:12"), z.string().min(1))
       .default({})
       .describe("File systems by name: the root folder, or a tarball of one"),
+    folders: z
+      .record(
+        z
+          .string()
+          .regex(/^\/[A-Za-z0-9][\w.-]*$/, "must be a name below /, such as /programs")
+          .refine((path) => !TAKEN_NAMES.has(path.slice(1)), "is a folder that workspaces have already"),
+        z.string().min(1),
+      )
+      .default({})
+      .describe("Folders of this machine that all workspaces show, read-only: programs that are too large to copy"),
     limits: workspaceLimits.prefault({}).describe("Of a workspace that brings none"),
   })
   .prefault({});
@@ -25,12 +36,15 @@ export default definePlugin({
   name: "@mrlm/workspace-local",
   options,
   workspaces: {
-    linux: ({ dataPath }, { workspaces, queue, wait_ms, warm, images, limits }) =>
+    linux: ({ dataPath }, { workspaces, queue, wait_ms, warm, images, folders, limits }) =>
       LocalWorkspaces.make({
         ...{ count: workspaces, queue, waitMs: wait_ms, warm, limits: workspaceLimitsOf(limits) },
         kept: join(cacheDirectory(), "snapshots"),
         images: Object.fromEntries(
           Object.entries(images).map(([name, path]) => [name, () => imageFolder(name, dataPath(path))]),
+        ),
+        folders: Object.fromEntries(
+          Object.entries(folders).map(([name, path]) => [name.slice(1), shownFolder(name, dataPath(path))]),
         ),
       }),
   },

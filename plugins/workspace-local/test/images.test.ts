@@ -83,6 +83,27 @@ const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? [])
     await Promise.all([workspace.close(), other.close()]);
   });
 
+  test("folders of the machine are read-only, with and without an image", async () => {
+    const shown = join(folder, "shown, here");
+    mkdirSync(shown);
+    writeFileSync(join(shown, "f"), "shown");
+    const workspaces = await make({ images: { own: root }, folders: { "/programs": shown } });
+    for (const options of [{}, { image: "own" }]) {
+      const workspace = await workspaces.open(options);
+      const seen = await workspace.exec("cat /programs/f; echo changed > /programs/f; mkdir /other; rm -r /programs");
+      expect(text(seen.stdout)).toBe("shown");
+      expect(text(seen.stderr).match(/read-only file system|Read-only file system/g)?.length).toBeGreaterThan(1);
+      await expect(workspace.writeFile("/programs/f", "2")).rejects.toMatchObject({ code: "DATA_INVALID" });
+      await workspace.close();
+    }
+    expect(readFileSync(join(shown, "f"), "utf8")).toBe("shown");
+    await expect(make({ folders: { "/programs": join(folder, "gone") } })).rejects.toThrow(/gone.*is no folder/);
+    const parse = (name: string): unknown =>
+      (plugin as Plugin).options?.["~standard"].validate({ folders: { [name]: shown } });
+    for (const name of ["/usr", "/workspace", "/mrlm", "/a/b", "a", "/.."])
+      expect(await parse(name)).toMatchObject({ issues: [expect.anything()] });
+  });
+
   test("a tarball is unpacked once; what is no image is named with what to do", async () => {
     process.env["MRLM_CACHE"] = join(folder, "cache");
     execFileSync("tar", ["--create", "--file", join(folder, "image.tar"), "--directory", root, "."]);

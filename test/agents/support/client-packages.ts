@@ -12,13 +12,19 @@ const INSTALL_MS = 540_000;
 // oxlint-disable-next-line typescript/no-explicit-any
 type Module = any;
 
+/** Installed packages. */
+interface Installed {
+  /** Folder with `node_modules`. */
+  readonly folder: string;
+  /** Imports a package. */
+  load(name: string): Promise<Module>;
+}
+
 /**
- * Installs packages of npm in a folder of the user's cache, once. Returns the function that imports one of them, or the reason why they cannot be installed: no network.
+ * Installs packages of npm in a folder of the user's cache, once. Returns the reason where they cannot be installed: no network.
  * @param packages names with versions, for example `ai@7.0.173`
  */
-export async function clientPackages(
-  packages: readonly string[],
-): Promise<{ readonly load: (name: string) => Promise<Module> } | { readonly reason: string }> {
+export async function clientPackages(packages: readonly string[]): Promise<Installed | { readonly reason: string }> {
   const folder = join(cacheDirectory(), "client-packages", hash64(packages.join(" ")).toString(16));
   if (!existsSync(folder)) {
     const made = `${folder}.${process.pid}`;
@@ -35,6 +41,7 @@ export async function clientPackages(
   }
   const { resolve } = createRequire(join(folder, "package.json"));
   return {
+    folder,
     async load(name) {
       return await import(pathToFileURL(resolve(name)).href);
     },

@@ -126,10 +126,13 @@ export async function namedEnvironment(
   environment: string,
   options: EnvironmentRef["options"],
 ): Promise<SessionRequest["environment"]> {
-  const { id } = await host.describe({ id: environment });
-  const known = [...config.eval.environments, ...config.environments].find(
-    (each) => each.id === id || id.startsWith(`${each.id}@`),
+  const [name] = environment.split("@", 1);
+  const configured = [...config.eval.environments, ...config.environments].filter(
+    (each) => each.id.split("@", 1)[0] === name,
   );
+  // Environments may require options.
+  const { id } = await host.describe({ id: environment, options: options ?? configured[0]?.options ?? {} });
+  const known = configured.find((each) => each.id === id || id.startsWith(`${each.id}@`));
   const ref = { id, options: options ?? known?.options ?? {} };
   const description = await host.describe(ref);
   return { ref, description, known };

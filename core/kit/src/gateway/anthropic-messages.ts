@@ -42,10 +42,16 @@ export const anthropicMessages: Codec = {
   error: ({ status, code, message }) => ({ type: "error", error: { type: errorType(status), message, code } }),
 };
 
+/** Clients return a reasoning without a signature as text, or not at all. */
+const SIGNATURE = "unsigned";
+
 const FORM: ItemForm = {
   begin: (item, index) => [{ type: "content_block_start", index, content_block: emptyBlock(item) }],
   delta: (part, index) => ({ type: "content_block_delta", index, delta: deltaOf(part) }),
-  end: (_, index) => [{ type: "content_block_stop", index }],
+  end(item, index) {
+    const signed = { type: "content_block_delta", index, delta: { type: "signature_delta", signature: SIGNATURE } };
+    return [...(item.type === "reasoning" ? [signed] : []), { type: "content_block_stop", index }];
+  },
   whole: (item) => ({ ...emptyBlock(item), ...contentOf(item) }),
 };
 
@@ -57,7 +63,7 @@ function emptyBlock(item: Delta): JsonObject {
 
 function contentOf(item: Delta): JsonObject {
   if (item.type === "content") return { text: item.text };
-  return item.type === "reasoning" ? { thinking: item.text } : { input: item.call.arguments };
+  return item.type === "reasoning" ? { thinking: item.text, signature: SIGNATURE } : { input: item.call.arguments };
 }
 
 function deltaOf(part: Delta): JsonObject {

@@ -8,9 +8,13 @@ export interface ModelCall {
   readonly messages: readonly Message[];
   /** Tools that the policy may call. */
   readonly tools: readonly ToolDefinition[];
+  /** Namespaces of tools by the names that the policy calls: NAMESPACE__NAME. Of OpenAI's Responses alone. */
+  readonly namespaces?: ReadonlyMap<string, string>;
   /** Name of the model. */
   readonly model: string;
   readonly stream: boolean;
+  /** Whether a stream ends with the usage of tokens. Of OpenAI's chat API alone. */
+  readonly includeUsage?: boolean;
   readonly maxTokens?: number;
   /** Texts at which the answer ends for the program. */
   readonly stops: readonly string[];

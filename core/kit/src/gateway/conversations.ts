@@ -122,13 +122,19 @@ function relation(known: Conversation, given: readonly NormalMessage[]): Relatio
   return continues || common === history.length || isRelated(history, given) ? { known, common, continues } : undefined;
 }
 
-/** Whether a history has the first message of the user, or an answer, of a known one. */
+/** Whether a history begins with the messages of the user of a known one, or has an answer of it. Sub-agents have the first message of their agent where it states the place of work. */
 function isRelated(history: readonly NormalMessage[], given: readonly NormalMessage[]): boolean {
-  const first = (messages: readonly NormalMessage[]): string | undefined =>
-    messages.find(({ message }) => message.role === "user")?.key;
-  if (first(history) !== undefined && first(history) === first(given)) return true;
+  const [fewer = [], more = []] = [history, given].map(questions).toSorted((a, b) => a.length - b.length);
+  if (fewer.length > 0 && fewer.every((key, i) => key === more[i])) return true;
   const answers = new Set(history.flatMap(({ message, key }) => (message.role === "assistant" ? [key] : [])));
   return given.some(({ key }) => answers.has(key));
+}
+
+/** Returns the messages of the user before the first answer. */
+function questions(messages: readonly NormalMessage[]): string[] {
+  const end = messages.findIndex(({ message }) => message.role === "assistant");
+  const before = end < 0 ? messages : messages.slice(0, end);
+  return before.flatMap(({ message, key }) => (message.role === "user" ? [key] : []));
 }
 
 /** A server without memory renders what the program sends: a policy that reads reasoning which the program leaves out fails there (decision 0033). */

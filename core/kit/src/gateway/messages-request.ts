@@ -27,20 +27,29 @@ const block = z.discriminatedUnion("type", [
   }),
 ]);
 type Block = z.output<typeof block>;
-const BLOCKS: Readonly<Record<"user" | "assistant", readonly string[]>> = {
+const BLOCKS = {
   user: ["text", "tool_result"],
   assistant: ["text", "thinking", "tool_use"],
-};
+  system: ["text"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+type Role = keyof typeof BLOCKS;
+const ROLES = Object.keys(BLOCKS) as Role[];
+/** Block in the result of a search for tools, which loads a deferred one. */
+const reference = z.object({ type: z.literal("tool_reference"), tool_name: z.string() });
 
-/** Members of a tool that change no answer: the sampler has no cache of prompts, and arguments are not constrained to the schema. */
-const WITHOUT_EFFECT = { cache_control: z.unknown().optional(), strict: z.boolean().nullish() };
+/** Members of a tool that change no answer: the sampler has no cache of prompts, arguments are not constrained to the schema, and a call is streamed as a whole. */
+const WITHOUT_EFFECT = {
+  cache_control: z.unknown().optional(),
+  strict: z.boolean().nullish(),
+  eager_input_streaming: z.boolean().nullish(),
+};
 const PARALLEL = { disable_parallel_tool_use: z.boolean().nullish() };
 
 const messagesBody = z.strictObject({
   ...samplerParameters,
   model: z.string(),
   max_tokens: z.int().min(1),
-  messages: z.array(z.object({ role: z.enum(["user", "assistant"]), content: contentSchema })).min(1),
+  messages: z.array(z.object({ role: z.enum(ROLES), content: contentSchema })).min(1),
   system: contentSchema.optional(),
   stop_sequences: z.array(stopString).max(16).optional(),
   stream: z.boolean().optional(),
@@ -51,6 +60,8 @@ const messagesBody = z.strictObject({
         name: toolName,
         description: z.string().nullish(),
         input_schema: z.record(z.string(), z.json()).optional(),
+        /** Whether the tool is offered only after a result in the history has a reference to it. */
+        defer_loading: z.boolean().nullish(),
         ...WITHOUT_EFFECT,
       }),
     )
@@ -90,7 +101,8 @@ export function parseMessagesRequest(body: unknown, place: Place = "episode"): M
   );
   const prompt = contentText(system, "system");
   const messages: Message[] = prompt === "" ? [] : [{ role: "system", parts: [{ type: "text", text: prompt }] }];
-  messages.push(...toMessages(given));
+  const { messages: history, loaded } = toMessages(given);
+  messages.push(...history);
   assertNoPrefill(messages, `messages.${given.length - 1}`);
   return {
     messages,
@@ -99,7 +111,7 @@ export function parseMessagesRequest(body: unknown, place: Place = "episode"): M
     stops,
     stream,
     sampling,
-    tools: choice?.type === "none" ? [] : tools.map(toTool),
+    tools: choice?.type === "none" ? [] : tools.flatMap((tool, i) => (isOffered(tool, loaded) ? toTool(tool, i) : [])),
     parameters: {
       ...recordedParameters(body as JsonObject),
       ...defined({
@@ -113,16 +125,20 @@ export function parseMessagesRequest(body: unknown, place: Place = "episode"): M
   };
 }
 
-function toTool(
-  { type, name, description, input_schema }: NonNullable<z.output<typeof messagesBody>["tools"]>[number],
-  i: number,
-): ToolDefinition {
+type GivenTool = NonNullable<z.output<typeof messagesBody>["tools"]>[number];
+
+function isOffered({ defer_loading, name }: GivenTool, loaded: ReadonlySet<string>): boolean {
+  return defer_loading !== true || loaded.has(name);
+}
+
+function toTool({ type, name, description, input_schema }: GivenTool, i: number): ToolDefinition {
   if (input_schema === undefined || (type ?? "custom") !== "custom")
     throw unsupported(`tools.${i}`, ` A tool of type '${type}' runs on a server of its own.`);
   return { name, description: description ?? "", parameters: input_schema };
 }
 
-function toMessages(given: z.output<typeof messagesBody>["messages"]): Message[] {
+/** @returns also the names of the deferred tools that results have loaded */
+function toMessages(given: z.output<typeof messagesBody>["messages"]) {
   const blocks = given.map(({ role, content }, i) => blocksOf(role, content, i));
   checkResults(
     given.flatMap(({ role }, index) => {
@@ -138,33 +154,43 @@ function toMessages(given: z.output<typeof messagesBody>["messages"]): Message[]
   const names = new Map(
     blocks.flat().flatMap((each): [string, string][] => (each.type === "tool_use" ? [[each.id, each.name]] : [])),
   );
-  return given.flatMap(({ role }, i) => {
-    const parts = (blocks[i] ?? []).map((each) => toPart(each, names, i));
+  const loaded = new Set<string>();
+  const messages = given.flatMap(({ role }, i) => {
+    const parts = (blocks[i] ?? []).map((each) => toPart(each, names, loaded, i));
     const results = parts.filter(({ type }) => type === "tool-result");
     const others = parts.slice(results.length);
     if (others.some(({ type }) => type === "tool-result"))
       throw invalidParameter(`messages.${i}.content`, `In message ${i} a 'tool_result' follows another block.`);
-    const messages: Message[] = results.length === 0 ? [] : [{ role: "tool", parts: results }];
-    return others.length === 0 && results.length > 0 ? messages : [...messages, { role, parts: others }];
+    const read: Message[] = results.length === 0 ? [] : [{ role: "tool", parts: results }];
+    return others.length === 0 && results.length > 0 ? read : [...read, { role, parts: others }];
   });
+  return { messages, loaded };
 }
 
-function blocksOf(role: "user" | "assistant", content: z.output<typeof contentSchema>, i: number): Block[] {
+function blocksOf(role: Role, content: z.output<typeof contentSchema>, i: number): Block[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return content.map((each, b) => {
     const place = `messages.${i}.content.${b}`;
-    if (!BLOCKS[role].includes(each.type))
-      throw unsupported(place, ` A message of the ${role} has blocks of ${BLOCKS[role].join(", ")}.`);
+    const known: readonly string[] = BLOCKS[role];
+    if (!known.includes(each.type))
+      throw unsupported(place, ` A message of the ${role} has blocks of ${known.join(", ")}.`);
     return parsePart(block, each, place);
   });
 }
 
-function toPart(each: Block, names: ReadonlyMap<string, string>, i: number): Part {
+function toPart(each: Block, names: ReadonlyMap<string, string>, loaded: Set<string>, i: number): Part {
   if (each.type === "text") return { type: "text", text: each.text };
   if (each.type === "thinking") return { type: "thinking", text: each.thinking };
   if (each.type === "tool_use") return { type: "tool-call", id: each.id, name: each.name, arguments: each.input };
   const { tool_use_id: id, content, is_error: isError } = each;
-  const shown = contentText(content, `messages.${i}.content`);
+  const place = `messages.${i}.content`;
+  const shown = contentText(typeof content === "string" ? content : content?.map(textOf), place);
+  function textOf(part: { readonly type: string }) {
+    if (part.type !== "tool_reference") return part;
+    const { tool_name } = parsePart(reference, part, place);
+    loaded.add(tool_name);
+    return { type: "text", text: `${tool_name}\n` };
+  }
   return {
     type: "tool-result",
     id,

@@ -3,31 +3,37 @@ import { parseChatRequest } from "./chat-request.ts";
 import { assertNoPrefill } from "./check-results.ts";
 import type { Codec } from "./codec.ts";
 
-/** Chat completions of OpenAI, with one choice. Counts of tokens are left out: an episode does not know them. */
+/** Chat completions of OpenAI, with one choice. */
 export const openaiChat: Codec = {
   wire: "openai-chat",
   path: "/chat/completions",
   list: "messages",
 
   read(body, place = "episode") {
-    const { n: _, logprobs: __, returnTokenIds: ___, includeUsage: ____, ...call } = parseChatRequest(body, place);
+    const { n: _, logprobs: __, returnTokenIds: ___, includeUsage, ...call } = parseChatRequest(body, place);
     assertNoPrefill(call.messages, `messages.${call.messages.length - 1}`);
-    return call;
+    return { ...call, ...(includeUsage && { includeUsage }) };
   },
 
-  begin(call, { id, created }) {
+  begin(call, { id, created, inputTokens }) {
     const choice = new ChatChoice(0, call);
     const response = (object: string, choices: readonly object[]): object => {
       return { id, object, created, model: call.model, choices };
     };
-    const chunk = (each: object): object => response("chat.completion.chunk", [each]);
+    const chunk = (...each: readonly object[]): object => response("chat.completion.chunk", each);
     return {
       add: (deltas) => [chunk(choice.event(choice.add(deltas)))],
-      end: ({ finishReason }) => ({
-        events: [chunk(choice.lastEvent(finishReason))],
-        whole: response("chat.completion", [choice.whole(finishReason)]),
-        hasFormat: choice.hasFormat,
-      }),
+      end({ finishReason, outputTokens: completion_tokens = 0 }) {
+        const total_tokens = inputTokens + completion_tokens;
+        const usage = { prompt_tokens: inputTokens, completion_tokens, total_tokens };
+        const last = chunk(choice.lastEvent(finishReason));
+        return {
+          events: call.includeUsage === true ? [last, { ...chunk(), usage }] : [last],
+          // Clients read the member in each answer.
+          whole: { ...response("chat.completion", [choice.whole(finishReason)]), usage },
+          hasFormat: choice.hasFormat,
+        };
+      },
     };
   },
 

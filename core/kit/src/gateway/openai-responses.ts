@@ -2,7 +2,7 @@ import type { JsonObject } from "@mrlm/spec";
 import { AnswerItems, type ItemForm } from "./answer-items.ts";
 import type { AnswerEnd, Codec, Delta, ModelCall, ResponseStart } from "./codec.ts";
 import { SCHEMA_FAILED } from "./instructions.ts";
-import { parseResponsesRequest } from "./responses-request.ts";
+import { IN_NAMESPACE, parseResponsesRequest, sealed } from "./responses-request.ts";
 
 /** Responses of OpenAI. Nothing is stored: a request has the whole conversation. */
 export const openaiResponses: Codec = {
@@ -12,7 +12,7 @@ export const openaiResponses: Codec = {
   read: parseResponsesRequest,
 
   begin(call, start) {
-    const items = new AnswerItems(formOf(start.id));
+    const items = new AnswerItems(formOf(start.id, call));
     const begun = responseOf(call, start);
     const begin: JsonObject[] = ["created", "in_progress"].map((at) => ({ type: `response.${at}`, response: begun }));
     let number = 0;
@@ -71,16 +71,16 @@ function responseOf(
 const PREFIXES = { content: "msg", reasoning: "rs", call: "fc" } as const;
 
 /** Returns the form of the items of a response. */
-function formOf(response: string): ItemForm {
+function formOf(response: string, { namespaces }: Pick<ModelCall, "namespaces">): ItemForm {
   const idOf = ({ type }: Delta, index: number): string => `${PREFIXES[type]}_${response}-${index}`;
   const placeOf = (item: Delta, output_index: number): JsonObject => ({
     ...{ output_index, item_id: idOf(item, output_index) },
     ...(item.type !== "call" && { content_index: 0 }),
   });
-  const whole = (item: Delta, index: number): JsonObject => itemOf(item, idOf(item, index), true);
+  const whole = (item: Delta, index: number): JsonObject => itemOf(item, idOf(item, index), true, namespaces);
   return {
     begin(item, output_index) {
-      const begun = itemOf(item, idOf(item, output_index), false);
+      const begun = itemOf(item, idOf(item, output_index), false, namespaces);
       const added = { type: "response.output_item.added", output_index, item: begun };
       if (item.type === "call") return [added];
       const part = contentPart({ ...item, text: "" });
@@ -88,7 +88,7 @@ function formOf(response: string): ItemForm {
     },
     delta: (part, index) => ({ ...deltaOf(part), ...placeOf(part, index) }),
     end(item, output_index) {
-      const done = doneEvents(item).map((event) => ({ ...event, ...placeOf(item, output_index) }));
+      const done = doneEvents(item, namespaces).map((event) => ({ ...event, ...placeOf(item, output_index) }));
       return [...done, { type: "response.output_item.done", output_index, item: whole(item, output_index) }];
     },
     whole,
@@ -101,10 +101,12 @@ function deltaOf(part: Delta): JsonObject {
   return { type: "response.function_call_arguments.delta", delta: JSON.stringify(part.call.arguments) };
 }
 
-function doneEvents(item: Delta): JsonObject[] {
+function doneEvents(item: Delta, namespaces: ModelCall["namespaces"]): JsonObject[] {
   if (item.type === "call") {
     const { name, arguments: given } = item.call;
-    return [{ type: "response.function_call_arguments.done", name, arguments: JSON.stringify(given) }];
+    return [
+      { type: "response.function_call_arguments.done", ...nameOf(name, namespaces), arguments: JSON.stringify(given) },
+    ];
   }
   const { text } = item;
   return [
@@ -116,15 +118,29 @@ function doneEvents(item: Delta): JsonObject[] {
 }
 
 /** Returns an item as it begins, or as a whole. */
-function itemOf(item: Delta, id: string, isWhole: boolean): JsonObject {
+function itemOf(item: Delta, id: string, isWhole: boolean, namespaces: ModelCall["namespaces"]): JsonObject {
   const status = isWhole ? "completed" : "in_progress";
   if (item.type === "call") {
     const { id: call_id, name, arguments: given } = item.call;
-    return { id, type: "function_call", call_id, name, arguments: isWhole ? JSON.stringify(given) : "", status };
+    return {
+      id,
+      type: "function_call",
+      call_id,
+      ...nameOf(name, namespaces),
+      arguments: isWhole ? JSON.stringify(given) : "",
+      status,
+    };
   }
   const content = isWhole ? [contentPart(item)] : [];
   if (item.type === "content") return { id, type: "message", role: "assistant", status, content };
-  return { id, type: "reasoning", summary: [], content };
+  // Clients without stored responses return this alone.
+  return { id, type: "reasoning", summary: [], content, encrypted_content: isWhole ? sealed.write(item.text) : "" };
+}
+
+/** Returns the name of a function, and its namespace, as the program knows them. */
+function nameOf(name: string, namespaces: ModelCall["namespaces"]): JsonObject {
+  const namespace = namespaces?.get(name);
+  return namespace === undefined ? { name } : { namespace, name: name.slice(namespace.length + IN_NAMESPACE.length) };
 }
 
 function contentPart({ type, text }: Exclude<Delta, { readonly type: "call" }>): JsonObject {

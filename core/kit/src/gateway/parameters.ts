@@ -62,7 +62,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<Place, Treatment>>>> =
   ...both([{}], "logit_bias"),
   // Of OpenAI's Responses and Anthropic's Messages.
   ...both("honoured", "input", "instructions", "max_output_tokens", "text"),
-  ...both("recorded", "include", "reasoning", "truncation"),
+  ...both("recorded", "include", "reasoning", "truncation", "client_metadata"),
   ...both([false], "background"),
   ...both("honoured", "system", "stop_sequences", "output_config"),
   ...both("recorded", "thinking", "context_management", "inference_geo"),

@@ -23,18 +23,59 @@ const item = z.discriminatedUnion("type", [
     role: z.enum(["system", "developer", "user", "assistant"]),
     content: contentSchema,
   }),
-  z.object({ type: z.literal("reasoning"), summary: contentSchema.nullish(), content: contentSchema.nullish() }),
-  z.object({ type: z.literal("function_call"), call_id: z.string(), name: z.string(), arguments: z.string() }),
+  z.object({
+    type: z.literal("reasoning"),
+    summary: contentSchema.nullish(),
+    content: contentSchema.nullish(),
+    encrypted_content: z.string().nullish(),
+  }),
+  z.object({
+    type: z.literal("function_call"),
+    call_id: z.string(),
+    namespace: z.string().nullish(),
+    name: z.string(),
+    arguments: z.string(),
+  }),
   z.object({ type: z.literal("function_call_output"), call_id: z.string(), output: contentSchema }),
 ]);
 type Item = z.output<typeof item>;
 type GivenItem = Readonly<Record<string, unknown>> & { readonly type?: string | undefined };
 const ITEMS = ["message", "reasoning", "function_call", "function_call_output"];
 
+/** Beginning of a reasoning that this gateway wrote. */
+const SEALED = "mrlm:";
+
+/** Reasoning as the text that clients return without reading it, where they return no other form. It is not secret. */
+export const sealed = {
+  write: (text: string): string => `${SEALED}${Buffer.from(text).toString("base64")}`,
+  /** Returns the empty text for that of another server. */
+  read: (text: string): string =>
+    text.startsWith(SEALED) ? Buffer.from(text.slice(SEALED.length), "base64").toString() : "",
+};
+
+/** Between a namespace and the name of a function of it. */
+export const IN_NAMESPACE = "__";
+
 const format = z.discriminatedUnion("type", [
   z.object({ type: z.enum(["text", "json_object"]) }),
   z.object({ type: z.literal("json_schema"), name: z.string(), schema: z.record(z.string(), z.json()).optional() }),
 ]);
+
+const tool = z.looseObject({
+  type: z.string(),
+  /** Without an effect: arguments are not constrained to the schema. */
+  strict: z.boolean().nullish(),
+  name: toolName.optional(),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.json()).nullish(),
+});
+type Tool = z.output<typeof tool>;
+const namespace = z.strictObject({
+  type: z.literal("namespace"),
+  name: z.string().min(1),
+  description: z.string().nullish(),
+  tools: z.array(tool),
+});
 
 const responsesBody = z.strictObject({
   ...samplerParameters,
@@ -44,18 +85,7 @@ const responsesBody = z.strictObject({
   max_output_tokens: z.int().min(1).optional(),
   stream: z.boolean().optional(),
   stream_options: z.unknown().optional(),
-  tools: z
-    .array(
-      z.looseObject({
-        type: z.string(),
-        /** Without an effect: arguments are not constrained to the schema. */
-        strict: z.boolean().nullish(),
-        name: toolName.optional(),
-        description: z.string().nullish(),
-        parameters: z.record(z.string(), z.json()).nullish(),
-      }),
-    )
-    .optional(),
+  tools: z.array(tool).optional(),
   tool_choice: z
     .union([z.enum(["none", "auto", "required"]), z.object({ type: z.literal("function"), name: z.string() })])
     .optional(),
@@ -70,18 +100,19 @@ export function parseResponsesRequest(body: unknown, place: Place = "episode"): 
     instructions,
     max_output_tokens: maxTokens,
     stream = false,
-    tools = [],
+    tools: given = [],
     tool_choice: choice,
     text,
     stream_options: _,
     ...sampling
   } = parseBody(responsesBody, body, place);
+  const tools = given.flatMap(functionsOf);
   checkToolNames(
-    // A tool without a name is refused below.
-    tools.map(({ name = "_" }) => name),
+    tools.map(({ name }) => name),
     place,
-    (i) => `tools.${i}.name`,
+    (i) => `${tools[i]?.place}.name`,
   );
+  const spaces = tools.flatMap(({ name, namespace: space }) => (space === undefined ? [] : ([[name, space]] as const)));
   const items = typeof input === "string" ? [{ role: "user", content: input }] : input;
   const messages = toMessages(items.map((each, i) => itemOf(each, `input.${i}`)));
   assertNoPrefill(messages, `input.${items.length - 1}`);
@@ -93,7 +124,8 @@ export function parseResponsesRequest(body: unknown, place: Place = "episode"): 
     stream,
     sampling,
     stops: [],
-    tools: choice === "none" ? [] : fromChatTools(tools.map(toTool)),
+    tools: choice === "none" ? [] : fromChatTools(tools),
+    ...(spaces.length > 0 && { namespaces: new Map(spaces) }),
     parameters: { ...recordedParameters(body as JsonObject), ...defined({ verbosity: text?.verbosity ?? undefined }) },
     ...defined({ maxTokens }),
     ...(choice === "required" && { requiredTool: "" }),
@@ -103,22 +135,24 @@ export function parseResponsesRequest(body: unknown, place: Place = "episode"): 
   };
 }
 
-function toTool(
-  {
-    type,
-    name,
-    description,
-    parameters,
-    strict: _,
-    ...rest
-  }: NonNullable<z.output<typeof responsesBody>["tools"]>[number],
-  i: number,
-) {
+/** Returns the functions of a tool: itself, or those of a namespace. */
+function functionsOf(given: Tool, i: number) {
+  if (given.type !== "namespace") return [toFunction(given, `tools.${i}`)];
+  const { name, tools } = parsePart(namespace, given, `tools.${i}`);
+  return tools.map((each, t) => toFunction(each, `tools.${i}.tools.${t}`, name));
+}
+
+function toFunction({ type, name, description, parameters, strict: _, ...rest }: Tool, place: string, space?: string) {
   if (type !== "function" || name === undefined)
-    throw unsupported(`tools.${i}`, ` A tool of type '${type}' is no function of the program.`);
+    throw unsupported(place, ` A tool of type '${type}' is no function of the program. Turn it off in the program.`);
   const [other] = Object.keys(rest);
-  if (other !== undefined) throw unsupported(`tools.${i}.${other}`);
-  return { name, description, parameters };
+  if (other !== undefined) throw unsupported(`${place}.${other}`);
+  return { name: nameIn(space, name), description, parameters, namespace: space, place };
+}
+
+/** Returns the name of a function for the policy. */
+function nameIn(space: string | null | undefined, name: string): string {
+  return space ? `${space}${IN_NAMESPACE}${name}` : name;
 }
 
 function itemOf(given: GivenItem, place: string): Item {
@@ -162,12 +196,13 @@ function partsOf(each: Item, names: Map<string, string>, place: string): Part[] 
   if (each.type === "message") return textPart("text", contentText(each.content, `${place}.content`, TEXT_PARTS));
   if (each.type === "reasoning") {
     const content = contentText(each.content, `${place}.content`, TEXT_PARTS);
-    return textPart("thinking", content === "" ? contentText(each.summary, `${place}.summary`, TEXT_PARTS) : content);
+    const shown = content === "" ? contentText(each.summary, `${place}.summary`, TEXT_PARTS) : content;
+    return textPart("thinking", shown === "" ? sealed.read(each.encrypted_content ?? "") : shown);
   }
   if (each.type === "function_call") {
-    names.set(each.call_id, each.name);
-    const given = argumentsOf(each.arguments, place);
-    return [{ type: "tool-call", id: each.call_id, name: each.name, arguments: given }];
+    const name = nameIn(each.namespace, each.name);
+    names.set(each.call_id, name);
+    return [{ type: "tool-call", id: each.call_id, name, arguments: argumentsOf(each.arguments, place) }];
   }
   const content = textPart("text", contentText(each.output, `${place}.output`, TEXT_PARTS));
   return [{ type: "tool-result", id: each.call_id, name: names.get(each.call_id) ?? "", content, isError: false }];

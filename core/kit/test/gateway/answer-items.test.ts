@@ -35,6 +35,7 @@ const joined: Readonly<Record<string, (events: readonly any[]) => unknown[]>> = 
       const block = blocks[index];
       if (part.type === "text_delta") block.text += part.text;
       else if (part.type === "thinking_delta") block.thinking += part.thinking;
+      else if (part.type === "signature_delta") block.signature += part.signature;
       else block.json += part.partial_json;
     }
     return blocks.map(({ json, ...block }) => (json === "" ? block : { ...block, input: JSON.parse(json) }));
@@ -46,6 +47,8 @@ const joined: Readonly<Record<string, (events: readonly any[]) => unknown[]>> = 
       if (item_id !== undefined) expect(item_id).toBe(items[index].id);
       if (type === "response.content_part.added") items[index].content[content_index] = structuredClone(part);
       if (type === "response.function_call_arguments.delta") items[index].arguments += more;
+      else if (type === "response.output_item.done" && item.type === "reasoning")
+        items[index].encrypted_content = item.encrypted_content;
       else if (type.endsWith(".delta")) items[index].content[content_index].text += more;
     }
     return items.map((item) => ("status" in item ? { ...item, status: "completed" } : item));

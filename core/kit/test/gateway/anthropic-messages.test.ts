@@ -23,7 +23,7 @@ const block = fc.record(
   { requiredKeys: ["type"] },
 );
 const message = fc.record({
-  role: mostly(fc.constantFrom("user", "assistant")),
+  role: mostly(fc.constantFrom("user", "assistant", "system")),
   content: mostly(
     fc.oneof({ arbitrary: text, weight: 4 }, { arbitrary: fc.array(block, { maxLength: 3 }), weight: 1 }),
   ),
@@ -137,6 +137,34 @@ test.each([
   expect(() => anthropicMessages.read({ ...request, ...changed })).toThrow(reason);
 });
 
+test("a message of the system stands where the program sent it", () => {
+  const messages = [request.messages[0], { role: "system", content: [{ type: "text", text: "Be short." }] }];
+  expect(anthropicMessages.read({ ...request, messages }).messages.map(({ role }) => role)).toEqual([
+    ...["system", "user", "system"],
+  ]);
+});
+
+test("a deferred tool is offered when a result in the history has a reference to it", () => {
+  const tools = [
+    { ...request.tools[0], eager_input_streaming: true },
+    { name: "later", input_schema: schema, defer_loading: true },
+  ];
+  const loaded = [
+    { role: "user", content: "Go" },
+    { role: "assistant", content: [{ type: "tool_use", id: "A", name: "search", input: {} }] },
+    {
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: "A", content: [{ type: "tool_reference", tool_name: "later" }] }],
+    },
+  ];
+  const namesOf = (messages: readonly object[]): string[] =>
+    anthropicMessages.read({ ...request, tools, messages }).tools.map(({ name }) => name);
+  expect([namesOf(loaded.slice(0, 1)), namesOf(loaded)]).toEqual([["search"], ["search", "later"]]);
+  expect(anthropicMessages.read({ ...request, tools, messages: loaded }).messages.at(-1)).toMatchObject({
+    parts: [{ content: [{ text: "later\n" }] }],
+  });
+});
+
 test("parameters inside of others are recorded", () => {
   const more = { output_config: { effort: "low" }, tool_choice: { type: "auto", disable_parallel_tool_use: true } };
   const { parameters } = anthropicMessages.read({ ...request, ...more, temperature: 0 });
@@ -173,10 +201,13 @@ test("an answer is written whole and as events with the same blocks", () => {
     .map(({ index, content_block: begin }) => {
       const { delta } = events.find((each) => each.type === "content_block_delta" && each.index === index);
       if (delta.type === "text_delta") return { ...begin, text: delta.text };
-      if (delta.type === "thinking_delta") return { ...begin, thinking: delta.thinking };
+      const signed = events.find((each) => each.delta?.type === "signature_delta");
+      if (delta.type === "thinking_delta")
+        return { ...begin, thinking: delta.thinking, signature: signed.delta.signature };
       return { ...begin, input: JSON.parse(delta.partial_json) };
     });
   expect(content).toEqual(whole.content);
+  expect(whole.content[0].signature).not.toBe("");
   expect(events.at(-2).delta).toEqual({ stop_reason: "tool_use", stop_sequence: null });
   expect([events[0].type, events.at(-1).type]).toEqual(["message_start", "message_stop"]);
 });

@@ -130,6 +130,19 @@ test("a main agent continues after its sub-agent; with one agent both start over
   }
 });
 
+test("a sub-agent with the first message of its agent is another one; a history with an added message is not", () => {
+  const play = new Play(true);
+  const place = user("You work in /workspace.");
+  expect(play.call([place, user("Repair it.")], assistant("I ask another.")).agent).toBe("main#1");
+  expect(play.call([place, user("Find the fault.")], assistant("Found."))).toMatchObject({
+    ...{ kind: "forked", agent: "main#2" },
+  });
+  const summary = user("Summary: I asked another.");
+  expect(play.call([place, user("Repair it."), summary], assistant("Done."))).toMatchObject({
+    ...{ kind: "rewritten", agent: "main#1" },
+  });
+});
+
 test("a full context: the next agent of a role with many continues, one agent does not", () => {
   for (const many of [true, false]) {
     const play = new Play(many);

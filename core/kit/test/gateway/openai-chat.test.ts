@@ -96,6 +96,20 @@ test("an answer is written whole and as events with the same parts", () => {
   expect(last).toMatchObject({ delta: {}, finish_reason: "tool_calls" });
 });
 
+test("an answer has its usage of tokens, a stream where the request asks for it", () => {
+  const request = { model: "m", messages: [{ role: "user", content: "a" }] };
+  const write = (more: object): any[] => {
+    const call = openaiChat.read({ ...request, ...more });
+    const writer = openaiChat.begin(call, { id: "0", created: 0, inputTokens: 5 });
+    const { events, whole } = writer.end({ finishReason: "stop", outputTokens: 7 });
+    return call.stream ? events : [whole];
+  };
+  const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
+  expect(write({})).toMatchObject([{ usage }]);
+  expect(write({ stream: true })).toHaveLength(1);
+  expect(write({ stream: true, stream_options: { include_usage: true } })).toMatchObject([{}, { choices: [], usage }]);
+});
+
 test.each(CODECS.map((codec) => [codec.wire, codec] as const))(
   "%s: a server takes names of tools that an environment does not have, and parameters of the sampler",
   (_, codec) => {

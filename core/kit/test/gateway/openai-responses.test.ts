@@ -125,6 +125,41 @@ test.each([
   expect(() => openaiResponses.read({ ...request, ...changed })).toThrow(reason);
 });
 
+test("a client that returns the encrypted content alone returns the reasoning", () => {
+  const message = { role: "assistant" as const, parts: [{ type: "thinking" as const, text: "Häm." }] };
+  const call = openaiResponses.read(request);
+  const whole = JSON.parse(writeAnswer(openaiResponses, call, { message, finishReason: "stop" }, "0")[0] ?? "");
+  const { encrypted_content } = whole.output[0];
+  const returned = (encrypted: string): unknown => {
+    const reasoning = { type: "reasoning", summary: [], encrypted_content: encrypted };
+    const input = [{ role: "user", content: "Go" }, reasoning, { role: "user", content: "More" }];
+    return openaiResponses.read({ model: "m", input }).messages[1]?.parts;
+  };
+  expect([returned(encrypted_content), returned("of another server")]).toEqual([message.parts, []]);
+});
+
+test("functions of a namespace are tools NAMESPACE__NAME, and a call of one has the names of the program", () => {
+  const space = { type: "namespace", name: "agents", description: "", tools: request.tools };
+  const made = { type: "function_call", call_id: "c", namespace: "agents", name: "search", arguments: "{}" };
+  const given = {
+    ...{ model: "m", client_metadata: { session: "s" }, tools: [...request.tools, space] },
+    input: [{ role: "user", content: "Go" }, made, { type: "function_call_output", call_id: "c", output: "" }],
+  };
+  const read = openaiResponses.read(given);
+  expect(read.tools.map(({ name }) => name)).toEqual(["search", "agents__search"]);
+  expect(read.parameters).toEqual({ client_metadata: { session: "s" } });
+  const [call] = read.messages.flatMap(({ role, parts }) => (role === "assistant" ? parts : []));
+  expect(call).toMatchObject({ name: "agents__search" });
+  for (const stream of [false, true]) {
+    const message = { role: "assistant" as const, parts: call === undefined ? [] : [call] };
+    const written = writeAnswer(openaiResponses, { ...read, stream }, { message, finishReason: "stop" }, "0").join("");
+    expect(written).toContain('"namespace":"agents","name":"search"');
+    expect(written).not.toContain("agents__search");
+  }
+  const hosted = { ...space, tools: [{ type: "web_search" }] };
+  expect(() => openaiResponses.read({ ...given, tools: [hosted] })).toThrow(/tools\.0\.tools\.0.*Turn it off/);
+});
+
 test("parameters inside of others are recorded", () => {
   const { parameters } = openaiResponses.read({ ...request, text: { verbosity: "low" }, reasoning: { effort: "low" } });
   expect(parameters).toEqual({ verbosity: "low", reasoning: { effort: "low" } });

@@ -20,6 +20,8 @@ const FOLDERS = ["workspace", "tmp", "root", "var"];
 /** Folders of an image that the jail makes itself. */
 const OWN: ReadonlySet<string> = new Set(["dev", "mrlm", "proc", "sys"]);
 const OWN_AND_HOST: ReadonlySet<string> = OWN.union(HOST_NAMES);
+/** Names of the root folder that no other folder of the host can have. */
+export const TAKEN_NAMES: ReadonlySet<string> = OWN_AND_HOST.union(new Set(FOLDERS));
 
 /** Parts that workspaces of a provider share. */
 export interface Shared {
@@ -29,6 +31,8 @@ export interface Shared {
   readonly folder: string;
   /** Arguments of bubblewrap for the base of a workspace without an image. */
   readonly hostFolders: readonly string[];
+  /** Folders of the host in all workspaces, read-only, by their names in the root folder. */
+  readonly folders: Readonly<Record<string, string>>;
   /** Returns what snapshots of an image lie over. */
   baseOf(image: string | undefined, isOverlay: boolean): Promise<string>;
   /** Returns a holder with an image, and the files of a snapshot. */
@@ -190,7 +194,7 @@ export class LocalWorkspace extends BaseWorkspace<JailedProcess> {
   /** The root folder is made anew for each jail and is read-only: a program cannot replace what others are mounted on. */
   #launch(command: readonly string[], start: string): Launch {
     this.assertOpen();
-    const { bubblewrap, hostFolders } = this.#shared;
+    const { bubblewrap, hostFolders, folders: shown } = this.#shared;
     const { image, env, limits, socket } = this.opened;
     const holder = this.#holder;
     const tree = `/proc/self/fd/${holder.tree}`;
@@ -205,6 +209,7 @@ export class LocalWorkspace extends BaseWorkspace<JailedProcess> {
       files: [
         ...(image === undefined ? hostFolders : []),
         ...folders,
+        ...Object.entries(shown).flatMap(([name, path]) => ["--ro-bind", path, `/${name}`]),
         ...(proc ? PROC : []),
         ...["--dev", "/dev", "--bind", holder.path("shm"), "/dev/shm", "--remount-ro", "/dev"],
         // None after the end of its listener.
@@ -237,7 +242,8 @@ export class LocalWorkspace extends BaseWorkspace<JailedProcess> {
 
   /** Names of the root folder that are those of the jail or of the host. */
   get #reserved(): ReadonlySet<string> {
-    return this.opened.image === undefined ? OWN_AND_HOST : OWN;
+    const own = this.opened.image === undefined ? OWN_AND_HOST : OWN;
+    return own.union(new Set(Object.keys(this.#shared.folders)));
   }
 }
 

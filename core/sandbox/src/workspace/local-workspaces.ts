@@ -17,6 +17,8 @@ interface LocalWorkspacesOptions extends BaseWorkspacesOptions {
   readonly warm?: number;
   /** Folders of images by name. Each is found at its first use. */
   readonly images?: Readonly<Record<string, () => Promise<string>>>;
+  /** Folders of the host that all workspaces show, read-only, by their names in the root folder. Default: none. */
+  readonly folders?: Readonly<Record<string, string>>;
 }
 
 /** Provider of workspaces on this machine, in jails of bubblewrap. */
@@ -33,7 +35,7 @@ export class LocalWorkspaces extends BaseWorkspaces {
   #canOverlay = true;
 
   private constructor(bubblewrap: Shared["bubblewrap"], options: LocalWorkspacesOptions) {
-    const { warm = 0, images = {} } = options;
+    const { warm = 0, images = {}, folders = {} } = options;
     super(options);
     this.#tools = holderTools(bubblewrap.path);
     this.#images = images;
@@ -45,6 +47,7 @@ export class LocalWorkspaces extends BaseWorkspaces {
       pipes: new Pipes(join(this.folder, "pipes")),
       folder: this.folder,
       hostFolders: hostFolders(this.folder),
+      folders,
       hold: (image, diskBytes, snapshot) => this.#hold(image, diskBytes, snapshot),
       baseOf: async (image, isOverlay) =>
         JSON.stringify([image === undefined ? "" : await realpath(await this.#imageFolder(image)), isOverlay]),
