@@ -26,7 +26,7 @@ const BODY = "x".repeat(4_000);
 const ANSWER = textMessage("assistant", "an answer");
 const signal = new AbortController().signal;
 
-/** Program that makes as many calls as its input says, over one connection. */
+/** Program that makes as many calls as its input states, over one connection. */
 const PROGRAM = `
 import http.client, json, os, sys
 from urllib.parse import urlsplit

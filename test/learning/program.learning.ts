@@ -7,7 +7,7 @@ import { ROOT, run } from "../e2e/support/mrlm.ts";
 import { temporaryDirectory } from "../e2e/support/temporary-directory.ts";
 import { evaluationsOf } from "./support/evaluations.ts";
 
-describeWithEngine("a program in a workspace teaches a small model (skipped where `npm run setup` has not run)", () => {
+describeWithEngine("a small model learns from a program in a workspace (skipped where `npm run setup` has not run)", () => {
   const folder = temporaryDirectory();
 
   test.each([0, 1, 2])(
