@@ -39,3 +39,10 @@ test("reasoning is read, items of the program are passed over, and an answer tha
     expect.objectContaining({ status: 422, message: expect.stringContaining("response.output.0.content.0") }),
   );
 });
+
+test("a message may lack its role, and have no content", () => {
+  const message = (more: object): Response =>
+    ({ output: [{ type: "message", ...more }, { content: "4" }] }) as unknown as Response;
+  for (const more of [{ content: null }, { content: [{ type: "output_text", text: "" }] }, {}])
+    expect(modelTurn(message(more)).message.parts).toEqual([{ type: "text", text: "4" }]);
+});

@@ -37,3 +37,10 @@ test("U8: malformed texts are refused as JSON.parse refuses them", () => {
     { numRuns: 30 },
   );
 });
+
+test("what no observation may hold is refused: numbers that are not finite, and 900 levels", () => {
+  const nested = (levels: number): string => `${"[".repeat(levels)}1${"]".repeat(levels)}`;
+  expect(() => parseClientJson('{"metadata": {"a": [1e999]}}')).toThrow("a number that is too large");
+  expect(parseClientJson(nested(900))).toBeDefined();
+  expect(() => parseClientJson(nested(901))).toThrow("nested deeper than 900 levels");
+});

@@ -7,7 +7,7 @@ const options: JsonObject = {
   command: "exec python3 agent.py",
   files: path("program"),
   data: { path: path("tasks.jsonl"), eval_share: 0 },
-  score: { command: '[ "$(cat sum.txt)" = "$(cat "$SCORE/answer")" ]' },
+  score: { file: "sum.txt", command: '[ "$(cat "$SCORE/output")" = "$(cat "$SCORE/answer")" ]' },
 };
 const shared = { options, task: "train/0" } as const;
 
@@ -24,7 +24,7 @@ export const fixtures: readonly Fixture<Shown, Hidden>[] = [
     reward: 1,
   },
   { ...shared, name: "nothing", kind: "nop", policy: () => "Done.", reward: 0 },
-  { ...shared, name: "no call", kind: "malformed", policy: ({ task }) => task.private.answer, reward: 0 },
+  { ...shared, name: "no call", kind: "malformed", policy: ({ task }) => task.private.answer ?? "", reward: 0 },
   {
     ...shared,
     name: "links to the answer, and a process that writes a result later",

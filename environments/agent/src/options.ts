@@ -15,7 +15,7 @@ const score = z
       .min(1)
       .optional()
       .describe(
-        "Command in the files of the program after its end. The folder $SCORE has `answer` of the row, `output` of the program, and `files`",
+        "Command in the files of the program after its end. The folder $SCORE has `answer` of the row, `output` of the program, and `files`. It follows the links that the program left: state `file`, and read `output`",
       ),
     files: z.string().min(1).optional().describe("Folder that is copied to $SCORE"),
     reads: z
@@ -28,7 +28,13 @@ const score = z
     judge: z.string().min(1).optional().describe("Judge of the output of the program, such as llm@2"),
     schema: answerPlace.default("text").describe("Place of the answer for the scorer; text is the whole output"),
     options: z.record(z.string(), z.json()).optional().describe("Options of the scorer or the judge"),
-    file: z.string().min(1).optional().describe("File of the workspace that is the output; default: stdout"),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "File of the workspace that is the output, of at most 1 MiB; default: stdout. A link, a missing or a larger one is an empty text",
+      ),
     of: z
       .enum(["returned", "all"])
       .default("returned")

@@ -7,13 +7,15 @@ import type { Shown } from "./tasks.ts";
 
 /** Working directory of programs. */
 const WORKDIR = "/workspace";
+/** Characters of the output of a program that a limit ended. */
+const MAX_OUTPUT = 1 << 20;
 /** Time of a command without a limit of its own, in milliseconds: the limits of the episode end the program. */
 const TIMEOUT_MS = 86_400_000;
 
 /** Program of an episode. */
 export interface Program {
   readonly space: ProgramWorkspace;
-  /** Its stdout. Empty until it has ended. */
+  /** What it has printed to stdout. */
   stdout: string;
 }
 
@@ -29,7 +31,7 @@ export async function openAgent(episode: Omit<AgentRun<AgentOptions, Shown>, "op
     });
   const space = await openProgram(episode, {
     ...defined({ image }),
-    ...{ env, workdir: WORKDIR, hasPort: address === "http" },
+    ...{ programEnv: env, workdir: WORKDIR, hasPort: address === "http" },
     limits: {
       cpuMs: limits.total_seconds * 1_000,
       ...workspaceLimitsOf(options.workspace),
@@ -40,7 +42,7 @@ export async function openAgent(episode: Omit<AgentRun<AgentOptions, Shown>, "op
   await writeFiles(workspace, WORKDIR, copied);
   for (const [path, text] of Object.entries(task.public.files)) await workspace.writeFile(path, text);
   if (setup !== undefined) {
-    const result = await workspace.exec(setup, { timeoutMs: limits.seconds * 1_000, signal });
+    const result = await workspace.exec(space.withVariables(setup), { timeoutMs: limits.seconds * 1_000, signal });
     if (result.exitCode !== 0)
       throw new MrlmError("DATA_INVALID", `\`setup\` ${howEnded(result)}`, {
         hint: "It has no network. Put what it needs into `files` or into the image of the option `image`.",
@@ -52,7 +54,13 @@ export async function openAgent(episode: Omit<AgentRun<AgentOptions, Shown>, "op
 
 /** Runs the program. Returns how it ended; throws unless that is the exit code 0. */
 export async function runAgent({ opened, options, task }: AgentRun<AgentOptions, Shown, Program>): Promise<string> {
-  const result = await opened.space.run(options.command, { stdin: task.public.instruction });
+  // What it has printed when a limit ends it.
+  const decoder = new TextDecoder();
+  const onOutput = (bytes: Uint8Array, stream: "stdout" | "stderr"): void => {
+    if (stream === "stdout")
+      opened.stdout = (opened.stdout + decoder.decode(bytes, { stream: true })).slice(-MAX_OUTPUT);
+  };
+  const result = await opened.space.run(options.command, { stdin: task.public.instruction, onOutput });
   opened.stdout = Buffer.from(result.stdout).toString();
   if (result.exitCode !== 0) throw new Error(`the program ${howEnded(result)}`);
   return howEnded(result);

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { posix } from "node:path";
 import { type JsonObject, MrlmError, type Reward, score, SINGLE_AGENT, textMessage, unscored } from "@mrlm/kit";
 import { type AgentEnding, howEnded } from "@mrlm/kit/agent";
 import { folderFiles, writeFiles } from "@mrlm/kit/service";
 import type { AgentOptions } from "./options.ts";
+import type { Workspace } from "@mrlm/spec";
 import type { Program } from "./program.ts";
 import type { Hidden, Shown } from "./tasks.ts";
 
@@ -10,6 +12,8 @@ type Ending = AgentEnding<AgentOptions, Shown, Hidden, Program>;
 
 /** Exit codes of a shell for a command that cannot be run. */
 const NOT_RUN = [126, 127];
+/** Size of a file that is graded. */
+const MAX_BYTES = 1 << 20;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /** Grades a program when none of its processes runs; `undefined` for one that `of` leaves out. */
@@ -32,11 +36,10 @@ async function rewardOf(ending: Ending): Promise<Reward> {
   const { options, task, context, calls, opened, signal } = ending;
   const { command, file, scorer, judge, schema, options: own } = options.score;
   const question = task.public.instruction;
-  const bytes = file === undefined ? undefined : await opened.space.workspace.readFile(file);
-  const answer = file === undefined ? opened.stdout : Buffer.from(bytes ?? []).toString();
+  const answer = file === undefined ? opened.stdout : await readOutput(opened.space.workspace, file);
   if (command !== undefined) return commandReward(ending, command, answer);
   if (scorer !== undefined) {
-    const given = { answer, expected: task.private.answer, schema, question, signal };
+    const given = { answer, expected: task.private.answer ?? "", schema, question, signal };
     return (await context.scorer(scorer).score({ ...given, ...(own !== undefined && { options: own as JsonObject }) }))
       .reward;
   }
@@ -47,17 +50,25 @@ async function rewardOf(ending: Ending): Promise<Reward> {
   return rewards[agent] ?? failed(`The judge returned no reward for the agent ${agent}.`);
 }
 
+/** Returns the text of a file that the program left; empty where that is no regular file of at most 1 MiB, which a wrong answer is. */
+async function readOutput(workspace: Workspace, file: string): Promise<string> {
+  const entries = await workspace.list(posix.dirname(file));
+  const entry = entries?.find(({ name }) => name === posix.basename(file));
+  if (entry?.type !== "file" || entry.bytes > MAX_BYTES) return "";
+  return Buffer.from((await workspace.readFile(file)) ?? []).toString();
+}
+
 /** Runs the command of a score. What cannot be run, or meets a limit, is unscored. */
 async function commandReward({ options, task, context, opened, signal }: Ending, command: string, output: string) {
   const { files, reads, range } = options.score;
   const { workspace } = opened.space;
   const copied = files === undefined ? [] : await folderFiles(context.dataPath(files));
   // The program may have left links to files with known names.
-  const folder = `/score-${randomBytes(8).toString("hex")}`;
+  const folder = `/tmp/score-${randomBytes(8).toString("hex")}`;
   try {
     await writeFiles(workspace, folder, copied);
     await workspace.writeFile(`${folder}/output`, output);
-    await workspace.writeFile(`${folder}/answer`, task.private.answer);
+    if (task.private.answer !== undefined) await workspace.writeFile(`${folder}/answer`, task.private.answer);
   } catch (error) {
     // The program has filled the disk.
     if (MrlmError.hasCode(error, "DATA_INVALID")) return score(range[0]);

@@ -1,4 +1,12 @@
-import { divide, type EnvironmentContext, invalidRow, listedTasks, readJsonl, type TaskSource } from "@mrlm/kit";
+import {
+  defined,
+  divide,
+  type EnvironmentContext,
+  invalidRow,
+  listedTasks,
+  readJsonl,
+  type TaskSource,
+} from "@mrlm/kit";
 import { parseRow } from "@mrlm/kit/options";
 import { z } from "zod";
 import type { AgentOptions } from "./options.ts";
@@ -11,8 +19,11 @@ export interface Shown extends Record<string, string | Record<string, string>> {
 }
 
 /** Private part of a task. */
-export interface Hidden extends Record<string, string> {
-  readonly answer: string;
+export type Hidden = { readonly answer?: string };
+
+/** Whether a score reads the answer of a row: without one, what a program did not do would equal it. */
+function needsAnswer({ scorer, command = "" }: AgentOptions["score"]): boolean {
+  return scorer !== undefined || /\$\{?SCORE\}?"?\/answer/.test(command);
 }
 
 const rowSchema = z.object({
@@ -28,12 +39,12 @@ export async function agentTasks(
 ): Promise<TaskSource<Shown, Hidden>> {
   const rows = (await readJsonl(context.dataPath(data.path), "data.path")).map(({ value, place }) => {
     const row = parseRow(rowSchema, value, place);
-    if (score.scorer !== undefined && row.answer === undefined)
-      throw invalidRow(place, "the row has no `answer`, which the scorer compares with the output of the program");
+    if (row.answer === undefined && needsAnswer(score))
+      throw invalidRow(place, "the row has no `answer`, which the score compares with what the program left");
     return { ...row, question: row.instruction };
   });
-  return listedTasks({ ...divide(rows, data.eval_share, task_seed) }, ({ instruction, files, answer = "" }) => ({
+  return listedTasks({ ...divide(rows, data.eval_share, task_seed) }, ({ instruction, files, answer }) => ({
     public: { instruction, files },
-    private: { answer },
+    private: defined({ answer }),
   }));
 }

@@ -17,8 +17,8 @@ beforeAll(async () => {
   workspaces = await openWorkspaces();
   const check = `
 import os
-path = os.environ["SCORE"] + "/answer"
-print(float(open("answer.txt").read(100).strip() == open(path).read().strip()))`;
+with open(os.environ["SCORE"] + "/answer") as answer, open(os.environ["SCORE"] + "/output") as output:
+    print(float(answer.read().strip() == output.read(100).strip()))`;
   writeFileSync(join(folder, "check.py"), check);
 }, 60_000);
 afterAll(async () => {
@@ -37,6 +37,8 @@ const CHEATS: readonly string[] = [
   "ln -s /proc/self/fd/4 answer.txt",
   "ln -s /proc/self/cwd/../score-0/answer answer.txt",
   "mkfifo answer.txt",
+  "ln -s /dev/zero answer.txt",
+  "chmod 000 . ; echo wrong > answer.txt; chmod 000 answer.txt",
   "mkdir answer.txt",
   "truncate -s 4G answer.txt",
   "(setsid sh -c 'while :; do cp /score*/answer answer.txt; done' >/dev/null 2>&1 &)",
@@ -61,12 +63,13 @@ describe("cheats", () => {
         files: { "agent.py": AGENT },
         policy: (_, turn) => (turn === 0 ? callMessage("bash", { command }) : "1.0"),
         options: {
-          score: { command: 'python3 "$SCORE/check.py"', files: folder, reads: "number" },
+          score: { command: 'python3 "$SCORE/check.py"', file: "answer.txt", files: folder, reads: "number" },
+          // A program may not choose its imports, nor those of the score.
+          env: { PYTHONPATH: "/workspace", PATH: "/workspace:/usr/bin:/bin" },
           limits: { seconds: 20 },
         },
       });
-      // A file that the policy made unreadable may leave it unscored.
-      expect(reward).not.toBe(1);
+      expect(reward).toBe(0);
     },
     120_000,
   );

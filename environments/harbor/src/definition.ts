@@ -6,8 +6,8 @@ import { nop, oracle } from "./policies.ts";
 import { programs } from "./program.ts";
 import { type Hidden, harborTasks, type Shown } from "./tasks.ts";
 
-/** Longest build, and longest step with its tests: the task has time limits of its own below them. */
-const DEADLINE_MS = 4 * 3_600_000;
+/** Longest build, longest step with its tests, and longest program: the task has time limits of its own below them. */
+const DEADLINE_MS = 8 * 3_600_000;
 const ASKER = "environment harbor@1";
 
 /** `harbor@1`. */

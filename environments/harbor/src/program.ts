@@ -18,6 +18,8 @@ import { harborTasks, type Hidden, type Shown } from "./tasks.ts";
 const TIMEOUT_MS = 86_400_000;
 /** Time of a step whose task states none, in seconds. */
 const STEP_SECONDS = 1_800;
+/** Longest time of a program with the tests between its steps, in seconds: below the deadline of the host by the longest tests. */
+const MAX_SECONDS = 21_000;
 /** Folder of the files of a program. */
 const FOLDER = "/agent";
 
@@ -40,9 +42,17 @@ export const programs = agentEnvironment<Options, Shown, Hidden, Program>({
   async limits({ program }, { private: { folder } }) {
     const { config, steps } = await readTask(folder);
     const times = steps.map(({ config: step }) => step.agent.timeout_sec ?? config.agent.timeout_sec ?? STEP_SECONDS);
-    // Tests between two steps run in the time of the program.
-    const tests = steps.slice(1).map(() => config.verifier.timeout_sec ?? VERIFIER_SECONDS);
-    const totalSeconds = [...times, ...tests].reduce((sum, each) => sum + each, 0);
+    // Tests between two steps, and what prepares the next one, run in the time of the program.
+    const between = steps
+      .slice(0, -1)
+      .map(
+        ({ config: step }) =>
+          (step.verifier.timeout_sec ?? config.verifier.timeout_sec ?? VERIFIER_SECONDS) + VERIFIER_SECONDS,
+      );
+    const totalSeconds = Math.min(
+      MAX_SECONDS,
+      [...times, ...between].reduce((sum, each) => sum + each, 0),
+    );
     return { calls: program.calls, seconds: totalSeconds, totalSeconds };
   },
   open: openHarbor,
@@ -66,7 +76,7 @@ async function openHarbor(
   let space!: ProgramWorkspace;
   const workspace = await openTask(options, task, signal, async (given) => {
     const limits = { ...given.limits, timeoutMs: TIMEOUT_MS };
-    space = await openProgram(episode, { ...given, env: { ...given.env, ...env }, limits, hasPort: true });
+    space = await openProgram(episode, { ...given, programEnv: env, limits, hasPort: true });
     return space.workspace;
   });
   await writeFiles(workspace, FOLDER, copied);
@@ -96,6 +106,7 @@ async function scoreHarbor({
 }: AgentEnding<Options, Shown, Hidden, Program>): Promise<Reward> {
   try {
     await space.ended();
+    await steps.settled();
     if (!steps.isOver) await steps.end(end.kind !== "returned", signal);
     return steps.total.reward;
   } finally {

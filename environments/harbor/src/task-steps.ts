@@ -22,6 +22,9 @@ export class TaskSteps {
   /** Whether files of the policy prevent the next step, or nothing more is played. */
   #isCut = false;
   #isOver = false;
+  #ending: Promise<StepEnd> | undefined;
+  /** Snapshot of the files that tests work on. */
+  #left: string | undefined;
 
   constructor(workspace: Workspace, task: HarborTask, logger: Logger) {
     this.#workspace = workspace;
@@ -60,12 +63,27 @@ export class TaskSteps {
   }
 
   /** Grades a step, and begins the next one. @param isLast no step follows, whatever its reward */
-  async end(isLast: boolean, signal: AbortSignal): Promise<StepEnd> {
+  end(isLast: boolean, signal: AbortSignal): Promise<StepEnd> {
+    const ending = this.#end(isLast, signal);
+    this.#ending = ending;
+    return ending;
+  }
+
+  /** Waits until no tests run. After aborted ones the files are those that the policy left. */
+  async settled(): Promise<void> {
+    await this.#ending?.catch(() => undefined);
+    if (this.#left !== undefined) await this.#workspace.restore(this.#left);
+  }
+
+  async #end(isLast: boolean, signal: AbortSignal): Promise<StepEnd> {
     const { step } = this;
-    const { rewards, snapshot, exitCode } = await grade(this.#workspace, this.#task, step, {
+    const snapshot = await this.#workspace.snapshot({ ends: true });
+    this.#left = snapshot;
+    const { rewards, exitCode } = await grade(this.#workspace, this.#task, step, snapshot, {
       signal,
       logger: this.#logger,
     });
+    this.#left = undefined;
     this.#rewards.push(rewards);
     const hasNext =
       this.#rewards.length < this.#task.steps.length &&

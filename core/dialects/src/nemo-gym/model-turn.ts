@@ -21,7 +21,8 @@ export function modelTurn({ output, incomplete_details: incomplete }: Response):
     if (item.type !== "reasoning" && item.type !== "function_call" && !isAnswer(item)) return [];
     const id = item.call_id || `call_${index}`;
     try {
-      return outputParts({ ...item, call_id: id }, `response.output.${index}`);
+      const { role = "assistant", content } = item;
+      return outputParts({ ...item, role, content: content ?? "", call_id: id }, `response.output.${index}`);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (item.type !== "function_call") throw new HttpError(422, new MrlmError("MESSAGE_INVALID", error.message));

@@ -1,7 +1,7 @@
 /** Address in the network of a workspace that leads to the socket: above the ports that Linux gives to clients. */
 export const FORWARDED = { host: "127.0.0.1", port: 61_000 } as const;
 
-/** Connections at a time. Further ones wait, because a process of a workspace may open 1,024 files. */
+/** Connections at a time, because a process of a workspace may open 1,024 files. Further ones wait; node closes them. */
 const CONNECTIONS = 400;
 const SOCKET = "/mrlm/socket";
 

@@ -17,13 +17,22 @@ import type { AgentRun } from "./types.ts";
 const TAIL = 1_500;
 
 /**
- * Opens a workspace for the program of an episode. Its only network is the model, at the socket `/mrlm/socket`, and after `connect` at a loopback address. The variables of its
- * commands have the address and the key.
+ * Opens a workspace for the program of an episode. Its only network is the model, at the socket `/mrlm/socket`, and after `connect` at a loopback address. The variables of the
+ * program alone have the address and the key: other commands, such as those of a score, do not depend on what the program wrote where a variable points to.
+ * @param options.env variables of all commands
+ * @param options.programEnv variables of the program
  * @param options.hasPort whether the variables have the loopback address; else `http://localhost/v1`, for clients that take a socket
  */
 export async function openProgram(
   { context, model, signal }: Pick<AgentRun<unknown, JsonObject>, "context" | "model" | "signal">,
-  { hasPort, env: given, ...options }: Omit<WorkspaceOptions, "signal" | "socket"> & { readonly hasPort: boolean },
+  {
+    hasPort,
+    programEnv,
+    ...options
+  }: Omit<WorkspaceOptions, "signal" | "socket"> & {
+    readonly hasPort: boolean;
+    readonly programEnv: Readonly<Record<string, string>>;
+  },
 ): Promise<ProgramWorkspace> {
   const workspaces = context.workspaces("linux");
   const socket = join(workspaces.sockets, randomBytes(6).toString("hex"));
@@ -31,23 +40,29 @@ export async function openProgram(
   const { env } = await model.listen({ socketPath: socket, ...defined({ baseURL }) });
   // Programs of a container are another user. The folder is closed to others, and the key is of this episode.
   await chmod(socket, 0o666);
-  const workspace = await workspaces.open({ ...options, env: { ...env, ...given }, socket, signal });
-  return new ProgramWorkspace(workspace, signal);
+  const workspace = await workspaces.open({ ...options, socket, signal });
+  return new ProgramWorkspace(workspace, signal, { ...env, ...programEnv });
 }
 
 /** Workspace of a program. */
 export class ProgramWorkspace {
   readonly workspace: Workspace;
   readonly #signal: AbortSignal;
+  readonly #env: Readonly<Record<string, string>>;
+  #hasRun = false;
   #running: Promise<unknown>[] = [];
   #stop = new AbortController();
   /** Rejects where the forwarder ends before the program. */
   #forwarding: Promise<never> | undefined;
 
-  /** @param signal ends all that it runs */
-  constructor(workspace: Workspace, signal: AbortSignal) {
+  /**
+   * @param signal ends all that it runs
+   * @param env variables of the program
+   */
+  constructor(workspace: Workspace, signal: AbortSignal, env: Readonly<Record<string, string>> = {}) {
     this.workspace = workspace;
     this.#signal = signal;
+    this.#env = env;
   }
 
   /** Connects the loopback address with the socket until the end of the next `run`. Rejects with OPTIONS_INVALID for a base without an interpreter for it. */
@@ -58,7 +73,9 @@ export class ProgramWorkspace {
       isReady = true;
       ready.resolve();
     };
-    this.#forwarding = this.#exec(FORWARD, { onOutput }).then(async (result) => {
+    this.#forwarding = this.#exec(this.withVariables(FORWARD), { onOutput }).then(async (result) => {
+      // Over an image a program may have replaced the interpreter.
+      if (this.#hasRun && !isReady) throw new Error(`the program left no address of the model: it ${howEnded(result)}`);
       if (result.exitCode === MISSING) throw noInterpreter();
       // Only the program could cause this. It learns of it by its connections.
       if (result.limit !== undefined && isReady) return new Promise<never>(() => {});
@@ -69,10 +86,16 @@ export class ProgramWorkspace {
   }
 
   /** Runs a program to its end; then nothing of it runs, and it has no address. Rejects with SANDBOX_FAILED for what it did not cause. */
-  async run(command: string, options: Pick<ExecOptions, "stdin"> = {}): Promise<ExecResult> {
+  async run(command: string, options: Pick<ExecOptions, "stdin" | "onOutput"> = {}): Promise<ExecResult> {
+    this.#hasRun = true;
     try {
-      const running = this.#exec(command, options);
-      return await (this.#forwarding === undefined ? running : Promise.race([running, this.#forwarding]));
+      const running = this.#exec(this.withVariables(command), options);
+      // An abort ends both, and the end of the program has its output.
+      const lost = this.#forwarding?.catch((error: unknown) => {
+        if (this.#signal.aborted) return new Promise<never>(() => {});
+        throw error;
+      });
+      return await (lost === undefined ? running : Promise.race([running, lost]));
     } finally {
       this.#stop.abort();
       await this.ended();
@@ -80,6 +103,12 @@ export class ProgramWorkspace {
       this.#stop = new AbortController();
       this.#forwarding = undefined;
     }
+  }
+
+  /** Returns a command that has the variables of the program. */
+  withVariables(command: string): string {
+    const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+    return [...Object.entries(this.#env).map(([name, value]) => `export ${name}=${quoted(value)}`), command].join("\n");
   }
 
   /** Waits until nothing runs that `connect` and `run` have started. The signal ends it. */

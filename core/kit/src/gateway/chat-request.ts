@@ -1,5 +1,6 @@
 import { defined, isObject, type JsonObject, type Message, parseStrictJson } from "@mrlm/spec";
 import { z } from "zod";
+import { assertSendable } from "../http/parse-client-json.ts";
 import { fromChatMessage } from "../recorded/chat-message.ts";
 import { fromChatTools } from "../recorded/chat-tools.ts";
 import { invalidParameter } from "./api-error.ts";
@@ -155,8 +156,9 @@ export function argumentsOf(text: string, place: string): Record<string, z.outpu
   let value: unknown;
   try {
     value = parseStrictJson(text.trim() === "" ? "{}" : text);
+    assertSendable(value);
   } catch {
-    // Reported below.
+    value = undefined;
   }
   if (!isObject(value))
     throw invalidParameter(`${place}.arguments`, "The arguments of a call are not a JSON object as text.");

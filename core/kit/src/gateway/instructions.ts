@@ -1,4 +1,4 @@
-import { isObject, type Message, parseJson, type Part } from "@mrlm/spec";
+import { isObject, type JsonObject, type Message, parseJson, type Part } from "@mrlm/spec";
 import { fromJSONSchema } from "zod";
 import type { ModelCall } from "./codec.ts";
 
@@ -20,7 +20,7 @@ export function withInstructions(messages: readonly Message[], form: RequiredFor
   return [...messages.slice(0, -1), { ...last, parts: extended(last.parts, `\n\n${text}`) }];
 }
 
-/** Whether the text of an answer has the form that a call requires. A schema that cannot be read accepts any JSON. */
+/** Whether the text of an answer has the form that a call requires. A schema that cannot be read accepts any JSON, and `pattern` is not checked. */
 export function hasFormat(text: string, { format }: RequiredForm): boolean {
   if (format === undefined) return true;
   let value: unknown;
@@ -30,10 +30,20 @@ export function hasFormat(text: string, { format }: RequiredForm): boolean {
     return false;
   }
   try {
-    return format.schema === undefined ? isObject(value) : fromJSONSchema(format.schema).safeParse(value).success;
+    return format.schema === undefined
+      ? isObject(value)
+      : fromJSONSchema(checked(format.schema)).safeParse(value).success;
   } catch {
     return true;
   }
+}
+
+/** Returns a schema without regular expressions: some take years on a text, and both are a client's. */
+function checked(schema: JsonObject): JsonObject {
+  const isExpression = (key: string, value: unknown): boolean =>
+    key === "patternProperties" || (key === "pattern" && typeof value === "string");
+  const text = JSON.stringify(schema, (key, value: unknown) => (isExpression(key, value) ? undefined : value));
+  return parseJson(text) as JsonObject;
 }
 
 function instructionsOf({ requiredTool, format }: RequiredForm): string {

@@ -129,7 +129,7 @@ export function parseResponsesRequest(body: unknown, place: Place = "episode"): 
     parameters: { ...recordedParameters(body as JsonObject), ...defined({ verbosity: text?.verbosity ?? undefined }) },
     ...defined({ maxTokens }),
     ...(choice === "required" && { requiredTool: "" }),
-    ...(typeof choice === "object" && { requiredTool: choice.name }),
+    ...(typeof choice === "object" && { requiredTool: offeredName(tools, choice.name) }),
     ...(form?.type === "json_object" && { format: {} }),
     ...(form?.type === "json_schema" && { format: defined({ name: form.name, schema: form.schema }) }),
   };
@@ -148,6 +148,13 @@ function toFunction({ type, name, description, parameters, strict: _, ...rest }:
   const [other] = Object.keys(rest);
   if (other !== undefined) throw unsupported(`${place}.${other}`);
   return { name: nameIn(space, name), description, parameters, namespace: space, place };
+}
+
+/** Returns the name by which the policy has a function: a client may name one of a namespace without it. */
+function offeredName(tools: readonly { readonly name: string }[], name: string): string {
+  if (tools.some((each) => each.name === name)) return name;
+  const inside = tools.filter((each) => each.name.endsWith(`${IN_NAMESPACE}${name}`));
+  return inside.length === 1 ? (inside[0] as (typeof inside)[number]).name : name;
 }
 
 /** Returns the name of a function for the policy. */

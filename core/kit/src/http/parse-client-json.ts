@@ -1,12 +1,32 @@
 import { parseJson } from "@mrlm/spec";
 
+/** Levels of a value, which stands some levels below an observation, where 1,000 are allowed. */
+const MAX_DEPTH = 900;
 /** Most keys of one object of a client. Checks of objects name each unknown key. */
 const MAX_KEYS = 10_000;
 
-/** Parses JSON of a client. Throws a SyntaxError as `parseJson` does, and for an object with more than 10,000 keys, which is slow to make and to read. */
+/**
+ * Parses JSON of a client. Throws a SyntaxError as `parseJson` does, for an object with more than 10,000 keys, which is slow to make and to read, and for what
+ * {@link assertSendable} refuses.
+ */
 export function parseClientJson(text: string): unknown {
   if (hasManyKeys(text)) throw new SyntaxError(`it has an object with more than ${MAX_KEYS} keys`);
-  return parseJson(text);
+  const value = parseJson(text);
+  assertSendable(value);
+  return value;
+}
+
+/** Throws a SyntaxError for a value that cannot be a part of an observation: with a number that is not finite, or nested deeper than 900 levels. Does not recurse. */
+export function assertSendable(value: unknown): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) throw new SyntaxError(`it is nested deeper than ${MAX_DEPTH} levels`);
+    const infinite = level.find((each) => typeof each === "number" && !Number.isFinite(each));
+    if (infinite !== undefined) throw new SyntaxError("it has a number that is too large");
+    level = level.flatMap((each) =>
+      typeof each === "object" && each !== null ? (Object.values(each) as unknown[]) : [],
+    );
+  }
 }
 
 /** Whether an object of a JSON text has too many keys. The text may be malformed. */

@@ -86,3 +86,38 @@ test("the end of a command is described with the end of its output", () => {
     "met the limit time. The end of its output: a\nb",
   );
 });
+
+test("a program that is ended has its own output in the error, not that of its address", async () => {
+  const end = new AbortController();
+  const aborted = (text: string, ms: number): Exec => {
+    return ({ signal, onOutput }) => {
+      onOutput?.(bytes("ready\n"), "stdout");
+      return new Promise((_, reject) =>
+        signal?.addEventListener("abort", () => setTimeout(() => reject(new MrlmError("CANCELLED", text)), ms)),
+      );
+    };
+  };
+  const program = space(aborted("of the address", 0), aborted("of the program", 20), end.signal);
+  await program.connect();
+  const running = program.run("program");
+  end.abort();
+  await expect(running).rejects.toThrow("of the program");
+});
+
+test("variables are those of the program alone", () => {
+  const program = new ProgramWorkspace({} as Workspace, never, { A: "it's", PATH: "/x" });
+  expect(program.withVariables("run")).toBe("export A='it'\\''s'\nexport PATH='/x'\nrun");
+});
+
+test("an address that a program has made impossible is its failure", async () => {
+  let starts = 0;
+  const forward: Exec = (options) => (starts++ === 0 ? forwarding(options) : Promise.resolve(ended({ exitCode: 1 })));
+  const program = space(forward, async () => ended());
+  await program.connect();
+  await program.run("program");
+  const error: unknown = await program.connect().catch((reason: unknown) => reason);
+  expect([MrlmError.isInstance(error), (error as Error).message]).toEqual([
+    false,
+    "the program left no address of the model: it ended with exit code 1, without output",
+  ]);
+});

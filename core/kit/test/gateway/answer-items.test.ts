@@ -4,6 +4,7 @@ import { anthropicMessages } from "../../src/gateway/anthropic-messages.ts";
 import type { Codec, Delta, ModelCall } from "../../src/gateway/codec.ts";
 import { openaiChat } from "../../src/gateway/openai-chat.ts";
 import { openaiResponses } from "../../src/gateway/openai-responses.ts";
+import { hasFormat } from "../../src/gateway/instructions.ts";
 
 const text = fc.string({ minLength: 1, maxLength: 4 });
 const delta: fc.Arbitrary<Delta> = fc.oneof(
@@ -98,3 +99,14 @@ test.each([openaiChat, openaiResponses, anthropicMessages].map((codec) => [codec
     if (codec !== openaiChat) expect(of("one", {}).usage).toMatchObject({ input_tokens: 5, output_tokens: 7 });
   },
 );
+
+test("a regular expression of a schema is not run on an answer", () => {
+  const schema = {
+    type: "object",
+    properties: { pattern: { type: "string", pattern: "^(a+)+$" }, n: { type: "integer" } },
+    required: ["n"],
+  };
+  const answer = (value: object): string => JSON.stringify({ pattern: `${"a".repeat(60)}!`, ...value });
+  expect(hasFormat(answer({ n: 1 }), { format: { schema } })).toBe(true);
+  expect(hasFormat(answer({ n: "1" }), { format: { schema } })).toBe(false);
+});

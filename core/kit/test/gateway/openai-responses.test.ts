@@ -192,3 +192,11 @@ test("an answer is written whole and as events with the same items", () => {
   const deltas = events.filter(({ type }) => type.endsWith(".delta")).map(({ delta }) => delta);
   expect(deltas).toEqual(["Hm.", "I look.", '{"q":"ä"}']);
 });
+
+test("a required function of a namespace has the name that the policy has", () => {
+  const space = { type: "namespace", name: "files", description: "", tools: request.tools };
+  const choose = (name: string) =>
+    openaiResponses.read({ ...request, tools: [space], tool_choice: { type: "function", name } }).requiredTool;
+  expect(choose("search")).toBe("files__search");
+  expect(choose("files__search")).toBe("files__search");
+});

@@ -21,32 +21,31 @@ const ARTIFACT_BYTES = 2 ** 28;
 const ARTIFACT_DEPTH = 32;
 const ARTIFACT_FILES = 10_000;
 
-/** Grade of a step, and the snapshot of the files that the policy left. */
+/** Grade of a step. */
 export interface Graded {
   readonly rewards: Rewards;
-  readonly snapshot: string;
   readonly exitCode: number | null;
 }
 
-/** Ends the processes of the policy, and runs the tests of a step over a copy of its files, or over new ones with its artifacts. */
+/** Runs the tests of a step over a copy of its files, or over new ones with its artifacts. @param snapshot of the files that the policy left, none of whose processes runs */
 export async function grade(
   workspace: Workspace,
   task: HarborTask,
   step: TaskStep,
+  snapshot: string,
   { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<Graded> {
-  const snapshot = await workspace.snapshot({ ends: true });
   if (modeOf(task.config, step.config) === "separate") {
     const named = [...task.config.artifacts, ...step.config.artifacts];
     const paths = named.map((each) => posix.resolve(workdirOf(task), typeof each === "string" ? each : each.source));
     const artifacts = await artifactsOf(workspace, [ARTIFACTS, ...paths]);
     await workspace.restore(buildKeyOf(task));
     if (artifacts === undefined || !(await isWritten(workspace, artifacts)))
-      return { rewards: { reward: 0 }, snapshot, exitCode: null };
+      return { rewards: { reward: 0 }, exitCode: null };
   } else await workspace.restore(snapshot);
   if (!(await prepare(workspace, step.tests))) {
     logger.warn(`The files that a policy left in ${task.name} admit no tests: it earns 0.`);
-    return { rewards: { reward: 0 }, snapshot, exitCode: null };
+    return { rewards: { reward: 0 }, exitCode: null };
   }
   const { verifier } = task.config;
   const seconds = step.config.verifier.timeout_sec ?? verifier.timeout_sec ?? VERIFIER_SECONDS;
@@ -68,7 +67,7 @@ export async function grade(
       exitCode: result.exitCode,
       output: new TextDecoder().decode(result.stdout).slice(-2000),
     });
-  return { rewards, snapshot, exitCode: result.exitCode };
+  return { rewards, exitCode: result.exitCode };
 }
 
 /** Writes the tests in place of what the policy has put there. Returns false where its files prevent that. */
