@@ -15,7 +15,7 @@ const TIMEOUT_MS = 86_400_000;
 /** Program of an episode. */
 export interface Program {
   readonly space: ProgramWorkspace;
-  /** What it has printed to stdout. */
+  /** Text that it has printed to stdout. */
   stdout: string;
 }
 
@@ -54,7 +54,7 @@ export async function openAgent(episode: Omit<AgentRun<AgentOptions, Shown>, "op
 
 /** Runs the program. Returns how it ended; throws unless that is the exit code 0. */
 export async function runAgent({ opened, options, task }: AgentRun<AgentOptions, Shown, Program>): Promise<string> {
-  // What it has printed when a limit ends it.
+  // The output of a program that a limit ends.
   const decoder = new TextDecoder();
   const onOutput = (bytes: Uint8Array, stream: "stdout" | "stderr"): void => {
     if (stream === "stdout")
