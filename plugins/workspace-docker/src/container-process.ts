@@ -42,10 +42,13 @@ export class ContainerProcess implements Command {
   readonly ended: Promise<number | null>;
   readonly stream: Duplex;
   limit: WorkspaceLimit | "time" | undefined;
+  /** Reason why its processes may run on, or its exit code is not known. */
+  failure: unknown;
   readonly #container: Container;
   readonly #exec: Docker.Exec;
   readonly #limits: WorkspaceLimits;
   readonly #gone = Promise.withResolvers<void>();
+  readonly #closed: Promise<void>;
   #base: Look;
   #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
@@ -62,10 +65,12 @@ export class ContainerProcess implements Command {
     this.stream = started.stream;
     this.#base = started.base;
     this.start = started.base.processes.find(({ pid }) => pid === started.pid)?.start ?? 0;
+    this.#closed = new Promise((resolve) => {
+      if (this.stream.closed) resolve();
+      else this.stream.once("close", resolve);
+    });
     this.#limits = limits;
     this.isLimited = isLimited;
-    this.stream.on("close", () => this.onGone());
-    if (this.stream.destroyed) this.onGone();
     this.ended = this.#end();
   }
 
@@ -89,6 +94,7 @@ export class ContainerProcess implements Command {
       pid = await firstLine(engine, stream, program);
       const process = new ContainerProcess(container, exec, { pid, stream, base: await container.look() }, program);
       container.add(process);
+      void process.#seekEnd();
       stream.write("\n");
       if (stdin === undefined || stdin instanceof Uint8Array) stream.end(stdin);
       else if (stdin !== "open") stdin.pipe(stream);
@@ -153,20 +159,29 @@ export class ContainerProcess implements Command {
     this.#gone.resolve();
   }
 
+  /** Looks for its end when its stream has closed. An engine closes that also where a program has closed its outputs and runs. */
+  async #seekEnd(): Promise<void> {
+    await this.#closed;
+    for (let pauseMs = 4; !this.#hasEnded; pauseMs = Math.min(250, pauseMs * 1.5)) {
+      await this.#container.look().catch(() => this.onGone());
+      await delay(pauseMs);
+    }
+  }
+
   async #end(): Promise<number | null> {
-    const closed = new Promise<void>((resolve) => void this.stream.on("close", resolve));
     await this.#gone.promise;
     this.#hasEnded = true;
     clearTimeout(this.#timer);
     try {
       // Processes that it left hold its output open.
       await this.#container.end(this);
-      await Promise.race([closed, delay(GRACE_MS, undefined, { ref: false })]);
+      await Promise.race([this.#closed, delay(GRACE_MS, undefined, { ref: false })]);
       // A limit of the kernel may be met between two looks.
       const met = this.limitAt(await this.#container.look());
       if (met !== undefined && met !== "disk") this.meet(met);
       return await this.#exitCode();
-    } catch {
+    } catch (error) {
+      this.failure = error;
       return null;
     } finally {
       this.#container.forget(this);
@@ -178,7 +193,10 @@ export class ContainerProcess implements Command {
     const end = performance.now() + GRACE_MS;
     for (;;) {
       const { Running, ExitCode } = await this.#exec.inspect();
-      if (!Running || performance.now() > end) return ExitCode;
+      if (!Running) return ExitCode;
+      // Podman names 0 for a program that runs.
+      if (performance.now() > end)
+        throw new MrlmError("SANDBOX_FAILED", "The container engine does not name the exit code of a command.");
       await delay(5);
     }
   }

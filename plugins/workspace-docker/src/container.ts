@@ -17,8 +17,11 @@ const OWN_BYTES = 32 * 2 ** 20;
 export const DISK_FACTOR = 2;
 const SHORTEST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
-/** Rounds in which processes are ended that start others meanwhile. */
+/** Rounds in which processes are ended that start others meanwhile; after the first all of the container stand still, so that none can start another. */
 const MAX_ROUNDS = 200;
+const FIRST_ROUNDS = 4;
+
+type Signal = "SIGINT" | "SIGKILL" | "SIGSTOP" | "SIGCONT";
 
 /** Process that the engine has started in a container. */
 export interface Command {
@@ -57,13 +60,13 @@ export function containerOptions(
     Cmd: [...args],
     User: "0:0",
     WorkingDir: "/",
-    Env: ["LC_ALL=C"],
     Hostname: "sandbox",
     Labels: { [OWNER]: ownerLabel() },
     Healthcheck: { Test: ["NONE"] },
     ...{ OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true },
     HostConfig: {
       AutoRemove: true,
+      LogConfig: { Type: "none", Config: {} },
       NetworkMode: "none",
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
@@ -170,7 +173,7 @@ export class Container {
     return [...own.filter((pid) => pid === command.pid), ...own.filter((pid) => pid !== command.pid)];
   }
 
-  async signal(name: "SIGINT" | "SIGKILL", pids: readonly number[]): Promise<void> {
+  async signal(name: Signal, pids: readonly number[]): Promise<void> {
     if (pids.length > 0) await this.#ask(`${name} ${pids.join(" ")}`);
   }
 
@@ -190,19 +193,28 @@ export class Container {
   /** Ends the processes of a command, and those that may be its: later ones of which no command is known to be the origin. */
   async end(command: Command): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const { processes } = await this.look();
-      const left = processes.filter((each) => {
-        const owner = this.#owners.get(keyOf(each));
-        if (owner !== undefined || !command.isLimited || each.parent === 0) return owner === command;
-        return each.start === 0 || each.start >= command.start;
-      });
-      if (left.length === 0) return;
-      await this.signal(
-        "SIGKILL",
-        left.map(({ pid }) => pid),
-      );
+      const hasStopped = round >= FIRST_ROUNDS;
+      if (hasStopped) await this.#ask("SIGSTOP -1");
+      try {
+        const left = await this.#leftOf(command);
+        if (left.length === 0) return;
+        await this.signal("SIGKILL", left);
+      } finally {
+        if (hasStopped) await this.#ask("SIGCONT -1");
+      }
     }
     throw new MrlmError("SANDBOX_FAILED", "The processes of a command could not be ended.");
+  }
+
+  /** Lists the processes that end with a command. */
+  async #leftOf(command: Command): Promise<number[]> {
+    const { processes } = await this.look();
+    const left = processes.filter((each) => {
+      const owner = this.#owners.get(keyOf(each));
+      if (owner !== undefined || !command.isLimited || each.parent === 0) return owner === command;
+      return each.start === 0 || each.start >= command.start;
+    });
+    return left.map(({ pid }) => pid);
   }
 
   /** Ends all processes but the supervisor. */
@@ -216,9 +228,13 @@ export class Container {
   }
 
   async close(): Promise<void> {
-    await remove(this.engine);
-    await Promise.all([...this.#running].map(({ ended }) => ended));
-    this.#stream.destroy();
+    try {
+      await remove(this.engine);
+      await Promise.all([...this.#running].map(({ ended }) => ended));
+    } finally {
+      // Process 1 ends with its input, also where the engine did not end it.
+      this.#stream.destroy();
+    }
   }
 
   /** A process belongs to the command that it belonged to before, to that of its session, or to that of its parent. */

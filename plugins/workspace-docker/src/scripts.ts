@@ -1,9 +1,16 @@
+/** Environment of the scripts of this package, some of which run as user 0: programs can write to no folder of this path, which an image may have in its own. */
+export const OWN_ENV = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C", LD_LIBRARY_PATH: "", LD_PRELOAD: "" };
+/** A container has none of it, because commands would inherit it. */
+const ENVIRONMENT = `export ${Object.entries(OWN_ENV)
+  .map(([name, value]) => `${name}=${value}`)
+  .join(" ")}`;
+
 /**
  * Process 1 of a container. It answers each line of its input by lines that end with one of a dot, and never starts a program: where a workspace has no process
  * left it still lists and ends them. It runs as user 0, so that programs cannot end it or attach to it. It ends with its input, as the container does.
  * Arguments: the owner of the folders of the workspace, and these.
  */
-export const SUPERVISOR = `
+export const SUPERVISOR = `${ENVIRONMENT}
 owner=$1; shift
 chown -Rh "$owner" "$@" && chmod 755 "$@" && chmod 1777 /tmp || exit 1
 cgroup=/sys/fs/cgroup
@@ -31,13 +38,15 @@ while read -r verb arguments; do
       for file in "$cpu" "$memory" "$kills" "$forks"; do count "$file"; done ;;
     SIGKILL) kill -9 $arguments ;;
     SIGINT) kill -2 $arguments ;;
+    SIGSTOP) kill -STOP $arguments ;;
+    SIGCONT) kill -CONT $arguments ;;
     *) continue ;;
   esac 2>/dev/null
   echo .
 done`;
 
 /** Prints the tools that an image lacks, and those of the paths $1... that are no folder with files, so that an empty file system may be there. */
-export const PROBE = `
+export const PROBE = `${ENVIRONMENT}
 for tool in cat chmod chown find head mkdir mkfifo mv readlink rm stat tar xargs; do command -v $tool >/dev/null || echo "lacks $tool"; done
 for path; do
   if [ ! -e "$path" ] && [ ! -L "$path" ]; then echo "free $path"
@@ -70,20 +79,26 @@ done`;
 /** Exit code of a script that finds no such file or folder, or may not write it. */
 export const NONE = 66;
 
-/** Prints the file $5. */
+/** Prints the file $5. `cat` ends with 1 where it cannot read the file. */
 export const READ = `${READY}[ -f "$5" ] && [ -r "$5" ] || exit ${NONE}
-exec cat -- "$5"`;
+cat -- "$5"
+code=$?
+[ $code -ne 1 ] || exit ${NONE}
+exit $code`;
 
-/** Prints the names in the folder $5, each with a NUL, an empty one, and a line for each with its mode and its size. */
+/** Prints the names in the folder $5, which may include `.` and `..`, each with a NUL, an empty one, and a line for each with its mode and its size. */
 export const LIST = `${READY}cd -- "$5" 2>/dev/null && [ -r . ] || exit ${NONE}
 shown() { printf '%s\\0' "$@"; printf '\\0'; printf '%s\\0' "$@" | xargs -0 stat -c '%f %s' --; }
-first=1
-for name in .* *; do
-  [ "$first" ] && set -- && first=
-  case $name in .|..) continue ;; esac
-  if [ -e "$name" ] || [ -L "$name" ]; then set -- "$@" "$name"; fi
+exists() { [ -e "$1" ] || [ -L "$1" ]; }
+# A pattern that nothing matches stays.
+set -- *
+[ $# -gt 1 ] || exists "$1" || set --
+for name in .*; do
+  exists "$name" && set -- "$@" .*
+  break
 done
-[ $# -eq 0 ] || shown "$@"`;
+# 123: a name is gone.
+[ $# -eq 0 ] || shown "$@" || [ $? -eq 123 ]`;
 
 /** Writes its input beside the file $5, then renames it. Its mode is $6. */
 export const WRITE = `${READY}folder=\${5%/*}
