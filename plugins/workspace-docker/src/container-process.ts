@@ -1,9 +1,9 @@
-import type { Duplex, Readable } from "node:stream";
+import { type Duplex, pipeline, type Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ExecResult, MrlmError, type WorkspaceLimits } from "@mrlm/spec";
 import type Docker from "dockerode";
 import { type Command, type Container, demux, hijack, DISK_FACTOR, USER } from "./container.ts";
-import { engineFailed } from "./engine.ts";
+import { engineFailed, within } from "./engine.ts";
 import type { Look } from "./look.ts";
 
 type WorkspaceLimit = NonNullable<ExecResult["limit"]>;
@@ -27,8 +27,8 @@ export interface Program {
   /** The limits of commands hold for it, and not for the reads and writes of this process. */
   readonly isLimited: boolean;
   readonly isRoot?: boolean;
-  /** `open`: what is written to its stream. */
-  readonly stdin?: Uint8Array | Readable | "open" | undefined;
+  /** `open`: what is written to its stream. A function opens a stream, again for each attempt of a start. */
+  readonly stdin?: Uint8Array | (() => Readable) | "open" | undefined;
   onStdout(chunk: Buffer): void;
   onStderr?(chunk: Buffer): void;
 }
@@ -82,28 +82,34 @@ export class ContainerProcess implements Command {
     let pid: number | undefined;
     try {
       if (container.failure !== undefined) throw container.failure;
-      const exec = await container.engine.exec({
-        Cmd: ["/bin/sh", "-c", script, "sh", command, isLimited ? blocks : "unlimited", workdir, ...args],
-        Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-        User: isRoot ? "0:0" : USER,
-        ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false },
-      });
+      const exec = await within(
+        container.engine.exec({
+          Cmd: ["/bin/sh", "-c", script, "sh", command, isLimited ? blocks : "unlimited", workdir, ...args],
+          Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+          User: isRoot ? "0:0" : USER,
+          ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false },
+        }),
+      );
       stream = await hijack((abortSignal) => exec.start({ hijack: true, stdin: true, abortSignal }));
       // The end of the program explains a broken pipe.
       stream.on("error", () => undefined);
-      pid = await firstLine(engine, stream, program);
+      pid = await within(firstLine(engine, stream, program));
       const process = new ContainerProcess(container, exec, { pid, stream, base: await container.look() }, program);
       container.add(process);
       void process.#seekEnd();
       stream.write("\n");
       if (stdin === undefined || stdin instanceof Uint8Array) stream.end(stdin);
-      else if (stdin !== "open") stdin.pipe(stream);
+      // A program that has not received all fails: its stream is closed.
+      else if (stdin !== "open") pipeline(stdin(), stream, () => undefined);
       return process;
     } catch (error) {
       stream?.destroy();
       // All programs end where another command meets a limit, also one that has not begun.
-      if (stream !== undefined && pid === undefined && container.failure === undefined && attempt < ATTEMPTS)
+      if (stream !== undefined && pid === undefined && container.failure === undefined && attempt < ATTEMPTS) {
+        // Programs may also end each other: those of a workspace are one user.
+        if (attempt + 1 === ATTEMPTS) await container.endAll().catch(() => undefined);
         return ContainerProcess.start(engine, container, program, attempt + 1);
+      }
       throw container.failure ?? engineFailed("A command could not be started in a container", error);
     }
   }
@@ -192,7 +198,7 @@ export class ContainerProcess implements Command {
   async #exitCode(): Promise<number | null> {
     const end = performance.now() + GRACE_MS;
     for (;;) {
-      const { Running, ExitCode } = await this.#exec.inspect();
+      const { Running, ExitCode } = await within(this.#exec.inspect());
       if (!Running) return ExitCode;
       // Podman names 0 for a program that runs.
       if (performance.now() > end)

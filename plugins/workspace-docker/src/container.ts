@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { type ExecResult, MrlmError, type WorkspaceLimits } from "@mrlm/spec";
 import { ownerLabel } from "@mrlm/process";
 import type Docker from "dockerode";
-import { engineFailed, OWNER, remove } from "./engine.ts";
+import { engineFailed, OWNER, remove, within } from "./engine.ts";
 import { type Look, type Listed, lookOf } from "./look.ts";
 import { SUPERVISOR } from "./scripts.ts";
 
@@ -11,17 +11,14 @@ export const USER = "61000:61000";
 /** Rights of the supervisor and of the copies of files, which are user 0. Programs have none. */
 const RIGHTS = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL"];
 /** Processes and memory of the supervisor, and of the reads of files. */
-const OWN_PROCESSES = 32;
-const OWN_BYTES = 32 * 2 ** 20;
+export const OWN_PROCESSES = 32;
+export const OWN_BYTES = 32 * 2 ** 20;
 /** File systems of a workspace hold together at most so many times the limit of one. */
 export const DISK_FACTOR = 2;
 const SHORTEST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
-/** Rounds in which processes are ended that start others meanwhile; after the first all of the container stand still, so that none can start another. */
+/** Rounds in which processes are ended that start others meanwhile. */
 const MAX_ROUNDS = 200;
-const FIRST_ROUNDS = 4;
-
-type Signal = "SIGINT" | "SIGKILL" | "SIGSTOP" | "SIGCONT";
 
 /** Process that the engine has started in a container. */
 export interface Command {
@@ -117,20 +114,25 @@ export class Container {
     const memory = memoryBytes + DISK_FACTOR * diskBytes + OWN_BYTES;
     let made: Docker.Container | undefined;
     try {
-      made = await engine.createContainer({
-        ...options,
-        HostConfig: {
-          ...options.HostConfig,
-          Memory: memory,
-          MemorySwap: memory,
-          PidsLimit: 2 * processes + OWN_PROCESSES,
-          Tmpfs: Object.fromEntries(folders.map((path) => [path, `rw,exec,nosuid,nodev,size=${diskBytes},mode=755`])),
-          ShmSize: diskBytes,
-          Binds: socket === undefined ? [] : [`${socket}:/mrlm/socket`],
-        },
-      });
+      made = await within(
+        engine.createContainer({
+          ...options,
+          HostConfig: {
+            ...options.HostConfig,
+            Memory: memory,
+            MemorySwap: memory,
+            PidsLimit: 2 * processes + OWN_PROCESSES,
+            // Podman would have a file system without a limit at /run.
+            Tmpfs: Object.fromEntries(
+              [...folders, "/run"].map((path) => [path, `rw,exec,nosuid,nodev,size=${diskBytes},mode=755`]),
+            ),
+            ShmSize: diskBytes,
+            Binds: socket === undefined ? [] : [`${socket}:/mrlm/socket`],
+          },
+        }),
+      );
       const container = new Container(engine, made, await attach(made), settings);
-      await made.start();
+      await within(made.start());
       const { missing } = await container.look();
       if (missing.length === 0) return container;
       throw new MrlmError(
@@ -151,9 +153,9 @@ export class Container {
     return this.#failure;
   }
 
-  /** Lists processes, and what they use together. Rejects with SANDBOX_FAILED after the end of the container. */
-  async look(): Promise<Look> {
-    const look = lookOf(await this.#ask("look"));
+  /** Lists processes, and what they use together; `stop`: while they stand still, from now on. Rejects with SANDBOX_FAILED after the end of the container. */
+  async look(verb: "look" | "stop" = "look"): Promise<Look> {
+    const look = lookOf(await this.#ask(verb));
     const processes = new Map(look.processes.map((each) => [each.pid, each]));
     const owners = new Map<string, Command>();
     for (const each of look.processes) {
@@ -173,7 +175,7 @@ export class Container {
     return [...own.filter((pid) => pid === command.pid), ...own.filter((pid) => pid !== command.pid)];
   }
 
-  async signal(name: Signal, pids: readonly number[]): Promise<void> {
+  async signal(name: "SIGINT" | "SIGKILL", pids: readonly number[]): Promise<void> {
     if (pids.length > 0) await this.#ask(`${name} ${pids.join(" ")}`);
   }
 
@@ -193,22 +195,21 @@ export class Container {
   /** Ends the processes of a command, and those that may be its: later ones of which no command is known to be the origin. */
   async end(command: Command): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const hasStopped = round >= FIRST_ROUNDS;
-      if (hasStopped) await this.#ask("SIGSTOP -1");
+      // All stand still, so that none starts another.
       try {
         const left = await this.#leftOf(command);
         if (left.length === 0) return;
         await this.signal("SIGKILL", left);
       } finally {
-        if (hasStopped) await this.#ask("SIGCONT -1");
+        await this.#ask("SIGCONT -1");
       }
     }
     throw new MrlmError("SANDBOX_FAILED", "The processes of a command could not be ended.");
   }
 
-  /** Lists the processes that end with a command. */
+  /** Stops all processes, and lists those that end with a command. */
   async #leftOf(command: Command): Promise<number[]> {
-    const { processes } = await this.look();
+    const { processes } = await this.look("stop");
     const left = processes.filter((each) => {
       const owner = this.#owners.get(keyOf(each));
       if (owner !== undefined || !command.isLimited || each.parent === 0) return owner === command;
@@ -276,11 +277,16 @@ export class Container {
     });
   }
 
-  #ask(line: string): Promise<string[]> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
+  async #ask(line: string): Promise<string[]> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const answer = new Promise<string[]>((resolve, reject) => {
       this.#answers.push({ resolve, reject });
       this.#stream.write(`${line}\n`);
+    });
+    return within(answer).catch((error: unknown) => {
+      // Process 1 answers in order: none of the later ones would come.
+      this.#stream.destroy();
+      throw error;
     });
   }
 
@@ -316,7 +322,7 @@ export function attach(container: Docker.Container): Promise<Duplex> {
 /** Opens a stream in both directions. Closes the connection where the engine refuses: the client would wait for the end of the input. */
 export async function hijack(open: (abortSignal: AbortSignal) => Promise<Duplex>): Promise<Duplex> {
   const abort = new AbortController();
-  return open(abort.signal).catch((error: unknown) => {
+  return within(open(abort.signal)).catch((error: unknown) => {
     abort.abort();
     throw error;
   });

@@ -1,4 +1,4 @@
-import { createReadStream, openSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, openSync, writeFileSync } from "node:fs";
 import { PassThrough, Readable, type Writable } from "node:stream";
 import { BaseWorkspace, type Opened } from "@mrlm/sandbox";
 import { type ExecOptions, MrlmError, type Workspace } from "@mrlm/spec";
@@ -6,7 +6,7 @@ import type Docker from "dockerode";
 import { type Container, USER } from "./container.ts";
 import { engineFailed } from "./engine.ts";
 import { ContainerProcess, type Program } from "./container-process.ts";
-import { COMMAND, FILL, INPUT, LIST, NONE, OWN_ENV, PACK, READ, SHELL, UNPACK, WRITE } from "./scripts.ts";
+import { COMMAND, FILL, INPUT, LIST, NONE, OWN_ENV, PACK, READ, ROOM, SHELL, UNPACK, WRITE } from "./scripts.ts";
 
 type Entries = NonNullable<Awaited<ReturnType<Workspace["list"]>>>;
 
@@ -55,7 +55,7 @@ export class DockerWorkspace extends BaseWorkspace<ContainerProcess> {
   async fill(folder: string, tarball: string): Promise<void> {
     const { code, stderr } = await this.#run(FILL, [USER, ...relative([folder])], {
       isRoot: true,
-      stdin: createReadStream(tarball),
+      stdin: () => createReadStream(tarball),
     });
     if (code !== 0)
       throw new MrlmError("SANDBOX_FAILED", `${folder} of the image could not be copied: ${stderr.trim()}.`, {
@@ -159,18 +159,33 @@ export class DockerWorkspace extends BaseWorkspace<ContainerProcess> {
   protected async pack(file: number): Promise<void> {
     let bytes = 0;
     const most = 2 * this.opened.limits.diskBytes + TARBALL_BYTES;
-    const write = (chunk: Buffer): void => void ((bytes += chunk.length) <= most && writeSync(file, chunk));
+    let failure: unknown;
+    const write = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > most || failure !== undefined) return;
+      try {
+        writeFileSync(file, chunk);
+      } catch (error) {
+        failure = error;
+      }
+    };
     const folders = relative(this.#base.folders);
     const { code, stderr } = await this.#run(PACK, folders, { isRoot: true, onStdout: write });
+    if (failure !== undefined) throw copyFailed((failure as Error).message, failure);
     if (code === 0 && bytes <= most) return;
     throw copyFailed(bytes > most ? "they have too many empty parts" : stderr);
   }
 
   protected async unpack(path: string): Promise<void> {
-    const stdin = createReadStream(path, { fd: openSync(path, "r") });
-    await this.endAll();
-    const { code, stderr } = await this.#run(UNPACK, relative(this.#base.folders), { isRoot: true, stdin });
-    if (code !== 0) throw copyFailed(stderr);
+    const fd = openSync(path, "r");
+    try {
+      await this.endAll();
+      const stdin = (): Readable => createReadStream(path, { fd, autoClose: false, start: 0 });
+      const { code, stderr } = await this.#run(UNPACK, relative(this.#base.folders), { isRoot: true, stdin });
+      if (code !== 0) throw copyFailed(stderr);
+    } finally {
+      closeSync(fd);
+    }
   }
 
   protected release(): Promise<void> {
@@ -195,7 +210,7 @@ export class DockerWorkspace extends BaseWorkspace<ContainerProcess> {
     script: string,
     args: readonly string[],
     options: {
-      readonly stdin?: Uint8Array | Readable;
+      readonly stdin?: Uint8Array | (() => Readable);
       readonly isRoot?: boolean;
       onStdout?(chunk: Buffer): void;
     } = {},
@@ -218,13 +233,18 @@ export class DockerWorkspace extends BaseWorkspace<ContainerProcess> {
         return { code: isTooLong ? null : code, stdout: printed.bytes(), stderr, isTooLong };
       if (attempt === ATTEMPTS || options.onStdout !== undefined)
         throw accessFailed({ stderr: "the access was ended" });
+      // Programs may also end each other: those of a workspace are one user. Not for the input of a shell, which would end with them.
+      if (attempt + 1 === ATTEMPTS && script !== INPUT) await this.endAll();
     }
   }
 
   protected async isFull(): Promise<boolean> {
     if (this.#container.failure !== undefined) return false;
     const { diskBytes } = await this.#container.look();
-    return diskBytes >= this.opened.limits.diskBytes;
+    // They are those of all folders together.
+    if (diskBytes < this.opened.limits.diskBytes) return false;
+    const { code, stdout } = await this.#run(ROOM, this.#base.folders);
+    return code === 0 && /^0 | 0$/m.test(stdout.toString());
   }
 
   #absolute(path: string): string {
@@ -270,8 +290,8 @@ function accessFailed({ stderr }: Pick<Ran, "stderr">): MrlmError {
   return new MrlmError("SANDBOX_FAILED", `A file of a workspace could not be accessed: ${stderr.trim()}.`);
 }
 
-function copyFailed(reason: string): MrlmError {
-  return new MrlmError("SANDBOX_FAILED", `The files of a workspace could not be copied: ${reason.trim()}.`);
+function copyFailed(reason: string, cause?: unknown): MrlmError {
+  return new MrlmError("SANDBOX_FAILED", `The files of a workspace could not be copied: ${reason.trim()}.`, { cause });
 }
 
 /** Paths as tar names them. */

@@ -13,6 +13,8 @@ const ENVIRONMENT = `export ${Object.entries(OWN_ENV)
 export const SUPERVISOR = `${ENVIRONMENT}
 owner=$1; shift
 chown -Rh "$owner" "$@" && chmod 755 "$@" && chmod 1777 /tmp || exit 1
+# Podman copies what an image has there, such as a folder that all may write to.
+chmod -R go-w /run 2>/dev/null
 cgroup=/sys/fs/cgroup
 if [ -f $cgroup/memory.stat ]; then
   cpu=$cgroup/cpu.stat memory=$cgroup/memory.stat kills=$cgroup/memory.events forks=$cgroup/pids.events
@@ -33,12 +35,13 @@ while read -r verb arguments; do
   # Waits for the processes that lost their parents, without the start of a program.
   jobs >/dev/null
   case $verb in
-    look)
+    look|stop)
+      # The list is read one by one: a program that forks and ends meanwhile would not be in it.
+      [ $verb = look ] || kill -STOP -1
       for file in /proc/[0-9]*/stat; do read -r line <"$file" && printf '%s\\n' "$line"; done
       for file in "$cpu" "$memory" "$kills" "$forks"; do count "$file"; done ;;
     SIGKILL) kill -9 $arguments ;;
     SIGINT) kill -2 $arguments ;;
-    SIGSTOP) kill -STOP $arguments ;;
     SIGCONT) kill -CONT $arguments ;;
     *) continue ;;
   esac 2>/dev/null
@@ -108,6 +111,10 @@ if cat > "$written" && chmod "$6" "$written" && { [ ! -L "$5" ] || rm -f -- "$5"
 rm -f -- "$written"
 exit ${NONE}`;
 
+/** Prints how many blocks and files each of the folders $5... has room for. */
+export const ROOM = `${READY}shift 4
+for path; do stat -f -c '%a %d' -- "$path" || exit ${NONE}; done`;
+
 /** Prints a tarball of the folders $5... */
 export const PACK = `${READY}cd / && shift 4
 sparse=--sparse
@@ -116,9 +123,9 @@ tar -cf - $sparse "$@"
 # 1: a file changed while it was read, by a process of the workspace.
 [ $? -le 1 ]`;
 
-/** Replaces what is in the folders $5... by the tarball of its input. */
+/** Replaces what is in the folders $5... by the tarball of its input, and removes the shared memory. */
 export const UNPACK = `${READY}cd / && shift 4
-find "$@" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} + && exec tar -xpf -`;
+find "$@" $(ls -d dev/shm dev/mqueue 2>/dev/null) -mindepth 1 -maxdepth 1 -exec rm -rf -- {} + && exec tar -xpf -`;
 
 /** Replaces what is in the folder $6 by the tarball of its input, for the owner $5. Podman has copied the files of the image there. */
 export const FILL = `${READY}cd / && find "$6" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} + && tar -xf - && chown -Rh "$5" "$6"`;

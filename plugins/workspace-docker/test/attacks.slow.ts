@@ -49,7 +49,7 @@ async function withWorkspace(
     test(
       "a program that forks and exits in a chain ends with its command",
       () =>
-        withWorkspace({}, async (workspace) => {
+        withWorkspace({ limits: { processes: 8000 } }, async (workspace) => {
           const chain = (flees: string): string =>
             `python3 -c '
 import os, time
@@ -67,6 +67,19 @@ while True:
             expect([flees, next.exitCode]).toEqual([flees, 0]);
             expect(text((await shell.run("echo on")).output)).toContain("on");
           }
+        }),
+      60_000,
+    );
+
+    test(
+      "a program that ends all others cannot keep files from being read",
+      () =>
+        withWorkspace({}, async (workspace) => {
+          await workspace.writeFile("f", "1");
+          const running = workspace.exec("while :; do kill -9 -1; done");
+          await new Promise((resolve) => void setTimeout(resolve, 500));
+          expect(text(await workspace.readFile("f"))).toBe("1");
+          expect(await running).toMatchObject({ exitCode: 137, signal: "SIGKILL" });
         }),
       60_000,
     );
