@@ -111,7 +111,8 @@ export class Container {
     const { image, folders, limits, socket } = settings;
     const { memoryBytes, processes, diskBytes } = limits;
     const options = containerOptions(image, SUPERVISOR, [USER, ...folders]);
-    const memory = memoryBytes + DISK_FACTOR * diskBytes + OWN_BYTES;
+    // File systems that are full leave programs their memory: also /run and /dev/shm.
+    const memory = memoryBytes + (folders.length + 2) * diskBytes + OWN_BYTES;
     let made: Docker.Container | undefined;
     try {
       made = await within(

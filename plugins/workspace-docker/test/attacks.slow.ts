@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { ExecResult, Workspace, WorkspaceOptions } from "@mrlm/spec";
-import { type Engine, missingEngine, startEngine } from "./support/engine.ts";
+import { Container } from "../src/container.ts";
+import { ContainerProcess } from "../src/container-process.ts";
+import { connect } from "../src/engine.ts";
+import { COMMAND } from "../src/scripts.ts";
+import { type Engine, IMAGE, missingEngine, startEngine } from "./support/engine.ts";
 
 const MEGABYTE = 2 ** 20;
 const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
@@ -97,6 +101,32 @@ while True:
         }),
       60_000,
     );
+
+    test("a command whose outputs the engine closes runs to its end", async () => {
+      const docker = await connect(engine.socket);
+      const workspaces = await engine.make();
+      const { limits } = workspaces;
+      const container = await Container.start(docker, { image: IMAGE, folders: ["/tmp"], limits, socket: undefined });
+      try {
+        const running = await ContainerProcess.start(docker, container, {
+          ...{
+            script: COMMAND,
+            command: "sleep 1; exit 7",
+            args: [""],
+            workdir: "/",
+            env: {},
+            limits,
+            isLimited: true,
+          },
+          onStdout: () => undefined,
+        });
+        running.stream.destroy();
+        expect(await running.ended).toBe(7);
+      } finally {
+        await container.close();
+        await workspaces.close();
+      }
+    }, 30_000);
 
     test(
       "a command that closes its outputs runs to its end, and its locale is not that of the scripts",
