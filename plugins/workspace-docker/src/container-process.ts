@@ -8,8 +8,9 @@ import type { Look } from "./look.ts";
 
 type WorkspaceLimit = NonNullable<ExecResult["limit"]>;
 
-/** Time that an engine has to pass on the rest of an output, and the exit code. */
+/** Time that an engine has to pass on the rest of an output, and to name the exit code. */
 const GRACE_MS = 5000;
+const EXIT_MS = 30_000;
 const BLOCK_BYTES = 512;
 const ATTEMPTS = 3;
 /** Growth of the files by a command over full file systems, within which the counters of the kernel may be late. */
@@ -185,7 +186,7 @@ export class ContainerProcess implements Command {
       // A limit of the kernel may be met between two looks.
       const met = this.limitAt(await this.#container.look());
       if (met !== undefined && met !== "disk") this.meet(met);
-      return await this.#exitCode();
+      return this.limit === undefined ? await this.#exitCode() : null;
     } catch (error) {
       this.failure = error;
       return null;
@@ -196,7 +197,7 @@ export class ContainerProcess implements Command {
   }
 
   async #exitCode(): Promise<number | null> {
-    const end = performance.now() + GRACE_MS;
+    const end = performance.now() + EXIT_MS;
     for (;;) {
       const { Running, ExitCode } = await within(this.#exec.inspect());
       if (!Running) return ExitCode;

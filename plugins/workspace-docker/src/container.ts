@@ -196,21 +196,20 @@ export class Container {
   /** Ends the processes of a command, and those that may be its: later ones of which no command is known to be the origin. */
   async end(command: Command): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      // All stand still, so that none starts another.
       try {
         const left = await this.#leftOf(command);
         if (left.length === 0) return;
         await this.signal("SIGKILL", left);
       } finally {
-        await this.#ask("SIGCONT -1");
+        if (command.isLimited) await this.#ask("SIGCONT -1");
       }
     }
     throw new MrlmError("SANDBOX_FAILED", "The processes of a command could not be ended.");
   }
 
-  /** Stops all processes, and lists those that end with a command. */
+  /** Lists the processes that end with a command: while all stand still, so that none starts another. The reads of this package have only their own. */
   async #leftOf(command: Command): Promise<number[]> {
-    const { processes } = await this.look("stop");
+    const { processes } = await this.look(command.isLimited ? "stop" : "look");
     const left = processes.filter((each) => {
       const owner = this.#owners.get(keyOf(each));
       if (owner !== undefined || !command.isLimited || each.parent === 0) return owner === command;

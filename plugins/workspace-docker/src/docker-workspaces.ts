@@ -117,11 +117,11 @@ export class DockerWorkspaces extends BaseWorkspaces {
     const found = [...new Set([...FOLDERS, ...volumes, ...own.filter((path) => free.has(path)), start ?? "/tmp"])];
     // A folder in one that is writable is made there.
     const folders = found.filter((path) => !found.some((other) => path.startsWith(`${other}/`))).toSorted();
-    const nested = volumes.filter((path) => !folders.includes(path));
+    const nested = volumes.filter((path) => !folders.includes(path) || /^\/run(\/|$)/.test(path));
     if (nested.length > 0)
       throw new MrlmError(
         "OPTIONS_INVALID",
-        `The image ${name} has its volume ${nested[0]} in a folder of workspaces.`,
+        `The image ${name} has its volume ${nested[0]} in /run or a folder of workspaces.`,
         {
           hint: "Build the image without this VOLUME: programs of a workspace may write there in any case.",
         },

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { Agent } from "node:http";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { hasOwnerEnded } from "@mrlm/process";
 import { MrlmError } from "@mrlm/spec";
@@ -108,7 +108,12 @@ export interface Image {
 export async function readImage(engine: Docker, name: string): Promise<Image> {
   try {
     const { Id, Config } = await within(engine.getImage(name).inspect());
-    return { id: Id, volumes: Object.keys((Config?.Volumes as object | null | undefined) ?? {}) };
+    return {
+      id: Id,
+      volumes: Object.keys((Config?.Volumes as object | null | undefined) ?? {}).map((path) =>
+        posix.resolve("/", path),
+      ),
+    };
   } catch (error) {
     if ((error as EngineError).statusCode !== 404) throw engineFailed(`The image ${name} could not be read`, error);
     throw new MrlmError("OPTIONS_INVALID", `The container engine has no image ${name}.`, {
