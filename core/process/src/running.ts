@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /** Whether a process of this machine is alive. */
@@ -23,20 +23,36 @@ export function startTimeOf(pid: number): number | undefined {
   return isRunning(fields[0]) ? Number(fields[19]) : undefined;
 }
 
-/** Whether a process runs that started at a time; a process that has the pid of one that ended started later. @param started 0: unknown */
+/**
+ * Whether a process runs that started at a time; a process that has the pid of one that ended started later. One that this user may not see (`hidepid`) runs.
+ * @param started 0: unknown
+ */
 export function runsSince(pid: number, started: number): boolean {
-  return isAlive(pid) && (started === 0 || startTimeOf(pid) === started);
+  return isAlive(pid) && (started === 0 || readProcess(pid, "stat") === "" || startTimeOf(pid) === started);
 }
 
-/** Returns a label of this process, by which others find what it left: its machine, pid and start time. */
+/** Returns a label of this process, by which others find what it left: its pid and start time, and where these hold. */
 export function ownerLabel(): string {
-  return `${hostname()} ${process.pid} ${startTimeOf(process.pid) ?? 0}`;
+  return `${process.pid} ${startTimeOf(process.pid) ?? 0} ${pidScope()}`;
 }
 
-/** Whether a label names a process of this machine that has ended. */
+/** Whether a label names a process that has ended; `false` for one whose pids are not those of this process. */
 export function hasOwnerEnded(label: string): boolean {
-  const [machine, pid, started] = label.split(" ");
-  return machine === hostname() && !runsSince(Number(pid), Number(started));
+  const [pid, started, ...scope] = label.split(" ");
+  return scope.join(" ") === pidScope() && !runsSince(Number(pid), Number(started));
+}
+
+/** Names the machine, its start, and the process namespace. Two containers of a machine may have the same name. */
+function pidScope(): string {
+  const read = (work: () => string): string => {
+    try {
+      return work().trim();
+    } catch {
+      return "-";
+    }
+  };
+  const boot = read(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1"));
+  return [hostname(), boot, read(() => readlinkSync("/proc/self/ns/pid"))].join(" ");
 }
 
 /** Returns the parent of a process that runs. */

@@ -14,6 +14,8 @@ import {
   listTree,
   onLines,
   startChild,
+  hasOwnerEnded,
+  ownerLabel,
   temporaryFolder,
   temporaryFolders,
 } from "@mrlm/process";
@@ -79,6 +81,12 @@ describe("a child", () => {
     owner.kill("SIGKILL");
     await until(() => pids.every(isGone) && !existsSync(folder));
   });
+});
+
+test("the owner of a label has ended where its pid has another start, and not where its pids are others", () => {
+  const other = ownerLabel().replace(/^(\d+) \d+/, "$1 1");
+  const labels = [ownerLabel(), other, other.replace(/ \S+$/, " pid:[1]"), other.replace(/^(\d+ \d+) \S+/, "$1 x")];
+  expect(labels.map((label) => hasOwnerEnded(label))).toEqual([false, true, false, false]);
 });
 
 describe("a temporary folder", () => {

@@ -1,15 +1,16 @@
-import type { Duplex, Readable } from "node:stream";
+import { type Duplex, pipeline, type Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ExecResult, MrlmError, type WorkspaceLimits } from "@mrlm/spec";
 import type Docker from "dockerode";
 import { type Command, type Container, demux, hijack, DISK_FACTOR, USER } from "./container.ts";
-import { engineFailed } from "./engine.ts";
+import { engineFailed, within } from "./engine.ts";
 import type { Look } from "./look.ts";
 
 type WorkspaceLimit = NonNullable<ExecResult["limit"]>;
 
-/** Time that an engine has to pass on the rest of an output, and the exit code. */
+/** Time that an engine has to pass on the rest of an output, and to name the exit code. */
 const GRACE_MS = 5000;
+const EXIT_MS = 30_000;
 const BLOCK_BYTES = 512;
 const ATTEMPTS = 3;
 /** Growth of the files by a command over full file systems, within which the counters of the kernel may be late. */
@@ -27,8 +28,8 @@ export interface Program {
   /** The limits of commands hold for it, and not for the reads and writes of this process. */
   readonly isLimited: boolean;
   readonly isRoot?: boolean;
-  /** `open`: what is written to its stream. */
-  readonly stdin?: Uint8Array | Readable | "open" | undefined;
+  /** `open`: what is written to its stream. A function opens a stream, again for each attempt of a start. */
+  readonly stdin?: Uint8Array | (() => Readable) | "open" | undefined;
   onStdout(chunk: Buffer): void;
   onStderr?(chunk: Buffer): void;
 }
@@ -42,10 +43,13 @@ export class ContainerProcess implements Command {
   readonly ended: Promise<number | null>;
   readonly stream: Duplex;
   limit: WorkspaceLimit | "time" | undefined;
+  /** Reason why its processes may run on, or its exit code is not known. */
+  failure: unknown;
   readonly #container: Container;
   readonly #exec: Docker.Exec;
   readonly #limits: WorkspaceLimits;
   readonly #gone = Promise.withResolvers<void>();
+  readonly #closed: Promise<void>;
   #base: Look;
   #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
@@ -62,10 +66,12 @@ export class ContainerProcess implements Command {
     this.stream = started.stream;
     this.#base = started.base;
     this.start = started.base.processes.find(({ pid }) => pid === started.pid)?.start ?? 0;
+    this.#closed = new Promise((resolve) => {
+      if (this.stream.closed) resolve();
+      else this.stream.once("close", resolve);
+    });
     this.#limits = limits;
     this.isLimited = isLimited;
-    this.stream.on("close", () => this.onGone());
-    if (this.stream.destroyed) this.onGone();
     this.ended = this.#end();
   }
 
@@ -77,27 +83,34 @@ export class ContainerProcess implements Command {
     let pid: number | undefined;
     try {
       if (container.failure !== undefined) throw container.failure;
-      const exec = await container.engine.exec({
-        Cmd: ["/bin/sh", "-c", script, "sh", command, isLimited ? blocks : "unlimited", workdir, ...args],
-        Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-        User: isRoot ? "0:0" : USER,
-        ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false },
-      });
+      const exec = await within(
+        container.engine.exec({
+          Cmd: ["/bin/sh", "-c", script, "sh", command, isLimited ? blocks : "unlimited", workdir, ...args],
+          Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+          User: isRoot ? "0:0" : USER,
+          ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false },
+        }),
+      );
       stream = await hijack((abortSignal) => exec.start({ hijack: true, stdin: true, abortSignal }));
       // The end of the program explains a broken pipe.
       stream.on("error", () => undefined);
-      pid = await firstLine(engine, stream, program);
+      pid = await within(firstLine(engine, stream, program));
       const process = new ContainerProcess(container, exec, { pid, stream, base: await container.look() }, program);
       container.add(process);
+      void process.#seekEnd();
       stream.write("\n");
       if (stdin === undefined || stdin instanceof Uint8Array) stream.end(stdin);
-      else if (stdin !== "open") stdin.pipe(stream);
+      // A program that has not received all fails: its stream is closed.
+      else if (stdin !== "open") pipeline(stdin(), stream, () => undefined);
       return process;
     } catch (error) {
       stream?.destroy();
       // All programs end where another command meets a limit, also one that has not begun.
-      if (stream !== undefined && pid === undefined && container.failure === undefined && attempt < ATTEMPTS)
+      if (stream !== undefined && pid === undefined && container.failure === undefined && attempt < ATTEMPTS) {
+        // Programs may also end each other: those of a workspace are one user.
+        if (attempt + 1 === ATTEMPTS) await container.endAll().catch(() => undefined);
         return ContainerProcess.start(engine, container, program, attempt + 1);
+      }
       throw container.failure ?? engineFailed("A command could not be started in a container", error);
     }
   }
@@ -153,20 +166,29 @@ export class ContainerProcess implements Command {
     this.#gone.resolve();
   }
 
+  /** Looks for its end when its stream has closed. An engine closes that also where a program has closed its outputs and runs. */
+  async #seekEnd(): Promise<void> {
+    await this.#closed;
+    for (let pauseMs = 4; !this.#hasEnded; pauseMs = Math.min(250, pauseMs * 1.5)) {
+      await this.#container.look().catch(() => this.onGone());
+      await delay(pauseMs);
+    }
+  }
+
   async #end(): Promise<number | null> {
-    const closed = new Promise<void>((resolve) => void this.stream.on("close", resolve));
     await this.#gone.promise;
     this.#hasEnded = true;
     clearTimeout(this.#timer);
     try {
       // Processes that it left hold its output open.
       await this.#container.end(this);
-      await Promise.race([closed, delay(GRACE_MS, undefined, { ref: false })]);
+      await Promise.race([this.#closed, delay(GRACE_MS, undefined, { ref: false })]);
       // A limit of the kernel may be met between two looks.
       const met = this.limitAt(await this.#container.look());
       if (met !== undefined && met !== "disk") this.meet(met);
-      return await this.#exitCode();
-    } catch {
+      return this.limit === undefined ? await this.#exitCode() : null;
+    } catch (error) {
+      this.failure = error;
       return null;
     } finally {
       this.#container.forget(this);
@@ -175,10 +197,13 @@ export class ContainerProcess implements Command {
   }
 
   async #exitCode(): Promise<number | null> {
-    const end = performance.now() + GRACE_MS;
+    const end = performance.now() + EXIT_MS;
     for (;;) {
-      const { Running, ExitCode } = await this.#exec.inspect();
-      if (!Running || performance.now() > end) return ExitCode;
+      const { Running, ExitCode } = await within(this.#exec.inspect());
+      if (!Running) return ExitCode;
+      // Podman names 0 for a program that runs.
+      if (performance.now() > end)
+        throw new MrlmError("SANDBOX_FAILED", "The container engine does not name the exit code of a command.");
       await delay(5);
     }
   }

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { type ExecResult, MrlmError, type WorkspaceLimits } from "@mrlm/spec";
 import { ownerLabel } from "@mrlm/process";
 import type Docker from "dockerode";
-import { engineFailed, OWNER, remove } from "./engine.ts";
+import { engineFailed, OWNER, remove, within } from "./engine.ts";
 import { type Look, type Listed, lookOf } from "./look.ts";
 import { SUPERVISOR } from "./scripts.ts";
 
@@ -11,8 +11,8 @@ export const USER = "61000:61000";
 /** Rights of the supervisor and of the copies of files, which are user 0. Programs have none. */
 const RIGHTS = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL"];
 /** Processes and memory of the supervisor, and of the reads of files. */
-const OWN_PROCESSES = 32;
-const OWN_BYTES = 32 * 2 ** 20;
+export const OWN_PROCESSES = 32;
+export const OWN_BYTES = 32 * 2 ** 20;
 /** File systems of a workspace hold together at most so many times the limit of one. */
 export const DISK_FACTOR = 2;
 const SHORTEST_PAUSE_MS = 4;
@@ -57,13 +57,13 @@ export function containerOptions(
     Cmd: [...args],
     User: "0:0",
     WorkingDir: "/",
-    Env: ["LC_ALL=C"],
     Hostname: "sandbox",
     Labels: { [OWNER]: ownerLabel() },
     Healthcheck: { Test: ["NONE"] },
     ...{ OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true },
     HostConfig: {
       AutoRemove: true,
+      LogConfig: { Type: "none", Config: {} },
       NetworkMode: "none",
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
@@ -111,23 +111,29 @@ export class Container {
     const { image, folders, limits, socket } = settings;
     const { memoryBytes, processes, diskBytes } = limits;
     const options = containerOptions(image, SUPERVISOR, [USER, ...folders]);
-    const memory = memoryBytes + DISK_FACTOR * diskBytes + OWN_BYTES;
+    // File systems that are full leave programs their memory: also /run and /dev/shm.
+    const memory = memoryBytes + (folders.length + 2) * diskBytes + OWN_BYTES;
     let made: Docker.Container | undefined;
     try {
-      made = await engine.createContainer({
-        ...options,
-        HostConfig: {
-          ...options.HostConfig,
-          Memory: memory,
-          MemorySwap: memory,
-          PidsLimit: 2 * processes + OWN_PROCESSES,
-          Tmpfs: Object.fromEntries(folders.map((path) => [path, `rw,exec,nosuid,nodev,size=${diskBytes},mode=755`])),
-          ShmSize: diskBytes,
-          Binds: socket === undefined ? [] : [`${socket}:/mrlm/socket`],
-        },
-      });
+      made = await within(
+        engine.createContainer({
+          ...options,
+          HostConfig: {
+            ...options.HostConfig,
+            Memory: memory,
+            MemorySwap: memory,
+            PidsLimit: 2 * processes + OWN_PROCESSES,
+            // Podman would have a file system without a limit at /run.
+            Tmpfs: Object.fromEntries(
+              [...folders, "/run"].map((path) => [path, `rw,exec,nosuid,nodev,size=${diskBytes},mode=755`]),
+            ),
+            ShmSize: diskBytes,
+            Binds: socket === undefined ? [] : [`${socket}:/mrlm/socket`],
+          },
+        }),
+      );
       const container = new Container(engine, made, await attach(made), settings);
-      await made.start();
+      await within(made.start());
       const { missing } = await container.look();
       if (missing.length === 0) return container;
       throw new MrlmError(
@@ -148,9 +154,9 @@ export class Container {
     return this.#failure;
   }
 
-  /** Lists processes, and what they use together. Rejects with SANDBOX_FAILED after the end of the container. */
-  async look(): Promise<Look> {
-    const look = lookOf(await this.#ask("look"));
+  /** Lists processes, and what they use together; `stop`: while they stand still, from now on. Rejects with SANDBOX_FAILED after the end of the container. */
+  async look(verb: "look" | "stop" = "look"): Promise<Look> {
+    const look = lookOf(await this.#ask(verb));
     const processes = new Map(look.processes.map((each) => [each.pid, each]));
     const owners = new Map<string, Command>();
     for (const each of look.processes) {
@@ -190,19 +196,26 @@ export class Container {
   /** Ends the processes of a command, and those that may be its: later ones of which no command is known to be the origin. */
   async end(command: Command): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const { processes } = await this.look();
-      const left = processes.filter((each) => {
-        const owner = this.#owners.get(keyOf(each));
-        if (owner !== undefined || !command.isLimited || each.parent === 0) return owner === command;
-        return each.start === 0 || each.start >= command.start;
-      });
-      if (left.length === 0) return;
-      await this.signal(
-        "SIGKILL",
-        left.map(({ pid }) => pid),
-      );
+      try {
+        const left = await this.#leftOf(command);
+        if (left.length === 0) return;
+        await this.signal("SIGKILL", left);
+      } finally {
+        if (command.isLimited) await this.#ask("SIGCONT -1");
+      }
     }
     throw new MrlmError("SANDBOX_FAILED", "The processes of a command could not be ended.");
+  }
+
+  /** Lists the processes that end with a command: while all stand still, so that none starts another. The reads of this package have only their own. */
+  async #leftOf(command: Command): Promise<number[]> {
+    const { processes } = await this.look(command.isLimited ? "stop" : "look");
+    const left = processes.filter((each) => {
+      const owner = this.#owners.get(keyOf(each));
+      if (owner !== undefined || !command.isLimited || each.parent === 0) return owner === command;
+      return each.start === 0 || each.start >= command.start;
+    });
+    return left.map(({ pid }) => pid);
   }
 
   /** Ends all processes but the supervisor. */
@@ -216,9 +229,13 @@ export class Container {
   }
 
   async close(): Promise<void> {
-    await remove(this.engine);
-    await Promise.all([...this.#running].map(({ ended }) => ended));
-    this.#stream.destroy();
+    try {
+      await remove(this.engine);
+      await Promise.all([...this.#running].map(({ ended }) => ended));
+    } finally {
+      // Process 1 ends with its input, also where the engine did not end it.
+      this.#stream.destroy();
+    }
   }
 
   /** A process belongs to the command that it belonged to before, to that of its session, or to that of its parent. */
@@ -260,11 +277,16 @@ export class Container {
     });
   }
 
-  #ask(line: string): Promise<string[]> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
+  async #ask(line: string): Promise<string[]> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const answer = new Promise<string[]>((resolve, reject) => {
       this.#answers.push({ resolve, reject });
       this.#stream.write(`${line}\n`);
+    });
+    return within(answer).catch((error: unknown) => {
+      // Process 1 answers in order: none of the later ones would come.
+      this.#stream.destroy();
+      throw error;
     });
   }
 
@@ -300,7 +322,7 @@ export function attach(container: Docker.Container): Promise<Duplex> {
 /** Opens a stream in both directions. Closes the connection where the engine refuses: the client would wait for the end of the input. */
 export async function hijack(open: (abortSignal: AbortSignal) => Promise<Duplex>): Promise<Duplex> {
   const abort = new AbortController();
-  return open(abort.signal).catch((error: unknown) => {
+  return within(open(abort.signal)).catch((error: unknown) => {
     abort.abort();
     throw error;
   });

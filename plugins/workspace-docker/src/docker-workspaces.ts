@@ -1,12 +1,20 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BaseWorkspaces, type Opened } from "@mrlm/sandbox";
 import { MrlmError, type Workspace, type WorkspaceLimits } from "@mrlm/spec";
 import type Docker from "dockerode";
-import { attach, Container, type ContainerSettings, containerOptions, demux } from "./container.ts";
+import {
+  attach,
+  Container,
+  type ContainerSettings,
+  containerOptions,
+  demux,
+  OWN_BYTES,
+  OWN_PROCESSES,
+} from "./container.ts";
 import { DockerWorkspace } from "./docker-workspace.ts";
-import { connect, engineFailed, imageId, remove } from "./engine.ts";
+import { connect, engineFailed, type Image, readImage, remove, within } from "./engine.ts";
 import { PROBE } from "./scripts.ts";
 
 /** Working directory for which containers are started before they are asked for: the default of workspaces. */
@@ -77,17 +85,20 @@ export class DockerWorkspaces extends BaseWorkspaces {
     { memoryBytes, processes, diskBytes }: WorkspaceLimits,
     socket?: string,
   ): Promise<{ readonly settings: ContainerSettings; readonly tarball: string | undefined }> {
-    const image = await imageId(this.#engine, name);
-    const key = `${image} ${workdir}`;
+    const image = await readImage(this.#engine, name);
+    const key = `${image.id} ${workdir}`;
     const writable = this.#writable.get(key) ?? this.#probe(name, image, workdir);
     this.#writable.set(key, writable);
     writable.catch(() => this.#writable.delete(key));
     const { folders, tarball } = await writable;
-    return { settings: { image, folders, limits: { memoryBytes, processes, diskBytes }, socket }, tarball };
+    return { settings: { image: image.id, folders, limits: { memoryBytes, processes, diskBytes }, socket }, tarball };
   }
 
-  /** Returns the folders without files, of those of the option and of the first of the path of the working directory; or the working directory itself. */
-  async #probe(name: string, image: string, workdir: string): Promise<Writable> {
+  /**
+   * Returns the folders without files, of those of the option and of the first of the path of the working directory; or the working directory itself. Volumes of
+   * the image are such folders, because an engine does not limit their size.
+   */
+  async #probe(name: string, { id: image, volumes }: Image, workdir: string): Promise<Writable> {
     const parts = workdir.split("/").filter(Boolean);
     const above = parts.map((_, at) => `/${parts.slice(0, at + 1).join("/")}`);
     const own = this.#options.folders.map((folder) => `/${folder}`);
@@ -103,9 +114,18 @@ export class DockerWorkspaces extends BaseWorkspaces {
       });
     const free = new Set(named("free "));
     const start = above.find((path) => free.has(path)) ?? above.at(-1);
-    const found = [...new Set([...FOLDERS, ...own.filter((path) => free.has(path)), start ?? "/tmp"])];
+    const found = [...new Set([...FOLDERS, ...volumes, ...own.filter((path) => free.has(path)), start ?? "/tmp"])];
     // A folder in one that is writable is made there.
     const folders = found.filter((path) => !found.some((other) => path.startsWith(`${other}/`))).toSorted();
+    const nested = volumes.filter((path) => !folders.includes(path) || /^\/run(\/|$)/.test(path));
+    if (nested.length > 0)
+      throw new MrlmError(
+        "OPTIONS_INVALID",
+        `The image ${name} has its volume ${nested[0]} in /run or a folder of workspaces.`,
+        {
+          hint: "Build the image without this VOLUME: programs of a workspace may write there in any case.",
+        },
+      );
     const hasFiles = start === workdir && !free.has(workdir) && folders.includes(workdir);
     return { folders, tarball: hasFiles ? await this.#pack(image, workdir) : undefined };
   }
@@ -115,7 +135,7 @@ export class DockerWorkspaces extends BaseWorkspaces {
     const path = join(this.folder, `workdir-${crypto.randomUUID()}.tar`);
     const file = openSync(path, "wx", 0o600);
     try {
-      await this.#read(image, 'cd / && exec tar -cf - "$1"', [workdir.slice(1)], (chunk) => writeSync(file, chunk));
+      await this.#read(image, 'cd / && exec tar -cf - "$1"', [workdir.slice(1)], (chunk) => writeFileSync(file, chunk));
       return path;
     } finally {
       closeSync(file);
@@ -131,17 +151,21 @@ export class DockerWorkspaces extends BaseWorkspaces {
   ): Promise<void> {
     let container: Docker.Container | undefined;
     try {
-      container = await this.#engine.createContainer(containerOptions(image, script, args));
+      const options = containerOptions(image, script, args);
+      const HostConfig = { ...options.HostConfig, Memory: OWN_BYTES, MemorySwap: OWN_BYTES, PidsLimit: OWN_PROCESSES };
+      container = await within(this.#engine.createContainer({ ...options, HostConfig }));
       const stream = await attach(container);
-      demux(
-        this.#engine,
-        stream,
-        (chunk) => void onStdout(chunk),
-        () => undefined,
-      );
-      const closed = new Promise((resolve) => void stream.on("close", resolve).on("error", resolve));
-      await container.start();
-      await closed;
+      const { promise: closed, resolve, reject } = Promise.withResolvers<void>();
+      const pass = (chunk: Buffer): void => {
+        try {
+          onStdout(chunk);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      demux(this.#engine, stream, pass, () => undefined);
+      stream.on("close", resolve).on("error", () => resolve());
+      await Promise.all([within(container.start()), within(closed)]);
     } catch (error) {
       // The engine cannot start a program that the image does not have.
       if (!/no such file|not found/i.test((error as Error).message))

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { Agent } from "node:http";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { hasOwnerEnded } from "@mrlm/process";
 import { MrlmError } from "@mrlm/spec";
@@ -12,6 +12,9 @@ export const OWNER = "mrlm.workspaces.owner";
 /** Attempts of a removal, and the pause between two in milliseconds. */
 const REMOVALS = 50;
 const REMOVAL_MS = 100;
+
+/** Longest time of an answer of an engine, in milliseconds. */
+const ANSWER_MS = 120_000;
 
 /** Error of an engine, or of the connection to it. */
 type EngineError = Error & { readonly code?: string; readonly statusCode?: number };
@@ -26,14 +29,18 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
  * Connects to an engine, and removes what processes of this machine left that were killed. Rejects with SANDBOX_FAILED where there is no engine, or it does not
  * limit memory and processes.
  * @param socket path of its Unix socket; default: DOCKER_HOST, else the first that exists of the usual ones
+ * @param answerMs longest time of its first answer
  */
-export async function connect(socket = usualSocket()): Promise<Docker> {
+export async function connect(socket = usualSocket(), answerMs = ANSWER_MS): Promise<Docker> {
   // A connection for each call: none is left after the close of the provider. The types do not know the agent.
   const options = { socketPath: socket, host: undefined, agent: new Agent({ keepAlive: false }) };
   const engine = socket === undefined ? new Docker() : new Docker(options as Docker.DockerOptions);
   const place = socket ?? process.env["DOCKER_HOST"];
   try {
-    const { MemoryLimit, PidsLimit } = (await engine.info()) as { MemoryLimit?: boolean; PidsLimit?: boolean };
+    const { MemoryLimit, PidsLimit } = (await within(engine.info(), answerMs)) as {
+      MemoryLimit?: boolean;
+      PidsLimit?: boolean;
+    };
     const missing = [...(MemoryLimit === true ? [] : ["memory"]), ...(PidsLimit === true ? [] : ["processes"])];
     if (missing.length > 0)
       throw new MrlmError("SANDBOX_FAILED", `The container engine at ${place} cannot limit ${missing.join(" and ")}.`, {
@@ -69,7 +76,7 @@ function usualSocket(): string | undefined {
 }
 
 async function sweep(engine: Docker): Promise<void> {
-  const left = await engine.listContainers({ all: true, filters: { label: [OWNER] } });
+  const left = await within(engine.listContainers({ all: true, filters: { label: [OWNER] } }));
   const orphans = left.filter(({ Labels }) => hasOwnerEnded(Labels[OWNER] ?? ""));
   await Promise.all(orphans.map(({ Id }) => remove(engine.getContainer(Id))));
 }
@@ -78,7 +85,7 @@ async function sweep(engine: Docker): Promise<void> {
 export async function remove(container: Docker.Container): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await container.remove({ force: true, v: true });
+      await within(container.remove({ force: true, v: true }));
       return;
     } catch (error) {
       const { statusCode } = error as EngineError;
@@ -91,15 +98,42 @@ export async function remove(container: Docker.Container): Promise<void> {
   }
 }
 
-/** Returns the id of an image. Rejects with OPTIONS_INVALID where the engine has none of this name. */
-export async function imageId(engine: Docker, name: string): Promise<string> {
+/** An image, and the folders that it declares as volumes. */
+export interface Image {
+  readonly id: string;
+  readonly volumes: readonly string[];
+}
+
+/** Reads what an engine knows of an image. Rejects with OPTIONS_INVALID where it has none of this name. */
+export async function readImage(engine: Docker, name: string): Promise<Image> {
   try {
-    return (await engine.getImage(name).inspect()).Id;
+    const { Id, Config } = await within(engine.getImage(name).inspect());
+    return {
+      id: Id,
+      volumes: Object.keys((Config?.Volumes as object | null | undefined) ?? {}).map((path) =>
+        posix.resolve("/", path),
+      ),
+    };
   } catch (error) {
     if ((error as EngineError).statusCode !== 404) throw engineFailed(`The image ${name} could not be read`, error);
     throw new MrlmError("OPTIONS_INVALID", `The container engine has no image ${name}.`, {
       hint: `Fetch it (\`docker pull ${name}\` or \`podman pull ${name}\`), or build it under this name.`,
     });
+  }
+}
+
+/** Rejects with SANDBOX_FAILED where an engine does not answer in time. */
+export async function within<T>(answer: Promise<T>, ms = ANSWER_MS): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const silent = (): MrlmError =>
+    new MrlmError("SANDBOX_FAILED", `The container engine has not answered for ${ms / 1000} s.`, {
+      hint: "Look at the log of Docker or Podman, and start it again: it waits for its storage or a lock, or the machine is overloaded.",
+    });
+  const timer = setTimeout(() => reject(silent()), ms);
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { connect } from "../src/engine.ts";
 import { lookOf } from "../src/look.ts";
@@ -32,6 +37,21 @@ test("a program cannot hide by its name, nor show another origin", () => {
     { pid: 8, parent: 3, session: 4, start: expect.any(Number) },
     { pid: 9, parent: 1, session: 0, start: 0 },
   ]);
+});
+
+test("an engine that does not answer is an error that states what to do", async () => {
+  const connections: Socket[] = [];
+  const folder = mkdtempSync(join(tmpdir(), "mrlm-silent-"));
+  const server = createServer((connection) => connections.push(connection)).listen(join(folder, "s"));
+  await once(server, "listening");
+  await expect(connect(join(folder, "s"), 20)).rejects.toMatchObject({
+    code: "SANDBOX_FAILED",
+    message: "The container engine has not answered for 0.02 s.",
+    hint: expect.stringContaining("start it again"),
+  });
+  for (const each of connections) each.destroy();
+  server.close();
+  rmSync(folder, { recursive: true });
 });
 
 test("an engine that is not there is an error that states what to do", async () => {

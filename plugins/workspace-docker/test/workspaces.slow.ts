@@ -2,11 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { ownerLabel } from "@mrlm/process";
 import type { ExecResult, Workspace, WorkspaceOptions } from "@mrlm/spec";
 import type { DockerWorkspaces, DockerWorkspacesOptions } from "../src/docker-workspaces.ts";
 import { type Engine, IMAGE, missingEngine, startEngine } from "./support/engine.ts";
@@ -37,10 +38,10 @@ const containers = async (): Promise<string[]> =>
   (await engine.podman("ps", "--all", "--format", "{{.ID}} {{.Names}} {{.Status}}")).split("\n").filter(Boolean);
 
 /** Makes an image by a command in a container. */
-async function committed(image: string, command: string): Promise<void> {
+async function committed(image: string, command: string, ...options: string[]): Promise<void> {
   const limits = ["--ulimit", "nofile=1024", "--ulimit", "nproc=1024"];
   await engine.podman("run", "--name", "made", "--network", "none", ...limits, IMAGE, "bash", "-c", command);
-  await engine.podman("commit", "made", image);
+  await engine.podman("commit", ...options, "made", image);
   await engine.podman("rm", "made");
 }
 
@@ -175,6 +176,28 @@ async function nothingLeft(): Promise<void> {
     });
   }, 60_000);
 
+  test("volumes of an image are limited as other folders, and restored", async () => {
+    await committed("with-volume:1", "mkdir -p /data/v /root/v", "--change", "VOLUME /data/v");
+    await committed("nested:1", "true", "--change", "VOLUME /root/v");
+    await withProvider({ image: "with-volume:1", limits: { diskBytes: 8 * MEGABYTE } }, async (workspaces) => {
+      const workspace = await workspaces.open();
+      const name = await workspace.snapshot();
+      const { exitCode, limit } = await workspace.exec("head -c 9000000 /dev/zero > /data/v/x");
+      expect([exitCode === 0, limit]).toEqual([false, "disk"]);
+      await workspace.exec("rm /data/v/x; for f in /tmp /mnt; do head -c 5000000 /dev/zero > $f/x; done");
+      expect(await workspace.exec("exit 3")).toMatchObject({ exitCode: 3, truncated: false });
+      expect((await workspace.exec("exit 3")).limit).toBeUndefined();
+      await workspace.exec("echo 1 > /dev/shm/x; echo 1 > /data/v/y; [ -e /dev/shm/x ] && [ -e /data/v/y ]");
+      await workspace.restore(name);
+      expect(printed(await workspace.exec("ls -A /dev/shm /data/v /tmp"))).not.toMatch(/x|y/);
+      expect(printed(await workspace.exec("find /run -writable | head; grep -c size= /proc/mounts"))).toMatch(
+        /^\d+\n$/,
+      );
+      await expect(workspaces.open({ image: "nested:1" })).rejects.toMatchObject({ code: "OPTIONS_INVALID" });
+    });
+    expect(await engine.podman("volume", "ls", "--quiet")).toBe("");
+  }, 60_000);
+
   test("bash may be the shell of an image", async () => {
     await committed("with-bash:1", "cp /bin/bash /usr/bin/sh; cp /bin/bash /bin/sh");
     await withWorkspace({ image: "with-bash:1", limits: { processes: 24 } }, async (workspace) => {
@@ -239,8 +262,10 @@ async function nothingLeft(): Promise<void> {
     child.kill("SIGKILL");
     await nothingLeft();
     for (const [name, owner] of [
-      ["ended", `${hostname()} 1 1`],
-      ["other", "another-machine 1 1"],
+      // The first process of a machine did not start at its second tick.
+      ["ended", ownerLabel().replace(/^\d+ \d+/, "1 2")],
+      ["other", ownerLabel().replace(/^\d+ \d+ \S+/, "1 2 another-machine")],
+      ["inside", ownerLabel().replace(/^\d+ \d+(.*) \S+$/, "1 2$1 pid:[1]")],
     ] as const)
       await engine.podman(
         "run",
@@ -264,11 +289,13 @@ async function nothingLeft(): Promise<void> {
       // A provider of a process that runs keeps its containers.
       await withProvider({}, async () => undefined);
       expect((await workspace.exec("true")).exitCode).toBe(0);
-      expect((await containers()).filter((line) => / (ended|other) /.test(line))).toEqual([
-        expect.stringContaining("other"),
+      const names = (await containers()).map((line) => line.split(" ")[1]);
+      expect(names.filter((name) => /^(ended|other|inside)$/.test(name as string)).toSorted()).toEqual([
+        "inside",
+        "other",
       ]);
     });
-    await engine.podman("rm", "--force", "--time", "0", "other");
+    await engine.podman("rm", "--force", "--time", "0", "other", "inside");
   }, 60_000);
 
   test("the end of a container, and of the engine, is a failure of the workspace and no result", async () => {

@@ -158,8 +158,11 @@ export abstract class BaseWorkspace<P extends ShellProcess = ShellProcess> imple
   }
 
   async #close(): Promise<void> {
-    await this.release().finally(() => this.opened.onClose());
-    await this.opened.snapshots.remove(this.#own);
+    try {
+      await this.release().finally(() => this.opened.onClose());
+    } finally {
+      await this.opened.snapshots.remove(this.#own);
+    }
   }
 
   async #limitMet(code: number | null, limit: ShellProcess["limit"]): Promise<ExecResult["limit"]> {

@@ -96,7 +96,8 @@ export abstract class BaseWorkspaces implements Workspaces {
         throw new MrlmError("CANCELLED", "The workspace was cancelled before it was opened.");
       return workspace;
     } catch (error) {
-      await made?.close();
+      // The first error is the reason.
+      await made?.close().catch(() => undefined);
       giveBack();
       throw error;
     }
