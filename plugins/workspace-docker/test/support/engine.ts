@@ -76,6 +76,8 @@ export async function startEngine(): Promise<Engine> {
       service = spawn("podman", [...own, "system", "service", "--time", "0", `unix://${socket}`], {
         env,
         stdio: "ignore",
+        // It writes a file where it is when the kernel ends a program.
+        cwd: folder,
       });
       while (!(await answers(socket))) await delay(20);
     },
