@@ -9,8 +9,6 @@ import type { Shown } from "./tasks.ts";
 const WORKDIR = "/workspace";
 /** Characters of the output of a program that a limit ended. */
 const MAX_OUTPUT = 1 << 20;
-/** Time of a command without a limit of its own, in milliseconds: the limits of the episode end the program. */
-const TIMEOUT_MS = 86_400_000;
 
 /** Program of an episode. */
 export interface Program {
@@ -32,11 +30,7 @@ export async function openAgent(episode: Omit<AgentRun<AgentOptions, Shown>, "op
   const space = await openProgram(episode, {
     ...defined({ image }),
     ...{ programEnv: env, workdir: WORKDIR, hasPort: address === "http" },
-    limits: {
-      cpuMs: limits.total_seconds * 1_000,
-      ...workspaceLimitsOf(options.workspace),
-      timeoutMs: TIMEOUT_MS,
-    },
+    limits: { cpuMs: limits.total_seconds * 1_000, ...workspaceLimitsOf(options.workspace) },
   });
   const { workspace } = space;
   await writeFiles(workspace, WORKDIR, copied);

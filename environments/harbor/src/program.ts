@@ -14,8 +14,6 @@ import { readTask } from "./task/task.ts";
 import { TaskSteps } from "./task-steps.ts";
 import { harborTasks, type Hidden, type Shown } from "./tasks.ts";
 
-/** Time of a command without a limit of its own, in milliseconds: the limits of the episode end the program. */
-const TIMEOUT_MS = 86_400_000;
 /** Time of a step whose task states none, in seconds. */
 const STEP_SECONDS = 1_800;
 /** Longest time of a program with the tests between its steps, in seconds: below the deadline of the host by the longest tests. */
@@ -75,8 +73,7 @@ async function openHarbor(
   const task = await readTask(folder);
   let space!: ProgramWorkspace;
   const workspace = await openTask(options, task, signal, async (given) => {
-    const limits = { ...given.limits, timeoutMs: TIMEOUT_MS };
-    space = await openProgram(episode, { ...given, programEnv: env, limits, hasPort: true });
+    space = await openProgram(episode, { ...given, programEnv: env, hasPort: true });
     return space.workspace;
   });
   await writeFiles(workspace, FOLDER, copied);

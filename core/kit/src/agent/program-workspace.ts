@@ -13,6 +13,8 @@ import {
 import { FORWARD, FORWARDED, MISSING } from "./forwarders.ts";
 import type { AgentRun } from "./types.ts";
 
+/** Time of a command without a limit of its own, in milliseconds: the limits of the episode end the program. */
+const TIMEOUT_MS = 86_400_000;
 /** Characters of the output in errors. */
 const TAIL = 1_500;
 
@@ -40,7 +42,12 @@ export async function openProgram(
   const { env } = await model.listen({ socketPath: socket, ...defined({ baseURL }) });
   // Programs of a container are another user. The folder is closed to others, and the key is of this episode.
   await chmod(socket, 0o666);
-  const workspace = await workspaces.open({ ...options, socket, signal });
+  const workspace = await workspaces.open({
+    ...options,
+    limits: { ...options.limits, timeoutMs: TIMEOUT_MS },
+    socket,
+    signal,
+  });
   return new ProgramWorkspace(workspace, signal, { ...env, ...programEnv });
 }
 
