@@ -44,6 +44,11 @@ export function groupAdvantages(
       return advantages.map((advantage) => advantage / (deviation + STD_EPSILON));
     });
   }
+  return dividedByDeviation(centred);
+}
+
+/** Divides advantages by the standard deviation of all of them plus 1e-4. */
+export function dividedByDeviation(centred: readonly (readonly number[])[]): number[][] {
   const deviation = standardDeviation(centred.flat());
   return centred.map((advantages) => advantages.map((advantage) => advantage / (deviation + STD_EPSILON)));
 }
@@ -90,10 +95,11 @@ export interface DistillOptions {
  *     A_t = λ A + α d_t
  *
  * @param teacher log-probabilities in nats, shape [tokens]; absent without distillation
- * @returns the advantage of the episode itself without a teacher
+ * @param advantage of the episode, or of each of its tokens
+ * @returns the advantage itself without a teacher
  */
 export function distilledAdvantage(
-  advantage: number,
+  advantage: number | Float64Array,
   old: Float32Array,
   teacher: Float32Array | undefined,
   { distill_coefficient: coefficient, reward_coefficient: share }: DistillOptions,
@@ -101,6 +107,6 @@ export function distilledAdvantage(
   if (teacher === undefined || coefficient === 0) return advantage;
   return Float64Array.from(old, (logprob, t) => {
     const ratio = Math.max(-LOG_RATIO_LIMIT, Math.min(LOG_RATIO_LIMIT, (teacher[t] as number) - logprob));
-    return share * advantage + coefficient * ratio;
+    return share * (typeof advantage === "number" ? advantage : (advantage[t] as number)) + coefficient * ratio;
   });
 }

@@ -26,22 +26,26 @@ export function dropMismatched(
   let position = 0;
   const episodes = group.episodes.flatMap((episode): EpisodeSample[] => {
     const sampled: number[] = [];
+    const advantages: number[] = [];
     let own = 0;
     const rows = episode.rows.flatMap(({ tokens, mask }) => {
       const left = mask.map((chosen) => {
         if (chosen === 0) return 0;
-        const [trainer, sampler] = [frozen.old[position] as number, episode.sampled[own++] as number];
+        const [trainer, sampler] = [frozen.old[position] as number, episode.sampled[own] as number];
         const isKept = mismatchWeight("drop", cap, trainer, sampler, floor) > 0;
         if (isKept) {
           kept.push(position);
           sampled.push(sampler);
+          if (typeof episode.advantage !== "number") advantages.push(episode.advantage[own] as number);
         } else dropped.push({ trainer, sampler });
         position++;
+        own++;
         return Number(isKept);
       });
       return left.includes(1) ? [{ tokens, mask: left }] : [];
     });
-    return rows.length === 0 ? [] : [{ ...episode, rows, sampled: Float32Array.from(sampled) }];
+    const advantage = typeof episode.advantage === "number" ? episode.advantage : Float64Array.from(advantages);
+    return rows.length === 0 ? [] : [{ ...episode, rows, sampled: Float32Array.from(sampled), advantage }];
   });
   const pick = (values: Float32Array): Float32Array => Float32Array.from(kept, (at) => values[at] as number);
   return {

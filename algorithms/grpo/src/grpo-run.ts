@@ -9,7 +9,7 @@ import {
 } from "@mrlm/kit/learning";
 import type { GrpoSettings } from "./options.ts";
 import { RoleAverages } from "./role-averages.ts";
-import { memberRewards, rewardedGroups, toSamples } from "./samples.ts";
+import { memberRewards, rewardedGroups, toSamples, turnsInState } from "./samples.ts";
 import { update } from "./update.ts";
 
 /** Starts group relative policy optimization. Each iteration takes groups, compares the rewards of their members and updates the policy. */
@@ -43,6 +43,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoSettings): Alg
           count: played.length,
         },
         "groups/refills": refills,
+        ...(options.credit === "state" ? { "groups/turns_in_state": turnsInState(rewarded) } : {}),
         ...report?.loss.report(report.normalizer),
         ...(report === undefined
           ? {}

@@ -27,6 +27,18 @@ const schema = z.strictObject({
     .lt(1)
     .default(0.95)
     .describe("Weight of earlier batches in the moving average of each role, with baseline: role_average"),
+  credit: z
+    .enum(["episode", "turn", "state"])
+    .default("episode")
+    .describe(
+      "Advantage of a whole episode, or of each turn by its return to go: compared with the same turn of the other episodes, or with their turns in the same state (info.stateKey of observations)",
+    ),
+  gamma: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe("Discount of each later turn in a return to go, with credit: turn or state"),
   scale: z.enum(["none", "group_std", "batch_std"]).default("none").describe("Divisor of the advantages"),
   policy_loss: z
     .enum(policyLossNames)
@@ -116,8 +128,11 @@ export const grpoOptions = withOptionRules(schema, (options) => {
   return [
     { when: true, options: unread, because: `has no effect with policy_loss: ${loss}, which reads ${read.join(", ")}` },
     {
-      when: options.distill_coefficient > 0 && loss === "gspo",
-      options: ["distill_coefficient"],
+      when: loss === "gspo",
+      options: [
+        ...(options.distill_coefficient > 0 ? (["distill_coefficient"] as const) : []),
+        ...(options.credit !== "episode" ? (["credit"] as const) : []),
+      ],
       because: "gives each token an advantage of its own, and policy_loss: gspo has one for the episode",
     },
     ...commonRules(options),
@@ -142,6 +157,22 @@ function commonRules(options: CommonOptions): readonly OptionRule<Extract<keyof 
       options: ["dynamic_sampling"],
       because: "has no effect with baseline: role_average, with which equal rewards of a group have a signal",
     },
+    {
+      when: options.credit === "episode",
+      options: ["gamma"],
+      because: "has no effect with credit: episode",
+    },
+    {
+      when: options.credit !== "episode" && options.baseline === "role_average",
+      options: ["credit"],
+      because: "compares the turns of a group, and baseline: role_average compares with no group",
+    },
+    {
+      when: options.credit !== "episode" && options.scale === "group_std",
+      options: ["scale"],
+      because:
+        "group_std divides by a deviation of whole episodes, and one by turn would weigh turns by it; with credit by turn set scale: none or batch_std",
+    },
     ...mismatchRules(options),
     {
       when: options.kl_coefficient === 0,
@@ -165,7 +196,7 @@ function commonRules(options: CommonOptions): readonly OptionRule<Extract<keyof 
     },
     {
       when: options.distill_coefficient > 0 && options.reward_coefficient === 0,
-      options: ["baseline", "baseline_decay", "scale", "overlong_buffer", "overlong_penalty"],
+      options: ["baseline", "baseline_decay", "credit", "gamma", "scale", "overlong_buffer", "overlong_penalty"],
       because: "has no effect with reward_coefficient: 0",
     },
     {

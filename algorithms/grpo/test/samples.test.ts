@@ -17,7 +17,7 @@ function toSamples(groups: readonly TrajectoryGroup[], chosen: GrpoOptions, vers
 }
 
 const advantagesOf = (...parameters: Parameters<typeof toSamples>): number[][] =>
-  toSamples(...parameters).samples.map(({ episodes }) => episodes.map(({ advantage }) => advantage));
+  toSamples(...parameters).samples.map(({ episodes }) => episodes.map(({ advantage }) => advantage as number));
 const failed = episode(5, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } });
 const agent = (total: Parameters<typeof score>[0], changes = {}) => ({
   role: "agent",

@@ -15,6 +15,9 @@ export interface Observation {
   readonly tools?: readonly ToolDefinition[];
   /** Most tokens of the answer, where that is less than the limit of the player. */
   readonly maxTokens?: number;
-  /** Data for logs and wrappers. A policy does not receive it. */
+  /**
+   * Data for logs and wrappers. A policy does not receive it. A string `stateKey` names the state in which the agent acts: episodes of one task are comparable from
+   * equal keys on (`credit: state` of `grpo@1`). It must be known before the action.
+   */
   readonly info?: JsonObject;
 }

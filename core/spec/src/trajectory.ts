@@ -40,6 +40,8 @@ export interface TurnRecord {
   readonly messages: readonly Message[];
   /** Whether the agent's conversation started over with this observation. */
   readonly isFresh?: boolean;
+  /** `info.stateKey` of the observation, if it is a string. */
+  readonly state?: string;
   /** Tools of the observation, if it had a list of them. They are valid in later turns too. */
   readonly tools?: readonly ToolDefinition[];
   /** Message of the player, parsed from the sampled tokens where there are some. */

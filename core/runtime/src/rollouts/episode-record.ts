@@ -178,7 +178,7 @@ export class EpisodeRecord {
   }
 
   #add(
-    { agent, messages, isFresh, tools }: Observation,
+    { agent, messages, isFresh, tools, info: { stateKey } = {} }: Observation,
     turn: Pick<TurnRecord, "response" | "tokens" | "stopReason">,
     { observation, rewards, terminated, truncated, info }: StepResult,
   ): void {
@@ -186,6 +186,7 @@ export class EpisodeRecord {
       agent,
       messages,
       ...(isFresh === true ? { isFresh } : {}),
+      ...(typeof stateKey === "string" ? { state: stateKey } : {}),
       ...(tools === undefined ? {} : { tools }),
       ...turn,
       rewards,
