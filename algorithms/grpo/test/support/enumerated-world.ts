@@ -54,6 +54,10 @@ function statesOf({ logits }: World): string[] {
   return Object.keys(logits);
 }
 
+function outcomeOf({ outcomes }: World, state: string, action: number): Outcome {
+  return (outcomes[state] as readonly Outcome[])[action] as Outcome;
+}
+
 export function probabilities(world: World, state: string): number[] {
   const exps = (world.logits[state] as readonly number[]).map(Math.exp);
   const total = exps.reduce((sum, each) => sum + each, 0);
@@ -62,7 +66,7 @@ export function probabilities(world: World, state: string): number[] {
 
 export function pathsOf(world: World, state = statesOf(world)[0] as string, left = world.turns): Path[] {
   return probabilities(world, state).flatMap((own, action): Path[] => {
-    const [reward, next] = world.outcomes[state]?.[action] as Outcome;
+    const [reward, next] = outcomeOf(world, state, action);
     const step = { state, action, reward };
     if (next === undefined || left === 1) return [{ probability: own, steps: [step] }];
     return pathsOf(world, next, left - 1).map(({ probability, steps }) => ({
@@ -100,7 +104,7 @@ export function valueOf(
   const gradient: number[] = statesOf(world).flatMap((each) => (world.logits[each] as readonly number[]).map(() => 0));
   let value = 0;
   for (const [action, p] of probabilities(world, state).entries()) {
-    const [reward, next] = world.outcomes[state]?.[action] as Outcome;
+    const [reward, next] = outcomeOf(world, state, action);
     const later = next === undefined || left === 1 ? undefined : valueOf(world, gamma, discount, next, left - 1);
     const q = reward + gamma * (later?.value ?? 0);
     value += p * q;

@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { score } from "@mrlm/kit";
+import type { JsonObject, Mean } from "@mrlm/kit/learning";
+import type { EnvironmentDefinition } from "@mrlm/spec";
+import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { grpo } from "../src/index.ts";
+
+/** Three turns. The reward of the first is that of its letters, the others earn noise of the letters so far. */
+const letters = lettersEnvironment({
+  turns: 3,
+  reward: (text, { turn }) =>
+    score(turn === 0 ? text.split("a").length - 1 : (((text.charCodeAt(0) || 0) * 7919) % 13) / 2),
+});
+
+/** The same, which states the turn and the last letter as the state. */
+const stated: EnvironmentDefinition = {
+  ...letters,
+  create: async (context, options) => {
+    const inner = await letters.create(context, options);
+    let last = "";
+    const withKey = <O extends { readonly messages: readonly unknown[] }>(observation: O): O => ({
+      ...observation,
+      info: { stateKey: last },
+    });
+    return {
+      async reset(given) {
+        last = "start";
+        return withKey(await inner.reset(given));
+      },
+      async step(action, given) {
+        const part = action.message.parts[0];
+        last = part?.type === "text" ? part.text.slice(0, 1) : "";
+        const result = await inner.step(action, given);
+        return { ...result, observation: withKey(result.observation) };
+      },
+    };
+  },
+};
+
+const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
+  algorithms: [grpo],
+  environments: [stated],
+  stages: [
+    {
+      algorithm: "grpo",
+      steps: 3,
+      prompts_per_step: 4,
+      group_size: 4,
+      learning_rate: 0.1,
+      credit: "state",
+      gamma: 0.5,
+      scale: "batch_std",
+      updates_per_step: 2,
+      minibatches: 2,
+      mismatch: "truncate",
+      ...options,
+    },
+  ],
+  config,
+});
+const metricsOf = ({ reports }: BigramOutcome) => reports.map(({ metrics }) => metrics);
+
+describe("grpo with credit by turn on a bigram model", () => {
+  let whole: BigramOutcome;
+  beforeAll(async () => {
+    whole = await trainBigram(training());
+  });
+
+  test("the observation's info.stateKey reaches the comparison", () => {
+    const shares = metricsOf(whole).map((metrics) => metrics["groups/turns_in_state"] as Mean);
+    for (const { sum, count } of shares) {
+      expect(count).toBe(4 * 4 * 3);
+      // All first turns of a group are in one state.
+      expect(sum).toBeGreaterThanOrEqual(4 * 4);
+    }
+    expect(shares.some(({ sum, count }) => sum < count)).toBe(true);
+  });
+
+  test("credits have one advantage for each token, and turns differ", () => {
+    const credits = whole.reports.flatMap(({ credits = [] }) => credits);
+    expect(credits.length).toBeGreaterThan(0);
+    for (const { advantage, logprobs } of credits)
+      expect((advantage as Float32Array).length).toBe((logprobs as Float32Array).length);
+    expect(credits.some(({ advantage }) => new Set(advantage as Float32Array).size > 1)).toBe(true);
+  });
+
+  test("numerics 1, 7: weights and metrics are the same for every split into micro-batches", async () => {
+    const model = {
+      random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } },
+    };
+    const [one, other] = await Promise.all(
+      [20, 100_000].map((micro_batch_tokens) => trainBigram(training({}, { model: { ...model, micro_batch_tokens } }))),
+    );
+    expect(other?.weights).toEqual(one?.weights);
+  });
+
+  test.each([5, 10])(
+    "numerics 52: killed at optimizer step %i and resumed, it ends with the same weights",
+    async (at) => {
+      const resumed = await trainBigramInterrupted(training(), at);
+      expect(resumed.weights).toEqual(whole.weights);
+      expect(metricsOf(resumed)).toEqual(resumed.reports.map(({ iteration }) => whole.reports[iteration - 1]?.metrics));
+    },
+  );
+
+  test("without states, credit: state compares turns by their index", async () => {
+    const bare = { ...training({ credit: "state" }), environments: [letters] };
+    const byTurn = { ...training({ credit: "turn" }), environments: [letters] };
+    const [state, turn] = [await trainBigram(bare), await trainBigram(byTurn)];
+    expect(state.weights).toEqual(turn.weights);
+    expect(metricsOf(state)[0]?.["groups/turns_in_state"]).toEqual({ sum: 0, count: 48 });
+    expect(state.weights).not.toEqual(whole.weights);
+  });
+});
