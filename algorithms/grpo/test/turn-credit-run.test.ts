@@ -1,41 +1,18 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { score } from "@mrlm/kit";
 import type { JsonObject, Mean } from "@mrlm/kit/learning";
-import type { EnvironmentDefinition } from "@mrlm/spec";
 import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { grpo } from "../src/index.ts";
 
-/** Three turns. The reward of the first is that of its letters, the others earn noise of the letters so far. */
-const letters = lettersEnvironment({
+/** Three turns. The reward of the first is that of its letters, the others earn noise of theirs. */
+const threeTurns = {
   turns: 3,
-  reward: (text, { turn }) =>
+  reward: (text: string, { turn }: { readonly turn: number }) =>
     score(turn === 0 ? text.split("a").length - 1 : (((text.charCodeAt(0) || 0) * 7919) % 13) / 2),
-});
-
-/** The same, which states the turn and the last letter as the state. */
-const stated: EnvironmentDefinition = {
-  ...letters,
-  create: async (context, options) => {
-    const inner = await letters.create(context, options);
-    let last = "";
-    const withKey = <O extends { readonly messages: readonly unknown[] }>(observation: O): O => ({
-      ...observation,
-      info: { stateKey: last },
-    });
-    return {
-      async reset(given) {
-        last = "start";
-        return withKey(await inner.reset(given));
-      },
-      async step(action, given) {
-        const part = action.message.parts[0];
-        last = part?.type === "text" ? part.text.slice(0, 1) : "";
-        const result = await inner.step(action, given);
-        return { ...result, observation: withKey(result.observation) };
-      },
-    };
-  },
 };
+const letters = lettersEnvironment(threeTurns);
+/** The same, which states the first letter of the last response. */
+const stated = lettersEnvironment({ ...threeTurns, stateKey: (text) => text.slice(0, 1) });
 
 const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
   algorithms: [grpo],

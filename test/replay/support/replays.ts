@@ -26,7 +26,9 @@ const letters = lettersEnvironment({
 });
 /** Episodes of many turns, in which weights change. */
 const chat = lettersEnvironment({ id: "chat@1", turns: 8 });
-const ENVIRONMENTS: readonly EnvironmentDefinition[] = [letters, duelEnvironment({ rounds: 2 }), chat];
+/** Episodes whose turns are compared by the first letter of the answer before them. */
+const stated = lettersEnvironment({ id: "stated@1", turns: 3, stateKey: (text) => text.slice(0, 1) });
+const ENVIRONMENTS: readonly EnvironmentDefinition[] = [letters, duelEnvironment({ rounds: 2 }), chat, stated];
 const ALGORITHMS = [grpo, dpo, ppo, sft];
 
 const policy = (seed: number): JsonObject => ({
@@ -108,6 +110,15 @@ export const AHEAD: Readonly<Record<string, BigramTraining>> = {
     play: { mode: "async", lag: 2 },
     sampling: { concurrency: 16 },
   }),
+  "GRPO with credit by state, beside play": training(
+    [{ ...GRPO, steps: 6, mismatch: "truncate", credit: "state", gamma: 0.5, dynamic_sampling: 1 }],
+    {
+      environments: [{ id: "stated" }],
+      eval: { tasks: 0 },
+      play: { mode: "async", lag: 1 },
+      sampling: { concurrency: 8 },
+    },
+  ),
   "PPO that masks old tokens, beside play": training(
     [{ ...PPO, prompts_per_step: 2, group_size: 2, steps: 6, mismatch: "mask", mismatch_cap: 5 }],
     {

@@ -19,9 +19,12 @@ export function lettersEnvironment(
     readonly reward?: LettersReward;
     readonly id?: `${string}@${number}`;
     readonly demonstration?: string;
+    /** Returns the key of the state after a response; default: none is stated. */
+    readonly stateKey?: (text: string) => string;
   } = {},
 ): EnvironmentDefinition {
-  const { turns = 1, tasks = 64, reward = shareOfA, id = "letters@1", demonstration = "aa" } = options;
+  const { turns = 1, tasks = 64, reward = shareOfA, id = "letters@1", demonstration = "aa", stateKey } = options;
+  const infoOf = (text: string) => (stateKey === undefined ? {} : { info: { stateKey: stateKey(text) } });
   return defineEnvironment({
     id,
     description: "Rewards letters.",
@@ -42,16 +45,18 @@ export function lettersEnvironment(
         async reset({ task = "train/0" }) {
           index = Number(task.split("/")[1]);
           turn = 0;
-          return observe([textMessage("user", String(index % 10))]);
+          return observe([textMessage("user", String(index % 10))], infoOf(""));
         },
         async step({ message }) {
-          const earned = reward(messageText(message), { index, turn });
+          const text = messageText(message);
+          const earned = reward(text, { index, turn });
           turn++;
-          return singleStep({
+          const { observation, ...result } = singleStep({
             messages: turn < turns ? [textMessage("user", `${turn}`)] : [],
             reward: earned,
             terminated: turn >= turns,
           });
+          return { ...result, observation: { ...observation, ...infoOf(text) } };
         },
       };
     },

@@ -4,7 +4,6 @@ import {
   definePlugin,
   generatedTasks,
   messageText,
-  randomStream,
   SINGLE_AGENT,
   singleStep,
   taskById,
@@ -18,14 +17,14 @@ const TURNS = 3;
 const LUCK = 30;
 
 /**
- * World of three turns. Each shows a symbol and `+` or `-`: good or bad luck. An answer that is the next symbol of the cycle earns 1/3 at once; luck earns 10 or -10
- * beside it, whatever the answer is. The luck of a turn follows from the seed and the answers before it, so that members of a group differ in it. Luck is shown but earns
- * nothing in the split `eval`, where the rewards of an episode are the share of right answers.
+ * World of three turns. Each shows a symbol and `+` or `-`: good or bad luck, drawn anew in each turn. An answer that is the next symbol of the cycle earns 1/3 at once;
+ * luck earns 10 or -10 beside it, whatever the answer is. In the split `eval` luck earns nothing: the rewards of an episode are the share of right answers.
  */
 const creditWorld = defineEnvironment({
   id: "credit-world@1",
   description: "Answer the symbol that follows the shown one.",
-  determinism: "full",
+  // No seed decides about luck, so that the members of a group differ in it.
+  determinism: "none",
   rewardRange: [-LUCK, LUCK + 1],
   maxTurns: TURNS,
   tasks: () =>
@@ -39,26 +38,30 @@ const creditWorld = defineEnvironment({
       },
     }),
   create: (context) => {
-    let [shown, answers, isTraining, key]: [readonly number[], string[], boolean, string] = [[], [], true, ""];
-    const luck = (): boolean => randomStream([key, ...answers].join("/"), 0).next() < 0.5;
+    let [shown, answered, isTraining, isLucky]: [readonly number[], number, boolean, boolean] = [[], 0, true, false];
     const observe = (): Observation => {
-      const text = `${SYMBOLS[shown[answers.length] as number]}${luck() ? "+" : "-"}`;
-      const stateKey = `turn ${answers.length}: ${text}`;
-      return { agent: SINGLE_AGENT, messages: [textMessage("user", text)], info: { stateKey } };
+      isLucky = Math.random() < 0.5;
+      const text = `${SYMBOLS[shown[answered] as number]}${isLucky ? "+" : "-"}`;
+      return {
+        agent: SINGLE_AGENT,
+        messages: [textMessage("user", text)],
+        info: { stateKey: `turn ${answered}: ${text}` },
+      };
     };
     return {
       async reset({ seed = 0, task = anyTask(context, seed) }) {
         shown = (await taskById(context.tasks, task)).public.shown;
-        [answers, isTraining, key] = [[], task.startsWith("train"), `${task} ${seed}`];
+        [answered, isTraining] = [0, task.startsWith("train")];
         return observe();
       },
       async step({ message }) {
-        const earned = isTraining ? (luck() ? LUCK : -LUCK) : 0;
-        const at = answers.push(messageText(message)) - 1;
-        const isRight = answers[at] === SYMBOLS[((shown[at] as number) + 1) % SYMBOLS.length];
-        const reward = score((Number(isRight) + earned) / TURNS);
-        if (answers.length === TURNS) return singleStep({ reward, terminated: true });
-        return { ...singleStep({ reward }), observation: observe() };
+        const isRight = messageText(message) === SYMBOLS[((shown[answered] as number) + 1) % SYMBOLS.length];
+        const luck = isLucky ? LUCK : -LUCK;
+        const reward = score((Number(isRight) + (isTraining ? luck : 0)) / TURNS);
+        answered++;
+        return answered === TURNS
+          ? singleStep({ reward, terminated: true })
+          : { ...singleStep({ reward }), observation: observe() };
       },
     };
   },
