@@ -21,11 +21,13 @@ export interface EpisodeTurn {
 export function episodeTurns(episode: LearnableEpisode, gamma: number, penalty: number): EpisodeTurn[] {
   const { trajectory, agent, weights } = episode;
   const turns: { reward: number; length: number; state: string | undefined; start: number; end: number }[] = [];
+  const learnt = learntBefore(episode);
   let before = 0;
   for (const { agent: actor, tokens, state, rewards } of trajectory.turns) {
     if (actor === agent && tokens !== undefined) {
-      const [start, end] = [tokens.start, tokens.end].map((at) => learntBefore(episode, tokens.segment, at));
-      turns.push({ reward: 0, length: tokens.end - tokens.start, state, start: start as number, end: end as number });
+      const counts = learnt.get(tokens.segment);
+      const [start, end] = [counts?.[tokens.start] ?? 0, counts?.[tokens.end] ?? 0];
+      turns.push({ reward: 0, length: tokens.end - tokens.start, state, start, end });
     }
     let earned = 0;
     for (const [earner, weight] of Object.entries(weights)) {
@@ -47,13 +49,14 @@ export function episodeTurns(episode: LearnableEpisode, gamma: number, penalty: 
   return turns.map(({ state, start, end }, k) => ({ toGo: returns[k] as number, state, start, end }));
 }
 
-/** Returns the number of learnt tokens before a position of a segment. */
-function learntBefore({ rows }: LearnableEpisode, segment: number, position: number): number {
+/** Returns the number of learnt tokens of the episode before each position of its segments, the end included. Segments without learnt tokens are left out. */
+function learntBefore({ rows }: LearnableEpisode): ReadonlyMap<number, Int32Array> {
   let count = 0;
-  for (const row of rows) {
-    if (row.segment > segment) break;
-    const mask = row.segment === segment ? row.mask.subarray(0, position) : row.mask;
-    count = mask.reduce((total, learnt) => total + learnt, count);
-  }
-  return count;
+  return new Map(
+    rows.map(({ segment, mask }) => {
+      const counts = new Int32Array(mask.length + 1).fill(count, 0, 1);
+      for (const [at, learnt] of mask.entries()) counts[at + 1] = count += learnt;
+      return [segment, counts];
+    }),
+  );
 }

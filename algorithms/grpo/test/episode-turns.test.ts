@@ -70,7 +70,7 @@ describe("episodeTurns", () => {
     expect(found.map(({ start, end }) => [start, end])).toEqual([
       [0, 1],
       [1, 2],
-      [2, 2],
+      [0, 0],
       [2, 4],
     ]);
   });

@@ -17,8 +17,8 @@ const TURNS = 3;
 const LUCK = 30;
 
 /**
- * World of three turns. Each shows a symbol and `+` or `-`: good or bad luck, drawn anew in each turn. An answer that is the next symbol of the cycle earns 1/3 at once;
- * luck earns 10 or -10 beside it, whatever the answer is. In the split `eval` luck earns nothing: the rewards of an episode are the share of right answers.
+ * World of three turns. Each shows a symbol, and an answer that is the next symbol of the cycle earns 1/3 at once. Luck earns 10 or -10 beside it, whatever the answer
+ * is; it is drawn anew in each turn, and part of the state. In the split `eval` luck earns nothing: the rewards of an episode are the share of right answers.
  */
 const creditWorld = defineEnvironment({
   id: "credit-world@1",
@@ -41,11 +41,11 @@ const creditWorld = defineEnvironment({
     let [shown, answered, isTraining, isLucky]: [readonly number[], number, boolean, boolean] = [[], 0, true, false];
     const observe = (): Observation => {
       isLucky = Math.random() < 0.5;
-      const text = `${SYMBOLS[shown[answered] as number]}${isLucky ? "+" : "-"}`;
+      const symbol = SYMBOLS[shown[answered] as number] as string;
       return {
         agent: SINGLE_AGENT,
-        messages: [textMessage("user", text)],
-        info: { stateKey: `turn ${answered}: ${text}` },
+        messages: [textMessage("user", symbol)],
+        info: { stateKey: `turn ${answered}: ${symbol}, luck: ${isLucky}` },
       };
     };
     return {
