@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { observe, singleStep, textMessage } from "@mrlm/kit";
+import { defined, observe, singleStep, textMessage } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { type Message, type Renderer, score, type TokenSpan } from "@mrlm/spec";
 import type { Engine, Sampler, SampleRequest, SampleResult } from "@mrlm/spec/host";
@@ -162,6 +162,39 @@ test("D13: 8 turns under a template that writes an empty think block into the la
   const segments = transcript.segments();
   expect(segments).toHaveLength(1);
   expect(segments[0]?.mask.reduce((sum, bit) => sum + bit, 0)).toBe(8 * 3);
+});
+
+test("a string info.stateKey of an observation is the state of the turn that answers it; other values are none", async () => {
+  const keys = ["start", 7, undefined, "end"] as const;
+  const keyed = counterEnvironment({
+    create: () => {
+      let step = 0;
+      const shown = () => ({
+        agent: "agent",
+        messages: [textMessage("user", "ab")],
+        info: { other: "x", ...defined({ stateKey: keys[step] }) },
+      });
+      return {
+        reset: async () => ((step = 0), shown()),
+        step: async () => {
+          const isOver = ++step === keys.length;
+          return {
+            observation: isOver ? { agent: "", messages: [] } : shown(),
+            rewards: { agent: score(step) },
+            terminated: { agent: isOver },
+            truncated: {},
+            info: { stateKey: "of the step" },
+          };
+        },
+      };
+    },
+  });
+  const { engine } = await recording();
+  const host = await localHost(keyed);
+  const [group] = await collect(await runner({ engine, host }), { tasks: ["train/0"], groupSize: 1 });
+  const turns = group?.trajectories[0]?.turns ?? [];
+  expect(turns.map(({ state }) => state)).toEqual(["start", undefined, undefined, "end"]);
+  expect(turns.map((turn) => "state" in turn)).toEqual([true, false, false, true]);
 });
 
 describe("a conversation that starts over", () => {

@@ -16,8 +16,8 @@ export interface Observation {
   /** Most tokens of the answer, where that is less than the limit of the player. */
   readonly maxTokens?: number;
   /**
-   * Data for logs and wrappers. A policy does not receive it. A string `stateKey` names the state in which the agent acts: episodes of one task are comparable from
-   * equal keys on (`credit: state` of `grpo@1`). It must be known before the action.
+   * Data for logs and wrappers. A policy does not receive it. The string `stateKey` names the state in which the agent acts: `credit: state` of `grpo@1` compares
+   * the turns of a group that have equal keys.
    */
   readonly info?: JsonObject;
 }
