@@ -1,3 +1,4 @@
+import { defined } from "@mrlm/kit";
 import {
   type AlgorithmContext,
   type AlgorithmRun,
@@ -34,6 +35,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoSettings): Alg
     const report = samples.length === 0 ? undefined : await update(context, options, samples, optimizerSteps);
     optimizerSteps += report?.steps.length ?? 0;
     iteration++;
+    const inState = options.credit === "state" ? turnsInState(rewarded) : undefined;
     return {
       iteration,
       metrics: {
@@ -43,7 +45,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoSettings): Alg
           count: played.length,
         },
         "groups/refills": refills,
-        ...(options.credit === "state" ? { "groups/turns_in_state": turnsInState(rewarded) } : {}),
+        ...defined({ "groups/turns_in_state": inState }),
         ...report?.loss.report(report.normalizer),
         ...(report === undefined
           ? {}
@@ -54,8 +56,15 @@ export function startGrpo(context: AlgorithmContext, options: GrpoSettings): Alg
       },
       seconds: { training: (performance.now() - began) / 1000 },
       credits: report?.credits ?? [],
-      notices: report?.steps.flatMap((step) => step.notices) ?? [
-        "No episode of this iteration can be used for training: the weights stay as they are",
+      notices: [
+        ...(report?.steps.flatMap((step) => step.notices) ?? [
+          "No episode of this iteration can be used for training: the weights stay as they are",
+        ]),
+        ...(iteration === 1 && inState?.sum === 0
+          ? [
+              "No turn has the state of a turn of another episode of its group (info.stateKey of observations): credit: state compares turns by their index",
+            ]
+          : []),
       ],
     };
   }

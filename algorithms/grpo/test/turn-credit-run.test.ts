@@ -86,6 +86,8 @@ describe("grpo with credit by turn on a bigram model", () => {
     const [state, turn] = [await trainBigram(bare), await trainBigram(byTurn)];
     expect(state.weights).toEqual(turn.weights);
     expect(metricsOf(state)[0]?.["groups/turns_in_state"]).toEqual({ sum: 0, count: 48 });
+    expect(state.reports.map(({ notices }) => notices?.length)).toEqual([1, 0, 0]);
+    expect(whole.reports.flatMap(({ notices = [] }) => notices)).toEqual([]);
     expect(state.weights).not.toEqual(whole.weights);
   });
 });
