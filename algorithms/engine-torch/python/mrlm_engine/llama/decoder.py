@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
-from mrlm_engine.compute.matmul import add_linear_, linear
+from mrlm_engine.compute.matmul import add_linear_, float32_linear, linear
 from mrlm_engine.compute.transfer import to_device
 from mrlm_engine.decoding.protocol import PromptGroup
 from mrlm_engine.decoding.row_moves import RowMoves
@@ -68,7 +68,7 @@ class LlamaDecoder:
         return self._weights.items()
 
     def bytes_for(self, rows: int, length: int) -> int:
-        return rows * length * self._cache.bytes_per_column()
+        return self._cache.bytes_for(rows, length)
 
     def clear(self) -> None:
         self.keep(RowMoves.closing(np.ones(self.rows, np.bool_), self._device))
@@ -86,6 +86,8 @@ class LlamaDecoder:
         self._resize(moves.apply_array(self._sizes.T).T.copy(), moves.apply(self._sizes_there.t()).t().contiguous())
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
+        if self._float32_head and self._head.dtype != torch.float32:
+            return float32_linear(features, self._head)
         return linear(features.to(self._head.dtype), self._head)
 
     def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
@@ -105,7 +107,7 @@ class LlamaDecoder:
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         columns = self._columns + 1
-        self._cache.reserve(self._cache.slots, columns, used=self.rows)
+        self._cache.reserve(self.rows, columns, used=self.rows)
         lengths, own = self._sizes_there.unbind(0)
         rotary = self._rotary.upto(self._longest + 1)[lengths][:, None]
         place = self._cache.locate(own)
@@ -203,7 +205,8 @@ class LlamaDecoder:
         return (hidden * factor.unsqueeze(-1)).mul_(weight)
 
     def _head_weight(self) -> torch.Tensor:
-        return self._weights.head.float() if self._float32_head else self._weights.head
+        is_converted = self._float32_head and self._device.type == "cpu"
+        return self._weights.head.float() if is_converted else self._weights.head
 
     def _resize(self, sizes: npt.NDArray[np.int64], there: torch.Tensor) -> None:
         self._sizes, self._sizes_there = sizes, there
