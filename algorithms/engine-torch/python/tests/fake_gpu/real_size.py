@@ -56,7 +56,9 @@ def answers(rows: int, longest: int) -> list[int]:
     return [int(length) for length in lengths]
 
 
-def train(size: str, rows: int, longest: int, *, prompt: int = 200, lora: bool = False, **settings: Any) -> TrainingCost:
+def train(
+    size: str, rows: int, longest: int, *, prompt: int = 200, lora: bool = False, **settings: Any
+) -> TrainingCost:
     """Makes two passes over one group, each with an optimizer step, as the first step allocates what stays."""
     lengths = [(prompt, length) for length in answers(rows, longest)]
     unit = unit_of(lengths)
@@ -81,9 +83,7 @@ def train(size: str, rows: int, longest: int, *, prompt: int = 200, lora: bool =
             trainable.step(ADAMW, 1.0)
             peaks.append(watch.peak)
     real = sum(prompt + length - 1 for _, length in lengths)
-    return TrainingCost(
-        max(peaks), max(peaks[::2]), max(peaks[1::2]), graph, launches, flops, computed, real
-    )
+    return TrainingCost(max(peaks), max(peaks[::2]), max(peaks[1::2]), graph, launches, flops, computed, real)
 
 
 @dataclass(frozen=True)
