@@ -50,7 +50,7 @@ def forward(
     """Returns the outputs of a shard, without a graph."""
     trainable = state.trainable_model(model_id)
     with trainable.model.lock, COMPUTE_CLOCK.running():
-        pieces = _pieces(trainable, shard, selection, passes)
+        pieces = _pieces(trainable, shard, selection, passes, once=True)
         evaluate = functools.partial(LanesMicroBatch, trainable, selection=selection, keep_graph=False)
         return join_outputs([evaluate(piece).outputs() for piece in pieces])
 
@@ -92,7 +92,7 @@ def launch(
     started = time.perf_counter()
     trainable = state.trainable_model(model_id)
     with trainable.model.lock, COMPUTE_CLOCK.running():
-        pieces = _pieces(trainable, shard, selection, passes)
+        pieces = _pieces(trainable, shard, selection, passes, once=False)
         graph: Graph = (
             LanesMicroBatch(trainable, shard, selection, keep_graph=True)
             if len(pieces) == 1
@@ -140,7 +140,7 @@ def forward_backward(
     outputs: list[list[UnitOutputs]] = []
     tokens, forward_seconds, backward_seconds = 0, 0.0, 0.0
     with trainable.model.lock, COMPUTE_CLOCK.running():
-        for piece in _pieces(trainable, shard, selection, passes):
+        for piece in _pieces(trainable, shard, selection, passes, once=True):
             started = time.perf_counter()
             micro_batch = LanesMicroBatch(trainable, piece, selection, keep_graph=True)
             if return_outputs:
@@ -159,7 +159,9 @@ def optim_step(state: TrainableModels, model_id: str, parameters: AdamWParameter
         return state.trainable_model(model_id).step(parameters, max_grad_norm)
 
 
-def _pieces(trainable: TrainableModel, shard: RankShard, selection: Selection, passes: int) -> list[RankShard]:
+def _pieces(
+    trainable: TrainableModel, shard: RankShard, selection: Selection, passes: int, *, once: bool
+) -> list[RankShard]:
     """Returns the parts of a shard that are computed one after the other."""
-    pieces = trainable.pieces(shard, selection.final_value)
+    pieces = trainable.pieces(shard, selection.final_value, once=once)
     return pieces + [[] for _ in range(passes - len(pieces))] if trainable.model.mesh is not None else pieces

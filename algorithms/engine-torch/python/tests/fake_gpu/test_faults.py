@@ -103,7 +103,7 @@ def test_a_tensor_of_the_cpu_in_a_step_is_found(name: str) -> None:
         step = decoder.step
         decoder.step = lambda tokens: step(tokens) + torch.zeros(1)
 
-    with pytest.raises(RuntimeError, match="same device|devices"):
+    with pytest.raises(RuntimeError, match="device"):
         sampled(name, plant)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
 # Name of the fake device's type.
@@ -63,7 +62,7 @@ class Watch(_Mode):  # type: ignore[misc]
     def __torch_dispatch__(self, func: Any, types: Sequence[Any], args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = func.name()
-        given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        given = [*_tensors(args), *_tensors(kwargs.values())]
         on_device = any(tensor.device.type == GPU for tensor in given)
         if on_device and name in _WAITING:
             self.hosts[caller()] += 1
@@ -73,7 +72,7 @@ class Watch(_Mode):  # type: ignore[misc]
         if on_device and name.startswith("aten::index.") and any(t.dtype == torch.bool for t in given[1:]):
             self.hosts[caller()] += 1
         found = func(*args, **kwargs)
-        results = [leaf for leaf in tree_leaves(found) if isinstance(leaf, torch.Tensor)]
+        results = [*_tensors((found,))]
         if on_device and name.startswith(("aten::_to_copy", "aten::copy_")) and results[0].device.type == "cpu":
             self.hosts[caller()] += 1
         for result in results:
@@ -112,6 +111,14 @@ def caller() -> str:
                 return f"{code.co_filename.rsplit(place, 1)[1]}:{code.co_name}"
             frame = frame.f_back  # type: ignore[assignment]
     return "unknown"
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
 
 
 def _flops(func: Any, args: Any, kwargs: Any, found: Any) -> int:

@@ -11,7 +11,8 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from transformers import AutoConfig
 
 from fake_gpu.device import fake_device
-from mrlm_engine.backbone.transformers_backbone import TransformersBackbone
+from mrlm_engine.backbone.packed_attention import PACKED
+from mrlm_engine.backbone.transformers_backbone import Layout, TransformersBackbone
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit, UnitGradients
 from mrlm_engine.decoding.protocol import Decoder
 from mrlm_engine.decoding.transformers_decoder import ModuleDecoder
@@ -69,9 +70,17 @@ class GivenCopy:
 
 def use_gpu_branches(patch: pytest.MonkeyPatch) -> None:
     """Leaves out what needs numbers: the choice of a backbone by a probe, and CUDA's events."""
-    patch.setattr(trainable_model, "choose_backbone", TransformersBackbone)
+    patch.setattr(trainable_model, "choose_backbone", module_backbone)
     patch.setattr(batch_module, "HostCopy", GivenCopy)
     GivenCopy.made = 0
+
+
+def module_backbone(model: LoadedModel) -> TransformersBackbone:
+    """Returns the backbone of a GPU with the layout that the probe chooses for these families."""
+    backbone = TransformersBackbone(model)
+    backbone.layout = Layout.PACKED
+    model.module.set_attn_implementation(PACKED)
+    return backbone
 
 
 def make_model(kind: str, *, lora: bool = False, fields: dict[str, Any], **settings: Any) -> LoadedModel:
@@ -140,8 +149,13 @@ def sample(decoder: Decoder) -> int:
 
 
 def unit_of(lengths: list[tuple[int, int]], *, entropy: bool = False, value: bool = False) -> TokenUnit:
-    """Returns one unit of sequences with (prompt, answer) tokens, and gradients for each answer token."""
-    rows = tuple(TokenSequence(np.ones(p + n, np.int32), np.arange(p, p + n)) for p, n in lengths)
+    """Returns one unit of sequences with (prompt, answer) tokens, and gradients for each answer token.
+
+    The prompts have no common prefix.
+    """
+    rows = tuple(
+        TokenSequence(np.full(p + n, i + 1, np.int32), np.arange(p, p + n)) for i, (p, n) in enumerate(lengths)
+    )
     ones = np.ones(sum(n for _, n in lengths), np.float32)
     return TokenUnit(0, rows, UnitGradients(ones, ones if entropy else None, ones if value else None))
 
