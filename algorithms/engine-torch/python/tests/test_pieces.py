@@ -62,7 +62,7 @@ def test_a_gpu_divides_known_gradients_under_the_default_budget(
     """A GPU is imitated: its default budget, and a model that is not on a CPU where pieces are planned."""
     engine.create("policy", GPT2)
     trainable = engine.state.trainable_model("policy")
-    rows = tuple(TokenSequence(np.arange(3, 3 + n, dtype=np.int32), np.arange(1, n)) for n in (9, 5, 7))
+    rows = tuple(TokenSequence(np.arange(n, 2 * n, dtype=np.int32), np.arange(1, n)) for n in (9, 5, 7))
     shard = [TokenUnit(0, rows)]
     monkeypatch.setattr(TrainableModel, "budget", 14)
     assert [len(trainable.pieces(shard, False, once=once)) for once in (True, False)] == [1, 1]
