@@ -147,11 +147,11 @@ def test_a_row_has_no_padding_and_a_common_prompt_once() -> None:
 def test_attention_that_sees_its_neighbours_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     attention = packed_attention.packed_attention
 
-    def leaking(*arguments: Any, packed_rows: Any = None, **others: Any) -> Any:
+    def leaking(layer: Any, query: Any, key: Any, value: Any, mask: Any, packed_rows: Any = None, **others: Any) -> Any:
         if packed_rows is not None:
             end = max(end for _, end, _, _ in packed_rows.spans)
             packed_rows = dataclasses.replace(packed_rows, spans=((0, end, 0, 0),), windows=packed_rows.windows)
-        return attention(*arguments, packed_rows=packed_rows, **others)
+        return attention(layer, query, key, value, mask, packed_rows=packed_rows, **others)
 
     monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, PACKED, leaking)
     model = model_of("qwen2")

@@ -70,7 +70,8 @@ def _states(backbone: TransformersBackbone, units: list[TokenUnit]) -> torch.Ten
         windows = run.layout.packed.windows
         if not windows or (has_windows(backbone.model.config) and not any(windows)):
             raise LookupError("its layers do not pass their windows to attention functions")
-    return run.hidden[run.rows.output_row].float()
+    states: torch.Tensor = run.hidden[run.rows.output_row].float()
+    return states
 
 
 def _difference(found: torch.Tensor, expected: torch.Tensor) -> float:

@@ -72,7 +72,7 @@ class DeviceTimer:
 
     def take(self, *, wait: bool = False) -> float:
         """Returns the seconds of the sections that are done, or with `wait` of all, since the last call."""
-        while self._open and (wait or self._open[0][1].query()):
+        while self._open and (wait or self._open[0][1].query()):  # type: ignore[no-untyped-call]
             begin, end = self._open.pop(0)
             end.synchronize()
             self._seconds += begin.elapsed_time(end) / 1000

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
-import pytest
 import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from transformers import AutoConfig
@@ -50,7 +52,7 @@ SETTINGS = (
     SamplingSettings(temperature=0.9, top_p=0.8, max_tokens=9),
     SamplingSettings(top_k=5, max_tokens=6, stop_token_ids=(6, 7, 8)),
 )
-LORA = {"rank": 16, "alpha": 32.0, "dropout": 0.0, "target_modules": [], "seed": 0}
+LORA: dict[str, Any] = {"rank": 16, "alpha": 32.0, "dropout": 0.0, "target_modules": [], "seed": 0}
 ADAMW = AdamWParameters(1e-4, 0.9, 0.999, 1e-8, 0.01)
 
 
@@ -68,11 +70,13 @@ class GivenCopy:
         return self._numbers
 
 
-def use_gpu_branches(patch: pytest.MonkeyPatch) -> None:
+@contextlib.contextmanager
+def gpu_branches() -> Iterator[None]:
     """Leaves out what needs numbers: the choice of a backbone by a probe, and CUDA's events."""
-    patch.setattr(trainable_model, "choose_backbone", module_backbone)
-    patch.setattr(batch_module, "HostCopy", GivenCopy)
     GivenCopy.made = 0
+    backbone = mock.patch.object(trainable_model, "choose_backbone", module_backbone)
+    with backbone, mock.patch.object(batch_module, "HostCopy", GivenCopy):
+        yield
 
 
 def module_backbone(model: LoadedModel) -> TransformersBackbone:
