@@ -1,4 +1,4 @@
-"""Packed rows compute what padded rows do, and no sequence sees its neighbours."""
+"""Packed rows compute what padded rows do, and no sequence reads its neighbours."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class TrainableModel:
         """Returns the parts of a shard that are computed one by one: all of it, or some sequences of a unit above
         the budget.
 
-        `once` tells that each part is computed once: its gradients are known, or none are wanted. Otherwise the default
+        `once`: each part is computed once, since its gradients are known or none are wanted. Otherwise the default
         budget splits no unit: the memory saved would not justify a second forward pass. Nor does it on a CPU, where
         whole units have always been computed together.
         """

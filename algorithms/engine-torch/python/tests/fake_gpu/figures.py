@@ -39,7 +39,6 @@ def figures() -> dict[str, Any]:
         "packed_peak_ratio_05b": round(packed.pass_peak / masked.pass_peak, 3),
         "packed_tokens_ratio": packed.computed_tokens / packed.real_tokens,
         "padded_tokens_ratio": round(masked.computed_tokens / masked.real_tokens, 3),
-        "cache_over_limit": round(max(map(over_limit, range(4))), 3),
         "decode_launches_05b": decode("0.5B", 128).launches,
         "decode_launches_05b_two_ages": decode("0.5B", 128, uneven=True).launches,
         "pass_launches_05b": packed.launches,
@@ -48,4 +47,7 @@ def figures() -> dict[str, Any]:
 
 if __name__ == "__main__":
     with work.gpu_branches():
-        print(json.dumps(figures()))
+        found = figures()
+    # On the CPU, with numbers.
+    found["cache_over_limit"] = round(max(map(over_limit, range(4))), 3)
+    print(json.dumps(found))
