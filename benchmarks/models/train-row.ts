@@ -96,7 +96,7 @@ function runTraining(args: readonly string[]): Promise<void> {
 
 /** Returns the greedy episodes of the first and of the last evaluation, by their question. The same question of several tasks counts once. */
 function questionsOf(run: string, { solved }: Row): { before: Map<string, Played>; after: Map<string, Played> } {
-  const sql = `select e.run_step, e.task, ${solved.replaceAll("components", "e.components")} as solved, t.messages as question,
+  const sql = `select e.run_step, e.task, ${solved} as solved, t.messages as question,
     (select group_concat(text, char(10) || '---' || char(10)) from v_turns u where u.episode_key = e.episode_key) as answer
     from v_episodes e join v_turns t on t.episode_key = e.episode_key and t.turn = 0
     where e.purpose = 'eval' and e.stage = 'evaluation/greedy' order by e.run_step, e.task`;
