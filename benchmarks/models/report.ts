@@ -43,7 +43,7 @@ function table(): string {
         withInterval(seed.after),
         `${gain.toFixed(3)} (${seed.difference.map((end) => end.toFixed(3)).join(" to ")})`,
         seed.minutes.toFixed(1),
-        seed.findings.length === 0 ? "none" : seed.findings.map((code) => `\`${code}\``).join(", "),
+        seed.findings.length === 0 ? "none" : seed.findings.map((rule) => `\`${rule}\``).join(", "),
       ];
       return `| ${cells.join(" | ")} |`;
     }),

@@ -43,16 +43,25 @@ export interface SeedResult {
   readonly after: Share;
   /** Of the mean difference of the same questions, by its standard error. */
   readonly difference: Interval;
-  /** Codes of the findings of `mrlm doctor`. */
+  /** Rules of `mrlm doctor` that found something. */
   readonly findings: readonly string[];
 }
 
 interface Played {
+  readonly solved: number | null;
+  /** Messages of the first observation, as JSON. */
+  readonly question: string;
+  /** Its responses, and what it received between them. */
+  readonly answer: string;
+}
+
+interface PlayedTurn {
   readonly run_step: number;
   readonly task: string;
   readonly solved: number | null;
-  readonly question: string;
-  readonly answer: string;
+  readonly turn: number;
+  readonly messages: string;
+  readonly response: string;
 }
 
 /** Trains a row, or continues its interrupted run, and returns what the evaluations show. */
@@ -98,15 +107,23 @@ function runTraining(args: readonly string[]): Promise<void> {
 
 /** Returns the greedy episodes of each evaluation, in order, by their question. The same question of several tasks counts once. */
 function questionsOf(run: string, { solved }: Row): Map<string, Played>[] {
-  const sql = `select e.run_step, e.task, ${solved} as solved, t.messages as question,
-    (select group_concat(text, char(10) || '---' || char(10)) from v_turns u where u.episode_key = e.episode_key) as answer
-    from v_episodes e join v_turns t on t.episode_key = e.episode_key and t.turn = 0
-    where e.purpose = 'eval' and e.stage = 'evaluation/greedy' order by e.run_step, e.task`;
+  const sql = `select e.run_step, e.task, ${solved} as solved, t.turn, t.messages, t.response
+    from v_episodes e join v_turns t on t.episode_key = e.episode_key
+    where e.purpose = 'eval' and e.stage = 'evaluation/greedy' order by e.run_step, e.task, t.turn`;
+  const turns = askMrlm<{ row?: PlayedTurn }>(["query", run, sql, "--limit", "100000", "--json"]);
   const evaluations = new Map<number, Map<string, Played>>();
-  for (const { row } of askMrlm<{ row?: Played }>(["query", run, sql, "--limit", "100000", "--json"])) {
+  let question = "";
+  for (const { row } of turns) {
     if (row === undefined) continue;
     const evaluation = evaluations.get(row.run_step) ?? new Map<string, Played>();
-    evaluations.set(row.run_step, evaluation.set(row.question, row));
+    evaluations.set(row.run_step, evaluation);
+    const earlier = row.turn === 0 ? undefined : evaluation.get(question);
+    if (earlier === undefined) question = row.messages;
+    const answer =
+      earlier === undefined
+        ? textOf(`[${row.response}]`)
+        : [earlier.answer, `> ${textOf(row.messages)}`, textOf(`[${row.response}]`)].join("\n");
+    evaluation.set(question, { solved: row.solved, question, answer });
   }
   return [...evaluations.values()];
 }
@@ -154,15 +171,24 @@ function intervalOfMean(values: readonly number[]): Interval {
   return [mean - reach, mean + reach];
 }
 
-/** Returns the text of messages of the store. */
+interface StoredPart {
+  readonly text?: string;
+  readonly name?: string;
+  readonly arguments?: unknown;
+  readonly content?: readonly StoredPart[];
+}
+
+/** Returns the text of messages of the store, with calls of tools and their results. */
 function textOf(messages: string): string {
-  const parts = (JSON.parse(messages) as { parts?: { text?: string }[] }[]).flatMap((message) => message.parts ?? []);
-  return parts.map(({ text }) => text ?? "").join("\n");
+  const parts = (JSON.parse(messages) as { parts?: StoredPart[] }[]).flatMap((message) => message.parts ?? []);
+  const written = ({ text, name, arguments: given, content }: StoredPart): string =>
+    text ?? (content === undefined ? `${name}(${JSON.stringify(given)})` : content.map(written).join("\n"));
+  return parts.map(written).join("\n");
 }
 
 function findingsOf(run: string): string[] {
-  const [diagnosis] = askMrlm<{ findings: { code: string }[] }>(["doctor", run, "--json"], [0, 4]);
-  return (diagnosis?.findings ?? []).map(({ code }) => code);
+  const [diagnosis] = askMrlm<{ findings: { rule: string }[] }>(["doctor", run, "--json"], [0, 4]);
+  return (diagnosis?.findings ?? []).map(({ rule }) => rule);
 }
 
 const recordOf = (run: string): string => join(run, "run.json");
