@@ -46,7 +46,7 @@ def choose_layout(backbone: TransformersBackbone, tolerance: float) -> Layout:
                 raise
             reason = f"its packed pass failed ({error})"
         model.module.set_attn_implementation(implementation)
-    log.info("model %s: sequences are padded and not packed, because %s", model.model_id, reason)
+    log.warning("model %s: sequences are padded and not packed, because %s", model.model_id, reason)
     backbone.layout = Layout.PADDED
     return Layout.PADDED if _difference(_states(backbone, units), expected) <= tolerance else Layout.MASKED
 
