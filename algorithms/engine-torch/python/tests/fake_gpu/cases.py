@@ -35,6 +35,9 @@ LEARNING = {
     "qwen2": ("qwen2", {}, {}, {}, ROWS, LEARNT),
     "qwen2, float32 head": ("qwen2", {}, {"float32_head": True}, {}, ROWS, LEARNT),
     "qwen2, adapter": ("qwen2", {}, {"lora": True}, {}, ROWS, LEARNT),
+    "qwen2, common prompt": ("qwen2", {}, {}, {"common": True}, [(40, 11), (40, 29), (40, 19)], LEARNT),
+    "mistral, window": ("mistral", {"sliding_window": 8, "head_dim": 16}, {}, {}, ROWS, LEARNT),
+    "gemma3": ("gemma3_text", {"head_dim": 16, "sliding_window": 8}, {}, {}, ROWS, LEARNT),
     "qwen2, checkpointed": ("qwen2", {}, {"gradient_checkpointing": True}, {}, ROWS, LEARNT),
     "qwen3, entropy": ("qwen3", {"head_dim": 16}, {}, {"entropy": True}, ROWS, {OUTPUT: 2, **NORM}),
     # The values of the states, and those after the last tokens.
@@ -63,11 +66,14 @@ def sampled(name: str, change: Callable[[Any], None] = lambda _: None) -> tuple[
 
 def learnt(name: str) -> Counter[str]:
     """Learns a case, and returns the copies to the host."""
-    kind, fields, settings, options, rows, _ = LEARNING[name]
+    kind, fields, settings, given, rows, _ = LEARNING[name]
+    options = dict(given)
     with fake_gpu() as watch:
         model = make_model(kind, fields=SMALL | fields, **settings)
         watch.reset()
-        learn(model, unit_of(rows, **options), **options)
+        unit = unit_of(rows, **options)
+        options.pop("common", None)
+        learn(model, unit, **options)
     return watch.hosts
 
 

@@ -152,16 +152,20 @@ def sample(decoder: Decoder) -> int:
     return steps
 
 
-def unit_of(lengths: list[tuple[int, int]], *, entropy: bool = False, value: bool = False) -> TokenUnit:
+def unit_of(
+    lengths: list[tuple[int, int]], *, entropy: bool = False, value: bool = False, common: bool = False
+) -> TokenUnit:
     """Returns one unit of sequences with (prompt, answer) tokens, and gradients for each answer token.
 
-    The prompts have no common prefix.
+    The prompts are one prompt if `common`, otherwise they have no common prefix.
     """
-    rows = tuple(
-        TokenSequence(np.full(p + n, i + 1, np.int32), np.arange(p, p + n)) for i, (p, n) in enumerate(lengths)
-    )
+    rows = []
+    for number, (prompt, answer) in enumerate(lengths, 1):
+        tokens = np.full(prompt + answer, number, np.int32)
+        tokens[:prompt] = 0 if common else number
+        rows.append(TokenSequence(tokens, np.arange(prompt, prompt + answer)))
     ones = np.ones(sum(n for _, n in lengths), np.float32)
-    return TokenUnit(0, rows, UnitGradients(ones, ones if entropy else None, ones if value else None))
+    return TokenUnit(0, tuple(rows), UnitGradients(ones, ones if entropy else None, ones if value else None))
 
 
 def learn(model: LoadedModel, unit: TokenUnit, *, entropy: bool = False, value: bool = False) -> None:
