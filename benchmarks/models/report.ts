@@ -39,16 +39,17 @@ function table(): string {
         `[${seed.seed}](answers/${row.name}-${seed.seed}.md)`,
         String(seed.tasks),
         withInterval(seed.before),
+        seed.between.map((share) => share.toFixed(3)).join(", "),
         withInterval(seed.after),
         `${gain.toFixed(3)} (${seed.difference.map((end) => end.toFixed(3)).join(" to ")})`,
         seed.minutes.toFixed(1),
-        seed.findings.length === 0 ? "none" : seed.findings.map((code) => `\`${code}\``).join(", "),
+        seed.findings.length === 0 ? "none" : seed.findings.map((rule) => `\`${rule}\``).join(", "),
       ];
       return `| ${cells.join(" | ")} |`;
     }),
   );
-  const head = "| row | held-out task | seed | tasks | before | after | gain | minutes | findings |";
-  return [head, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |", ...lines].join("\n");
+  const head = "| row | held-out task | seed | tasks | before | between | after | gain | minutes | findings |";
+  return [head, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", ...lines].join("\n");
 }
 
 const withInterval = ({ share, interval }: Share): string =>

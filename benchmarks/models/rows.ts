@@ -14,7 +14,7 @@ export interface Row {
   readonly plugin?: string;
   /** Description of a held-out task, for the table. */
   readonly task: string;
-  /** SQL expression over `v_episodes`: 1 for a solved task, 0 for another. */
+  /** SQL expression over `v_episodes e`: 1 for a solved task, 0 for another. */
   readonly solved: string;
 }
 
@@ -23,57 +23,64 @@ export const ROWS: readonly Row[] = [
     name: "arithmetic",
     model: "smollm2",
     task: "sums, differences and products of numbers of up to two digits",
-    solved: "components ->> 'correct'",
+    solved: "e.components ->> 'correct'",
   },
   {
     name: "worked",
     model: "smollm2",
     task: "equations, number theory and chains of operations, with written steps",
-    solved: "components ->> 'correct'",
+    solved: "e.components ->> 'correct'",
   },
   {
     name: "gsm8k",
     model: "smollm2",
     task: "grade-school problems of GSM8K",
-    solved: "components ->> 'correct'",
+    solved: "e.components ->> 'correct'",
   },
   {
     name: "code",
     model: "smollm2",
     task: "functions in Python of the lowest level, with hidden tests",
-    solved: "components ->> 'all_passed'",
+    solved: "e.components ->> 'all_passed'",
   },
   {
     name: "humaneval",
     model: "smollm2",
     task: "HumanEval, without training on it",
-    solved: "components ->> 'all_passed'",
+    solved: "e.components ->> 'all_passed'",
   },
   {
     name: "calculator",
     model: "smollm2",
     task: "calculations of numbers that are too large for the model, with a calculator",
-    solved: "components ->> 'answer'",
+    solved: "e.components ->> 'answer'",
+  },
+  {
+    name: "agent",
+    model: "smollm2",
+    plugin: "../agent",
+    task: "prices of orders, by an agent program with two tools",
+    solved: "e.reward",
   },
   {
     name: "formats",
     model: "smollm2",
     plugin: "formats",
     task: "one or two rules of form, on a topic",
-    solved: "components ->> 'solved'",
+    solved: "e.components ->> 'solved'",
   },
   {
     name: "preferences",
     model: "smollm2",
     plugin: "formats",
     task: "one or two rules of form, on a topic",
-    solved: "components ->> 'solved'",
+    solved: "e.components ->> 'solved'",
   },
   {
     name: "nim",
     model: "smollm2",
     task: "the first move in the 16 positions that can be won",
-    solved: "components ->> 'correct'",
+    solved: "e.components ->> 'correct'",
   },
 ];
 

@@ -29,7 +29,7 @@ type Compared = ReadonlyMap<unknown, readonly number[]>;
  *
  * No baseline has a term of the own episode, nor of its number of turns, so E[A_ik ∇log π] = c E[R_ik ∇log π] for any number of turns. A mean that includes
  * the own turn would have the factor (m - 1) / m of the m members with a turn k in place of c, and a sum of rewards that are centred turn by turn (arXiv
- * 2505.11821) has a bias against turns with rewards: ADR 0035 (credit by turn). Where all members have a turn k, `group_mean` is R_ik - mean_j R_jk.
+ * 2505.11821) has a bias against turns with rewards: ADR 0036 (credit by turn). Where all members have a turn k, `group_mean` is R_ik - mean_j R_jk.
  *
  * A turn whose return equals all that it is compared with gets exactly 0, and so does every turn of a group of one.
  */

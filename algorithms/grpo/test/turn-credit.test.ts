@@ -98,7 +98,7 @@ describe("credit by turn in a world of 13 episodes of one to three turns", () =>
       const { gradient } = valueOf(WORLD, gamma, 1);
       for (const credit of ["turn", "state"] as const)
         expectClose(meanGradient(2, estimator({ credit, gamma, baseline: "leave_one_out" })), gradient);
-      // ADR 0035 (credit by turn) has these figures.
+      // ADR 0036 (credit by turn) has these figures.
       expect(distance(gradient, valueOf(WORLD, gamma, gamma).gradient)).toBeGreaterThan(0.03);
       expect(distance(gradient, exact)).toBeGreaterThan(0.03);
     },

@@ -22,7 +22,7 @@ export interface ServePoliciesOptions extends SequenceLimits {
   readonly tokens?: Tokens;
   /** Certificate, for HTTPS. Default: plain HTTP. */
   readonly tls?: ServerTls;
-  /** Largest body of a request in bytes. Default: 4 MiB. */
+  /** Largest body of a request in bytes, that of an agent in training. Default: 8 MiB. */
   readonly maxRequestBytes?: number;
   /** Longest time until a request has arrived as a whole, in milliseconds. Default: 30,000. */
   readonly requestMs?: number;
@@ -42,7 +42,7 @@ const LAST_RESPONSES_MS = 1_000;
 
 /** Serves policies over the APIs of OpenAI and Anthropic. Rejects with PORT_IN_USE, and with MODEL_NOT_FOUND for a model that the engine does not hold. */
 export async function servePolicies(options: ServePoliciesOptions): Promise<PolicyServer> {
-  const { address, tokens, tls, maxRequestBytes = 4 << 20, logger = silentLogger } = options;
+  const { address, tokens, tls, maxRequestBytes = 8 << 20, logger = silentLogger } = options;
   const policies = await Promise.all(options.policies.map(openPolicy));
   const admission = new Admission(options);
   const log = new RequestLog(logger, admission);

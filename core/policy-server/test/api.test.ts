@@ -88,7 +88,7 @@ describe("a request is refused in OpenAI's form", () => {
     expect(await of(CHAT, "{")).toEqual([400, "MESSAGE_INVALID"]);
     expect(await of(CHAT, "[]")).toEqual([400, "invalid_value"]);
     expect(await of(CHAT, `{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)).toEqual([400, "MESSAGE_INVALID"]);
-    expect(await of(CHAT, { ...chat, messages: [{ role: "user", content: "x".repeat(5_000_000) }] })).toEqual([
+    expect(await of(CHAT, { ...chat, messages: [{ role: "user", content: "x".repeat(9_000_000) }] })).toEqual([
       413,
       "MESSAGE_INVALID",
     ]);

@@ -25,13 +25,18 @@ const formats = singleTurn({
         const topic = random.pick(TOPICS);
         const first = random.pick(Object.keys(KINDS));
         const others = Object.keys(KINDS).filter((kind) => areCompatible(first, kind));
-        const kinds = random.next() < 0.5 ? [first] : [first, random.pick(others)];
+        const kinds = random.next() < 0.7 ? [first] : [first, random.pick(others)];
         const rules = kinds.map((kind) => `${kind}/${random.integer(0, (KINDS[kind]?.length ?? 1) - 1)}`);
         return { public: { topic, rules }, private: {}, key: [topic, ...rules].sort().join(" ") };
       },
     }),
-  prompt: ({ topic, rules }) =>
-    `Write something about this topic, and name it: ${topic}. ${rules.map((rule) => ruleOf(rule).states).join(" ")}`,
+  // Without a length a small model writes until it is cut, and no answer is rewarded.
+  prompt: ({ topic, rules }) => {
+    const states = rules.map((rule) => ruleOf(rule).states).join(" ");
+    return rules.some((rule) => /^(sentences|list)/.test(rule))
+      ? `Write about the ${topic}, and name it. ${states}`
+      : `Write one short sentence about the ${topic}, and name it. ${states}`;
+  },
   score(text, { public: { topic, rules } }) {
     const solved = Number(isAbout(text, topic) && rules.every((rule) => ruleOf(rule).keeps(text.trim())));
     return score(solved, { solved });

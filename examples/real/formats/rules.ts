@@ -27,12 +27,12 @@ export const KINDS: Readonly<Record<string, readonly Rule[]>> = {
   small: [{ states: "Use no capital letters.", keeps: (text) => text === text.toLowerCase() }],
   sentences: [2, 3].map((count) => ({
     value: count,
-    states: `Write exactly ${NUMBERS[count - 2]} sentences.`,
+    states: `Write exactly ${NUMBERS[count - 2]} short sentences.`,
     keeps: (text) => sentencesOf(text).length === count && /[.!?]\s*$/.test(text),
   })),
   list: [2, 3, 4].map((count) => ({
     value: count,
-    states: `Write a list of exactly ${NUMBERS[count - 2]} lines, each of which begins with "- ".`,
+    states: `Write a list of exactly ${NUMBERS[count - 2]} short lines, each of which begins with "- ".`,
     keeps: (text) => {
       const lines = text.trim().split("\n");
       return lines.length === count && lines.every((line) => /^- \S/.test(line));

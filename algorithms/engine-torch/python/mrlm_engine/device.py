@@ -82,6 +82,12 @@ def choose_dtype(name: str, device: torch.device) -> torch.dtype:
     return DTYPES[name]
 
 
+def free_gpu_memory(device: torch.device) -> int:
+    """Returns the bytes that no tensor uses: free memory of the GPU, and blocks that torch's allocator caches."""
+    free, _ = torch.cuda.mem_get_info(device)
+    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+
 def dtype_name(dtype: torch.dtype) -> str:
     """Returns "float32" for torch.float32, and so on."""
     return str(dtype).removeprefix("torch.")

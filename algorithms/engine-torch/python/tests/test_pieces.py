@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from autograd import accumulated, largest_difference
 from client import Array, Outputs, group, sequence
 from running import RunningEngine
 from tiny import GPT2, QWEN2
 
+from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.training.trainable_model import TrainableModel
 
 UNITS = [group([3, 4, 5], [[6, 7, 8, 9], [8, 9, 10], [], [11, 12, 13, 14, 15]]), group([11, 12], [[13, 14, 15]])]
 
@@ -51,3 +54,20 @@ def test_known_gradients_are_divided_with_the_unit(engine: RunningEngine) -> Non
         assert result.outputs[0]["logprob"].shape == (11,)
     whole, pieces = (accumulated(engine.state.trainable_model(model_id)) for model_id in ("whole", "pieces"))
     assert largest_difference(pieces, whole) < 1e-5
+
+
+def test_a_gpu_divides_known_gradients_under_the_default_budget(
+    engine: RunningEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A GPU is imitated: its default budget, and a model that is not on a CPU where pieces are planned."""
+    engine.create("policy", GPT2)
+    trainable = engine.state.trainable_model("policy")
+    rows = tuple(TokenSequence(np.arange(n, 2 * n, dtype=np.int32), np.arange(1, n)) for n in (9, 5, 7))
+    shard = [TokenUnit(0, rows)]
+    monkeypatch.setattr(TrainableModel, "budget", 14)
+    assert [len(trainable.pieces(shard, False, once=once)) for once in (True, False)] == [1, 1]
+    monkeypatch.setattr(trainable.model, "device", torch.device("meta"))
+    pieces = trainable.pieces(shard, False, once=True)
+    assert [[len(sequence.tokens) for sequence in piece[0].sequences] for piece in pieces] == [[9, 5], [7]]
+    # A loss of the client needs all outputs of the unit, and pieces would be computed twice.
+    assert trainable.pieces(shard, False, once=False) == [shard]

@@ -6,8 +6,10 @@ import logging
 
 import torch
 
+from mrlm_engine.backbone.choose_layout import choose_layout
+from mrlm_engine.backbone.packed_attention import is_packed
 from mrlm_engine.backbone.protocol import Backbone
-from mrlm_engine.backbone.transformers_backbone import TransformersBackbone
+from mrlm_engine.backbone.transformers_backbone import Layout, TransformersBackbone
 from mrlm_engine.errors import EngineError
 from mrlm_engine.llama.backbone import LlamaBackbone
 from mrlm_engine.llama.probe import Probe
@@ -28,7 +30,10 @@ def choose_backbone(model: LoadedModel) -> Backbone:
     """
     if is_divided(model):
         # The probe ran before the weights were divided, or on the model that owns them.
-        return TransformersBackbone(model)
+        divided = TransformersBackbone(model)
+        if is_packed(model.config):
+            divided.layout = Layout.PACKED
+        return divided
     with model.lock:
         probe = Probe(model)
         refuse_unused_adapters(model, probe)
@@ -56,6 +61,7 @@ def choose_backbone(model: LoadedModel) -> Backbone:
                 "The engine computes log-probabilities from hidden states in chunks; use another architecture.",
             )
         refuse_randomness(model)
+        backbone.layout = choose_layout(backbone, probe.tolerance)
         return backbone
 
 

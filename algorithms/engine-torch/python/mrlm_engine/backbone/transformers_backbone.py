@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
+from mrlm_engine.backbone.packed_attention import packed_inputs
+from mrlm_engine.batching import prefix_layout
+from mrlm_engine.batching.packed_layout import PackedLayout, packed_layout
 from mrlm_engine.batching.padded_layout import PaddedLayout, padded_layout
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.gradients.sink import PassGradients
 from mrlm_engine.models.loaded_model import LoadedModel
 
 
+class Layout(enum.Enum):
+    """Layout of a micro-batch."""
+
+    # One row without padding. The module's attention is `packed_attention`.
+    PACKED = "packed"
+    # Rows that are padded on the right, where causal layers do not read it.
+    PADDED = "padded"
+    # The same with a mask of the padding, for which each layer keeps a table of all pairs of tokens.
+    MASKED = "masked"
+
+
 class TransformersBackbone:
-    """Runs `module.base_model` on padded rows; no key-value cache, no dropout."""
+    """Runs `module.base_model` on packed or padded rows; no key-value cache, no dropout."""
 
     # Autograd adds to the parameters themselves.
     has_lanes = False
 
     def __init__(self, model: LoadedModel) -> None:
         self.model = model
+        # Correct for every module. `choose_layout` finds out whether less will do.
+        self.layout = Layout.MASKED
         if model.gradient_checkpointing and model.trainable:
             enable = getattr(
                 model.module, "activation_checkpointing_enable", model.module.gradient_checkpointing_enable
@@ -31,7 +49,9 @@ class TransformersBackbone:
                 part.training = bool(getattr(part, "gradient_checkpointing", False))
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
-        """Returns the tokens of the unit with padding to its longest sequence."""
+        """Returns the tokens of the unit: without a common prefix's repetitions, or with padding to the longest."""
+        if self.layout is Layout.PACKED:
+            return prefix_layout.computed_tokens(unit, final_value)
         return len(unit.sequences) * max(sequence.needed(final_value) for sequence in unit.sequences)
 
     def graph_bytes_per_token(self) -> int:
@@ -45,25 +65,34 @@ class TransformersBackbone:
         """Does nothing: autograd adds to `.grad` itself."""
 
     def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> TransformersRun:
-        """Pads a micro-batch and computes it."""
-        return TransformersRun(self, padded_layout(units, final_value, self.model.device), keep_graph)
+        """Lays a micro-batch out and computes it."""
+        device = self.model.device
+        if self.layout is Layout.PACKED:
+            packed = packed_layout(units, final_value, device)
+            inputs = {"position_ids": packed.positions, **packed_inputs(packed.packed, device)}
+            return TransformersRun(self, packed, inputs, keep_graph)
+        padded = padded_layout(units, final_value, device)
+        positions = torch.arange(padded.tokens.shape[1], device=device)[None].expand_as(padded.tokens)
+        mask = padded.mask if self.layout is Layout.MASKED else None
+        return TransformersRun(self, padded, {"position_ids": positions, "attention_mask": mask}, keep_graph)
 
 
 class TransformersRun:
     """One forward pass of a TransformersBackbone."""
 
-    def __init__(self, backbone: TransformersBackbone, layout: PaddedLayout, keep_graph: bool) -> None:
+    def __init__(
+        self,
+        backbone: TransformersBackbone,
+        layout: PackedLayout | PaddedLayout,
+        inputs: dict[str, Any],
+        keep_graph: bool,
+    ) -> None:
         model = backbone.model
-        positions = torch.arange(layout.tokens.shape[1], device=model.device)[None]
         with torch.set_grad_enabled(keep_graph), model.active_adapter():
-            states = model.module.base_model(
-                input_ids=layout.tokens,
-                attention_mask=layout.mask,
-                position_ids=positions.expand_as(layout.tokens),
-                use_cache=False,
-            ).last_hidden_state
+            states = model.module.base_model(input_ids=layout.tokens, use_cache=False, **inputs).last_hidden_state
             self._rows = states.flatten(0, 1).index_select(0, layout.outputs.rows)
         self.hidden = self._rows.detach()
+        self.layout = layout
         self.rows = layout.outputs
         self.computed_tokens = layout.computed_tokens
         self.graph_bytes = layout.computed_tokens * backbone.graph_bytes_per_token() if keep_graph else 0

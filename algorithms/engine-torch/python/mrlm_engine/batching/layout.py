@@ -20,12 +20,14 @@ class OutputRows:
     output_row  [M]  for each output (units, sequences, positions in order): its index into `rows`
     targets     [M]  the token whose log-probability the output is
     final_row   [S]  for each sequence: the index into `rows` of its last token's state; empty if not requested
+    reads       [M]  `output_row` on the host, so that chunks of rows are cut without waiting for the device
     """
 
     rows: torch.Tensor
     output_row: torch.Tensor
     targets: torch.Tensor
     final_row: torch.Tensor
+    reads: NDArray[np.int64]
 
     @property
     def count(self) -> int:
@@ -56,4 +58,5 @@ def output_rows(
         output_row=tensor(inverse[:outputs]),
         targets=tensor(np.concatenate(targets).astype(np.int64) if targets else np.zeros(0, np.int64)),
         final_row=tensor(inverse[outputs:]),
+        reads=inverse[:outputs],
     )

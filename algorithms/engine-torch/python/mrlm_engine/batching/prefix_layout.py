@@ -103,8 +103,11 @@ def computed_tokens(unit: TokenUnit, final_value: bool) -> int:
     return sum(lengths) - prefix * max(0, len(lengths) - 1)
 
 
-def prefix_layout(units: Sequence[TokenUnit], final_value: bool, device: torch.device) -> PrefixLayout:
-    """Lays `units` out. Leaves out tokens that no output reads (the last of most sequences)."""
+def segments_of(units: Sequence[TokenUnit], final_value: bool) -> tuple[list[Segment], list[list[Segment]]]:
+    """Cuts `units` into segments, each behind its parent, and returns them with the chain of segments of each sequence.
+
+    Leaves out tokens that no output reads (the last of most sequences).
+    """
     segments: list[Segment] = []
     chains: list[list[Segment]] = []
     for unit in units:
@@ -122,12 +125,18 @@ def prefix_layout(units: Sequence[TokenUnit], final_value: bool, device: torch.d
                 segments.append(own)
                 chain.append(own)
             chains.append(chain)
+    return segments, chains
+
+
+def prefix_layout(units: Sequence[TokenUnit], final_value: bool, device: torch.device) -> PrefixLayout:
+    """Lays `units` out. Leaves out tokens that no output reads (the last of most sequences)."""
+    segments, chains = segments_of(units, final_value)
     ordered = sorted(segments, key=_group_order)
     start = 0
     for segment in ordered:
         segment.start = start
         start += len(segment.tokens)
-    row_of = [_rows(chain) for chain in chains]
+    row_of = [rows_of(chain) for chain in chains]
     positions = [np.arange(s.offset, s.offset + len(s.tokens)) for s in ordered]
     padding = missing_rows(start, device)
     return PrefixLayout(
@@ -198,7 +207,8 @@ def _group(members: list[Segment], device: torch.device) -> AttentionGroup:
     )
 
 
-def _rows(chain: list[Segment]) -> NDArray[np.int64]:
+def rows_of(chain: list[Segment]) -> NDArray[np.int64]:
+    """Returns the rows of the packed stream that hold the tokens of a sequence, once every `start` is set."""
     parts = [np.arange(s.start, s.start + len(s.tokens), dtype=np.int64) for s in chain]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 

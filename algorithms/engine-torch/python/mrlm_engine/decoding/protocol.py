@@ -60,7 +60,7 @@ class Decoder(Protocol):
         """Returns the bytes of state for `rows` rows of `length` tokens."""
 
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Copies new weights by state-dict name. All rows must have been dropped."""
+        """Copies new weights by state-dict name. Rows that run keep the state that old weights computed."""
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Returns each weight that the decoder computes with, by state-dict name, in its original layout."""

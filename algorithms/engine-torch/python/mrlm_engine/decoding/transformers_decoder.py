@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-import torch.nn.functional as F
 
+from mrlm_engine.compute.matmul import float32_linear
 from mrlm_engine.compute.transfer import to_device
 from mrlm_engine.decoding.cohort import Cohort
 from mrlm_engine.decoding.protocol import PromptGroup
@@ -36,7 +36,7 @@ class ModuleDecoder:
         self._adapter = list(adapter_layers(module).values())
         head = module.get_output_embeddings()
         if float32_head and head.weight.dtype != torch.float32:
-            head.forward = lambda hidden: F.linear(hidden.float(), head.weight.float())
+            head.forward = lambda hidden: float32_linear(hidden, head.weight)
         self.vocab = int(head.weight.shape[0])
         self._device = head.weight.device
         self._cohorts: list[Cohort] = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
-from mrlm_engine.compute.matmul import add_linear_, linear
+from mrlm_engine.compute.matmul import add_linear_, float32_linear, linear
 from mrlm_engine.compute.transfer import to_device
 from mrlm_engine.decoding.protocol import PromptGroup
 from mrlm_engine.decoding.row_moves import RowMoves
@@ -21,6 +22,7 @@ from mrlm_engine.llama.kv_cache import KVCache
 from mrlm_engine.llama.prefix_cache import PrefixCache
 from mrlm_engine.llama.rotary import RotaryTable, rotate_
 from mrlm_engine.llama.shape import LlamaShape, computes_mixed
+from mrlm_engine.llama.shared_prefix import LEAST_PREFIX, SharedPrefix, common_length
 
 # Tokens, padding included, that one pass over prompts takes at most.
 PREFILL_TOKENS = 8192
@@ -54,7 +56,11 @@ class LlamaDecoder:
         # Maxima of these numbers, and whether all rows have the same number in their slots.
         self._longest = self._columns = 0
         self._even = True
+        # Beginning of all prompts that entered an empty batch, where it was worth being computed once.
+        self._prefix: SharedPrefix | None = None
+        # Prompts that rows share: whole prompts of several rows each if `_whole`, otherwise only the beginning.
         self._prompts: PrefixCache | None = None
+        self._whole = False
         # Small matrices by batched products are several times faster than the fused kernel on CPU; elsewhere, and in
         # 16 bits, the fused kernel keeps the sums in float32.
         self._by_products = self._dtype == torch.float32 and self._device.type == "cpu"
@@ -62,21 +68,21 @@ class LlamaDecoder:
 
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
         self._weights.copy_from(weights)
+        if self._prefix is not None:
+            self._prefix = dataclasses.replace(self._prefix, stale=True)
         self._head = self._head_weight()
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         return self._weights.items()
 
     def bytes_for(self, rows: int, length: int) -> int:
-        return rows * length * self._cache.bytes_per_column()
+        return self._cache.bytes_for(rows, length)
 
     def clear(self) -> None:
         self.keep(RowMoves.closing(np.ones(self.rows, np.bool_), self._device))
 
     def scrub(self, rows: npt.NDArray[np.int64]) -> None:
         self._cache.clear(to_device(rows, self._device))
-        if self._prompts is not None:
-            self._prompts.scrub(rows.tolist())
 
     def keep(self, moves: RowMoves) -> None:
         if len(moves.target):
@@ -86,26 +92,38 @@ class LlamaDecoder:
         self._resize(moves.apply_array(self._sizes.T).T.copy(), moves.apply(self._sizes_there.t()).t().contiguous())
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
+        if self._float32_head and self._head.dtype != torch.float32:
+            return float32_linear(features, self._head)
         return linear(features.to(self._head.dtype), self._head)
 
     def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
         lengths = np.repeat([g.tokens.numel() for g in groups], [g.rows for g in groups])
         if not self.rows:
+            self._prompts, self._prefix = None, self._computed_prefix(groups)
             # Sharing costs two small products a layer, so it needs two rows for each prompt.
-            shares = self._by_products and len(lengths) >= 2 * len(groups)
-            self._prompts = PrefixCache() if shares else None
-        own = lengths if self._prompts is None else np.zeros_like(lengths)
-        sizes = np.stack((lengths, own))
+            self._whole = self._by_products and len(lengths) >= 2 * len(groups)
+            if self._whole or (self._by_products and self._prefix is not None):
+                self._prompts = PrefixCache()
+        prefix = self._prefix if self._prefix is not None and self._prefix.begins(groups) else None
+        shared = np.zeros_like(lengths)
+        if self._prompts is not None and self._whole:
+            shared = lengths
+        elif self._prompts is not None and self._prefix is not None:
+            # Rows with another beginning have a prompt without tokens.
+            length = 0 if prefix is None else prefix.length
+            self._prompts.join([data[:, :, :, :length] for data in self._prefix.data], len(lengths))
+            shared = np.full_like(lengths, length)
+        sizes = np.stack((lengths, lengths - shared))
         there = to_device(sizes.copy(), self._device)
-        self._cache.reserve(self.rows + len(own), max(self._columns, int(own.max())) + 1, used=self.rows)
+        self._cache.reserve(self.rows + len(lengths), max(self._columns, int(sizes[1].max())) + 1, used=self.rows)
         self._cache.open_rows(self.rows, there[1])
-        features = [self._prefill(part, self.rows + before) for before, part in _parts(groups)]
+        features = [self._prefill(part, self.rows + before, prefix) for before, part in _parts(groups, prefix)]
         self._resize(np.concatenate((self._sizes, sizes), 1), torch.cat((self._sizes_there, there), 1))
         return torch.cat(features)
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         columns = self._columns + 1
-        self._cache.reserve(self._cache.slots, columns, used=self.rows)
+        self._cache.reserve(self.rows, columns, used=self.rows)
         lengths, own = self._sizes_there.unbind(0)
         rotary = self._rotary.upto(self._longest + 1)[lengths][:, None]
         place = self._cache.locate(own)
@@ -120,37 +138,74 @@ class LlamaDecoder:
         self._columns += 1
         return self._norm(hidden, self._weights.final_norm)
 
-    def _prefill(self, groups: Sequence[PromptGroup], first: int) -> torch.Tensor:
-        """Computes the distinct prompts once; features of the rows of `groups`, the first of which is row `first`."""
-        shape, device = self.shape, self._device
-        lengths = [group.tokens.numel() for group in groups]
+    def _computed_prefix(self, groups: Sequence[PromptGroup]) -> SharedPrefix | None:
+        """Computes the tokens with which all prompts begin once, where they are several prompts and enough tokens."""
+        length = common_length([group.tokens for group in groups])
+        if len(groups) < 2 or length < LEAST_PREFIX:
+            return None
+        data: list[torch.Tensor] = []
+        tokens = groups[0].tokens[:length]
+        self._forward(to_device(tokens.numpy(), self._device)[None], None, lambda _, new: data.append(new.contiguous()))
+        return SharedPrefix(tokens, data)
+
+    def _prefill(self, groups: Sequence[PromptGroup], first: int, prefix: SharedPrefix | None) -> torch.Tensor:
+        """Computes the distinct prompts once, behind `prefix`; features of the rows of `groups`, the first of which is
+        row `first`."""
+        device = self._device
+        known = 0 if prefix is None else prefix.length
+        lengths = [group.tokens.numel() - known for group in groups]
         width = max(lengths)
         # Padding is on the right, where causal attention does not read it.
         padded = np.zeros((len(groups), width), np.int64)
         for row, group in enumerate(groups):
-            padded[row, : lengths[row]] = group.tokens.numpy()
+            padded[row, : lengths[row]] = group.tokens[known:].numpy()
         copies = np.repeat(np.arange(len(groups)), [group.rows for group in groups])
         ends = np.arange(len(groups)) * width + np.array(lengths) - 1
         indices = to_device(np.concatenate((padded.reshape(-1), copies, ends)), device)
         tokens, group_of_row, last = torch.split(indices, [padded.size, len(copies), len(ends)])
         rows = slice(first, first + len(copies))
-        hidden = F.embedding(tokens, self._weights.embedding).to(self._dtype)
-        rotary = self._rotary.upto(width)[:width].repeat(len(groups), 1)[:, None]
-        shared = []
+        shared: list[torch.Tensor] = []
+
+        def keep(number: int, keys_values: torch.Tensor) -> None:
+            before = None if prefix is None else prefix.data[number]
+            if self._prompts is not None and self._whole:
+                shared.append(keys_values.contiguous() if before is None else _behind(before, keys_values))
+                return
+            slots = self._cache.data[number][:, :, rows]
+            if before is not None and self._prompts is None:
+                slots[..., :known, :] = before
+                slots = slots[..., known:, :]
+            slots[..., :width, :] = keys_values[:, :, group_of_row]
+
+        hidden = self._forward(tokens.view(len(groups), width), prefix, keep)
+        if self._prompts is not None and self._whole:
+            self._prompts.add(shared, [known + length for length in lengths], [group.rows for group in groups])
+        return self._norm(hidden[last], self._weights.final_norm)[group_of_row]
+
+    def _forward(
+        self, tokens: torch.Tensor, prefix: SharedPrefix | None, keep: Callable[[int, torch.Tensor], None]
+    ) -> torch.Tensor:
+        """Computes the hidden states [count * width, hidden] of tokens [count, width], each row of which follows
+        `prefix`. `keep` gets the number of each layer with its keys and values [2, key_heads, count, width, head_size].
+        """
+        shape = self.shape
+        count, width = tokens.shape
+        known = 0 if prefix is None else prefix.length
+        hidden = F.embedding(tokens.reshape(-1), self._weights.embedding).to(self._dtype)
+        rotary = self._rotary.upto(known + width)[known : known + width].repeat(count, 1)[:, None]
+        mask = None if prefix is None else prefix.mask(width, self._dtype)
         for number, layer in enumerate(self._weights.layers):
             queries, keys_values = self._project(layer, hidden, rotary)
-            by_head = keys_values.view(len(groups), width, 2, shape.key_heads, shape.head_size).permute(2, 3, 0, 1, 4)
-            if self._prompts is None:
-                self._cache.data[number][:, :, rows, :width] = by_head[:, :, group_of_row]
-            else:
-                shared.append(by_head.contiguous())
-            queries = queries.view(len(groups), width, shape.heads, shape.head_size).transpose(1, 2)
-            keys, values = by_head.transpose(1, 2)
-            attended = F.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
+            by_head = keys_values.view(count, width, 2, shape.key_heads, shape.head_size).permute(2, 3, 0, 1, 4)
+            keep(number, by_head)
+            queries = queries.view(count, width, shape.heads, shape.head_size).transpose(1, 2)
+            seen = by_head if prefix is None else _behind(prefix.data[number], by_head)
+            keys, values = seen.transpose(1, 2)
+            attended = F.scaled_dot_product_attention(
+                queries, keys, values, attn_mask=mask, is_causal=mask is None, enable_gqa=True
+            )
             self._finish_block(layer, hidden, attended.transpose(1, 2).reshape(-1, shape.query_width))
-        if self._prompts is not None:
-            self._prompts.add(shared, lengths, [group.rows for group in groups])
-        return self._norm(hidden[last], self._weights.final_norm)[group_of_row]
+        return hidden
 
     def _project(
         self, layer: DecoderLayerWeights, hidden: torch.Tensor, rotary: torch.Tensor
@@ -203,7 +258,8 @@ class LlamaDecoder:
         return (hidden * factor.unsqueeze(-1)).mul_(weight)
 
     def _head_weight(self) -> torch.Tensor:
-        return self._weights.head.float() if self._float32_head else self._weights.head
+        is_converted = self._float32_head and self._device.type == "cpu"
+        return self._weights.head.float() if is_converted else self._weights.head
 
     def _resize(self, sizes: npt.NDArray[np.int64], there: torch.Tensor) -> None:
         self._sizes, self._sizes_there = sizes, there
@@ -225,13 +281,19 @@ def _add_projection(
         adapter.added_to(hidden, x)
 
 
-def _parts(groups: Sequence[PromptGroup]) -> Iterator[tuple[int, Sequence[PromptGroup]]]:
+def _behind(prefix: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """Returns [2, key_heads, prompts, columns, head_size] of `prefix`, which has one prompt, then `own` of each."""
+    return torch.cat((prefix.expand(-1, -1, own.shape[2], -1, -1), own), 3)
+
+
+def _parts(groups: Sequence[PromptGroup], prefix: SharedPrefix | None) -> Iterator[tuple[int, Sequence[PromptGroup]]]:
     """Cuts `groups` into runs of at most PREFILL_TOKENS padded tokens; each with its number of rows before it."""
+    known = 0 if prefix is None else prefix.length
     start = offset = rows = longest = 0
     for index, group in enumerate(groups):
-        longest = max(longest, group.tokens.numel())
+        longest = max(longest, group.tokens.numel() - known)
         if index > start and (index - start + 1) * longest > PREFILL_TOKENS:
             yield offset, groups[start:index]
-            start, longest, offset = index, group.tokens.numel(), rows
+            start, longest, offset = index, group.tokens.numel() - known, rows
         rows += group.rows
     yield offset, groups[start:]

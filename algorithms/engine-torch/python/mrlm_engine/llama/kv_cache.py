@@ -29,19 +29,21 @@ class KVCache:
         # Flat index of column 0 of each slot, [2 * key_heads, slots]: keys of each head, then values.
         self._base = torch.empty(0, dtype=torch.long, device=device)
 
-    def bytes_per_column(self) -> int:
-        """Returns the bytes that one column of one slot takes over all layers."""
-        return 2 * self.layers * self.key_heads * self.head_size * self.dtype.itemsize
+    def bytes_for(self, slots: int, columns: int) -> int:
+        """Returns the bytes over all layers of the capacity that `slots` x `columns` get, whatever was there before."""
+        capacity = _capacity(slots) * _rounded(columns)
+        return 2 * self.layers * self.key_heads * self.head_size * self.dtype.itemsize * capacity
 
     def reserve(self, slots: int, columns: int, used: int) -> None:
-        """Grows to at least `slots` x `columns`; the content of the first `used` slots is kept."""
+        """Makes room for `slots` x `columns`; the content of the first `used` slots is kept.
+
+        A cache that is too small in one direction takes the size of what it holds now in both, so that it is never
+        larger than one of its calls needed, whatever rows it had in all of them.
+        """
         if slots <= self.slots and columns <= self.columns:
             return
-        # It grows by at least half, so that sequences which arrive one by one do not move the cache each time.
-        slots = max(slots, self.slots + self.slots // 2) if slots > self.slots else self.slots
-        columns = max(-(-columns // COLUMN_BLOCK) * COLUMN_BLOCK, self.columns)
         try:
-            self._grow(slots, columns, used)
+            self._grow(_capacity(slots), _rounded(columns), used)
         except BaseException:
             # Memory ran out between two layers, so their sizes differ.
             self.data.clear()
@@ -50,18 +52,19 @@ class KVCache:
             raise
 
     def _grow(self, slots: int, columns: int, used: int) -> None:
+        kept = min(columns, self.columns)
         for index in range(self.layers):
             # Zeroed because a masked column still takes part with weight 0, and 0 * NaN is NaN.
             shape = (2, self.key_heads, slots, columns, self.head_size)
             grown = torch.zeros(shape, dtype=self.dtype, device=self.device)
             if used:
-                grown[:, :, :used, : self.columns] = self.data[index][:, :, :used]
+                grown[:, :, :used, :kept] = self.data[index][:, :, :used, :kept]
             if index < len(self.data):
                 self.data[index] = grown
             else:
                 self.data.append(grown)
         mask = torch.full((slots, 1, columns), -torch.inf, dtype=self.dtype, device=self.device)
-        mask[:used, :, : self.columns] = self.mask[:used]
+        mask[:used, :, :kept] = self.mask[:used, :, :kept]
         self.mask = mask
         self._base = (torch.arange(2 * self.key_heads * slots, device=self.device) * columns).view(-1, slots)
         self.slots, self.columns = slots, columns
@@ -99,3 +102,15 @@ class KVCache:
         """Zeroes slots [n] (after a sequence whose numbers were not finite)."""
         for data in self.data:
             data[:, :, slots] = 0.0
+
+
+def _capacity(slots: int) -> int:
+    """Returns the slots that are allocated for `slots`: up to an eighth more, so that sequences which arrive one by one
+    do not move the cache each time.
+    """
+    step = 1 << max(0, slots.bit_length() - 4)
+    return -(-slots // step) * step
+
+
+def _rounded(columns: int) -> int:
+    return -(-columns // COLUMN_BLOCK) * COLUMN_BLOCK

@@ -34,6 +34,18 @@ class PrefixCache:
         self._prompt_of += [first + i for i, count in enumerate(rows) for _ in range(count)]
         self._arrange()
 
+    def join(self, data: list[torch.Tensor], rows: int) -> None:
+        """Adds `rows` rows of the prompt that has the length of `data`, and the prompt itself where it is not there.
+
+        For prompts of which each has a length of its own.
+        """
+        length = data[0].shape[3]
+        if length not in self._lengths:
+            self.add(data, [length], [rows])
+            return
+        self._prompt_of += [self._lengths.index(length)] * rows
+        self._arrange()
+
     def keep(self, target: list[int], source: list[int], rows: int) -> None:
         """Moves rows `source` over rows `target`, drops rows from `rows` on, and prompts without rows."""
         for to, origin in zip(target, source, strict=True):
@@ -48,11 +60,6 @@ class PrefixCache:
             self._lengths = [self._lengths[prompt] for prompt in needed]
             self._prompt_of = [place[prompt] for prompt in self._prompt_of]
         self._arrange()
-
-    def scrub(self, rows: list[int]) -> None:
-        """Zeroes the prompts of `rows`."""
-        for data in self.data:
-            data[:, :, [self._prompt_of[row] for row in rows]] = 0.0
 
     def scores(self, layer: int, queries: torch.Tensor) -> torch.Tensor:
         """Scores [key_heads, rows, group, columns] of `queries` [key_heads, rows, group, head_size], which are scaled,

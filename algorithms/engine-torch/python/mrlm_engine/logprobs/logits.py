@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from mrlm_engine.compute.matmul import linear
+from mrlm_engine.compute.matmul import float32_linear, linear
 from mrlm_engine.compute.tensors import whole
 from mrlm_engine.models.loaded_model import LoadedModel
 
@@ -15,18 +15,22 @@ from mrlm_engine.models.loaded_model import LoadedModel
 class LogitsHead:
     """logits = cap * tanh(scale * (hidden W' + b) / cap), without the cap where there is none.
 
-    `weight` [V, h] and `bias` [V] are in the format that the product is computed in: float32 if that is the model's
-    format or `float32_head` is set, else the model's.
+    `weight` [V, h] and `bias` [V] are in the format of the product's factors: float32 if that is the model's format or,
+    on a CPU, if `float32_head` is set, else the model's. With `is_wide` the product of factors in 16 bits is not
+    rounded to their format.
     """
 
     weight: torch.Tensor
     bias: torch.Tensor | None
     scale: float
     cap: float
+    is_wide: bool = False
 
     def __call__(self, hidden: torch.Tensor) -> torch.Tensor:
         """Returns float32 logits [R, V] of `hidden` [R, h]."""
         hidden = hidden.to(self.weight.dtype)
+        if self.is_wide:
+            return self.scaled_(float32_linear(hidden, self.weight, self.bias))
         return self.scaled_(linear(hidden, self.weight, self.bias).float())
 
     def scaled_(self, logits: torch.Tensor) -> torch.Tensor:
@@ -58,9 +62,11 @@ def logits_head(model: LoadedModel, hidden: torch.dtype | None = None) -> Logits
     layer = model.module.get_output_embeddings()
     bias = getattr(layer, "bias", None)
     weight = whole(layer.weight.detach().to(model.dtype))
-    if model.float32_head or hidden == torch.float32:
+    in_float32 = model.float32_head or hidden == torch.float32
+    if in_float32 and weight.device.type == "cpu":
         weight = weight.float()
+    is_wide = in_float32 and weight.dtype != torch.float32
     config = model.config
     scale = float(getattr(config, "logit_scale", None) or 1.0) / float(getattr(config, "logits_scaling", None) or 1.0)
     cap = float(getattr(config, "final_logit_softcapping", None) or 0.0)
-    return LogitsHead(weight, None if bias is None else whole(bias.detach()).to(weight.dtype), scale, cap)
+    return LogitsHead(weight, None if bias is None else whole(bias.detach()).to(weight.dtype), scale, cap, is_wide)

@@ -11,11 +11,14 @@ and e of its entropy:  d loss / d logit_j = (sum_o g_o [j = target_o] - p_j sum_
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
+import numpy as np
 import torch
 
 from mrlm_engine.batching.layout import OutputRows
 from mrlm_engine.compute.matmul import add_weight_gradient_, linear
+from mrlm_engine.compute.transfer import to_device
 from mrlm_engine.gradients.sink import GradientSink
 from mrlm_engine.logprobs.blocks import Outputs, RowTotals, block_backward, block_outputs, block_size
 from mrlm_engine.logprobs.logits import logits_head
@@ -138,12 +141,12 @@ class LogprobsRun:
         if rows.count <= size:
             yield 0, rows.count, slice(None)
             return
-        order = torch.argsort(rows.output_row, stable=True)
-        bounds = torch.arange(0, rows.count + size, size, device=order.device).clamp_(max=rows.count)
-        cuts = torch.searchsorted(rows.output_row[order], bounds).tolist()
-        starts = bounds.tolist()
-        for i in range(len(starts) - 1):
-            yield starts[i], starts[i + 1], order[cuts[i] : cuts[i + 1]]
+        starts = np.arange(0, rows.count + size, size).clip(max=rows.count)
+        order = np.argsort(rows.reads, kind="stable")
+        cuts = np.searchsorted(rows.reads[order], starts)
+        picked = to_device(order, device)
+        for (start, end), (first, last) in zip(pairwise(starts.tolist()), pairwise(cuts.tolist()), strict=True):
+            yield start, end, picked[first:last]
 
     def _chunk_log_probabilities(self, start: int, end: int) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Returns the log-probabilities [end - start, V], and the logits where the head's gradient needs them."""

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import torch
 
+from mrlm_engine.device import free_gpu_memory
+
 # Reserved part, for fragmentation of the allocator and other memory of the process.
 MARGIN = 0.1
 
@@ -25,10 +27,7 @@ class Available:
 def available_memory(device: torch.device) -> Available:
     """Returns the memory that this rank may use, less a tenth. Ranks of one machine share the memory of the host."""
     if device.type == "cuda":
-        free, _ = torch.cuda.mem_get_info(device)
-        # Memory that the allocator holds and no tensor uses is free too.
-        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return Available(_less_margin(free + cached), "CUDA")
+        return Available(_less_margin(free_gpu_memory(device)), "CUDA")
     ranks = max(1, int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     limits = [Available(size // ranks, source) for size, source in host_limits()] + list(process_limits())
     if not limits:

@@ -77,7 +77,7 @@ def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
         adapter = model.adapter_parameters
         # Factors of projections that are computed together are in one block matrix with zeros between them.
         lines.append(Line(model.id, "sampler's adapter", 8 * adapter, f"{size(adapter)} parameters x 2 x 4 bytes"))
-    if model.has_float32_head:
+    if model.has_float32_head(setting.device):
         head = shape.vocabulary * shape.hidden
         lines.append(Line(model.id, "sampler's head", 4 * head, f"{shape.vocabulary} x {shape.hidden} x 4 bytes"))
     rows = -(-min(setting.concurrency, setting.sampler_rows) // setting.ranks)

@@ -9,27 +9,36 @@ from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
 
 
 def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
-    """Returns the memory of a pass over `tokens`, with a graph for a trainable model."""
-    lines = [_logits(model, setting, tokens)]
+    """Returns the memory of a pass over `tokens`, with a graph for a trainable model.
+
+    To the graph comes the largest of three, which are not there together: logits before the backward pass, a layer that
+    is computed, and the gradients at its end, in place of the graph.
+    """
+    layer = tokens * working_numbers(model, setting) * model.dtype_bytes
     if not model.trainable_parameters:
-        working = 2 * tokens * working_numbers(model, setting) * model.dtype_bytes
-        return [Line(model.id, "activations", working, f"{tokens} tokens, two layers at a time"), *lines]
+        activations = Line(model.id, "activations", 2 * layer, f"{tokens} tokens, two layers at a time")
+        return [activations, _logits(model, setting, tokens)]
+    graph, formula = graph_bytes(model, setting, tokens)
+    waiting = max(1, min(setting.waiting_graphs, setting.graph_bytes // max(1, graph)))
+    layers = 2 if model.gradient_checkpointing else 1
+    largest = [
+        _logits(model, setting, tokens),
+        Line(model.id, "working memory", layers * layer, "a layer's activations" + (" x 2" if layers == 2 else "")),
+    ]
     if not model.is_dense and model.dtype_bytes < 4 and not model.adapter_parameters:
         # Gradients of autograd, before they are added in float32.
         passing = model.trainable_parameters * model.dtype_bytes // setting.ranks_of_weights
-        lines.append(Line(model.id, "gradients of a pass", passing, f"{size(model.trainable_parameters)} trainable"))
+        formula_passing = f"{size(model.trainable_parameters)} trainable x {model.dtype_bytes} bytes, less a graph"
+        largest.append(Line(model.id, "gradients of a pass", max(0, passing - graph), formula_passing))
+    lines = [max(largest, key=lambda line: line.bytes)]
     if model.is_dense:
         weights, lanes = model.shape.layer_weights, setting.lanes
         # Each lane except the first also has sums of the embeddings and norms.
         sums = lanes * weights + (lanes - 1) * (model.shape.parameters - weights)
-        formula = f"{size(weights)} x 4 bytes" if lanes == 1 else f"{size(sums)} x 4 bytes, {lanes} lanes"
-        lines.append(Line(model.id, "hot path's gradients", 4 * sums, formula))
-    graph, formula = graph_bytes(model, setting, tokens)
-    waiting = max(1, min(setting.waiting_graphs, setting.graph_bytes // max(1, graph)))
-    layer = tokens * working_numbers(model, setting) * model.dtype_bytes
-    activations = waiting * graph + (2 if model.gradient_checkpointing else 1) * layer
+        dense = f"{size(weights)} x 4 bytes" if lanes == 1 else f"{size(sums)} x 4 bytes, {lanes} lanes"
+        lines.append(Line(model.id, "hot path's gradients", 4 * sums, dense))
     formula += f", x {waiting} micro-batches" if waiting > 1 else ""
-    return [Line(model.id, "activations", activations, f"{formula}, and a layer's working memory"), *lines]
+    return [Line(model.id, "activations", waiting * graph, formula), *lines]
 
 
 def graph_bytes(model: ModelPlan, setting: Setting, tokens: int) -> tuple[int, str]:
@@ -48,8 +57,9 @@ def graph_bytes(model: ModelPlan, setting: Setting, tokens: int) -> tuple[int, s
 def layer_numbers(model: ModelPlan, setting: Setting) -> int:
     """Returns how many numbers one layer keeps per token for its backward pass, in the model's format.
 
-    Counted on the modules of transformers (saved tensors of Llama and Qwen2, padded batches) and on the states of the
-    Llama backbone. With RMS norms and a gated MLP; other architectures keep less. In 16 bits norms keep float32.
+    Counted on the modules of transformers (saved tensors of Llama and Qwen2) and on the states of the Llama backbone.
+    With RMS norms and a gated MLP; other architectures keep less. In 16 bits norms keep float32. A mask, where a module
+    needs one, adds the length of a row.
     """
     shape = model.shape
     if model.is_dense:
@@ -61,8 +71,12 @@ def layer_numbers(model: ModelPlan, setting: Setting) -> int:
         attention += shape.query_width + 2 * shape.key_width
         return 2 * shape.hidden + 2 * shape.intermediate + shape.query_width + attention * 4 // model.dtype_bytes
     norms = 6 if model.dtype_bytes == 4 else 8
-    # An adapted layer keeps its input in float32. In a float32 model this input is kept anyway.
-    inputs = model.adapter_inputs * 4 // model.dtype_bytes if model.dtype_bytes < 4 else 0
+    # An adapted layer keeps its input in float32, in place of the frozen layers' inputs in 16 bits: of query, key and
+    # value, of the attention's output, of gate and up, and of down. In a float32 model these are kept anyway.
+    inputs = 0
+    if model.dtype_bytes < 4 and model.adapter_parameters:
+        frozen = 2 * shape.hidden + shape.query_width + shape.intermediate
+        inputs = model.adapter_inputs * 4 // model.dtype_bytes - frozen
     return norms * shape.hidden + 4 * shape.intermediate + 4 * shape.query_width + 2 * shape.key_width + inputs
 
 
@@ -82,7 +96,7 @@ def _logits(model: ModelPlan, setting: Setting, tokens: int) -> Line:
     rows = min(tokens, lanes * block_rows)
     formula = f"{rows} rows x {columns} tokens x 4 x 4 bytes"
     weight = 0
-    if model.has_float32_head:
+    if model.has_float32_head(setting.device):
         weight = 4 * shape.vocabulary * shape.hidden
         formula += ", and the head in float32"
     return Line(model.id, "logits", 16 * rows * columns + weight, formula)

@@ -31,10 +31,9 @@ class ModelPlan:
     gradient_checkpointing: bool = False
     float32_head: bool = False
 
-    @property
-    def has_float32_head(self) -> bool:
-        """Whether the head is a float32 copy of weights of a lower format."""
-        return self.dtype_bytes < 4 and (self.float32_head or self.is_dense)
+    def has_float32_head(self, device: str) -> bool:
+        """Whether the head is a float32 copy of weights of a lower format; a GPU computes it without one."""
+        return self.dtype_bytes < 4 and device == "cpu" and (self.float32_head or self.is_dense)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from mrlm_engine.device import free_gpu_memory
 from mrlm_engine.models import LoadedModel
 from mrlm_engine.sampling.scheduler import SchedulerLimits
 
@@ -27,8 +28,7 @@ def limits_beside(model: LoadedModel) -> SchedulerLimits:
     """Returns the limits of a model's sampler. Reserves the optimizer state, which the first step allocates."""
     if model.device.type != "cuda":
         return _CPU_LIMITS
-    free, _ = torch.cuda.mem_get_info(model.device)
     learns = sum(parameter.numel() for _, parameter in model.named_parameters() if parameter.requires_grad)
     each = _TRAINING_BYTES + (_MASTER_BYTES if model.dtype != torch.float32 and model.mesh is None else 0)
     ranks = 1 if model.mesh is None else model.mesh.size()
-    return sampler_limits("cuda", free - learns * each // ranks)
+    return sampler_limits("cuda", free_gpu_memory(model.device) - learns * each // ranks)

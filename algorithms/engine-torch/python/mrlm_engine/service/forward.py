@@ -43,14 +43,14 @@ def evaluate(
     todo = deque(trainable.plan(units, selection.final_value, state.ranks.size))
     while todo:
         shards = todo.popleft()
-        passes = max(len(trainable.pieces(shard, selection.final_value)) for shard in shards)
+        passes = max(len(trainable.pieces(shard, selection.final_value, once=True)) for shard in shards)
         try:
             arguments = [(model_id, shard, selection, passes) for shard in shards]
             computed = state.ranks.scatter(rank_work.forward, arguments)
         except EngineError as error:
             if error.code != "OUT_OF_MEMORY":
                 raise
-            tokens, _ = smaller_budget(trainable, shards, selection.final_value, 0, error)
+            tokens, _ = smaller_budget(trainable, shards, selection.final_value, 0, error, once=True)
             state.ranks.everywhere(rank_work.lower_budget, model_id, tokens)
             todo = deque(trainable.plan(units, selection.final_value, state.ranks.size))
             continue

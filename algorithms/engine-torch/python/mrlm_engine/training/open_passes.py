@@ -33,8 +33,10 @@ class OpenPasses:
     def commit(self, model_id: str) -> None:
         """Adds the gradients of the open pass to those of earlier passes."""
         with self._lock:
-            self._ranks.everywhere(rank_work.commit_pass, model_id)
-            del self._open[model_id]
+            seconds = self._ranks.everywhere(rank_work.commit_pass, model_id)
+            committed = self._open.pop(model_id)
+            committed.forward_seconds += max(forward for forward, _ in seconds)
+            committed.backward_seconds += max(backward for _, backward in seconds)
 
     @contextlib.contextmanager
     def settled(self, model_id: str, successor: str) -> Iterator[None]:

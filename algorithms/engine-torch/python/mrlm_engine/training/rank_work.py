@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -35,6 +34,7 @@ class Computed:
     computed_tokens: int = 0
     # Bytes kept for the backward pass.
     graph_bytes: int = 0
+    # Seconds of passes that are done, those of earlier micro-batches too; `commit_pass` returns the others.
     forward_seconds: float = 0.0
     backward_seconds: float = 0.0
 
@@ -50,7 +50,7 @@ def forward(
     """Returns the outputs of a shard, without a graph."""
     trainable = state.trainable_model(model_id)
     with trainable.model.lock, COMPUTE_CLOCK.running():
-        pieces = _pieces(trainable, shard, selection, passes)
+        pieces = _pieces(trainable, shard, selection, passes, once=True)
         evaluate = functools.partial(LanesMicroBatch, trainable, selection=selection, keep_graph=False)
         return join_outputs([evaluate(piece).outputs() for piece in pieces])
 
@@ -60,9 +60,11 @@ def begin_pass(state: TrainableModels, model_id: str) -> None:
     state.trainable_model(model_id).begin_pass()
 
 
-def commit_pass(state: TrainableModels, model_id: str) -> None:
-    """Ends the open pass."""
-    state.trainable_model(model_id).commit_pass()
+def commit_pass(state: TrainableModels, model_id: str) -> tuple[float, float]:
+    """Ends the open pass. Returns the seconds of forward and backward passes that were not reported before."""
+    trainable = state.trainable_model(model_id)
+    trainable.commit_pass()
+    return trainable.forward_timer.take(wait=True), trainable.backward_timer.take(wait=True)
 
 
 def give_up_pass(state: TrainableModels, model_id: str) -> None:
@@ -89,10 +91,9 @@ def launch(
     state: TrainableModels, model_id: str, number: int, shard: RankShard, selection: Selection, passes: int
 ) -> Computed:
     """Computes a shard's outputs and keeps its graph, or its pieces, under the number of its micro-batch."""
-    started = time.perf_counter()
     trainable = state.trainable_model(model_id)
-    with trainable.model.lock, COMPUTE_CLOCK.running():
-        pieces = _pieces(trainable, shard, selection, passes)
+    with trainable.model.lock, COMPUTE_CLOCK.running(), trainable.forward_timer.section():
+        pieces = _pieces(trainable, shard, selection, passes, once=False)
         graph: Graph = (
             LanesMicroBatch(trainable, shard, selection, keep_graph=True)
             if len(pieces) == 1
@@ -100,7 +101,7 @@ def launch(
         )
         trainable.graphs[number] = graph
         outputs = graph.outputs()
-    return Computed(outputs, graph.computed_tokens, graph.graph_bytes, time.perf_counter() - started)
+    return Computed(outputs, graph.computed_tokens, graph.graph_bytes, trainable.forward_timer.take())
 
 
 def drop(state: TrainableModels, model_id: str, number: int) -> None:
@@ -117,12 +118,12 @@ def drop_all(state: TrainableModels, model_id: str) -> None:
 def backward(
     state: TrainableModels, model_id: str, number: int, gradients: Sequence[UnitGradients], normalizer: float
 ) -> float:
-    """Runs backward through a kept graph; returns its seconds."""
-    started = time.perf_counter()
+    """Runs backward through a kept graph; returns the seconds of backward passes that are done."""
     trainable = state.trainable_model(model_id)
     with trainable.model.lock, COMPUTE_CLOCK.running():
-        trainable.graphs.pop(number).backward(gradients, normalizer)
-    return time.perf_counter() - started
+        with trainable.backward_timer.section():
+            trainable.graphs.pop(number).backward(gradients, normalizer)
+        return trainable.backward_timer.take()
 
 
 @memory_checked
@@ -138,19 +139,18 @@ def forward_backward(
     """Runs forward and backward of a shard whose gradients travel with its units."""
     trainable = state.trainable_model(model_id)
     outputs: list[list[UnitOutputs]] = []
-    tokens, forward_seconds, backward_seconds = 0, 0.0, 0.0
+    tokens = 0
     with trainable.model.lock, COMPUTE_CLOCK.running():
-        for piece in _pieces(trainable, shard, selection, passes):
-            started = time.perf_counter()
-            micro_batch = LanesMicroBatch(trainable, piece, selection, keep_graph=True)
-            if return_outputs:
-                outputs.append(micro_batch.outputs())
-            between = time.perf_counter()
-            micro_batch.backward([unit.gradients or UnitGradients() for unit in piece], normalizer)
+        for piece in _pieces(trainable, shard, selection, passes, once=True):
+            with trainable.forward_timer.section():
+                micro_batch = LanesMicroBatch(trainable, piece, selection, keep_graph=True)
+                if return_outputs:
+                    outputs.append(micro_batch.outputs())
+            with trainable.backward_timer.section():
+                micro_batch.backward([unit.gradients or UnitGradients() for unit in piece], normalizer)
             tokens += micro_batch.computed_tokens
-            forward_seconds += between - started
-            backward_seconds += time.perf_counter() - between
-    return Computed(join_outputs(outputs), tokens, 0, forward_seconds, backward_seconds)
+    seconds = trainable.forward_timer.take(), trainable.backward_timer.take()
+    return Computed(join_outputs(outputs), tokens, 0, *seconds)
 
 
 def optim_step(state: TrainableModels, model_id: str, parameters: AdamWParameters, max_grad_norm: float) -> StepResult:
@@ -159,7 +159,9 @@ def optim_step(state: TrainableModels, model_id: str, parameters: AdamWParameter
         return state.trainable_model(model_id).step(parameters, max_grad_norm)
 
 
-def _pieces(trainable: TrainableModel, shard: RankShard, selection: Selection, passes: int) -> list[RankShard]:
+def _pieces(
+    trainable: TrainableModel, shard: RankShard, selection: Selection, passes: int, *, once: bool
+) -> list[RankShard]:
     """Returns the parts of a shard that are computed one after the other."""
-    pieces = trainable.pieces(shard, selection.final_value)
+    pieces = trainable.pieces(shard, selection.final_value, once=once)
     return pieces + [[] for _ in range(passes - len(pieces))] if trainable.model.mesh is not None else pieces

@@ -91,7 +91,8 @@ class PassRunner:
         """Plans smaller micro-batches under new numbers: answers to the old ones may still arrive."""
         work, waiting = self._pass, len(self._waiting.keys() - {self._current})
         shards = work.micro_batches[self._current]
-        tokens, at_once = smaller_budget(self._trainable, shards, work.selection.final_value, waiting, error)
+        final_value, once = work.selection.final_value, work.linear
+        tokens, at_once = smaller_budget(self._trainable, shards, final_value, waiting, error, once=once)
         self._ranks.everywhere(rank_work.begin_anew, self._model.model_id, tokens, at_once)
         units = [unit for number in work.micro_batches for unit in work.units(number)]
         planned = self._trainable.plan(units, work.selection.final_value, self._ranks.size)
@@ -105,7 +106,7 @@ class PassRunner:
         """Returns the number of passes that each rank makes of its shard of a micro-batch."""
         self._current = number
         shards, final_value = self._pass.micro_batches[number], self._pass.selection.final_value
-        return max(len(self._trainable.pieces(shard, final_value)) for shard in shards)
+        return max(len(self._trainable.pieces(shard, final_value, once=self._pass.linear)) for shard in shards)
 
     def _run_linear(self) -> Iterator[Event]:
         work = self._pass

@@ -14,7 +14,13 @@ log = logging.getLogger(__name__)
 
 
 def smaller_budget(
-    trainable: TrainableModel, shards: Sequence[RankShard], final_value: bool, waiting: int, cause: EngineError
+    trainable: TrainableModel,
+    shards: Sequence[RankShard],
+    final_value: bool,
+    waiting: int,
+    cause: EngineError,
+    *,
+    once: bool,
 ) -> tuple[int, int]:
     """Returns a token budget and a number of waiting graphs that take less memory than `shards` and the graphs
     beside them.
@@ -22,7 +28,7 @@ def smaller_budget(
     Half of the tokens computed at once; for a single sequence fewer graphs; without other graphs OUT_OF_MEMORY.
     """
     model_id = trainable.model.model_id
-    tokens, sequences = trainable.largest_pass(shards, final_value)
+    tokens, sequences = trainable.largest_pass(shards, final_value, once=once)
     if sequences > 1:
         log.warning("model %s: %s Trying again with %d tokens at once", model_id, cause.message, tokens // 2)
         return tokens // 2, trainable.max_waiting

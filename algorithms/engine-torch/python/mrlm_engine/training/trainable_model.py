@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from mrlm_engine.backbone.choose import choose_backbone
 from mrlm_engine.batching.pieces import split_shard
 from mrlm_engine.batching.plan import RankShard, plan_micro_batches
 from mrlm_engine.batching.unit import TokenUnit
+from mrlm_engine.compute.clock import DeviceTimer
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gradients.loss_scale import LossScale
 from mrlm_engine.gradients.store import GradientStore
@@ -63,6 +63,9 @@ class TrainableModel:
         self.graphs: dict[int, Graph] = {}
         # Largest number of them; smaller once memory has run out.
         self.max_waiting = MAX_WAITING
+        # Seconds of the open pass that are not reported yet, and of optimizer steps.
+        self.forward_timer, self.backward_timer = DeviceTimer(model.device), DeviceTimer(model.device)
+        self._step_timer = DeviceTimer(model.device)
         self._optimizer: Optimizer | None = None
 
     @property
@@ -96,22 +99,25 @@ class TrainableModel:
             return plan_micro_batches(units, cost, self.budget, ranks)
         return self.lanes.plan(units, cost, self.budget // self.lanes.count, ranks)
 
-    def pieces(self, shard: RankShard, final_value: bool) -> list[RankShard]:
+    def pieces(self, shard: RankShard, final_value: bool, *, once: bool) -> list[RankShard]:
         """Returns the parts of a shard that are computed one by one: all of it, or some sequences of a unit above
         the budget.
 
-        The default budget splits no unit: the memory saved would not justify a second forward pass.
+        `once`: each part is computed once, since its gradients are known or none are wanted. Otherwise the default
+        budget splits no unit: the memory saved would not justify a second forward pass. Nor does it on a CPU, where
+        whole units have always been computed together.
         """
         cost = functools.partial(self.backbone.computed_tokens, final_value=final_value)
-        return split_shard(shard, cost, self.model.micro_batch_tokens)
+        is_free = once and self.model.device.type != "cpu"
+        return split_shard(shard, cost, self.budget if is_free else self.model.micro_batch_tokens)
 
     def lane_shards(self, shard: RankShard, final_value: bool) -> list[RankShard]:
         """Returns the parts of `shard` that are computed side by side, at least one; they depend on the units alone."""
         return self.lanes.divide(shard, functools.partial(self.backbone.computed_tokens, final_value=final_value))
 
-    def largest_pass(self, shards: Sequence[RankShard], final_value: bool) -> tuple[int, int]:
+    def largest_pass(self, shards: Sequence[RankShard], final_value: bool, *, once: bool) -> tuple[int, int]:
         """Returns the tokens and sequences of the largest piece that any of `shards` is computed in."""
-        pieces = (piece for shard in shards for piece in self.pieces(shard, final_value))
+        pieces = (piece for shard in shards for piece in self.pieces(shard, final_value, once=once))
         sizes = [
             (sum(self.backbone.computed_tokens(u, final_value) for u in piece), sum(len(u.sequences) for u in piece))
             for piece in pieces
@@ -145,6 +151,8 @@ class TrainableModel:
             self.graphs.clear()
             self.lanes.clear()
             self.gradients.give_up()
+            for timer in (self.forward_timer, self.backward_timer):
+                timer.take(wait=True)
 
     def clear(self) -> None:
         """Drops all gradients."""
@@ -153,25 +161,30 @@ class TrainableModel:
 
     def step(self, parameters: AdamWParameters, max_grad_norm: float) -> StepResult:
         """Clips, applies and clears the gradients; one whose norm is not finite is dropped and changes no weight."""
-        started = time.perf_counter()
         with self.model.lock, torch.no_grad():
-            if not self.accumulated_calls:
-                raise EngineError(
-                    "CALL_OUT_OF_ORDER",
-                    f"OptimStep on '{self.model.model_id}' has no gradient to apply.",
-                    "Complete a ForwardBackward since the last step first.",
-                )
-            norm = self.optimizer.grad_norm()
-            if not math.isfinite(norm):
-                self.clear()
-                reason = f"the gradient norm is {norm}"
-                if self.loss_scale is not None:
-                    reason += f"; {self.loss_scale.overflowed()}"
-                return StepResult(False, norm, reason, time.perf_counter() - started)
-            self.optimizer.step(parameters, clip_factor(norm, max_grad_norm))
+            with self._step_timer.section():
+                norm, reason = self._step(parameters, max_grad_norm)
+            return StepResult(not reason, norm, reason, self._step_timer.take(wait=True))
+
+    def _step(self, parameters: AdamWParameters, max_grad_norm: float) -> tuple[float, str]:
+        """Returns the norm of the gradients, and the reason why they were dropped."""
+        if not self.accumulated_calls:
+            raise EngineError(
+                "CALL_OUT_OF_ORDER",
+                f"OptimStep on '{self.model.model_id}' has no gradient to apply.",
+                "Complete a ForwardBackward since the last step first.",
+            )
+        norm = self.optimizer.grad_norm()
+        if not math.isfinite(norm):
+            self.clear()
+            reason = f"the gradient norm is {norm}"
             if self.loss_scale is not None:
-                self.loss_scale.stepped()
-            self.accumulated_calls = 0
-            self.model.step += 1
-            self.model.generation += 1
-        return StepResult(True, norm, "", time.perf_counter() - started)
+                reason += f"; {self.loss_scale.overflowed()}"
+            return norm, reason
+        self.optimizer.step(parameters, clip_factor(norm, max_grad_norm))
+        if self.loss_scale is not None:
+            self.loss_scale.stepped()
+        self.accumulated_calls = 0
+        self.model.step += 1
+        self.model.generation += 1
+        return norm, ""

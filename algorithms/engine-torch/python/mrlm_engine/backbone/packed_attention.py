@@ -1,0 +1,123 @@
+"""Attention of a transformers module over packed rows, registered under a name of its own.
+
+With PACKED a call of the module may have a row of several sequences. Other calls compute what `sdpa` does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch.nn.attention.varlen import varlen_attn
+from transformers import AttentionInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+
+from mrlm_engine.batching.packed_layout import PackedRows
+
+PACKED = "mrlm_packed"
+# Kinds of layers whose attention is computed here.
+_KINDS = {"full_attention", "sliding_attention"}
+
+
+def can_pack(config: Any) -> bool:
+    """Whether a configuration has only layers whose masks are causal, with a window or without one."""
+    text = config.get_text_config()
+    kinds = set(getattr(text, "layer_types", None) or ())
+    return (
+        text._attn_implementation in ("sdpa", PACKED)
+        and kinds <= _KINDS
+        and not getattr(text, "attention_chunk_size", None)
+        and not getattr(text, "use_bidirectional_attention", None)
+    )
+
+
+def is_packed(config: Any) -> bool:
+    """Whether the modules of a configuration compute `packed_attention`."""
+    return bool(config.get_text_config()._attn_implementation == PACKED)
+
+
+def has_windows(config: Any) -> bool:
+    """Whether some layers attend to a window only."""
+    text = config.get_text_config()
+    kinds = getattr(text, "layer_types", None)
+    if kinds:
+        return "sliding_attention" in kinds
+    return bool(getattr(text, "sliding_window", None)) and getattr(text, "use_sliding_window", True) is not False
+
+
+def packed_inputs(packed: PackedRows, device: torch.device) -> dict[str, Any]:
+    """Returns the arguments that a module passes on to `packed_attention`.
+
+    A mask of four dimensions is passed on as it is, so that the module makes none. Nothing reads it.
+    """
+    return {"attention_mask": torch.zeros(1, 1, 1, 1, device=device), "packed_rows": packed}
+
+
+def packed_attention(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    packed_rows: PackedRows | None = None,
+    **others: Any,
+) -> tuple[torch.Tensor, None]:
+    """Computes query [1, heads, T, d], key and value [1, key heads, T, d] to [1, T, heads, d].
+
+    A query attends to the keys of its own segment and of the segment's parent, up to its own position, and to no more
+    than `sliding_window` of them.
+    """
+    if packed_rows is None:
+        others |= {"scaling": scaling, "sliding_window": sliding_window}
+        attended, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **others)
+        return attended, None
+    packed_rows.windows.add(sliding_window or 0)
+    is_grouped = query.shape[1] != key.shape[1]
+    if query.device.type != "cpu" and query.dtype != torch.float32:
+        if packed_rows.key_rows is not None:
+            key, value = (heads.index_select(2, packed_rows.key_rows) for heads in (key, value))
+        found: Any = varlen_attn(
+            query[0].transpose(0, 1),
+            key[0].transpose(0, 1),
+            value[0].transpose(0, 1),
+            packed_rows.query_bounds,
+            packed_rows.key_bounds,
+            packed_rows.longest_query,
+            packed_rows.longest_key,
+            scale=scaling,
+            window_size=(-1 if sliding_window is None else sliding_window - 1, 0),
+            enable_gqa=is_grouped,
+        )
+        return found[None], None
+    parts = []
+    for first, end, begin, stop in packed_rows.spans:
+        keys, values = (torch.cat((x[:, :, begin:stop], x[:, :, first:end]), 2) for x in (key, value))
+        mask = _mask(end - first, stop - begin, sliding_window, query.device)
+        parts.append(
+            F.scaled_dot_product_attention(
+                query[:, :, first:end],
+                keys,
+                values,
+                attn_mask=mask,
+                is_causal=mask is None,
+                scale=scaling,
+                enable_gqa=is_grouped,
+            )
+        )
+    return torch.cat(parts, 2).transpose(1, 2), None
+
+
+def _mask(queries: int, before: int, window: int | None, device: torch.device) -> torch.Tensor | None:
+    """Returns which keys each query attends to, bool [queries, before + queries]; None for plain causal attention."""
+    if not before and (window is None or queries <= window):
+        return None
+    distance = torch.arange(queries, device=device)[:, None] + before - torch.arange(before + queries, device=device)
+    return (distance >= 0) & (distance < window) if window is not None else distance >= 0
+
+
+AttentionInterface.register(PACKED, packed_attention)
+AttentionMaskInterface.register(PACKED, sdpa_mask)
