@@ -11,7 +11,7 @@ import type { CodeOptions } from "./options.ts";
 import { type Problem, problemOf } from "./problem/problem.ts";
 import { placed, promptOf } from "./prompt.ts";
 
-/** Returns the problem with its reference solution; in the terse style only the body of the function. Throws DATA_INVALID for a row without a solution. */
+/** Returns the problem with its reference solution: a function without its documentation, in the terse style only its body. Throws DATA_INVALID for a row without a solution. */
 export async function demonstrate(
   context: EnvironmentContext,
   options: CodeOptions,
@@ -31,9 +31,17 @@ export async function demonstrate(
 export function referenceAnswer(problem: Problem, options: CodeOptions): string | undefined {
   const { reference } = problem;
   if (reference === null) return undefined;
-  if (options.style === "prose" || problem.kind === "program") return placed(reference, options);
+  if (problem.kind === "program") return placed(reference, options);
+  if (options.style === "prose") return placed(withoutDocumentation(reference, problem.stub.head), options);
   const body = reference.slice(problem.stub.head.length, reference.length - problem.stub.tail.length);
   return placed(dedented(body), options);
+}
+
+/** Leaves the documentation in the head of a function out: the prompt has it, and a policy that learns to repeat it spends most of its tokens on that. */
+function withoutDocumentation(reference: string, head: string): string {
+  if (!reference.startsWith(head)) return reference;
+  const short = head.replace(/^ *"""[\s\S]*?"""\n|^ *\/\*\*[\s\S]*?\*\/\n/m, "");
+  return short + reference.slice(head.length);
 }
 
 /** Removes the indentation of a body if it is not needed: fewer characters for a small model. */

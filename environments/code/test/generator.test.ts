@@ -2,6 +2,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, test } from "@jest/globals";
 import { randomStream } from "@mrlm/kit";
 import fc from "fast-check";
+import { referenceAnswer } from "../src/demonstrate.ts";
 import { FAMILIES, FAMILY_NAMES } from "../src/generator/families/index.ts";
 import { generatedProblem, type ProblemRequest, terseSketch } from "../src/generator/generated-problem.ts";
 import { generatorTasks } from "../src/generator/generator-tasks.ts";
@@ -26,6 +27,18 @@ function problemOf(
 }
 
 describe.each(FAMILY_NAMES)("%s", (family) => {
+  test.each(["python", "typescript"] as const)("a demonstration in %s leaves the documentation out", (language) => {
+    const problem = problemOf(family, language, { seed: 3, difficulty: 4, style: "prose" });
+    const answer = referenceAnswer(problem, codeOptions.parse({ language })) as string;
+    expect(problem.stub.head).toMatch(/"""|\/\*\*/);
+    expect(answer).not.toMatch(/"""|\*\/|>>>/);
+    const [, code] = /^```\w+\n([^]*)\n```$/.exec(answer) ?? [];
+    // All other lines are those of the reference.
+    const lines = problem.reference?.trimEnd().split("\n") ?? [];
+    expect(lines.join("\n").endsWith(code?.split("\n").slice(1).join("\n") ?? "none")).toBe(true);
+    expect(lines).toContain(code?.split("\n")[0]);
+  });
+
   // Our own code, not a model's: references run here what the sandbox runs of submissions.
   test("the reference in TypeScript passes the tests, which come from another implementation", async () => {
     await fc.assert(
