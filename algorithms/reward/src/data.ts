@@ -7,7 +7,7 @@ import {
   recordedSequences,
   type Renderer,
   scoredAnswer,
-  scoredSequence,
+  scoredTurns,
   toPair,
 } from "@mrlm/kit/learning";
 import { episodePairs } from "./episodes.ts";
@@ -87,25 +87,13 @@ function placedExamples(
 /** Renders a conversation of judged steps. The score of a step stands at the last token of its message, its stop token. */
 function stepsExample(value: JsonValue, where: string, renderer: Renderer): Example {
   const { messages, labels } = parseStepsRow(value, where);
-  const sequences = renderer
-    .supervise(messages.map(fromChatMessage))
-    .map(({ tokens, mask }) => ({ tokens, ends: endsOf(mask) }))
-    .filter(({ ends }) => ends.length > 0);
-  const example: Example = {
-    kind: "steps",
-    unit: { sequences: sequences.map(({ tokens, ends }) => scoredSequence(tokens, ends)) },
-    labels,
-  };
-  const found = sequences.reduce((sum, { ends }) => sum + ends.length, 0);
+  const sequences = scoredTurns(renderer.supervise(messages.map(fromChatMessage)));
+  const found = sequences.reduce((sum, { mask }) => mask.reduce((total, scored) => total + scored, sum), 0);
+  const example: Example = { kind: "steps", unit: { sequences }, labels };
   if (found === termsOf(example)) return example;
   throw new MrlmError(
     "DATA_INVALID",
     `${where}: the chat template shows ${found} of ${labels.length} assistant messages as turns of their own.`,
     { hint: "Put a message of the user between two of the assistant." },
   );
-}
-
-/** Returns the positions of the last token of each run of the mask. */
-function endsOf(mask: Uint8Array): number[] {
-  return Array.from(mask.keys()).filter((t) => mask[t] === 1 && mask[t + 1] !== 1);
 }

@@ -70,7 +70,7 @@ export {
   ratioOf,
   ratioSlope,
 } from "./learning/ratios.ts";
-export { scoredAnswer, scoredSequence } from "./learning/scored-sequence.ts";
+export { scoredAnswer, scoredTurns } from "./learning/scored-sequence.ts";
 export { minibatches, type StepReport, stepMetrics, trainStep, type TrainStepResult } from "./learning/train-step.ts";
 export { type ToolUsage, ToolUsageTally } from "./learning/tool-usage.ts";
 export { assertWholeDistribution } from "./learning/whole-distribution.ts";

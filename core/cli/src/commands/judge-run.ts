@@ -18,6 +18,7 @@ import type { CommandContext } from "../command-context.ts";
 import { type AgreementCounts, agreementReport } from "../console/agreement-report.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import type { ScoreRunOptions } from "../declarations/score.ts";
+import { startRewardEngine } from "../services/reward-engine.ts";
 import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
 
 /** Judges the stored episodes of a run by another judge, and prints the agreement of the old and the new scores. */
@@ -34,6 +35,7 @@ export async function judgeStored(
     options: args.judgeOptions ?? {},
     note: (line) => console.note(line),
   });
+  startRewardEngine(plugins, (line) => console.note(line));
   const source = new ReplacedGraders(plugins, {
     judge: await plugins.service("judge", args.judge, "the option --judge"),
   });

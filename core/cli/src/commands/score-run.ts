@@ -14,6 +14,7 @@ import type { NumberedEpisode } from "@mrlm/store";
 import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import type { ScoreRunOptions } from "../declarations/score.ts";
+import { startRewardEngine } from "../services/reward-engine.ts";
 import { environmentsOf, storedEpisodes } from "../services/stored-episodes.ts";
 
 /** Episodes that are listed. */
@@ -26,6 +27,7 @@ export async function scoreStored({ console, directory }: CommandContext, args: 
   const loaded = loadConfig(run.configPath);
   const logger = lineLogger((line) => console.note(line));
   const plugins = await PluginHost.discover({ directory, logger, ...configuredPlugins(loaded) });
+  startRewardEngine(plugins, (line) => console.note(line));
   const replaced =
     args.scorer === undefined
       ? undefined

@@ -20,6 +20,7 @@ import type { ScoreOptions } from "../declarations/score.ts";
 import { judgeStored } from "./judge-run.ts";
 import { scoreStored } from "./score-run.ts";
 import { queryRun } from "../services/query-run.ts";
+import { startRewardEngine } from "../services/reward-engine.ts";
 
 /** Largest number of rows of a query, and its time. */
 const LIMITS = { rows: 1_000_000, seconds: 600 };
@@ -54,6 +55,7 @@ export async function scoreRows(context: CommandContext, args: ScoreOptions): Pr
     });
   const rows = await rowsOf(args);
   const plugins = await PluginHost.discover({ directory });
+  startRewardEngine(plugins, (line) => context.console.note(line));
   try {
     const scorer = await plugins.service("scorer", id, "the command `mrlm score`");
     for (const row of rows) process.stdout.write(`${JSON.stringify(await score(scorer, row))}\n`);

@@ -7,7 +7,7 @@ import { type EngineSequence, MrlmError } from "@mrlm/spec";
  *
  * @param ends ascending positions in `tokens`; what follows the last is left out
  */
-export function scoredSequence(tokens: Int32Array, ends: readonly number[]): EngineSequence {
+function scoredSequence(tokens: Int32Array, ends: readonly number[]): EngineSequence {
   const last = ends.at(-1);
   if (last === undefined) throw new MrlmError("INTERNAL", "A sequence without an end has no score.");
   const mask = new Uint8Array(last + 2);
@@ -23,4 +23,26 @@ export function scoredAnswer(sequences: readonly EngineSequence[]): EngineSequen
   const answer = sequences.at(-1);
   const end = answer?.mask.lastIndexOf(1) ?? -1;
   return scoredSequence(answer?.tokens ?? new Int32Array(), end < 0 ? [] : [end]);
+}
+
+/**
+ * Returns the sequences that score every turn of the policy in a conversation, each at its last token, in their order.
+ *
+ * @param longest positions of the model. Of a longer sequence the beginning is left out, with the turns in it: the last turn always has a score
+ */
+export function scoredTurns(
+  sequences: readonly EngineSequence[],
+  longest = Number.POSITIVE_INFINITY,
+): readonly EngineSequence[] {
+  return sequences.flatMap(({ tokens, mask }) => {
+    const ends = Array.from(mask.keys()).filter((t) => mask[t] === 1 && mask[t + 1] !== 1);
+    if (ends.length === 0) return [];
+    const scored = scoredSequence(tokens, ends);
+    const left = Math.max(0, scored.tokens.length - longest);
+    if (left === 0) return [scored];
+    const kept = scored.mask.slice(left);
+    // The first token follows no state.
+    kept[0] = 0;
+    return [{ tokens: scored.tokens.slice(left), mask: kept }];
+  });
 }

@@ -20,6 +20,7 @@ import type {
   SamplerSource,
 } from "@mrlm/spec/host";
 import { capitalised } from "../names/capitalised.ts";
+import { type RewardEngine, RewardModels } from "../models/reward-models.ts";
 import { installHint, providerOf } from "./install-hint.ts";
 import { didYouMean, quoted } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
@@ -64,6 +65,13 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   readonly #locate: PluginErrors;
   readonly #made = new Map<string, Promise<unknown>>();
   readonly #graph = new ServiceGraph();
+  #rewardModels = new RewardModels(() =>
+    Promise.reject(
+      new MrlmError("ENGINE_UNAVAILABLE", "This process has no engine that could hold a reward model.", {
+        hint: "Serve the model with `mrlm serve --model RUN`, and name it as the endpoint.",
+      }),
+    ),
+  );
 
   private constructor(
     registry: PluginRegistry,
@@ -184,11 +192,17 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     return this.#make(kind, id);
   }
 
+  /** Sets the engine of this process for reward models. It is opened at the first score, and closed with the services. */
+  useEngine(open: () => Promise<RewardEngine>): void {
+    this.#rewardModels = new RewardModels(open);
+  }
+
   /** Closes the services (sandboxes have processes). */
   async close(): Promise<void> {
     const made = [...this.#made.values()];
     this.#made.clear();
     await Promise.allSettled(made.map(async (promise) => ((await promise) as { close?(): Promise<void> }).close?.()));
+    await this.#rewardModels.close();
   }
 
   #make<T>(kind: keyof typeof FACTORIES, id: string): Promise<T> {
@@ -210,6 +224,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
       graph: this.#graph,
       create: (needed, name, asker) => this.service(needed, name, asker),
       resolve: (needed, name) => this.registry.resolve(needed, name),
+      rewardModel: (path) => ({ score: (messages, given) => this.#rewardModels.model(path).score(messages, given) }),
     });
     const factories = plugin[FACTORIES[kind]] as Readonly<Record<string, Factory<unknown, unknown>>>;
     try {
