@@ -40,9 +40,10 @@ def load(directory, kind=None):
         return AutoModelForCausalLM.from_pretrained(directory, config=config, dtype=torch.float32)
     config.num_labels = 1
     model = AutoModelForSequenceClassification.from_pretrained(directory, config=config, dtype=torch.float32)
-    # The value head is the score; its bias has no gradient in a difference of scores, and TRL's head has none.
-    with torch.no_grad():
-        model.score.weight.copy_(load_file(os.path.join(directory, "value_head.safetensors"))["weight"][None])
+    # The value head is the score. TRL's has no bias, which has a gradient in a centred loss alone.
+    head = load_file(os.path.join(directory, "value_head.safetensors"))
+    model.score = torch.nn.Linear(config.hidden_size, 1)
+    model.score.load_state_dict({"weight": head["weight"][None], "bias": head["bias"]})
     return model
 
 
