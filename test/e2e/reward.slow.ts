@@ -64,7 +64,7 @@ describeWithEngine("a run with reward@1 (skipped where `npm run setup` has not r
     expect([part.code, resumed.code]).toEqual([0, 0]);
     for (const file of ["model.safetensors", "value_head.safetensors"])
       expect(digest(runOf(resumed), file)).toBe(digest(finished, file));
-  }, 300_000);
+  }, 900_000);
 
   test("its model scores rows, from the directory of the run", async () => {
     const rows = join(directory, "rows.jsonl");
@@ -80,7 +80,7 @@ describeWithEngine("a run with reward@1 (skipped where `npm run setup` has not r
       .split("\n")
       .map((line) => JSON.parse(line) as { reward: number });
     expect(better?.reward).toBeGreaterThan((worse?.reward as number) + 0.5);
-  }, 120_000);
+  }, 600_000);
 
   test("a model without a value head gives no score, and no zero", async () => {
     const rows = join(directory, "rows.jsonl");
@@ -95,5 +95,5 @@ describeWithEngine("a run with reward@1 (skipped where `npm run setup` has not r
       .split("\n")
       .map((line) => JSON.parse(line) as object);
     expect(first).toMatchObject({ reward: null, verdict: "failed", reason: expect.stringContaining("value_head") });
-  }, 120_000);
+  }, 600_000);
 });

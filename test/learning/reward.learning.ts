@@ -5,7 +5,7 @@ import { scoredTurns } from "@mrlm/kit/learning";
 import { grpo } from "@mrlm/grpo";
 import { reward } from "@mrlm/reward";
 import rewardModel from "@mrlm/reward-model";
-import { LocalHost, PluginHost } from "@mrlm/runtime";
+import { LocalHost, PluginHost, RewardModels } from "@mrlm/runtime";
 import type { TrajectoryGroup } from "@mrlm/spec";
 import type { Engine } from "@mrlm/spec/host";
 import { describeWithEngine } from "../e2e/support/engine.ts";
@@ -89,7 +89,7 @@ describeWithEngine(
       const plugins = await PluginHost.of([definePlugin({ name: "scored", environments: [scored] }), rewardModel], {
         plugins: { "@mrlm/reward-model": { model: directory } },
       });
-      plugins.useEngine(async () => ({ engine, close: async () => undefined }));
+      plugins.useRewardModels(new RewardModels(async () => ({ engine, close: async () => undefined })));
       const host = new LocalHost({ source: plugins });
       const place = { engine, policy: "policy", host, environment: { id: "scored-letters@1" }, renderer: letters };
       const options = { steps: 40, prompts_per_step: 8, group_size: 8, learning_rate: 3e-3 };

@@ -16,7 +16,7 @@ import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";
 import { LossMetrics } from "./loss-metrics.ts";
 import { evaluatesReference, type GrpoSettings } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
-import { isTaught, rewardedAlone, teach } from "./teach.ts";
+import { hasOwnDivergence, rewardedAlone, distillPass } from "./distill-pass.ts";
 import { type FrozenLogprobs, unitLoss } from "./unit-loss.ts";
 
 /** Result of the optimizer steps of one iteration. */
@@ -37,7 +37,7 @@ export async function update(
   stepsBefore: number,
 ): Promise<UpdateReport> {
   // A teacher's term that is a loss of its own is no part of the advantages.
-  const [options, collected] = isTaught(given)
+  const [options, collected] = hasOwnDivergence(given)
     ? [{ ...given, distill_coefficient: 0 }, rewardedAlone(sampled, given.reward_coefficient)]
     : [given, sampled];
   // Groups are in the order of play, by environment. Without a shuffle a minibatch would have groups of one environment only.
@@ -72,16 +72,16 @@ export async function update(
         return lossOf(unit, outputs, loss);
       };
       const known = gradientIsKnown(options);
-      if (isTaught(given)) {
-        const taught = await teach(
+      if (hasOwnDivergence(given)) {
+        const distilled = await distillPass(
           context,
           given,
           groups,
           part.map((i) => units[i] as EngineUnit),
           normalizer,
         );
-        loss.addDivergence(taught.divergence);
-        computedTokens += taught.computedTokens;
+        loss.addDivergence(distilled.divergence);
+        computedTokens += distilled.computedTokens;
       }
       const { pass: result, ...step } = await trainStep(context, {
         model: context.policy,

@@ -52,20 +52,20 @@ export class RewardJudge implements Judge {
   }
 }
 
-/** Returns the conversation as an agent had it, up to its last turn. An agent without a turn said nothing. */
+/** Returns the conversation as an agent had it, up to its last turn. An agent without a turn has an empty message. */
 function conversationOf({ question, turns }: JudgeRequest, agent: AgentId): Message[] {
   const last = turns.findLastIndex((turn) => turn.agent === agent);
   const own = last < 0 ? [...turns, { agent, message: textMessage("assistant", "") }] : turns.slice(0, last + 1);
   const messages: Message[] = [];
-  let heard = question === undefined ? [] : [question];
+  let received = question === undefined ? [] : [question];
   for (const { agent: speaker, message } of own) {
     if (speaker !== agent) {
-      heard.push(messageText(message));
+      received.push(messageText(message));
       continue;
     }
-    // Chat templates alternate: what was heard since the last turn is one message.
-    messages.push(textMessage("user", heard.join("\n\n")), { ...message, role: "assistant" });
-    heard = [];
+    // Chat templates alternate: what was received since the last turn is one message.
+    messages.push(textMessage("user", received.join("\n\n")), { ...message, role: "assistant" });
+    received = [];
   }
   return messages;
 }

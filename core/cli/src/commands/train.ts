@@ -23,6 +23,7 @@ import {
   prepareRun,
   recordFailure,
   type ResolvedConfig,
+  RewardModels,
   RunDirectory,
   type RunSummary,
   trainRun,
@@ -155,7 +156,7 @@ export async function train(
     cleanUp.unshift(stop);
     // Reward models stand beside the models of the main engine, which the run stops.
     const main = { engine: parts[0]?.engine ?? engine, close: () => Promise.resolve() };
-    for (const host of [plugins, watching]) host?.useEngine(() => Promise.resolve(main));
+    for (const host of [plugins, watching]) host?.useRewardModels(new RewardModels(() => Promise.resolve(main)));
     // The first batch is sampled by all of them.
     await samplers.started;
     const announced = await AnnouncedEngines.open(run);

@@ -6,7 +6,7 @@ import { modelDirectory } from "../run/model-directory.ts";
 import { loadedModel } from "./loaded-model.ts";
 
 /** Engine that holds reward models, with the function that releases it. */
-export interface RewardEngine {
+interface RewardEngine {
   readonly engine: Pick<Engine, "createModel" | "describe" | "forward" | "readTokenizer">;
   close(): Promise<void>;
 }

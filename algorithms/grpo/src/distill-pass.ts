@@ -5,14 +5,14 @@ import type { GroupSample } from "./samples.ts";
 import { tokenDivergence } from "./token-divergence.ts";
 
 /** Divergence of the policy from its teacher over the tokens of some groups. */
-export interface Taught {
+export interface Distilled {
   /** In nats a token. */
   readonly divergence: Mean;
   readonly computedTokens: number;
 }
 
 /** Returns whether the teacher's term is a loss of its own, and not a part of the advantages. */
-export function isTaught(options: GrpoSettings): options is GrpoSettings & { distill_top_k: number | "all" } {
+export function hasOwnDivergence(options: GrpoSettings): options is GrpoSettings & { distill_top_k: number | "all" } {
   return options.distill_coefficient > 0 && options.distill_top_k !== undefined;
 }
 
@@ -21,13 +21,13 @@ export function isTaught(options: GrpoSettings): options is GrpoSettings & { dis
  * the `distill_top_k` most likely tokens of the policy and the rest, or over all tokens. Each D_t is exact: no token is sampled for it. The states are those of the
  * episodes, as constants.
  */
-export async function teach(
+export async function distillPass(
   context: AlgorithmContext,
   options: GrpoSettings & { readonly distill_top_k: number | "all" },
   groups: readonly GroupSample[],
   units: readonly EngineUnit[],
   normalizer: number,
-): Promise<Taught> {
+): Promise<Distilled> {
   const { engine, policy, signal } = context;
   const { temperature } = context.sampling;
   const pass = { temperature, signal };

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import type { AlgorithmContext, EngineUnit } from "@mrlm/kit/learning";
 import { BigramEngine } from "@mrlm/testing";
-import { teach } from "../src/teach.ts";
+import { distillPass } from "../src/distill-pass.ts";
 import { groupSample, options, sample } from "./support/groups.ts";
 
 const VOCABULARY = 6;
@@ -54,7 +54,7 @@ test.each(["all", 2] as const)(
       sampling: { temperature: 1 },
     } as unknown as AlgorithmContext;
     const settings = options({ distill_coefficient: 0.5, aggregation: "sequence_mean" });
-    const { divergence } = await teach(context, { ...settings, distill_top_k }, [group], units, 2);
+    const { divergence } = await distillPass(context, { ...settings, distill_top_k }, [group], units, 2);
     await engine.optimStep({ model: "policy", learningRate: 1e6, beta1: 0, beta2: 0, epsilon: 1e6, weightDecay: 0 });
     const after = await tableOf(engine, "policy");
 
