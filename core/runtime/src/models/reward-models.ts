@@ -84,7 +84,7 @@ class LoadedRewardModel {
     const longest = info.maxPositions === 0 ? Number.POSITIVE_INFINITY : info.maxPositions;
     const sequences = scoredTurns(renderer.supervise(messages), longest);
     if (sequences.length === 0)
-      throw new MrlmError("OPTIONS_INVALID", "The conversation has no message of the assistant to score.");
+      throw new MrlmError("DATA_INVALID", "The conversation has no message of the assistant to score.");
     const { promise, resolve, reject } = Promise.withResolvers<readonly number[]>();
     const onAbort = (): void => reject(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
